@@ -1,0 +1,89 @@
+# `make demo` and `make test` need Python (3.11, 3.12 or 3.13) and make, and nothing else.
+#
+# Everything is installed into a virtual environment, .venv unless VENV= names another; no environment has to be
+# activated. PYTHON= names the interpreter that makes it. Each set of packages leaves a stamp in the environment, so
+# that nothing is installed twice until pyproject.toml changes.
+
+PYTHON ?= python3
+VENV ?= .venv
+
+RUN := $(VENV)/bin/python
+STAMP := $(VENV)/.bayespool
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test slow lint types docs notebooks clean
+
+help:
+	@echo "make demo       score the embedded example"
+	@echo "make test       the fast tests"
+	@echo "make slow       the slow tests (BAYESPOOL_SLOW_SCALE=1 for full size)"
+	@echo "make lint       ruff: rules and format"
+	@echo "make types      mypy --strict on the package"
+	@echo "make docs       the documentation, into docs/_build/html; a warning is an error"
+	@echo "make notebooks  execute the notebooks"
+	@echo "make clean      remove what the targets above leave, the environment too"
+	@echo "with PYTHON=python3.12 another interpreter, with VENV=folder another environment"
+
+demo: $(STAMP)-run
+	@"$(VENV)/bin/bayespool" demo
+
+test: $(STAMP)-test
+	@"$(RUN)" -m pytest
+
+slow: $(STAMP)-test
+	@"$(RUN)" -m pytest -m slow
+
+notebooks: $(STAMP)-test
+	@"$(RUN)" -m pytest --nbmake --nbmake-timeout=900 notebooks
+
+lint: $(STAMP)-dev
+	@"$(RUN)" -m ruff check .
+	@"$(RUN)" -m ruff format --check .
+
+types: $(STAMP)-dev
+	@"$(RUN)" -m mypy
+
+docs: $(STAMP)-docs
+	@"$(RUN)" -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+clean:
+	rm -rf docs/_build docs/_api .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@if [ -e "$(VENV)/pyvenv.cfg" ]; then rm -rf "$(VENV)"; fi
+
+$(STAMP)-run: EXTRA =
+$(STAMP)-test: EXTRA = [test]
+$(STAMP)-docs: EXTRA = [docs]
+$(STAMP)-dev: EXTRA = [dev]
+
+# One recipe for every set of packages. An environment that is only half there (an interrupted run) is made anew; a
+# folder that holds something else is never touched.
+$(STAMP)-run $(STAMP)-test $(STAMP)-docs $(STAMP)-dev: pyproject.toml
+	@if ! "$(RUN)" -m pip --version >/dev/null 2>&1; then \
+	    command -v "$(PYTHON)" >/dev/null 2>&1 && "$(PYTHON)" -c "" 2>/dev/null || { \
+	        echo "bayespool: no working Python under the name '$(PYTHON)'." >&2; \
+	        echo "Install Python 3.11 or newer, or name one that is there: make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; \
+	        exit 1; }; \
+	    "$(PYTHON)" -c "import sys; sys.exit(sys.version_info < (3, 11))" || { \
+	        echo "bayespool: '$(PYTHON)' is $$("$(PYTHON)" --version 2>&1), too old: 3.11 or newer is needed." >&2; \
+	        echo "Name a newer one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; \
+	        exit 1; }; \
+	    "$(PYTHON)" -c "import venv, ensurepip" 2>/dev/null || { \
+	        echo "bayespool: '$(PYTHON)' cannot make virtual environments: its module venv or ensurepip is missing." >&2; \
+	        echo "On Debian and Ubuntu: apt-get install python3-venv. Or name another interpreter with PYTHON=." >&2; \
+	        exit 1; }; \
+	    if [ -e "$(VENV)" ] && [ ! -e "$(VENV)/pyvenv.cfg" ] && [ -n "$$(ls -A "$(VENV)" 2>/dev/null)" ]; then \
+	        echo "bayespool: '$(VENV)' is there and is not a virtual environment; name another folder with VENV=." >&2; \
+	        exit 1; fi; \
+	    echo "making the environment $(VENV)"; \
+	    "$(PYTHON)" -m venv --clear "$(VENV)" || exit 1; \
+	fi
+	@echo "installing bayespool$(EXTRA) into $(VENV) (some minutes the first time)"
+	@"$(RUN)" -m pip install --quiet --disable-pip-version-check -e ".$(EXTRA)" || { \
+	    if "$(RUN)" -m pip download --quiet --retries 0 --no-deps -d "$(VENV)/probe" hatchling >/dev/null 2>&1; then \
+	        echo "bayespool: the installation failed; pip's own reason stands above." >&2; \
+	    else \
+	        echo "bayespool: pip cannot reach a package index, so that nothing can be installed." >&2; \
+	        echo "Check the network, or point pip at an index that can be reached (PIP_INDEX_URL, HTTPS_PROXY)." >&2; \
+	    fi; rm -rf "$(VENV)/probe"; exit 1; }
+	@touch "$@"

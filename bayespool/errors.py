@@ -1,0 +1,81 @@
+"""Exception and warning classes of bayespool, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = [
+    "BayespoolError",
+    "BayespoolWarning",
+    "DiagnosticsWarning",
+    "InputError",
+    "InputWarning",
+    "NoPoolWarning",
+    "OrganizationWarning",
+    "OutputError",
+    "PoolWarning",
+]
+
+
+class BayespoolError(Exception):
+    """Base class of every error that bayespool raises on purpose.
+
+    The command line prints its message and exits with status 1; anything else is a bug and keeps its
+    traceback.
+    """
+
+
+class InputError(BayespoolError):
+    """Input that cannot be used as it is.
+
+    Parameters
+    ----------
+    reason : str
+        What is wrong.
+    path : Path or str, optional
+        The file (or folder) at fault.
+    line : int, optional
+        The line at fault, counted from 1.
+    hint : str, optional
+        What the user can do about it.
+
+    Examples
+    --------
+    >>> print(InputError("expected 6 columns, found 5", path="a.run", line=12, hint="mend the line"))
+    a.run, line 12: expected 6 columns, found 5; mend the line
+    """
+
+    def __init__(
+        self, reason: str, *, path: Path | str | None = None, line: int | None = None, hint: str | None = None
+    ) -> None:
+        where = "" if path is None else str(path) + (f", line {line}" if line is not None else "") + ": "
+        super().__init__(where + reason + (f"; {hint}" if hint else ""))
+        self.reason, self.path, self.line, self.hint = reason, path, line, hint
+
+
+class OutputError(BayespoolError):
+    """A result that cannot be written; whatever stood at the path before is untouched."""
+
+
+class BayespoolWarning(UserWarning):
+    """Base class of every warning that bayespool gives."""
+
+
+class InputWarning(BayespoolWarning):
+    """Input lines, documents or runs were skipped or reinterpreted (``strict=False``)."""
+
+
+class OrganizationWarning(BayespoolWarning):
+    """Runs have no known organization, so that each counts as an organization of its own."""
+
+
+class PoolWarning(BayespoolWarning):
+    """The pool that was discovered looks unlike a depth-k pool."""
+
+
+class NoPoolWarning(BayespoolWarning):
+    """No pooled run is at hand: posterior estimates rest on informative priors alone."""
+
+
+class DiagnosticsWarning(BayespoolWarning):
+    """A sampler's diagnostics failed, so that its draws should not be trusted as they are."""

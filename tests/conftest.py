@@ -1,0 +1,71 @@
+"""What every test gets: two guards, the real collections where they are at hand, the size of slow tests."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# In CI a property fails or passes the same way every time; at a desk it looks for new examples.
+settings.register_profile("bayespool-desk", deadline=None)
+settings.register_profile("bayespool-ci", deadline=None, derandomize=True, database=None)
+settings.load_profile("bayespool-ci" if os.environ.get("CI") else "bayespool-desk")
+
+COLLECTIONS = "BAYESPOOL_COLLECTIONS"
+SLOW_SCALE = "BAYESPOOL_SLOW_SCALE"
+
+
+@pytest.fixture(autouse=True)
+def _global_random_state_is_left_alone() -> Iterator[None]:
+    """Fail a test that draws from numpy's global generator or seeds it."""
+    before = np.random.get_state(legacy=False)  # noqa: NPY002 (the global state is what is watched)
+    yield
+    after = np.random.get_state(legacy=False)  # noqa: NPY002
+    moved = before["state"]["pos"] != after["state"]["pos"] or not np.array_equal(
+        before["state"]["key"], after["state"]["key"]
+    )
+    assert not moved, "the test moved numpy's global random state; draw from a Generator with a seed"
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_is_left_open() -> Iterator[None]:
+    """Fail a test that leaves a matplotlib figure open; matplotlib is not imported for the sake of it."""
+    yield
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None:
+        return
+    left_open = pyplot.get_fignums()
+    pyplot.close("all")
+    assert not left_open, f"the test left figures open: {left_open}"
+
+
+@pytest.fixture(scope="session")
+def collections() -> Path:
+    """Folder of unpacked real collections, ``<name>/{runs/, qrels.txt, organizations.csv}`` each."""
+    named = os.environ.get(COLLECTIONS)
+    if not named:
+        pytest.skip(f"{COLLECTIONS} is not set: no real collections at hand")
+    folder = Path(named)
+    if not folder.is_dir():
+        pytest.fail(f"{COLLECTIONS} names {named}, which is not a folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def repetitions() -> Callable[[int, int], int]:
+    """Number of repetitions of a slow test: ``repetitions(full, least)``.
+
+    The share BAYESPOOL_SLOW_SCALE (over 0 and up to 1; 0.25 where it is unset) of ``full``, and never fewer
+    than ``least``, the number below which the test could not fail when it should.
+    """
+    scale = float(os.environ.get(SLOW_SCALE, "0.25"))
+    if not 0 < scale <= 1:
+        pytest.fail(f"{SLOW_SCALE} must be over 0 and at most 1, and is {scale}")
+    return lambda full, least: max(least, round(full * scale))
