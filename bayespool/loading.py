@@ -1,0 +1,140 @@
+"""From files to a `Collection` whose pool is known: the one call that most users start with."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from bayespool.collection import Collection, Order, build_collection
+from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
+from bayespool.pool import discover_pool
+from bayespool.trec import find_files, read_organizations, read_qrels, read_runs
+
+__all__ = ["read_collection"]
+
+Source = str | Path | Sequence[str | Path]
+
+
+def read_collection(
+    qrels: str | Path,
+    runs: Source = (),
+    *,
+    pool: Source | None = None,
+    organizations: str | Path | Mapping[str, str] | None = None,
+    order: Order = "score",
+    run_id: Literal["file", "tag"] = "file",
+    pool_depth: int | None = None,
+    max_holes: int | None = None,
+    pooled_run_ids: Iterable[str] | None = None,
+    strict: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Collection:
+    """A collection read from TREC files.
+
+    Parameters
+    ----------
+    qrels : path
+        The judgments.
+    runs : path, glob, folder or sequence of them
+        Runs to score, which did not contribute to the pool; they come first in the collection. One that also
+        lies in ``pool`` is read once and counts as pooled if it looks so.
+    pool : path, glob, folder or sequence of them, optional
+        Runs of the campaign; which of them were pooled, and how deep, is discovered
+        (`bayespool.discover_pool`).
+    organizations : path or mapping, optional
+        Who submitted which run (CSV or XML file). Runs of one organization resemble each other and are held
+        out together.
+    order : {"score", "rank"}
+        trec_eval's order, or the run files' ranks.
+    run_id : {"file", "tag"}
+        Name runs by their files or by their tags.
+    pool_depth, max_holes, pooled_run_ids
+        Override the discovery of the pool.
+    strict : bool, default True
+        Whether a line that cannot be used is an error; otherwise it is skipped, counted and reported in an
+        `InputWarning`.
+    progress : callable, optional
+        Called with the number of run files read and their total.
+
+    Returns
+    -------
+    Collection
+
+    Raises
+    ------
+    InputError
+        Unusable input; the message names file, line and reason.
+
+    Warns
+    -----
+    OrganizationWarning
+        No organizations given, or (``strict=False``) runs of the pool without one: each such run counts as
+        its own organization.
+    NoPoolWarning
+        No pooled run at hand.
+    """
+    own = _distinct(runs) if runs else []
+    pooled = _distinct(pool) if pool is not None else []
+    if not own and not pooled:
+        raise InputError("no runs given", hint="name the runs to score, or a folder of pooled runs")
+    files = [*own, *(path for path in pooled if path not in set(own))]
+    judgments = read_qrels(qrels, strict=strict)
+    by_path = {
+        run.path: run
+        for run in read_runs(files, id_from=run_id, strict=strict, ranks=order == "rank", progress=progress)
+    }
+    read = [by_path[path] for path in files]
+    pool_ids = [by_path[path].run_id for path in pooled]
+    organization_of = _organizations(organizations, [run.run_id for run in read], pool_ids, strict=strict)
+    collection = build_collection(read, judgments, organizations=organization_of, order=order)
+    if not pool_ids:
+        warnings.warn(
+            "no pooled runs given: posterior estimates rest on informative priors alone",
+            NoPoolWarning,
+            stacklevel=2,
+        )
+        return collection
+    return discover_pool(
+        collection, pool_ids, depth=pool_depth, max_holes=max_holes, pooled_run_ids=pooled_run_ids
+    )
+
+
+def _distinct(source: Source) -> list[Path]:
+    return list(dict.fromkeys(path.resolve() for path in find_files(source)))
+
+
+def _organizations(
+    given: str | Path | Mapping[str, str] | None, run_ids: list[str], pool_ids: list[str], *, strict: bool
+) -> dict[str, str]:
+    if given is None:
+        if pool_ids:
+            warnings.warn(
+                "no organizations given: each run counts as an organization of its own, which understates "
+                "what the run of a new organization may find unjudged",
+                OrganizationWarning,
+                stacklevel=3,
+            )
+        return {}
+    path = given if isinstance(given, (str, Path)) else None
+    organization_of = dict(given) if isinstance(given, Mapping) else read_organizations(given)
+    unknown = [run for run in organization_of if run not in set(run_ids)]
+    if unknown:
+        problem = f"{len(unknown)} listed runs are not among the runs read, {unknown[0]!r} for one"
+        if strict:
+            raise InputError(
+                problem,
+                path=path,
+                hint="mend the list, add the runs, or allow it with strict=False (--lenient)",
+            )
+        warnings.warn(f"{path or 'organizations'}: {problem}", InputWarning, stacklevel=3)
+    missing = [run for run in pool_ids if run not in organization_of]
+    if missing:
+        problem = f"{len(missing)} runs of the pool have no organization, {missing[0]!r} for one"
+        if strict:
+            raise InputError(problem, path=path, hint="add them, or allow it with strict=False (--lenient)")
+        warnings.warn(
+            f"{path or 'organizations'}: {problem}; each counts as its own", OrganizationWarning, stacklevel=3
+        )
+    return organization_of
