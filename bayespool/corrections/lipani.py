@@ -1,0 +1,63 @@
+"""Correction by the effect of a run on the pooled runs (Lipani, Lupu & Hanbury 2015).
+
+References
+----------
+---------- A. Lipani, M. Lupu and A. Hanbury (2015). Splitting water: precision and anti-precision to reduce
+pool bias. SIGIR 2015, 103–112.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from bayespool.collection import Collection
+from bayespool.corrections.base import Corrected, PointCorrection, lacks_pool
+from bayespool.counts import JudgmentCounts, composition_effects
+
+__all__ = ["AntiPrecision"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AntiPrecision(PointCorrection):
+    """Add k̄·max(Δk̄, 0) where the trigger fires (Lipani et al. 2015, algorithm 1).
+
+    With s, s̄ and k̄ the run's mean precision, anti-precision and unjudged share of the top n, and ΔP, ΔP̄
+    and Δk̄ = −ΔP − ΔP̄ the mean effects of composing it with the pooled runs, the estimate is s + k̄·max(Δk̄,
+    0) if λ = k̄·(ΔP·s̄ − ΔP̄·s) > 0 (equation 3) and s otherwise. All is arithmetic on means over topics; per
+    topic, the correction is shared out in proportion to the unjudged documents. A missing rank counts as
+    judged and nonrelevant, so that k̄ is the residual Δ and s̄ = 1 − s − k̄.
+
+    Parameters
+    ----------
+    alpha : float in [0, 1], default 1
+        Weight of the run's own ranks in the composition; 0 corrects nothing.
+    trigger : {"lambda", "precision", "anti-precision"}
+        When to correct: λ > 0, ΔP > 0, or ΔP̄ < 0 (§5.1).
+    """
+
+    alpha: float = 1.0
+    trigger: Literal["lambda", "precision", "anti-precision"] = "lambda"
+
+    @property
+    def name(self) -> str:
+        """``anti-precision``."""
+        return "anti-precision"
+
+    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+        """B plus the correction, shared out by Δ."""
+        effects = composition_effects(
+            collection, counts.run_ids, cutoffs=counts.cutoffs, rel=rel, alpha=self.alpha
+        )
+        delta_p, delta_anti_p = effects.delta_precision.mean(axis=1), effects.delta_antiprecision.mean(axis=1)
+        s, k = counts.lower.mean(axis=1), counts.residual.mean(axis=1)
+        fires = {
+            "lambda": k * (delta_p * (1 - s - k) - delta_anti_p * s) > 0,
+            "precision": delta_p > 0,
+            "anti-precision": delta_anti_p < 0,
+        }[self.trigger]
+        share = np.where(fires, np.maximum(-delta_p - delta_anti_p, 0), 0)
+        share[lacks_pool(collection, counts)] = np.nan
+        return Corrected(counts.lower + counts.residual * share[:, None, :])

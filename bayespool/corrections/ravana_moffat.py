@@ -1,0 +1,256 @@
+"""Corrections that place P@n inside its interval [B, B + Δ] with constants (Ravana & Moffat 2010).
+
+References
+----------
+---------- S. D. Ravana and A. Moffat (2010). Estimating system effectiveness scores with incomplete evidence.
+Proceedings of the 15th Australasian Document Computing Symposium.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.corrections.base import Corrected, PointCorrection
+from bayespool.counts import JudgmentCounts
+from bayespool.errors import InputError
+
+__all__ = [
+    "Background",
+    "Constants",
+    "Interpolated",
+    "LowerBound",
+    "Smoothed",
+    "background",
+    "fit_constants",
+    "interpolated",
+    "smoothed",
+]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def background(lower: FloatArray, residual: FloatArray, e: float) -> FloatArray:
+    """X_B = B + Δ·E: each unjudged document is relevant with the chance E.
+
+    Examples
+    --------
+    >>> float(background(np.array(0.3), np.array(0.5), e=0.1))
+    0.35
+    """
+    return lower + residual * e
+
+
+def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) -> FloatArray:
+    """X_I = B + C·Δ·B/(1 − Δ), and E where nothing is judged (Δ = 1).
+
+    Unjudged documents are C times as likely to be relevant as the judged ones of the same run on the same
+    topic.
+
+    Examples
+    --------
+    >>> interpolated(np.array([0.3, 0.0]), np.array([0.5, 1.0]), c=0.5, e=0.01).tolist()
+    [0.45, 0.01]
+    """
+    judged = 1 - residual
+    return np.where(judged > 0, lower + c * residual * lower / np.where(judged > 0, judged, 1), e)
+
+
+def smoothed(lower: FloatArray, residual: FloatArray, c: float, e: float) -> FloatArray:
+    """X_M = (1 − Δ)·X_I + Δ·X_B = B + C·Δ·B + Δ²·E: interpolated where much is judged, background where
+    little is.
+
+    Examples
+    --------
+    >>> float(smoothed(np.array(0.3), np.array(0.5), c=0.8, e=0.1))
+    0.445
+    """
+    return lower + c * residual * lower + residual**2 * e
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowerBound(PointCorrection):
+    """X_S = B, "if it ain't judged, it ain't relevant": P@n as trec_eval gives it."""
+
+    @property
+    def name(self) -> str:
+        """``lower-bound``."""
+        return "lower-bound"
+
+    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+        """B on each topic."""
+        return Corrected(counts.lower)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Background(PointCorrection):
+    """X_B = B + Δ·E (Ravana & Moffat 2010, §3).
+
+    Parameters
+    ----------
+    e : float in [0, 1], default 0.03
+        Chance that an unjudged document is relevant; the paper finds 0.01 to 0.05 reasonable, the default is
+        the middle.
+    """
+
+    e: float = 0.03
+
+    def __post_init__(self) -> None:
+        _check(e=self.e)
+
+    @property
+    def name(self) -> str:
+        """``background``."""
+        return "background"
+
+    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+        """X_B on each topic."""
+        return Corrected(background(counts.lower, counts.residual, self.e))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interpolated(PointCorrection):
+    """X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010, §3).
+
+    A missing rank counts as judged and nonrelevant, so that B/(1 − Δ) is the precision over all ranks whose
+    relevance is known.
+
+    Parameters
+    ----------
+    c, e : float in [0, 1], default 0.42 and 0.01
+        The paper's constants for P@10 on TREC-9 Web (§4).
+    """
+
+    c: float = 0.42
+    e: float = 0.01
+
+    def __post_init__(self) -> None:
+        _check(c=self.c, e=self.e)
+
+    @property
+    def name(self) -> str:
+        """``interpolated``."""
+        return "interpolated"
+
+    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+        """X_I on each topic."""
+        return Corrected(interpolated(counts.lower, counts.residual, self.c, self.e))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Smoothed(PointCorrection):
+    """X_M = B + C·Δ·B + Δ²·E (Ravana & Moffat 2010, §3).
+
+    Parameters
+    ----------
+    c, e : float in [0, 1], default 0.91 and 0.05
+        The paper's constants for P@10 on TREC-9 Web (§4).
+    """
+
+    c: float = 0.91
+    e: float = 0.05
+
+    def __post_init__(self) -> None:
+        _check(c=self.c, e=self.e)
+
+    @property
+    def name(self) -> str:
+        """``smoothed``."""
+        return "smoothed"
+
+    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+        """X_M on each topic."""
+        return Corrected(smoothed(counts.lower, counts.residual, self.c, self.e))
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """Constants of a correction and how well they do.
+
+    Attributes
+    ----------
+    c, e : float in [0, 1]
+        The best constants; NaN where the data do not touch one (no topic without any judged document, say).
+    rmse : float
+        Root mean squared error per (pool, run, topic) at these constants.
+    """
+
+    c: float
+    e: float
+    rmse: float
+
+
+def fit_constants(
+    method: Literal["background", "interpolated", "smoothed"],
+    counts: Iterable[JudgmentCounts],
+    truth: JudgmentCounts,
+) -> Constants:
+    """Constants (C, E) of least RMSE against a fuller judgment set (Ravana & Moffat 2010, §4).
+
+    All three corrections are linear in their constants, so that the minimum over the unit square is found
+    exactly, by bounded least squares.
+
+    Parameters
+    ----------
+    method : {"background", "interpolated", "smoothed"}
+        For ``"background"`` C is NaN.
+    counts : iterable of JudgmentCounts
+        Counts of the same runs at the same cutoffs under several smaller judgment sets; all weigh alike.
+    truth : JudgmentCounts
+        Counts under the fullest set, whose lower bounds are the values to predict.
+
+    Returns
+    -------
+    Constants
+
+    Raises
+    ------
+    InputError
+        Unknown method, no counts, or counts of other runs than the truth's.
+
+    Examples
+    --------
+    >>> from bayespool import judgment_counts, load_example
+    >>> example = load_example()
+    >>> runs = example.pooled_run_ids
+    >>> full = judgment_counts(example, runs, cutoffs=10)
+    >>> shallow = [judgment_counts(example.truncate_pool(d), runs, cutoffs=10) for d in (1, 2, 5)]
+    >>> constants = fit_constants("smoothed", shallow, full)
+    >>> 0 < constants.c <= 1 and constants.rmse < 0.2
+    True
+    """
+    from scipy.optimize import lsq_linear
+
+    tables = list(counts)
+    if not tables or any(t.run_ids != truth.run_ids or t.cutoffs != truth.cutoffs for t in tables):
+        raise InputError("fit_constants needs counts of the same runs and cutoffs as the truth's")
+    lower = np.concatenate([t.lower.ravel() for t in tables])
+    residual = np.concatenate([t.residual.ravel() for t in tables])
+    target = np.tile(truth.lower.ravel(), len(tables)) - lower
+    none_judged = residual == 1
+    if method == "background":
+        columns = [np.zeros_like(lower), residual]
+    elif method == "interpolated":
+        columns = [residual * lower / np.where(none_judged, 1, 1 - residual), none_judged.astype(float)]
+    elif method == "smoothed":
+        columns = [residual * lower, residual**2]
+    else:
+        raise InputError(f"no constants to fit for {method!r}", hint="background, interpolated or smoothed")
+    design = np.column_stack(columns)
+    touched = design.any(axis=0)
+    fitted = np.full(2, np.nan)
+    if touched.any():
+        fitted[touched] = lsq_linear(design[:, touched], target, bounds=(0, 1), method="bvls").x
+    error = target - design @ np.nan_to_num(fitted)
+    return Constants(float(fitted[0]), float(fitted[1]), float(np.sqrt(np.mean(error**2))))
+
+
+def _check(**constants: float) -> None:
+    for name, value in constants.items():
+        if not 0 <= value <= 1:
+            raise InputError(f"constant {name} = {value} is not between 0 and 1")

@@ -1,0 +1,203 @@
+"""The one result of every estimator, and the one way to an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.errors import InputError
+from bayespool.measures import Precision
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["DEFAULT_CI_PROB", "Diagnostics", "Estimates", "Estimator", "equal_tailed_interval"]
+
+DEFAULT_CI_PROB = 0.95
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """Whether a sampler's draws can be trusted.
+
+    Attributes
+    ----------
+    engine : str
+        Which engine drew them.
+    max_r_hat : float
+        Largest R-hat over all parameters; should be under 1.01.
+    min_ess_bulk, min_ess_tail : float
+        Smallest effective sample sizes; should be over 400.
+    n_divergences : int
+        Divergent transitions after tuning; should be 0.
+    problems : tuple of str
+        What failed, in words; empty when all is well.
+    """
+
+    engine: str
+    max_r_hat: float
+    min_ess_bulk: float
+    min_ess_tail: float
+    n_divergences: int
+    problems: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing failed."""
+        return not self.problems
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """What one estimator says of the corrected values of some runs under one measure.
+
+    Attributes
+    ----------
+    method : str
+        Name of the estimator.
+    measure : Precision
+    run_ids, query_ids : tuple of str
+    per_topic : ndarray of float, shape (run, topic)
+        Estimates per topic; their mean over topics is the run's, up to rounding. NaN where a method speaks of
+        runs only.
+    value : ndarray of float, shape (run,)
+        Estimate of each run's mean over all topics of the qrels.
+    draws : ndarray of int32, shape (draw, run, topic), or None
+        Posterior draws of the number of relevant documents in the top n, so that ``draws / n`` are draws of
+        P@n; all runs share the relevance of a shared document in a draw only where the estimator says so.
+        None for point corrections.
+    std : ndarray of float, shape (run,), or None
+        Standard error of ``value`` where the method has a sampling variance of its own (topics adjustment),
+        or the posterior standard deviation.
+    notes : tuple of str
+        One per run, empty when there is nothing to say.
+    diagnostics : Diagnostics or None
+    posterior : xarray.DataTree or None
+        Draws of the model's parameters, for ArviZ.
+    fingerprint : str
+        Of the collection that the estimates come from.
+    random_seed : int or None
+    """
+
+    method: str
+    measure: Precision
+    run_ids: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    per_topic: FloatArray
+    value: FloatArray
+    fingerprint: str
+    draws: npt.NDArray[np.int32] | None = None
+    std: FloatArray | None = None
+    notes: tuple[str, ...] = ()
+    diagnostics: Diagnostics | None = None
+    posterior: Any = field(default=None, repr=False)
+    random_seed: int | None = None
+
+    def interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
+        """Ends of the equal-tailed interval of each run's value, two arrays of shape (run,); NaN without
+        draws.
+        """
+        if self.draws is None:
+            return np.full(len(self.run_ids), np.nan), np.full(len(self.run_ids), np.nan)
+        n_relevant = self.draws.sum(axis=2, dtype=np.int64)
+        low, high = equal_tailed_interval(n_relevant, ci_prob)
+        return low / (self.measure.cutoff * len(self.query_ids)), high / (
+            self.measure.cutoff * len(self.query_ids)
+        )
+
+    def topic_interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
+        """Ends of the interval per topic, two arrays of shape (run, topic); NaN without draws."""
+        if self.draws is None:
+            return np.full_like(self.per_topic, np.nan), np.full_like(self.per_topic, np.nan)
+        low, high = equal_tailed_interval(self.draws, ci_prob)
+        return low / self.measure.cutoff, high / self.measure.cutoff
+
+    def summary_frame(self, *, ci_prob: float = DEFAULT_CI_PROB, per_topic: bool = False) -> pd.DataFrame:
+        """The one table of a result.
+
+        Parameters
+        ----------
+        ci_prob : float in (0, 1), default 0.95
+            Probability of the equal-tailed interval.
+        per_topic : bool, default False
+            One row per run and topic instead of one per run.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``method``, ``value``, ``lower``
+            and ``upper`` (the interval's ends, NaN for a point correction), ``ci_prob`` (NaN likewise),
+            ``std`` (per run only) and ``note``.
+        """
+        import pandas as pd
+
+        notes = self.notes or ("",) * len(self.run_ids)
+        lower, upper = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
+        n_topics = len(self.query_ids) if per_topic else 1
+        columns: dict[str, Any] = {"run_id": np.repeat(np.array(self.run_ids, dtype=object), n_topics)}
+        if per_topic:
+            columns["query_id"] = np.tile(np.array(self.query_ids, dtype=object), len(self.run_ids))
+        columns |= {
+            "measure": str(self.measure),
+            "method": self.method,
+            "value": (self.per_topic if per_topic else self.value).ravel(),
+            "lower": lower.ravel(),
+            "upper": upper.ravel(),
+            "ci_prob": np.nan if self.draws is None else ci_prob,
+        }
+        if not per_topic:
+            columns["std"] = np.full(len(self.run_ids), np.nan) if self.std is None else self.std
+        return pd.DataFrame(columns | {"note": np.repeat(np.array(notes, dtype=object), n_topics)})
+
+
+@runtime_checkable
+class Estimator(Protocol):
+    """A small frozen settings object that turns counts into estimates; it never sees a truth."""
+
+    @property
+    def name(self) -> str:
+        """Name of the method, as `Estimates.method` and the command line have it."""
+
+    def estimate(
+        self,
+        collection: Collection,
+        run_ids: str | Iterable[str] | None,
+        measures: object,
+    ) -> tuple[Estimates, ...]:
+        """One `Estimates` per measure, for the runs given."""
+
+
+def equal_tailed_interval(
+    draws: npt.NDArray[Any], ci_prob: float
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Ends of the central interval over the first axis; both are values that were drawn.
+
+    Parameters
+    ----------
+    draws : ndarray, shape (draw, ...)
+    ci_prob : float in (0, 1)
+        At least this share of the draws lies inside, ends included, and at most (1 − ci_prob)/2 on either
+        side.
+
+    Returns
+    -------
+    lower, upper : ndarray, shape (...)
+
+    Examples
+    --------
+    >>> lower, upper = equal_tailed_interval(np.arange(101), 0.9)
+    >>> int(lower), int(upper)
+    (5, 95)
+    """
+    if not 0 < ci_prob < 1:
+        raise InputError(f"ci_prob {ci_prob} is not between 0 and 1")
+    ordered = np.sort(draws, axis=0)
+    tail = int(np.floor((1 - ci_prob) / 2 * len(ordered) + 1e-9))
+    return ordered[tail], ordered[len(ordered) - 1 - tail]
