@@ -1,0 +1,69 @@
+"""Checks of sampled draws, after every fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayespool.estimates import Diagnostics
+
+__all__ = ["MAX_R_HAT", "MIN_ESS", "diagnose"]
+
+MAX_R_HAT = 1.01
+MIN_ESS = 400.0
+
+
+def diagnose(tree: Any, *, engine: str) -> Diagnostics:
+    """R-hat, effective sample sizes and divergences of a posterior (Vehtari et al. 2021).
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        With the groups ``posterior`` and, for divergences, ``sample_stats``.
+    engine : str
+        Name of the engine for the report.
+
+    Returns
+    -------
+    Diagnostics
+        A single chain has no R-hat (NaN), which is a problem of its own.
+
+    References
+    ----------
+    ---------- A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner (2021). Rank-normalization,
+    folding, and localization: an improved R-hat. Bayesian Analysis 16(2), 667–718.
+    """
+    import arviz_stats
+
+    posterior = tree["posterior"].to_dataset()
+    varying = posterior[
+        [
+            name
+            for name, variable in posterior.data_vars.items()
+            if variable.size and float(variable.std()) > 0
+        ]
+    ]
+
+    def worst(statistic: Any, choose: Any) -> float:
+        values = [np.asarray(v).ravel() for v in statistic.data_vars.values()]
+        found = np.concatenate(values) if values else np.array([np.nan])
+        found = found[np.isfinite(found)]
+        return float(choose(found)) if len(found) else float("nan")
+
+    n_divergences = int(tree["sample_stats"]["diverging"].sum()) if "sample_stats" in tree.children else 0
+    n_chains = posterior.sizes["chain"]
+    r_hat = worst(arviz_stats.rhat(varying), np.max) if n_chains > 1 else float("nan")
+    ess_bulk = worst(arviz_stats.ess(varying, method="bulk"), np.min)
+    ess_tail = worst(arviz_stats.ess(varying, method="tail"), np.min)
+    problems = []
+    if not r_hat < MAX_R_HAT:
+        problems.append(
+            f"R-hat is {r_hat:.3f}, should be under {MAX_R_HAT}" if n_chains > 1 else "one chain has no R-hat"
+        )
+    for name, ess in (("bulk", ess_bulk), ("tail", ess_tail)):
+        if not ess > MIN_ESS:
+            problems.append(f"{name} effective sample size is {ess:.0f}, should be over {MIN_ESS:.0f}")
+    if n_divergences:
+        problems.append(f"{n_divergences} divergent transitions")
+    return Diagnostics(engine, r_hat, ess_bulk, ess_tail, n_divergences, tuple(problems))

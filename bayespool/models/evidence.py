@@ -1,0 +1,123 @@
+"""The integer arrays that a hierarchical model learns from, gathered from count tables."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.counts import HeldOutCounts, JudgmentCounts
+
+__all__ = ["ModelEvidence", "gather_evidence"]
+
+IndexArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelEvidence:
+    """Evidence for one measure: hidden documents of pooled runs, and judged ones of all runs.
+
+    Two long tables. A *cell* is a (pooled run, topic) with hidden documents; a document that several runs of
+    an organization retrieved is in the cell of the one that ranks it best. A *ranking* is a (run, topic) with
+    judged documents, of pooled runs as they are without their organization, and of the runs to score.
+
+    Attributes
+    ----------
+    query_ids, organizations, run_ids : tuple of str
+        Coordinates: all topics; organizations with a pooled run; pooled runs, then the runs to score.
+    n_pooled_runs : int
+        How many of ``run_ids`` are pooled runs.
+    hidden_topic, hidden_organization, hidden_run : ndarray of int64, shape (cell,)
+        Indices into the coordinates.
+    n_hidden, n_hidden_relevant : ndarray of int64, shape (cell,)
+        Hidden documents, at least 1, and how many of them are relevant.
+    hidden_residual : ndarray of float, shape (cell,)
+        Δ of the run on the topic with its organization held out.
+    judged_topic, judged_run : ndarray of int64, shape (ranking,)
+    n_judged, n_relevant : ndarray of int64, shape (ranking,)
+        Judged documents in the top n, at least 1, and the relevant ones.
+    """
+
+    query_ids: tuple[str, ...]
+    organizations: tuple[str, ...]
+    run_ids: tuple[str, ...]
+    n_pooled_runs: int
+    hidden_topic: IndexArray
+    hidden_organization: IndexArray
+    hidden_run: IndexArray
+    n_hidden: IndexArray
+    n_hidden_relevant: IndexArray
+    hidden_residual: FloatArray
+    judged_topic: IndexArray
+    judged_run: IndexArray
+    n_judged: IndexArray
+    n_relevant: IndexArray
+
+    @property
+    def coords(self) -> dict[str, tuple[str, ...]]:
+        """Named coordinates of the models."""
+        return {"topic": self.query_ids, "organization": self.organizations, "run": self.run_ids}
+
+    @property
+    def much_judged(self) -> bool:
+        """Whether topics and runs have tens of judged documents on average, so that their effects are well
+        known.
+        """
+        return int(self.n_judged.sum()) >= 20 * max(len(self.query_ids), len(self.run_ids))
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All arrays by name: what a model registers as ``pm.Data`` and a refit exchanges."""
+        return {
+            f.name: value
+            for f in dataclasses.fields(self)
+            if isinstance(value := getattr(self, f.name), np.ndarray)
+        }
+
+
+def gather_evidence(held_out: HeldOutCounts, targets: JudgmentCounts, cutoff: int) -> ModelEvidence:
+    """Evidence at one cutoff.
+
+    Parameters
+    ----------
+    held_out : HeldOutCounts
+        Of a pool without the targets' organizations; may have no run.
+    targets : JudgmentCounts
+        Of the runs to score.
+    cutoff : int
+        One that both tables have.
+
+    Returns
+    -------
+    ModelEvidence
+    """
+    h, t = held_out.cutoffs.index(cutoff), targets.cutoffs.index(cutoff)
+    own = [i for i, run in enumerate(held_out.run_ids) if run not in set(targets.run_ids)]
+    present, organization = np.unique(held_out.organization[own], return_inverse=True)
+    run, topic = np.nonzero(held_out.n_credited[own, :, h])
+    credited = (np.array(own, dtype=np.intp)[run], topic, h)
+    n_relevant = np.concatenate([held_out.n_relevant[own, :, h], targets.n_relevant[:, :, t]])
+    n_judged = n_relevant + np.concatenate(
+        [held_out.n_nonrelevant[own, :, h], targets.n_nonrelevant[:, :, t]]
+    )
+    judged_run, judged_topic = np.nonzero(n_judged)
+    unknown = held_out.n_hidden[credited] + held_out.n_unjudged[credited]
+    return ModelEvidence(
+        query_ids=held_out.query_ids,
+        organizations=tuple(held_out.organizations[o] for o in present),
+        run_ids=(*(held_out.run_ids[i] for i in own), *targets.run_ids),
+        n_pooled_runs=len(own),
+        hidden_topic=topic.astype(np.int64),
+        hidden_organization=organization[run].astype(np.int64),
+        hidden_run=run.astype(np.int64),
+        n_hidden=held_out.n_credited[credited].astype(np.int64),
+        n_hidden_relevant=held_out.n_credited_relevant[credited].astype(np.int64),
+        hidden_residual=unknown / cutoff,
+        judged_topic=judged_topic.astype(np.int64),
+        judged_run=judged_run.astype(np.int64),
+        n_judged=n_judged[judged_run, judged_topic].astype(np.int64),
+        n_relevant=n_relevant[judged_run, judged_topic].astype(np.int64),
+    )

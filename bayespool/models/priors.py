@@ -1,0 +1,78 @@
+"""Priors as values with a text, so that they can be arguments of models, defaults with reasons, and
+command-line options.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+import pymc as pm
+
+from bayespool.errors import InputError
+
+__all__ = ["Prior", "parse_prior"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """A PyMC distribution that is not yet a variable of a model.
+
+    Parameters
+    ----------
+    distribution : str
+        Name of a scalar distribution of PyMC.
+    args : tuple of float
+        Its parameters in PyMC's order.
+
+    Examples
+    --------
+    >>> str(Prior("Normal", (-2.2, 1.5)))
+    'Normal(-2.2, 1.5)'
+    """
+
+    distribution: str
+    args: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return f"{self.distribution}({', '.join(f'{a:g}' for a in self.args)})"
+
+    def variable(self, name: str) -> Any:
+        """A random variable of this distribution in the model at hand.
+
+        Raises
+        ------
+        InputError
+            PyMC has no such distribution, or it does not take these parameters.
+        """
+        distribution = getattr(pm, self.distribution, None)
+        if not (isinstance(distribution, type) and issubclass(distribution, pm.Distribution)):
+            raise InputError(f"prior of {name}: PyMC has no distribution {self.distribution!r}")
+        try:
+            return distribution(name, *self.args)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            raise InputError(
+                f"prior of {name}: {self} is not a scalar distribution of PyMC ({error})"
+            ) from error
+
+
+def parse_prior(text: str | Prior) -> Prior:
+    """The prior that a text such as ``Normal(-2.2, 1.5)`` stands for.
+
+    Examples
+    --------
+    >>> parse_prior("Beta(2, 2.5)")
+    Prior(distribution='Beta', args=(2.0, 2.5))
+    """
+    if isinstance(text, Prior):
+        return text
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.keywords):
+            raise ValueError
+        return Prior(call.func.id, tuple(float(ast.literal_eval(a)) for a in call.args))
+    except (ValueError, SyntaxError, TypeError) as error:
+        raise InputError(
+            f"prior {text!r} is not a distribution", hint="write it like Normal(-2.2, 1.5)"
+        ) from error
