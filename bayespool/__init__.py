@@ -1,0 +1,94 @@
+"""Posterior intervals for the corrected P@n of retrieval runs on incompletely judged test collections.
+
+Public names are imported when they are first used, so that ``import bayespool`` and ``bayespool --help`` are
+instant.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bayespool.collection import UNJUDGED, Collection, build_collection
+    from bayespool.counts import composition_effects, condensed_counts, held_out_counts, judgment_counts
+    from bayespool.estimates import Estimates
+    from bayespool.loading import read_collection
+    from bayespool.measures import Precision, parse_measure
+    from bayespool.pool import describe_pool, discover_pool
+    from bayespool.scoring import Scores, score
+    from bayespool.simulation import SimulationSettings, load_example, simulate
+    from bayespool.trec import (
+        qrels_from_frame,
+        read_organizations,
+        read_qrels,
+        read_run,
+        read_runs,
+        run_from_frame,
+    )
+
+__version__ = "0.1.0.dev0"
+
+_HOME = {
+    "UNJUDGED": "collection",
+    "Collection": "collection",
+    "Estimates": "estimates",
+    "Precision": "measures",
+    "Scores": "scoring",
+    "SimulationSettings": "simulation",
+    "build_collection": "collection",
+    "composition_effects": "counts",
+    "condensed_counts": "counts",
+    "describe_pool": "pool",
+    "discover_pool": "pool",
+    "held_out_counts": "counts",
+    "judgment_counts": "counts",
+    "load_example": "simulation",
+    "parse_measure": "measures",
+    "qrels_from_frame": "trec",
+    "read_collection": "loading",
+    "read_organizations": "trec",
+    "read_qrels": "trec",
+    "read_run": "trec",
+    "read_runs": "trec",
+    "run_from_frame": "trec",
+    "score": "scoring",
+    "simulate": "simulation",
+}
+
+__all__ = [
+    "UNJUDGED",
+    "Collection",
+    "Estimates",
+    "Precision",
+    "Scores",
+    "SimulationSettings",
+    "build_collection",
+    "composition_effects",
+    "condensed_counts",
+    "describe_pool",
+    "discover_pool",
+    "held_out_counts",
+    "judgment_counts",
+    "load_example",
+    "parse_measure",
+    "qrels_from_frame",
+    "read_collection",
+    "read_organizations",
+    "read_qrels",
+    "read_run",
+    "read_runs",
+    "run_from_frame",
+    "score",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -1,0 +1,289 @@
+"""Many estimators × measures × runs → one frozen `Scores`: the main job."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayespool import __version__
+from bayespool.collection import Collection
+from bayespool.corrections import (
+    AntiPrecision,
+    Background,
+    CondensedList,
+    Interpolated,
+    LowerBound,
+    Smoothed,
+    SystemsAdjustment,
+    TopicsAdjustment,
+)
+from bayespool.counts import Estimand, JudgmentCounts, judgment_counts
+from bayespool.errors import InputError
+from bayespool.estimates import DEFAULT_CI_PROB, Estimates, Estimator
+from bayespool.measures import Precision, parse_measures
+from bayespool.pool import describe_pool
+from bayespool.posterior import MODEL_NAMES, PosteriorEstimator
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["DEFAULT_ESTIMATORS", "ESTIMATOR_NAMES", "Scores", "parse_estimator", "score"]
+
+_POINT = {
+    "lower-bound": LowerBound,
+    "background": Background,
+    "interpolated": Interpolated,
+    "smoothed": Smoothed,
+    "systems-adjustment": SystemsAdjustment,
+    "topics-adjustment": TopicsAdjustment,
+    "anti-precision": AntiPrecision,
+    "condensed-list": CondensedList,
+}
+_POSTERIOR = {f"posterior-{model}": model for model in MODEL_NAMES}
+
+ESTIMATOR_NAMES = (*_POINT, *_POSTERIOR)
+DEFAULT_ESTIMATORS = (
+    "background",
+    "interpolated",
+    "smoothed",
+    "systems-adjustment",
+    "anti-precision",
+    "condensed-list",
+    "posterior-interpolated",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Bounds and estimates of some runs under some measures.
+
+    Attributes
+    ----------
+    run_ids, query_ids : tuple of str
+    measures : tuple of Precision
+    bounds : tuple of JudgmentCounts
+        Counts at each measure's cutoff, one per measure.
+    estimates : tuple of Estimates
+        Measure by measure, in the order of the estimators.
+    ci_prob : float
+        Probability of the intervals in the frames.
+    metadata : dict
+        Version, fingerprint, pool, settings: what a result must be quoted with.
+    """
+
+    run_ids: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    measures: tuple[Precision, ...]
+    bounds: tuple[JudgmentCounts, ...]
+    estimates: tuple[Estimates, ...]
+    ci_prob: float
+    metadata: Mapping[str, Any]
+
+    def __getitem__(self, key: tuple[str, object]) -> Estimates:
+        """The estimates of one method under one measure: ``scores["posterior-interpolated", "P@10"]``."""
+        method, measure = key
+        for estimate in self.estimates:
+            if estimate.method == method and str(estimate.measure) == str(measure):
+                return estimate
+        raise KeyError(key)
+
+    @cached_property
+    def notes(self) -> dict[tuple[str, Precision], str]:
+        """What is off, by run and measure; empty text where nothing is."""
+        notes = {}
+        for measure, counts in zip(self.measures, self.bounds, strict=True):
+            missing = (counts.n_missing[:, :, 0] == measure.cutoff).sum(axis=1)
+            for r, run in enumerate(self.run_ids):
+                said = [] if self.metadata["pool"]["n_pooled_runs"] else ["no pooled runs"]
+                if missing[r]:
+                    said.append(f"{missing[r]} of {len(self.query_ids)} topics missing from the run")
+                if not counts.n_unjudged[r].any():
+                    said.append("nothing unjudged")
+                for e in self.estimates:
+                    if e.measure == measure and e.notes and e.notes[r]:
+                        said.append(f"{e.method}: {e.notes[r]}")
+                notes[run, measure] = "; ".join(said)
+        return notes
+
+    def frame(self, *, per_topic: bool = False) -> pd.DataFrame:
+        """One row per run and measure (and topic): bounds, then every method.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``lower`` (B, as trec_eval gives
+            it), ``upper`` (T), ``residual`` (Δ), one column per method with its value, for each posterior
+            method also ``<method>_ci_lower`` and ``<method>_ci_upper``, then ``ci_prob`` and ``note``.
+        """
+        import pandas as pd
+
+        frames = []
+        for measure, counts in zip(self.measures, self.bounds, strict=True):
+            n_topics = len(self.query_ids) if per_topic else 1
+            bounds = [
+                b[:, :, 0] if per_topic else b[:, :, 0].mean(axis=1) for b in (counts.lower, counts.upper)
+            ]
+            columns: dict[str, Any] = {"run_id": np.repeat(np.array(self.run_ids, dtype=object), n_topics)}
+            if per_topic:
+                columns["query_id"] = np.tile(np.array(self.query_ids, dtype=object), len(self.run_ids))
+            columns |= {"measure": str(measure), "lower": bounds[0].ravel(), "upper": bounds[1].ravel()}
+            residual = counts.residual[:, :, 0]
+            columns["residual"] = (residual if per_topic else residual.mean(axis=1)).ravel()
+            for e in (e for e in self.estimates if e.measure == measure):
+                columns[e.method] = (e.per_topic if per_topic else e.value).ravel()
+                if e.draws is not None:
+                    ends = e.topic_interval(self.ci_prob) if per_topic else e.interval(self.ci_prob)
+                    columns[f"{e.method}_ci_lower"], columns[f"{e.method}_ci_upper"] = (
+                        end.ravel() for end in ends
+                    )
+            columns["ci_prob"] = self.ci_prob
+            columns["note"] = np.repeat(
+                np.array([self.notes[run, measure] for run in self.run_ids], dtype=object), n_topics
+            )
+            frames.append(pd.DataFrame(columns))
+        return pd.concat(frames, ignore_index=True)
+
+    def summary_frame(self, *, per_topic: bool = False) -> pd.DataFrame:
+        """One row per run, measure and method (and topic): `Estimates.summary_frame` of all estimates, one
+        below the other.
+        """
+        import pandas as pd
+
+        frames = [e.summary_frame(ci_prob=self.ci_prob, per_topic=per_topic) for e in self.estimates]
+        return pd.concat(frames, ignore_index=True)
+
+
+def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
+    """The estimator that a text such as ``interpolated(c=0.5, e=0.02)`` or ``posterior-background`` stands
+    for.
+
+    Parameters
+    ----------
+    text : str or Estimator
+        A name out of `ESTIMATOR_NAMES`, with settings of that estimator in parentheses if need be.
+    **settings
+        Defaults for settings that the text does not give; those that the estimator does not have are passed
+        over.
+
+    Raises
+    ------
+    InputError
+        Unknown name or setting.
+
+    Examples
+    --------
+    >>> parse_estimator("background(e=0.05)")
+    Background(estimand='complete', e=0.05)
+    """
+    if not isinstance(text, str):
+        return text
+    name, _, rest = text.strip().partition("(")
+    if name not in ESTIMATOR_NAMES:
+        raise InputError(f"no estimator {name!r}", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
+    try:
+        call = ast.parse(f"f({rest}" if rest else "f()", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args:
+            raise ValueError("write settings as name=value")
+        given = {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg is not None}
+        cls: Any = PosteriorEstimator if name in _POSTERIOR else _POINT[name]
+        fields = cls.__dataclass_fields__
+        merged = {k: v for k, v in settings.items() if k in fields} | given
+        estimator: Estimator = cls(model=_POSTERIOR[name], **merged) if name in _POSTERIOR else cls(**merged)
+    except (SyntaxError, ValueError, TypeError) as error:
+        raise InputError(f"estimator {text!r}: {error}") from error
+    return estimator
+
+
+def score(
+    collection: Collection,
+    run_ids: str | Iterable[str] | None = None,
+    measures: object = "P@10",
+    *,
+    estimators: Sequence[str | Estimator] = DEFAULT_ESTIMATORS,
+    ci_prob: float = DEFAULT_CI_PROB,
+    estimand: Estimand = "complete",
+    report: Callable[[str], None] | None = None,
+    **settings: Any,
+) -> Scores:
+    """Score runs: bounds, the papers' corrections, and posterior intervals.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_ids : str or iterable of str, optional
+        Default: the runs that were not pooled.
+    measures : measure or iterable of measures
+        ``"P@10"``, ``["P@5", "P(rel=2)@10"]``, ir_measures objects.
+    estimators : sequence of str or Estimator
+        Names (see `parse_estimator`) or estimators.
+    ci_prob : float in (0, 1), default 0.95
+        Probability of the equal-tailed intervals.
+    estimand : {"complete", "pooled"}
+        Whether unjudged documents below the pool depth may be relevant. Bounds follow it, too.
+    report : callable, optional
+        Called with a line on each stage of the work as it begins.
+    **settings
+        Settings of the named estimators that have them: ``draws``, ``tune``, ``chains``, ``random_seed``,
+        ``priors``, ….
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    InputError
+        Unknown run, measure, estimator or setting; nothing to score.
+
+    Examples
+    --------
+    >>> from bayespool import load_example, score
+    >>> scores = score(load_example(), "new-a", "P@10", estimators=["background", "interpolated"])
+    >>> print(scores.frame()[["run_id", "lower", "interpolated", "upper"]].round(3).to_string(index=False))
+    run_id  lower  interpolated  upper
+     new-a  0.595         0.617  0.685
+    """
+    if not 0 < ci_prob < 1:
+        raise InputError(f"ci_prob {ci_prob} is not between 0 and 1")
+    if run_ids is None:
+        targets = tuple(
+            r for r, pooled in zip(collection.run_ids, collection.pooled, strict=True) if not pooled
+        )
+    else:
+        targets = (run_ids,) if isinstance(run_ids, str) else tuple(dict.fromkeys(run_ids))
+    if not targets:
+        raise InputError("no run to score")
+    parsed = parse_measures(measures)
+    known = set(PosteriorEstimator.__dataclass_fields__) - {"model"}
+    if unknown := set(settings) - known:
+        raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
+    chosen = [parse_estimator(e, estimand=estimand, **settings) for e in estimators]
+    results = []
+    for e in chosen:
+        if report is not None:
+            report(f"estimating: {e.name}")
+        results.append(e.estimate(collection, targets, parsed))
+    pool = describe_pool(collection)
+    return Scores(
+        run_ids=targets,
+        query_ids=collection.query_ids,
+        measures=parsed,
+        bounds=tuple(
+            judgment_counts(collection, targets, cutoffs=m.cutoff, rel=m.rel, estimand=estimand)
+            for m in parsed
+        ),
+        estimates=tuple(of_one[i] for i in range(len(parsed)) for of_one in results),
+        ci_prob=ci_prob,
+        metadata={
+            "bayespool": __version__,
+            "fingerprint": collection.fingerprint,
+            "estimand": estimand,
+            "estimators": [repr(e) for e in chosen],
+            "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
+        },
+    )
