@@ -1,0 +1,250 @@
+"""Finding, opening, decompressing and decoding input files, and writing a file whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import gzip
+import lzma
+import os
+import secrets
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from bayespool.errors import InputError, OutputError
+
+__all__ = ["PathLike", "Source", "as_text", "atomic_write", "find_files", "read_bytes", "read_text"]
+
+_NOT_COUNTED = "hidden files and folders do not count"
+
+PathLike = str | os.PathLike[str]
+Source = PathLike | Iterable[PathLike]
+
+_GZIP, _XZ, _BOM = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\xef\xbb\xbf"
+_ZSTD_SKIPPABLE = tuple(bytes([0x50 + i, 0x2A, 0x4D, 0x18]) for i in range(16))
+_ZSTD = (b"\x28\xb5\x2f\xfd", *_ZSTD_SKIPPABLE)
+
+
+def find_files(source: Source) -> tuple[Path, ...]:
+    """Files that a source stands for, each once, sorted by name.
+
+    Parameters
+    ----------
+    source : path, glob pattern, folder, or iterable of those
+        A folder stands for every file in it, whatever its name, except hidden ones and folders; a pattern
+        (``runs/input.*``, ``**`` for folders at any depth) for the files it matches, with the same
+        exceptions. A path that exists is taken as it is, be there a ``*`` in it.
+
+    Returns
+    -------
+    tuple of Path
+        At least one. A file that two parts of the source stand for comes back once.
+
+    Raises
+    ------
+    InputError
+        A part of the source stands for no file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("b.run", "a.run.gz", ".hidden"):
+    ...         _ = Path(folder, name).write_text("")
+    ...     [path.name for path in find_files(folder)]
+    ['a.run.gz', 'b.run']
+    """
+    parts = [source] if isinstance(source, str | os.PathLike) else list(source)
+    if not parts:
+        raise InputError("no file is named", hint="give a file, a folder or a pattern")
+    found = {os.path.abspath(path): path for part in parts for path in _find_part(part)}
+    return tuple(sorted(found.values(), key=lambda path: (path.name, str(path))))
+
+
+def _find_part(part: PathLike) -> list[Path]:
+    path = Path(part).expanduser()
+    try:
+        return _files_at(path)
+    except OSError as error:
+        reason = f"cannot be looked at ({error.strerror or error})"
+        raise InputError(reason, path=path, hint="check the path") from None
+
+
+def _files_at(path: Path) -> list[Path]:
+    if path.is_dir():
+        files = [child for child in path.iterdir() if child.is_file() and not child.name.startswith(".")]
+        if not files:
+            raise InputError("no file in this folder", path=path, hint=_NOT_COUNTED)
+        return files
+    if path.exists():
+        return [path]
+    if glob.has_magic(str(path)):
+        files = [match for name in glob.glob(str(path), recursive=True) if (match := Path(name)).is_file()]
+        if files:
+            return files
+        raise InputError("no file matches this pattern", path=path, hint=_NOT_COUNTED)
+    raise InputError("no such file or folder", path=path, hint="check the path")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Bytes of a file without a byte order mark, decompressed by what they are, whatever the name says.
+
+    Parameters
+    ----------
+    path : Path
+        A plain, gzip, xz or zstd file.
+
+    Returns
+    -------
+    bytes
+        More than white space, and no NUL among them.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is damaged, empty or binary.
+    """
+    try:
+        if path.is_dir():
+            raise InputError("is a folder where a file is expected", path=path, hint="name a file inside it")
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", path=path, hint="check the path") from None
+    except PermissionError:
+        raise InputError("permission denied", path=path, hint="make it readable for this user") from None
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror or error})"
+        raise InputError(reason, path=path, hint="check the path") from None
+    data = _decompress(data, path)
+    if b"\0" in data:
+        hint = "give UTF-8 or Latin-1 text, plain or as .gz, .xz or .zst"
+        raise InputError("is binary or UTF-16 (it holds NUL bytes)", path=path, hint=hint)
+    data = data.removeprefix(_BOM)
+    if not data or data.isspace():
+        raise InputError("is empty", path=path, hint="leave the file out, or make it anew")
+    return data
+
+
+def read_text(path: Path) -> bytes:
+    r"""Text of a file as UTF-8 with ``\n`` line ends; a file that is not UTF-8 is taken for Latin-1.
+
+    Parameters
+    ----------
+    path : Path
+        A plain, gzip, xz or zstd file.
+
+    Returns
+    -------
+    bytes
+        As from `read_bytes`. ``\r\n`` and a lone ``\r`` have become ``\n``.
+
+    Raises
+    ------
+    InputError
+        As for `read_bytes`.
+    """
+    return as_text(read_bytes(path))
+
+
+def as_text(data: bytes) -> bytes:
+    r"""Bytes as UTF-8 with ``\n`` line ends, from UTF-8 or else Latin-1 with line ends of any kind.
+
+    Parameters
+    ----------
+    data : bytes
+        What `read_bytes` gives.
+
+    Returns
+    -------
+    bytes
+        The same object where nothing is to be done.
+    """
+    if not data.isascii():
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            data = data.decode("latin-1").encode("utf-8")
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def _decompress(data: bytes, path: Path) -> bytes:
+    try:
+        if data.startswith(_GZIP):
+            kind = "gzip"
+            return gzip.decompress(data)
+        if data.startswith(_XZ):
+            kind = "xz"
+            return lzma.decompress(data)
+        if data.startswith(_ZSTD):
+            kind = "zstd"
+            return _decompress_zstd(data)
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        reason = f"the {kind} data are truncated or damaged ({str(error).rstrip('.')})"
+        raise InputError(reason, path=path, hint="copy or download the file again") from None
+    return data
+
+
+def _decompress_zstd(data: bytes) -> bytes:
+    import zstandard
+
+    decompressor, parts = zstandard.ZstdDecompressor(), []
+    while data:  # one turn per frame
+        frame = decompressor.decompressobj()
+        try:
+            parts.append(frame.decompress(data))
+        except zstandard.ZstdError as error:
+            raise OSError(str(error)) from None
+        if not frame.eof:
+            raise EOFError("the end is missing")
+        data = frame.unused_data
+    return b"".join(parts)
+
+
+def atomic_write(path: PathLike, content: bytes | str) -> None:
+    """Write a file whole or not at all: what stood there stays until all of the new content is on the disk.
+
+    Parameters
+    ----------
+    path : path
+        Where to write. A symbolic link is followed; something that is no file, like ``/dev/stdout`` or a
+        named pipe, is written to directly.
+    content : bytes or str
+        A str is written as UTF-8.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written; the message says why.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    target = Path(path)
+    try:
+        if target.is_dir():
+            raise OutputError(f"{target}: cannot be written: a folder stands there")
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
+            return
+        _replace(Path(os.path.realpath(target)), data)
+    except FileNotFoundError:
+        raise OutputError(f"{target}: cannot be written: there is no folder {target.parent}") from None
+    except NotADirectoryError:
+        raise OutputError(f"{target}: cannot be written: {target.parent} is not a folder") from None
+    except PermissionError:
+        raise OutputError(f"{target}: cannot be written: permission denied") from None
+    except OSError as error:
+        raise OutputError(f"{target}: cannot be written: {error.strerror or error}") from None
+
+
+def _replace(target: Path, data: bytes) -> None:
+    temporary = target.with_name(f".bayespool-{secrets.token_hex(8)}")
+    try:
+        with open(temporary, "xb") as file:  # its mode is the user's, as tempfile's would not be
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise

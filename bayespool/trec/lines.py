@@ -1,0 +1,350 @@
+r"""From the text of a TREC file to columns, by a fast path and a tolerant one.
+
+Both read the same bytes: UTF-8 with ``\n`` line ends, as `bayespool.trec.files.read_text` leaves them. The
+fast path hands a well-formed file to pyarrow and gives up at any sign of trouble; the tolerant path then
+goes through the lines one by one and knows their numbers. White space is the ASCII one, as in trec_eval: an
+id may hold any other character.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.csv
+
+from bayespool.errors import InputError
+from bayespool.trec.records import Skipped
+
+__all__ = [
+    "QRELS",
+    "Layout",
+    "Lines",
+    "parse_fast",
+    "parse_lines",
+    "parse_tolerantly",
+    "repeats",
+    "run_layout",
+]
+
+_BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f", b"   ")
+_INTEGER = re.compile(rb"[+-]?[0-9]{1,100}")
+_BLOCK_BYTES = 1 << 24  # what pyarrow parses at a time: bounds its memory beside the file's own bytes
+_MEND = "mend the file, or pass strict=False (--lenient) to "
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of a kind of file, and which of them are wanted.
+
+    Attributes
+    ----------
+    name : str
+        What such a file is called in a message.
+    columns : tuple of str
+        Names in the order of the file; ``query_id`` and ``doc_id`` are always read.
+    width : str
+        Their number in words.
+    integer : str or None
+        The column to read as integers (``rank``, ``relevance``).
+    bounds : tuple of int
+        The smallest and the largest integer accepted there.
+    has_score : bool
+        Whether ``score`` is read as a number.
+    wants_tag : bool
+        Whether the distinct values of ``tag`` are collected.
+    keep : str
+        Which of several lines about one document ``strict=False`` keeps.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    width: str
+    integer: str | None
+    bounds: tuple[int, int]
+    has_score: bool
+    wants_tag: bool
+    keep: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lines:
+    """The wanted columns of a file, one entry per line kept, in file order."""
+
+    query_id: pa.DictionaryArray
+    doc_id: pa.DictionaryArray
+    score: npt.NDArray[np.float64] | None
+    integer: npt.NDArray[np.int32] | None
+    tags: tuple[str, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+
+QRELS = Layout(
+    name="a qrels file",
+    columns=("query_id", "iteration", "doc_id", "relevance"),
+    width="four",
+    integer="relevance",
+    bounds=(-(2**15), 2**15 - 1),
+    has_score=False,
+    wants_tag=False,
+    keep="last line",
+)
+
+
+def run_layout(*, ranks: bool, tag: bool) -> Layout:
+    """Layout of a run file, with its ranks and its tag where they are wanted."""
+    return Layout(
+        name="a run file",
+        columns=("query_id", "iteration", "doc_id", "rank", "score", "tag"),
+        width="six",
+        integer="rank" if ranks else None,
+        bounds=(-(2**31), 2**31 - 1),
+        has_score=True,
+        wants_tag=tag,
+        keep="lowest rank" if ranks else "best score",
+    )
+
+
+def parse_lines(text: bytes, path: Path, layout: Layout, *, strict: bool) -> Lines:
+    """Columns of a text in the given layout, by the fast path where it can be taken."""
+    lines = parse_fast(text, layout)
+    return parse_tolerantly(text, path, layout, strict=strict) if lines is None else lines
+
+
+def repeats(query_id: pa.DictionaryArray, doc_id: pa.DictionaryArray) -> npt.NDArray[np.intp]:
+    """Entries whose (topic, document) an earlier entry has already, ascending; both arrays without nulls."""
+    codes = _pair_codes(query_id, doc_id)
+    if not _has_equal_neighbours(np.sort(codes)):  # the usual case, and cheaper than the stable argsort
+        return np.empty(0, dtype=np.intp)
+    order = np.argsort(codes, kind="stable")
+    return np.sort(order[1:][np.diff(codes[order]) == 0])
+
+
+def _pair_codes(query_id: pa.DictionaryArray, doc_id: pa.DictionaryArray) -> npt.NDArray[np.int64]:
+    codes: npt.NDArray[np.int64] = query_id.indices.to_numpy().astype(np.int64)
+    codes *= len(doc_id.dictionary)
+    codes += doc_id.indices.to_numpy()
+    return codes
+
+
+def _has_equal_neighbours(ordered: npt.NDArray[np.int64]) -> bool:
+    return bool((ordered[1:] == ordered[:-1]).any())
+
+
+def parse_fast(text: bytes, layout: Layout) -> Lines | None:
+    """Columns by pyarrow, or None when anything at all is unusual about the lines."""
+    text, delimiter = _one_delimiter(text)
+    symbols = pa.dictionary(pa.int32(), pa.string())
+    types = {"query_id": symbols, "doc_id": symbols}
+    if layout.integer:
+        types[layout.integer] = symbols  # few distinct values, and one function converts them in both paths
+    if layout.has_score:
+        types["score"] = pa.float64()
+    if layout.wants_tag:
+        types["tag"] = symbols
+    try:
+        table = pa.csv.read_csv(
+            pa.BufferReader(text),
+            read_options=pa.csv.ReadOptions(
+                use_threads=False, block_size=_BLOCK_BYTES, column_names=list(layout.columns)
+            ),
+            parse_options=pa.csv.ParseOptions(
+                delimiter=delimiter, quote_char=False, double_quote=False, escape_char=False
+            ),
+            convert_options=pa.csv.ConvertOptions(
+                check_utf8=False,  # read_text has seen to it
+                column_types=types,
+                include_columns=list(types),
+                null_values=[],
+                strings_can_be_null=False,
+            ),
+        )
+        query_id, doc_id = _one_chunk(table, "query_id"), _one_chunk(table, "doc_id")
+        integer = None if layout.integer is None else _integers(_one_chunk(table, layout.integer), layout)
+        score = _one_chunk(table, "score").to_numpy() if layout.has_score else None
+        tags = tuple(_one_chunk(table, "tag").dictionary.to_pylist()) if layout.wants_tag else ()
+    except (pa.ArrowException, _BadLine):
+        return None
+    if score is not None and np.isnan(score).any():
+        return None
+    if _has_equal_neighbours(np.sort(_pair_codes(query_id, doc_id))):
+        return None
+    return Lines(query_id, doc_id, score, integer, tags)
+
+
+def _one_delimiter(text: bytes) -> tuple[bytes, str]:
+    """Text with one delimiter between columns and none at the ends of a line, and that delimiter."""
+    delimiter = b" " if b" " in text else b"\t"
+    if b"\v" in text or b"\f" in text or (delimiter == b" " and b"\t" in text):
+        text, delimiter = text.translate(_BLANKS_TO_SPACE), b" "
+    if delimiter * 2 in text:  # one pass in numpy: half the time of bytes.replace repeated, and no GIL
+        characters = np.frombuffer(text, dtype=np.uint8)
+        keep = characters != delimiter[0]
+        keep[1:] |= keep[:-1].copy()
+        text = characters[keep].tobytes()
+    if delimiter + b"\n" in text:
+        text = text.replace(delimiter + b"\n", b"\n")
+    if b"\n" + delimiter in text:
+        text = text.replace(b"\n" + delimiter, b"\n")
+    return text.strip(delimiter), delimiter.decode()
+
+
+def _one_chunk(table: pa.Table, name: str) -> pa.Array:
+    column = table[name]
+    return column.chunk(0) if column.num_chunks == 1 else column.unify_dictionaries().combine_chunks()
+
+
+def _integers(column: pa.DictionaryArray, layout: Layout) -> npt.NDArray[np.int32]:
+    values = [_integer(value.encode(), layout) for value in column.dictionary.to_pylist()]
+    integers: npt.NDArray[np.int32] = np.array(values, dtype=np.int32)[column.indices.to_numpy()]
+    return integers
+
+
+def parse_tolerantly(text: bytes, path: Path, layout: Layout, *, strict: bool) -> Lines:
+    """Columns line by line: the first bad line is an InputError when strict, skipped and counted when not."""
+    queries: dict[bytes, int] = {}
+    documents: dict[bytes, int] = {}
+    tags: dict[bytes, int] = {}
+    query_codes, doc_codes, integers = array("i"), array("i"), array("i")
+    scores, numbers = array("d"), array("q")
+    tally: dict[str, list[int]] = {}  # reason -> [lines, first line]
+    malformed: InputError | None = None
+    width = len(layout.columns)
+    for number, line in enumerate(text.split(b"\n"), start=1):
+        fields = line.split()
+        if not fields:
+            continue
+        try:
+            if len(fields) < width or (strict and len(fields) > width):
+                raise _wrong_width(len(fields), layout)
+            score = _score(fields[4]) if layout.has_score else 0.0
+            integer = _integer(fields[layout.columns.index(layout.integer)], layout) if layout.integer else 0
+        except _BadLine as bad:
+            if strict:
+                malformed = InputError(bad.detail, path=path, line=number, hint=_MEND + bad.remedy)
+                break
+            tally.setdefault(bad.reason, [0, number])[0] += 1
+            continue
+        if len(fields) > width:
+            tally.setdefault(_wrong_width(len(fields), layout).reason, [0, number])[0] += 1
+        query_codes.append(queries.setdefault(fields[0], len(queries)))
+        doc_codes.append(documents.setdefault(fields[2], len(documents)))
+        scores.append(score)
+        integers.append(integer)
+        numbers.append(number)
+        if layout.wants_tag:
+            tags.setdefault(fields[5], number)
+
+    query_id, doc_id = _symbols(query_codes, queries), _symbols(doc_codes, documents)
+    again = repeats(query_id, doc_id)
+    if strict and again.size:  # earlier in the file than the line where the loop stopped
+        raise _repeated(int(again[0]), query_id, doc_id, numbers, path, layout)
+    if malformed is not None:
+        raise malformed
+    if not numbers:
+        reason = f"no line can be used ({'; '.join(tally)})"
+        hint = f"{layout.name} has {layout.width} columns: {' '.join(layout.columns)}"
+        raise InputError(reason, path=path, hint=hint)
+    kept = np.arange(len(numbers))
+    if again.size:
+        reason = f"skipped, document repeated in its topic ({layout.keep} kept)"
+        tally[reason] = [again.size, numbers[int(again[0])]]
+        kept = _best_of_each(query_id, doc_id, np.array(scores), np.array(integers), layout)
+    return Lines(
+        query_id.take(pa.array(kept)),
+        doc_id.take(pa.array(kept)),
+        np.array(scores)[kept] if layout.has_score else None,
+        np.array(integers, dtype=np.int32)[kept] if layout.integer else None,
+        tuple(tag.decode() for tag in tags),
+        tuple(Skipped(path, reason, count, first) for reason, (count, first) in tally.items()),
+    )
+
+
+def _symbols(codes: array[int], values: dict[bytes, int]) -> pa.DictionaryArray:
+    names = pa.array([value.decode() for value in values], pa.string())
+    return pa.DictionaryArray.from_arrays(pa.array(np.array(codes, dtype=np.int32)), names)
+
+
+def _best_of_each(
+    query_id: pa.DictionaryArray,
+    doc_id: pa.DictionaryArray,
+    scores: npt.NDArray[np.float64],
+    integers: npt.NDArray[np.int32],
+    layout: Layout,
+) -> npt.NDArray[np.intp]:
+    """Entries to keep, ascending, one per (topic, document): see `Layout.keep`; the first of equals."""
+    codes, place = _pair_codes(query_id, doc_id), np.arange(len(doc_id))
+    if layout.integer == "rank":
+        order = np.lexsort((place, integers, codes))
+    elif layout.has_score:
+        with np.errstate(over="ignore"):  # single precision, in which trec_eval orders a ranking
+            order = np.lexsort((place, -scores.astype(np.float32), codes))
+    else:
+        order = np.lexsort((-place, codes))
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = np.diff(codes[order]) != 0
+    return np.sort(order[first])
+
+
+class _BadLine(Exception):
+    """A line that breaks the layout: how it is counted, how it is told, what strict=False does with it."""
+
+    def __init__(self, reason: str, detail: str, remedy: str = "skip such lines") -> None:
+        super().__init__(detail)
+        self.reason, self.detail, self.remedy = reason, detail, remedy
+
+
+def _wrong_width(found: int, layout: Layout) -> _BadLine:
+    detail = f"expected {len(layout.columns)} columns, found {found}"
+    if found < len(layout.columns):
+        return _BadLine(f"skipped, fewer than {layout.width} columns", detail)
+    return _BadLine(f"used the first {layout.width} columns", detail, f"use the first {layout.width} columns")
+
+
+def _score(token: bytes) -> float:
+    try:
+        value = float(token) if b"_" not in token else None  # Python reads 1_000 as a number
+    except ValueError:
+        value = None
+    if value is None:
+        raise _BadLine("skipped, score is not a number", f"score {_shown(token)} is not a number")
+    if value != value:
+        raise _BadLine("skipped, score is NaN", "score is NaN, which has no place in an order")
+    return value
+
+
+def _integer(token: bytes, layout: Layout) -> int:
+    name, (low, high) = layout.integer, layout.bounds
+    if not _INTEGER.fullmatch(token):
+        raise _BadLine(f"skipped, {name} is not an integer", f"{name} {_shown(token)} is not an integer")
+    value = int(token)
+    if not low <= value <= high:
+        detail = f"{name} {_shown(token)} is out of range ({low:,} to {high:,})"
+        raise _BadLine(f"skipped, {name} is out of range", detail)
+    return value
+
+
+def _shown(token: bytes) -> str:
+    text = token.decode()
+    return repr(text if len(text) <= 40 else text[:39] + "…")
+
+
+def _repeated(
+    entry: int,
+    query_id: pa.DictionaryArray,
+    doc_id: pa.DictionaryArray,
+    numbers: Sequence[int],
+    path: Path,
+    layout: Layout,
+) -> InputError:
+    codes = _pair_codes(query_id, doc_id)
+    first = numbers[int(np.argmax(codes == codes[entry]))]
+    reason = f"document {doc_id[entry]} is repeated in topic {query_id[entry]} (first on line {first})"
+    hint = f"{_MEND}keep the {layout.keep} of each document"
+    return InputError(reason, path=path, line=numbers[entry], hint=hint)

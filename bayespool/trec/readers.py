@@ -1,0 +1,297 @@
+"""Reading runs, judgments and lists of organizations from files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from bayespool.errors import InputError, InputWarning
+from bayespool.trec.files import PathLike, Source, as_text, find_files, read_bytes, read_text
+from bayespool.trec.lines import QRELS, parse_lines, run_layout
+from bayespool.trec.records import Qrels, Run, Skipped
+
+__all__ = ["read_organizations", "read_qrels", "read_run", "read_runs"]
+
+IdFrom = Literal["file", "tag"]
+
+_COMPRESSION = re.compile(r"\.(gz|xz|zst)$", re.IGNORECASE)
+_RUN_ID_NAMES = ("run_id", "run", "tag")
+_ENDING = re.compile(r"\.(run|txt|res|trec)$")
+_N_READERS = 2  # pyarrow gives up the GIL while it parses, the preparation of a file does not
+
+
+def read_run(
+    path: PathLike,
+    *,
+    run_id: str | None = None,
+    id_from: IdFrom = "file",
+    strict: bool = True,
+    ranks: bool = False,
+) -> Run:
+    """Run of one file: ``topic Q0 document rank score tag`` on each line.
+
+    Parameters
+    ----------
+    path : path
+        The file, plain, gz, xz or zst.
+    run_id : str, optional
+        Name of the run, before anything ``id_from`` says.
+    id_from : {"file", "tag"}
+        Where the name comes from: the file's name without a compression suffix, without ``input.`` in front
+        and without a final ``.run``, ``.txt``, ``.res`` or ``.trec``; or the tag, the sixth column.
+    strict : bool
+        Whether the first bad line is an error. If not, bad lines are skipped, counted and reported.
+    ranks : bool
+        Whether to read the ranks. They are checked only when they are read.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    InputError
+        The file cannot be read or has no usable line; a bad line (when strict); several tags with
+        ``id_from="tag"``.
+
+    Warns
+    -----
+    InputWarning
+        Once, when ``strict=False`` skipped lines or read them otherwise.
+
+    Notes
+    -----
+    What counts as a bad line is in the table of `bayespool.trec`.
+    """
+    run = _read_run(Path(path), run_id=run_id, id_from=id_from, strict=strict, ranks=ranks)
+    _warn(run.skipped)
+    return run
+
+
+def read_runs(
+    source: Source,
+    *,
+    id_from: IdFrom = "file",
+    strict: bool = True,
+    ranks: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Run, ...]:
+    """Runs of all files that a source stands for, in the order of the files' names.
+
+    Parameters
+    ----------
+    source : path, glob pattern, folder, or iterable of those
+        As for `find_files`.
+    id_from, strict, ranks
+        As for `read_run`.
+    progress : callable, optional
+        Called with (files read, files in all) after each file.
+
+    Returns
+    -------
+    tuple of Run
+
+    Raises
+    ------
+    InputError
+        As for `find_files` and `read_run`; or two files hold a run of the same name.
+
+    Warns
+    -----
+    InputWarning
+        Once per file of which ``strict=False`` skipped lines or read them otherwise.
+    """
+    paths = find_files(source)
+    read = partial(_read_run, run_id=None, id_from=id_from, strict=strict, ranks=ranks)
+    runs: dict[str, Run] = {}
+    readers = ThreadPoolExecutor(_N_READERS, thread_name_prefix="bayespool-reader")
+    try:
+        for run in readers.map(read, paths):
+            if run.run_id in runs:
+                hint = "rename one, or leave one out"
+                reason = f"holds a run named {run.run_id!r}, as does {runs[run.run_id].path}"
+                raise InputError(reason, path=run.path, hint=hint)
+            _warn(run.skipped)
+            runs[run.run_id] = run
+            if progress is not None:
+                progress(len(runs), len(paths))
+    finally:
+        readers.shutdown(cancel_futures=True)
+    return tuple(runs.values())
+
+
+def _read_run(path: Path, *, run_id: str | None, id_from: IdFrom, strict: bool, ranks: bool) -> Run:
+    if id_from not in ("file", "tag"):
+        raise ValueError(f"id_from is 'file' or 'tag', not {id_from!r}")
+    by_tag = run_id is None and id_from == "tag"
+    lines = parse_lines(read_text(path), path, run_layout(ranks=ranks, tag=by_tag), strict=strict)
+    if by_tag:
+        if len(lines.tags) > 1:
+            shown = ", ".join(repr(tag) for tag in lines.tags[:3]) + (", …" if len(lines.tags) > 3 else "")
+            reason = f"holds {len(lines.tags)} tags ({shown}) where one was to name the run"
+            hint = 'split the file, or name the run by its file (id_from="file")'
+            raise InputError(reason, path=path, hint=hint)
+        run_id = lines.tags[0]
+    assert lines.score is not None  # for the type checker: the layout asks for it
+    return Run(
+        run_id=_id_of_file(path) if run_id is None else run_id,
+        query_id=lines.query_id,
+        doc_id=lines.doc_id,
+        score=lines.score,
+        rank=lines.integer,
+        path=path,
+        skipped=lines.skipped,
+    )
+
+
+def _id_of_file(path: Path) -> str:
+    name = _COMPRESSION.sub("", path.name)
+    return _ENDING.sub("", name.removeprefix("input.")) or name
+
+
+def _warn(skipped: tuple[Skipped, ...]) -> None:
+    if skipped:
+        told = []
+        for part in skipped:
+            lines = "1 line" if part.n_lines == 1 else f"{part.n_lines:,} lines"
+            told.append(f"{lines} {part.reason} (first: line {part.first_line})")
+        warnings.warn(f"{skipped[0].path}: {'; '.join(told)}", InputWarning, stacklevel=3)
+
+
+def read_qrels(path: PathLike, *, strict: bool = True) -> Qrels:
+    """Judgments of one file: ``topic iteration document relevance`` on each line.
+
+    Parameters
+    ----------
+    path : path
+        The file, plain, gz, xz or zst.
+    strict : bool
+        Whether the first bad line is an error. If not, bad lines are skipped, counted and reported; of
+        several judgments of a document in a topic the last is kept.
+
+    Returns
+    -------
+    Qrels
+
+    Raises
+    ------
+    InputError
+        The file cannot be read or has no usable line; a bad line (when strict).
+
+    Warns
+    -----
+    InputWarning
+        Once, when ``strict=False`` skipped lines or read them otherwise.
+
+    Notes
+    -----
+    What counts as a bad line is in the table of `bayespool.trec`. Whether anything is relevant is not asked
+    here.
+    """
+    path = Path(path)
+    lines = parse_lines(read_text(path), path, QRELS, strict=strict)
+    assert lines.integer is not None  # for the type checker: the layout asks for it
+    _warn(lines.skipped)
+    return Qrels(
+        query_id=lines.query_id,
+        doc_id=lines.doc_id,
+        relevance=lines.integer.astype(np.int16),
+        path=path,
+        skipped=lines.skipped,
+    )
+
+
+def read_organizations(path: PathLike) -> dict[str, str]:
+    """Organization of each run, from a list in CSV or XML.
+
+    Parameters
+    ----------
+    path : path
+        A CSV file whose header names ``run_id`` (or ``run``, ``tag``) and ``organization``, in any order
+        and among other columns; or XML as the Lipani tools have it,
+        ``<set><runs><tag>…</tag><organization>…</organization></runs>…</set>``.
+
+    Returns
+    -------
+    dict of str to str
+        Run id to organization, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read; a column or an organization is missing; a run is listed with two
+        organizations.
+    """
+    path = Path(path)
+    data = read_bytes(path)
+    entries = _xml_entries if data.lstrip().startswith(b"<") else _csv_entries
+    found: dict[str, tuple[str, int | None]] = {}
+    for run_id, organization, line in entries(data, path):
+        if not run_id:
+            raise InputError(f"no run id beside organization {organization!r}", path=path, line=line)
+        if not organization:
+            hint = "name one, or take the run off the list"
+            raise InputError(f"run {run_id!r} has no organization", path=path, line=line, hint=hint)
+        known, known_line = found.setdefault(run_id, (organization, line))
+        if known != organization:
+            where = f" on line {known_line}" if known_line else ""
+            reason = f"run {run_id!r} belongs to {organization!r} here and to {known!r}{where}"
+            raise InputError(reason, path=path, line=line, hint="keep one of them")
+    if not found:
+        raise InputError("lists no run", path=path, hint="give one line per run")
+    return {run_id: organization for run_id, (organization, _) in found.items()}
+
+
+def _csv_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None]]:
+    rows = csv.reader(io.StringIO(as_text(data).decode(), newline=""), strict=True)
+    header: list[str] = []
+    try:
+        for row in rows:
+            row = [field.strip() for field in row]
+            if not any(row):
+                continue
+            if not header:
+                header = [name.lower() for name in row]
+                run_id = next((name for name in _RUN_ID_NAMES if name in header), "")
+                if not run_id or "organization" not in header:
+                    reason = f"the header names {', '.join(row)!r}, not run_id and organization"
+                    hint = "begin the file with the line run_id,organization"
+                    raise InputError(reason, path=path, line=rows.line_num, hint=hint)
+            elif len(row) != len(header):
+                reason = f"expected {len(header)} columns as in the header, found {len(row)}"
+                hint = 'put a name that has a comma between double quotes ("Univ. of X, Y")'
+                raise InputError(reason, path=path, line=rows.line_num, hint=hint)
+            else:
+                entry = dict(zip(header, row, strict=True))
+                yield entry[run_id], entry["organization"], rows.line_num
+    except csv.Error as error:
+        raise InputError(f"is no proper CSV ({error})", path=path, line=rows.line_num) from None
+
+
+def _xml_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None]]:
+    from xml.etree import ElementTree
+
+    try:
+        root = ElementTree.fromstring(data)
+    except ElementTree.ParseError as error:
+        reason = f"is no well-formed XML ({str(error).split(':')[0]})"
+        hint = "mend the XML, or give a CSV list"
+        raise InputError(reason, path=path, line=error.position[0], hint=hint) from None
+    except (LookupError, ValueError) as error:
+        reason = f"has an encoding that cannot be read ({error})"
+        raise InputError(reason, path=path, hint="save it as UTF-8") from None
+    entries = [entry for entry in root.iter() if entry.find("tag") is not None]
+    if not entries:
+        hint = "give <set><runs><tag>…</tag><organization>…</organization></runs></set>, or a CSV list"
+        raise InputError("lists no run", path=path, hint=hint)
+    for entry in entries:
+        yield (entry.findtext("tag") or "").strip(), (entry.findtext("organization") or "").strip(), None
