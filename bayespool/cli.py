@@ -41,7 +41,12 @@ _Priors = Annotated[
     list[str] | None,
     typer.Option("--prior", help='Replace a prior: c=Beta(1,1) or "mu=Normal(-2, 1)"; may be repeated.'),
 ]
-_Draws = Annotated[int, typer.Option(help="Posterior draws per chain.", min=1)]
+_Engine = Annotated[
+    Literal["laplace", "nuts"], typer.Option(help="Fast approximation, or the reference sampler.")
+]
+_Draws = Annotated[
+    int, typer.Option(help="Posterior draws per chain; laplace draws that many times the chains.", min=1)
+]
 _Tune = Annotated[int, typer.Option(help="Tuning draws per chain.", min=1)]
 _Chains = Annotated[int, typer.Option(help="Chains.", min=1)]
 _Seed = Annotated[int, typer.Option(help="Random seed; the same inputs and seed give the same bytes.", min=0)]
@@ -86,6 +91,7 @@ def score(
     ] = None,
     estimators: _Estimators = None,
     prior: _Priors = None,
+    engine: _Engine = "laplace",
     draws: _Draws = 1000,
     tune: _Tune = 1000,
     chains: _Chains = 4,
@@ -163,6 +169,7 @@ def score(
             ci_prob=ci_prob,
             estimand=estimand,
             priors=_priors(prior),
+            engine=engine,
             draws=draws,
             tune=tune,
             chains=chains,
@@ -175,6 +182,7 @@ def score(
 def demo(
     measure: _Measures = ["P@5", "P@10"],  # noqa: B006 - typer copies it
     estimators: _Estimators = None,
+    engine: _Engine = "laplace",
     draws: _Draws = 1000,
     tune: _Tune = 1000,
     chains: _Chains = 4,
@@ -207,6 +215,7 @@ def demo(
             measure,
             _estimators(estimators, None),
             say,
+            engine=engine,
             draws=draws,
             tune=tune,
             chains=chains,

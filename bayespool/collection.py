@@ -105,7 +105,14 @@ class Collection:
         digest = hashlib.blake2b(digest_size=8)
         for text in (self.run_ids, self.query_ids, self.organizations, self.pool_depth):
             digest.update(repr(text).encode())
-        for array in (self.document, self.relevance, self.pair_doc, self.organization, self.pooled):
+        for array in (
+            self.document,
+            self.relevance,
+            self.pair_topic,
+            self.pair_doc,
+            self.organization,
+            self.pooled,
+        ):
             digest.update(np.ascontiguousarray(array).data)
         for buffer in self.doc_ids.buffers():
             if buffer is not None:
@@ -225,6 +232,8 @@ def sole_contributor(collection: Collection, by: Literal["organization", "run"] 
         Index of the organization (or run) that alone retrieved the document within the pool depth; −1 where
         several did or none.
     """
+    if by not in ("organization", "run"):
+        raise InputError(f"cannot hold out by {by!r}", hint="organization or run")
     unit = (
         collection.organization
         if by == "organization"
@@ -321,6 +330,8 @@ def build_collection(
 def _check(runs: Sequence[Run], qrels: Qrels, order: Order) -> None:
     if not runs:
         raise InputError("no runs given")
+    if order not in ("score", "rank"):
+        raise InputError(f"no order {order!r}", hint="score or rank")
     first: dict[str, Run] = {}
     for run in runs:
         if run.run_id in first:
@@ -408,12 +419,12 @@ def _descending(score: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
 
 def _order(pair: IntArray, key: npt.NDArray[np.uint32], retrieved: npt.NDArray[np.bool_]) -> IntArray:
     """Rankings of one topic: by key ascending, then by pair code descending; one integer sort over (run,
-    rank).
+    rank). The lower word stays under 2³¹, so that all bits set stand for no document.
     """
-    mirrored = np.uint64(0xFFFFFFFF) - pair.astype(np.uint32).astype(np.uint64)
+    mirrored = np.uint64(0x7FFFFFFF) - pair.astype(np.uint32).astype(np.uint64)
     packed = np.where(retrieved, (key.astype(np.uint64) << np.uint64(32)) | mirrored, np.uint64(2**64 - 1))
     packed.sort(axis=1)
-    ordered = (np.uint64(0xFFFFFFFF) - (packed & np.uint64(0xFFFFFFFF))).astype(np.int32)
+    ordered = (np.uint64(0x7FFFFFFF) - (packed & np.uint64(0x7FFFFFFF))).astype(np.int32)
     ordered[packed == np.uint64(2**64 - 1)] = -1
     return ordered
 
@@ -421,7 +432,8 @@ def _order(pair: IntArray, key: npt.NDArray[np.uint32], retrieved: npt.NDArray[n
 def _organizations(
     run_ids: Sequence[str], organization_of: Mapping[str, str]
 ) -> tuple[tuple[str, ...], IntArray]:
-    per_run = [organization_of.get(run, run) for run in run_ids]
+    taken = set(organization_of.values())  # a run without an organization does not join one of its name
+    per_run = [organization_of.get(run, f"{run} (run)" if run in taken else run) for run in run_ids]
     names = tuple(sorted(set(per_run)))
     index = {name: i for i, name in enumerate(names)}
     return names, np.array([index[name] for name in per_run], dtype=np.int32)

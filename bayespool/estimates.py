@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -79,8 +79,10 @@ class Estimates:
     notes : tuple of str
         One per run, empty when there is nothing to say.
     diagnostics : Diagnostics or None
-    posterior : xarray.DataTree or None
-        Draws of the model's parameters, for ArviZ.
+    fits : mapping of str to Fit
+        Draws of the parameters of each model (`bayespool.inference.Fit`); empty where nothing was sampled.
+    weights : mapping of str to float
+        The share that each of these models has in the draws.
     fingerprint : str
         Of the collection that the estimates come from.
     random_seed : int or None
@@ -97,8 +99,20 @@ class Estimates:
     std: FloatArray | None = None
     notes: tuple[str, ...] = ()
     diagnostics: Diagnostics | None = None
-    posterior: Any = field(default=None, repr=False)
+    fits: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    weights: Mapping[str, float] = field(default_factory=dict)
     random_seed: int | None = None
+
+    @property
+    def posterior(self) -> Any:
+        """Draws of the parameters as an ``xarray.DataTree`` for ArviZ: of the one model, or of the one with
+        most weight.
+
+        None where nothing was sampled. The other models' are ``fits[name].posterior``.
+        """
+        if not self.fits:
+            return None
+        return self.fits[max(self.weights, key=lambda name: self.weights[name])].posterior
 
     def interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
         """Ends of the equal-tailed interval of each run's value, two arrays of shape (run,); NaN without

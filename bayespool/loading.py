@@ -102,7 +102,8 @@ def read_collection(
 
 
 def _distinct(source: Source) -> list[Path]:
-    return list(dict.fromkeys(path.resolve() for path in find_files(source)))
+    """Files, each once; a link keeps its name, which names the run."""
+    return list(dict.fromkeys(path.parent.resolve() / path.name for path in find_files(source)))
 
 
 def _organizations(

@@ -44,7 +44,7 @@ _POINT = {
     "anti-precision": AntiPrecision,
     "condensed-list": CondensedList,
 }
-_POSTERIOR = {f"posterior-{model}": model for model in MODEL_NAMES}
+_POSTERIOR = {f"posterior-{model}": model for model in ("combined", *MODEL_NAMES)}
 
 ESTIMATOR_NAMES = (*_POINT, *_POSTERIOR)
 DEFAULT_ESTIMATORS = (
@@ -54,7 +54,7 @@ DEFAULT_ESTIMATORS = (
     "systems-adjustment",
     "anti-precision",
     "condensed-list",
-    "posterior-interpolated",
+    "posterior-combined",
 )
 
 
@@ -85,7 +85,7 @@ class Scores:
     metadata: Mapping[str, Any]
 
     def __getitem__(self, key: tuple[str, object]) -> Estimates:
-        """The estimates of one method under one measure: ``scores["posterior-interpolated", "P@10"]``."""
+        """The estimates of one method under one measure: ``scores["posterior-combined", "P@10"]``."""
         method, measure = key
         for estimate in self.estimates:
             if estimate.method == method and str(estimate.measure) == str(measure):

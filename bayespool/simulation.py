@@ -212,12 +212,15 @@ def _doc_ids(n_candidates: int) -> list[str]:
 
 def _run(run_id: str, score: npt.NDArray[np.float64], depth: int) -> Run:
     n_topics, n_candidates = score.shape
-    best = np.argsort(-score, axis=1, kind="stable")[:, :depth]
+    written = np.round(score + 10, 4)
+    # in the order that a collection gives what is written: equal scores by document id descending
+    backwards = np.argsort(-written.astype(np.float32)[:, ::-1], axis=1, kind="stable")
+    best = n_candidates - 1 - backwards[:, :depth]
     return Run(
         run_id=run_id,
         query_id=_dictionary(np.repeat(np.arange(n_topics), depth), _query_ids(n_topics)),
         doc_id=_dictionary(best.ravel(), _doc_ids(n_candidates)),
-        score=np.round(np.take_along_axis(score, best, axis=1).ravel() + 10, 4),
+        score=np.take_along_axis(written, best, axis=1).ravel(),
         rank=np.tile(np.arange(1, depth + 1, dtype=np.int32), n_topics),
     )
 

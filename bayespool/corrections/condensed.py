@@ -24,7 +24,8 @@ class CondensedList(PointCorrection):
     ones.
 
     Overestimates: what replaces an unjudged document was retrieved by others, too, and is the likelier to be
-    relevant. The value may exceed the upper bound T. Both estimands coincide.
+    relevant. The judged documents of the top n stay, so that the value lies between B and T. Both estimands
+    coincide; the upper bound of ``"pooled"`` is smaller than T and may be exceeded.
     """
 
     @property

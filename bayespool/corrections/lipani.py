@@ -2,7 +2,7 @@
 
 References
 ----------
----------- A. Lipani, M. Lupu and A. Hanbury (2015). Splitting water: precision and anti-precision to reduce
+A. Lipani, M. Lupu and A. Hanbury (2015). Splitting water: precision and anti-precision to reduce
 pool bias. SIGIR 2015, 103–112.
 """
 
@@ -16,6 +16,7 @@ import numpy as np
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection, lacks_pool
 from bayespool.counts import JudgmentCounts, composition_effects
+from bayespool.errors import InputError
 
 __all__ = ["AntiPrecision"]
 
@@ -40,6 +41,10 @@ class AntiPrecision(PointCorrection):
 
     alpha: float = 1.0
     trigger: Literal["lambda", "precision", "anti-precision"] = "lambda"
+
+    def __post_init__(self) -> None:
+        if self.trigger not in ("lambda", "precision", "anti-precision"):
+            raise InputError(f"no trigger {self.trigger!r}", hint="lambda, precision or anti-precision")
 
     @property
     def name(self) -> str:

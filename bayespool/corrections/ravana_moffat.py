@@ -2,7 +2,7 @@
 
 References
 ----------
----------- S. D. Ravana and A. Moffat (2010). Estimating system effectiveness scores with incomplete evidence.
+S. D. Ravana and A. Moffat (2010). Estimating system effectiveness scores with incomplete evidence.
 Proceedings of the 15th Australasian Document Computing Symposium.
 """
 
@@ -54,7 +54,7 @@ def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) ->
 
     Examples
     --------
-    >>> interpolated(np.array([0.3, 0.0]), np.array([0.5, 1.0]), c=0.5, e=0.01).tolist()
+    >>> interpolated(np.array([0.3, 0.0]), np.array([0.5, 1.0]), c=0.5, e=0.01).round(3).tolist()
     [0.45, 0.01]
     """
     judged = 1 - residual
@@ -211,7 +211,7 @@ def fit_constants(
     Raises
     ------
     InputError
-        Unknown method, no counts, or counts of other runs than the truth's.
+        Unknown method, no counts, or counts of other runs, topics or cutoffs than the truth's.
 
     Examples
     --------
@@ -227,8 +227,9 @@ def fit_constants(
     from scipy.optimize import lsq_linear
 
     tables = list(counts)
-    if not tables or any(t.run_ids != truth.run_ids or t.cutoffs != truth.cutoffs for t in tables):
-        raise InputError("fit_constants needs counts of the same runs and cutoffs as the truth's")
+    axes = (truth.run_ids, truth.query_ids, truth.cutoffs)
+    if not tables or any((t.run_ids, t.query_ids, t.cutoffs) != axes for t in tables):
+        raise InputError("fit_constants needs counts of the same runs, topics and cutoffs as the truth's")
     lower = np.concatenate([t.lower.ravel() for t in tables])
     residual = np.concatenate([t.residual.ravel() for t in tables])
     target = np.tile(truth.lower.ravel(), len(tables)) - lower

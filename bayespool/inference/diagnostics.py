@@ -31,7 +31,7 @@ def diagnose(tree: Any, *, engine: str) -> Diagnostics:
 
     References
     ----------
-    ---------- A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner (2021). Rank-normalization,
+    A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner (2021). Rank-normalization,
     folding, and localization: an improved R-hat. Bayesian Analysis 16(2), 667–718.
     """
     import arviz_stats
@@ -41,7 +41,7 @@ def diagnose(tree: Any, *, engine: str) -> Diagnostics:
         [
             name
             for name, variable in posterior.data_vars.items()
-            if variable.size and float(variable.std()) > 0
+            if variable.size and (variable != variable.to_numpy().flat[0]).any()
         ]
     ]
 
@@ -51,12 +51,17 @@ def diagnose(tree: Any, *, engine: str) -> Diagnostics:
         found = found[np.isfinite(found)]
         return float(choose(found)) if len(found) else float("nan")
 
+    def of_all(statistic: Any, **settings: Any) -> Any:
+        return statistic(varying, **settings) if varying.data_vars else varying
+
     n_divergences = int(tree["sample_stats"]["diverging"].sum()) if "sample_stats" in tree.children else 0
     n_chains = posterior.sizes["chain"]
-    r_hat = worst(arviz_stats.rhat(varying), np.max) if n_chains > 1 else float("nan")
-    ess_bulk = worst(arviz_stats.ess(varying, method="bulk"), np.min)
-    ess_tail = worst(arviz_stats.ess(varying, method="tail"), np.min)
+    r_hat = worst(of_all(arviz_stats.rhat), np.max) if n_chains > 1 else float("nan")
+    ess_bulk = worst(of_all(arviz_stats.ess, method="bulk"), np.min)
+    ess_tail = worst(of_all(arviz_stats.ess, method="tail"), np.min)
     problems = []
+    if not all(np.isfinite(variable).all() for variable in posterior.data_vars.values()):
+        problems.append("some draws are not finite")
     if not r_hat < MAX_R_HAT:
         problems.append(
             f"R-hat is {r_hat:.3f}, should be under {MAX_R_HAT}" if n_chains > 1 else "one chain has no R-hat"

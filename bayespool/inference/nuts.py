@@ -7,41 +7,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
-import pymc as pm
 
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.estimates import Diagnostics
 from bayespool.inference.diagnostics import diagnose
+from bayespool.inference.fit import Fit
 
-__all__ = ["NUTS", "CompiledModel", "Fit"]
+if TYPE_CHECKING:
+    import pymc as pm
 
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """Posterior draws of a model's variables and whether they can be trusted.
-
-    Attributes
-    ----------
-    posterior : xarray.DataTree
-        Groups ``posterior`` and ``sample_stats`` with dims ``chain`` and ``draw`` and the model's coords,
-        which ArviZ reads.
-    diagnostics : Diagnostics
-    """
-
-    posterior: Any
-    diagnostics: Diagnostics
-
-    def draws(self) -> dict[str, npt.NDArray[np.float64]]:
-        """Draws by variable with the chains one after the other, shape (draw, …)."""
-        dataset = self.posterior["posterior"].to_dataset()
-        return {
-            str(name): variable.to_numpy().reshape(-1, *variable.shape[2:])
-            for name, variable in dataset.data_vars.items()
-        }
+__all__ = ["NUTS", "CompiledModel"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +85,11 @@ class CompiledModel:
         -------
         Fit
 
+        Raises
+        ------
+        InputError
+            No point to start from has a density: a prior does not fit its variable.
+
         Warns
         -----
         DiagnosticsWarning
@@ -122,7 +105,7 @@ class CompiledModel:
         s = self.settings
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            trace = nutpie.sample(
+            sampler = nutpie.sample(
                 compiled,
                 draws=s.draws,
                 tune=s.tune,
@@ -132,29 +115,38 @@ class CompiledModel:
                 target_accept=s.target_accept,
                 save_warmup=False,
                 progress_bar=progress,
+                blocking=False,  # blocking, it would return after Ctrl-C with the draws made so far
             )
+            try:
+                trace = sampler.wait()
+            except BaseException as error:
+                sampler.cancel()
+                if isinstance(error, RuntimeError) and "initialization points" in str(error):
+                    raise InputError(
+                        "the sampler finds no point where the model has a density",
+                        hint="do the priors fit their variables?",
+                    ) from error
+                raise
             tree = trace if isinstance(trace, xr.DataTree) else arviz_base.convert_to_datatree(trace)
-            tree = _of_interest(tree)
         diagnostics = diagnose(tree, engine="nuts")
         if not diagnostics.passed:
             warnings.warn("; ".join(diagnostics.problems), DiagnosticsWarning, stacklevel=2)
-        return Fit(tree, diagnostics)
+        return _fit(tree, diagnostics)
 
 
-def _of_interest(tree: Any) -> Any:
-    """The groups ``posterior`` and ``sample_stats`` without the sampler's own coordinates (``…__``,
-    ``standard_…``).
-    """
-    import xarray as xr
-
+def _fit(tree: Any, diagnostics: Diagnostics) -> Fit:
+    """Without the sampler's own coordinates (``…__``, ``standard_…``)."""
     posterior = tree["posterior"].to_dataset()
-    own = [
-        name for name in posterior.data_vars if str(name).endswith("__") or str(name).startswith("standard_")
+    names = [
+        str(n) for n in posterior.data_vars if not (str(n).endswith("__") or str(n).startswith("standard_"))
     ]
-    posterior = posterior.drop_vars(own)
-    posterior = posterior.drop_dims([dim for dim in posterior.dims if str(dim) not in _dims_of(posterior)])
-    return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": tree["sample_stats"].to_dataset()})
-
-
-def _dims_of(dataset: Any) -> set[str]:
-    return {str(dim) for variable in dataset.data_vars.values() for dim in variable.dims}
+    dims = {name: tuple(str(d) for d in posterior[name].dims[2:]) for name in names}
+    used = {d for of_one in dims.values() for d in of_one}
+    stats = tree["sample_stats"].to_dataset().data_vars
+    return Fit(
+        variables={name: posterior[name].to_numpy() for name in names},
+        dims=dims,
+        coords={str(d): posterior.coords[d].to_numpy() for d in posterior.dims if str(d) in used},
+        sample_stats={str(n): v.to_numpy() for n, v in stats.items() if v.ndim == 2},
+        diagnostics=diagnostics,
+    )

@@ -2,21 +2,38 @@
 here samples.
 """
 
-from bayespool.models.background import background, background_log_odds
+from bayespool.models.background import background, background_log_odds, background_structure
+from bayespool.models.document import EVIDENCE_PREDICTORS, evidence, evidence_structure
 from bayespool.models.evidence import ModelEvidence, gather_evidence
-from bayespool.models.interpolated import interpolated, interpolated_log_odds
+from bayespool.models.interpolated import interpolated, interpolated_log_odds, interpolated_structure
+from bayespool.models.linear import LinearEvidence, gather_documents, linear_log_odds
 from bayespool.models.priors import Prior, parse_prior
-from bayespool.models.smoothed import smoothed, smoothed_log_odds
+from bayespool.models.ratio import RATIO_PREDICTORS, ratio, ratio_structure
+from bayespool.models.smoothed import smoothed, smoothed_log_odds, smoothed_structure
+from bayespool.models.structure import Structure
 
 __all__ = [
+    "EVIDENCE_PREDICTORS",
+    "RATIO_PREDICTORS",
+    "LinearEvidence",
     "ModelEvidence",
     "Prior",
+    "Structure",
     "background",
     "background_log_odds",
+    "background_structure",
+    "evidence",
+    "evidence_structure",
+    "gather_documents",
     "gather_evidence",
     "interpolated",
     "interpolated_log_odds",
+    "interpolated_structure",
+    "linear_log_odds",
     "parse_prior",
+    "ratio",
+    "ratio_structure",
     "smoothed",
     "smoothed_log_odds",
+    "smoothed_structure",
 ]

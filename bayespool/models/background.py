@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pymc as pm
 
 from bayespool.models.evidence import FloatArray, IndexArray, ModelEvidence
-from bayespool.models.parts import binomial, group_effect
 from bayespool.models.priors import Prior
+from bayespool.models.structure import Block, Coefficient, Group, Predictor, Structure, identity_link
 
-__all__ = ["background", "background_log_odds"]
+if TYPE_CHECKING:
+    import pymc as pm
+
+__all__ = ["background", "background_log_odds", "background_structure"]
 
 
 def background(
@@ -44,6 +47,10 @@ def background(
         Variables ``mu``, ``topic_effect`` (topic), ``organization_effect`` (organization), ``sigma_topic``,
         ``sigma_organization``.
     """
+    import pymc as pm
+
+    from bayespool.models.parts import binomial, group_effect
+
     with pm.Model(coords=evidence.coords) as model:
         data = {name: pm.Data(name, values) for name, values in evidence.arrays().items()}
         intercept = mu.variable("mu")
@@ -69,3 +76,25 @@ def background_log_odds(draws: Mapping[str, FloatArray], run: IndexArray, residu
     """
     shape = (len(draws["mu"]), *residual.shape)
     return np.broadcast_to((draws["mu"][:, None] + draws["topic_effect"])[:, None, :], shape)
+
+
+def background_structure(
+    evidence: ModelEvidence,
+    *,
+    mu: Prior = Prior("Normal", (-2.2, 1.5)),
+    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
+    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
+) -> Structure:
+    """The same model for the Laplace engine."""
+    predictor = Predictor(
+        {"mu": np.ones(len(evidence.n_hidden))},
+        {"topic": evidence.hidden_topic, "organization": evidence.hidden_organization},
+    )
+    return Structure(
+        {"mu": Coefficient(mu)},
+        {
+            "topic": Group(sigma_topic, len(evidence.query_ids), "topic"),
+            "organization": Group(sigma_organization, len(evidence.organizations), "organization"),
+        },
+        (Block(evidence.n_hidden_relevant, evidence.n_hidden, (predictor,), identity_link),),
+    )

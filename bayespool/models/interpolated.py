@@ -5,16 +5,26 @@ same run and topic.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pymc as pm
-import pytensor.tensor as pt
 
 from bayespool.models.evidence import FloatArray, IndexArray, ModelEvidence
-from bayespool.models.parts import binomial, group_effect, log_odds
 from bayespool.models.priors import Prior
+from bayespool.models.structure import (
+    Block,
+    Coefficient,
+    Group,
+    Predictor,
+    Structure,
+    identity_link,
+    product_link,
+)
 
-__all__ = ["interpolated", "interpolated_log_odds"]
+if TYPE_CHECKING:
+    import pymc as pm
+
+__all__ = ["interpolated", "interpolated_log_odds", "interpolated_structure"]
 
 
 def interpolated(
@@ -57,6 +67,11 @@ def interpolated(
         Variables ``a``, ``c``, ``topic_effect`` (topic), ``run_effect`` (run), ``organization_effect``
         (organization) and the scales ``sigma_…``.
     """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    from bayespool.models.parts import binomial, group_effect, log_odds
+
     with pm.Model(coords=evidence.coords) as model:
         data = {name: pm.Data(name, values) for name, values in evidence.arrays().items()}
         intercept, factor = a.variable("a"), c.variable("c")
@@ -81,3 +96,39 @@ def interpolated_log_odds(
     p = draws["c"][:, None, None] / (1 + np.exp(-logit_pi))
     log_odds: FloatArray = np.log(p) - np.log1p(-p)
     return log_odds
+
+
+def interpolated_structure(
+    evidence: ModelEvidence,
+    *,
+    a: Prior = Prior("Normal", (-0.5, 1.5)),
+    c: Prior = Prior("Beta", (2.0, 2.5)),
+    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
+    sigma_run: Prior = Prior("HalfNormal", (1.0,)),
+    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
+) -> Structure:
+    """The same model for the Laplace engine."""
+    one = np.ones(len(evidence.n_hidden))
+    precision = Predictor({"a": one}, {"topic": evidence.hidden_topic, "run": evidence.hidden_run})
+    judged = Predictor(
+        {"a": np.ones(len(evidence.n_judged))},
+        {"topic": evidence.judged_topic, "run": evidence.judged_run},
+    )
+    effect = Predictor({}, {"organization": evidence.hidden_organization})
+    return Structure(
+        {"a": Coefficient(a), "c": Coefficient(c, logit=True)},
+        {
+            "topic": Group(sigma_topic, len(evidence.query_ids), "topic"),
+            "run": Group(sigma_run, len(evidence.run_ids), "run"),
+            "organization": Group(sigma_organization, len(evidence.organizations), "organization"),
+        },
+        (
+            Block(evidence.n_relevant, evidence.n_judged, (judged,), identity_link),
+            Block(
+                evidence.n_hidden_relevant,
+                evidence.n_hidden,
+                (precision, Predictor({"c": one}), effect),
+                product_link(),
+            ),
+        ),
+    )

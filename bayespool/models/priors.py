@@ -8,8 +8,6 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
-import pymc as pm
-
 from bayespool.errors import InputError
 
 __all__ = ["Prior", "parse_prior"]
@@ -38,19 +36,21 @@ class Prior:
     def __str__(self) -> str:
         return f"{self.distribution}({', '.join(f'{a:g}' for a in self.args)})"
 
-    def variable(self, name: str) -> Any:
-        """A random variable of this distribution in the model at hand.
+    def variable(self, name: str, **kwargs: Any) -> Any:
+        """A random variable of this distribution in the model at hand, with dims or shape if given.
 
         Raises
         ------
         InputError
-            PyMC has no such distribution, or it does not take these parameters.
+            PyMC has no such continuous distribution, or it does not take these parameters.
         """
+        import pymc as pm
+
         distribution = getattr(pm, self.distribution, None)
-        if not (isinstance(distribution, type) and issubclass(distribution, pm.Distribution)):
-            raise InputError(f"prior of {name}: PyMC has no distribution {self.distribution!r}")
+        if not (isinstance(distribution, type) and issubclass(distribution, pm.Continuous)):
+            raise InputError(f"prior of {name}: PyMC has no continuous distribution {self.distribution!r}")
         try:
-            return distribution(name, *self.args)
+            return distribution(name, *self.args, **kwargs)
         except (TypeError, ValueError, NotImplementedError) as error:
             raise InputError(
                 f"prior of {name}: {self} is not a scalar distribution of PyMC ({error})"

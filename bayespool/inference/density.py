@@ -1,0 +1,289 @@
+"""Log density of a `Structure` in its unconstrained parameters, with first and second derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaln, expit
+
+from bayespool.errors import InputError
+from bayespool.models.priors import Prior
+from bayespool.models.structure import Block, Structure
+
+__all__ = ["Density"]
+
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.int64]
+
+_SUM_PRECISION = 1e6  # holds each factor's effects to a sum of zero; draws are centred exactly afterwards
+
+
+class Density:
+    """Joint log density of coefficients and effects, x, and log scales, θ.
+
+    Parameters
+    ----------
+    structure : Structure
+
+    Attributes
+    ----------
+    scales : tuple of str
+        Names of the factors, in the order of θ.
+    size : int
+        Length of x.
+
+    Raises
+    ------
+    InputError
+        A prior whose density this engine does not know.
+    """
+
+    def __init__(self, structure: Structure) -> None:
+        self.structure = structure
+        self.scales = tuple(name for name, group in structure.groups.items() if group.size > 1)
+        self.slices: dict[str, slice] = {}
+        stop = 0
+        for name, coefficient in structure.coefficients.items():
+            width = 1 if coefficient.size is None else coefficient.size
+            self.slices[name], stop = slice(stop, stop + width), stop + width
+        self.n_coefficients = stop
+        for name in self.scales:
+            self.slices[name], stop = (
+                slice(stop, stop + structure.groups[name].size),
+                stop + structure.groups[name].size,
+            )
+        self.size = stop
+        self._priors = {n: _coefficient_prior(n, c.prior, c.logit) for n, c in structure.coefficients.items()}
+        self._scale_priors = [_scale_prior(n, structure.groups[n].scale) for n in self.scales]
+        self._blocks = [_Prepared(block, self) for block in structure.blocks if len(block.successes)]
+
+    def start(self) -> FloatArray:
+        """A point to start from: coefficients at the centre of their priors, effects zero."""
+        x = np.zeros(self.size)
+        for name, coefficient in self.structure.coefficients.items():
+            if coefficient.prior.distribution == "Normal":
+                x[self.slices[name]] = coefficient.prior.args[0]
+        return x
+
+    def log_density(self, x: FloatArray, theta: FloatArray) -> float:
+        """Log density at (x, θ), Jacobian of the log scales (and logits) included, up to a constant."""
+        total = 0.0
+        for name, prior in self._priors.items():
+            total += float(prior(x[self.slices[name]])[0].sum())
+        for g, name in enumerate(self.scales):
+            effect = x[self.slices[name]]
+            total += self._scale_priors[g](theta[g])
+            total -= (len(effect) - 1) * theta[g] + 0.5 * np.exp(-2 * theta[g]) * float(effect @ effect)
+            total -= 0.5 * _SUM_PRECISION * float(effect.sum()) ** 2
+        return total + sum(block.log_likelihood(x) for block in self._blocks)
+
+    def derivatives(
+        self,
+        x: FloatArray,
+        theta: FloatArray,
+        *,
+        expected: bool = False,
+        covariance: FloatArray | None = None,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Gradient in x, and the negative Hessian.
+
+        With ``expected`` the likelihood's part of the Hessian is its Fisher information, positive
+        semidefinite. With a covariance, shape (parameter, parameter), both are means over the Gaussian with
+        that covariance about x.
+        """
+        gradient, hessian = np.zeros(self.size), np.zeros((self.size, self.size))
+        diagonal = np.einsum("ii->i", hessian)
+        for name, prior in self._priors.items():
+            where = self.slices[name]
+            _, first, second = prior(x[where])
+            gradient[where] += first
+            diagonal[where] -= second
+        for g, name in enumerate(self.scales):
+            where = self.slices[name]
+            gradient[where] -= np.exp(-2 * theta[g]) * x[where] + _SUM_PRECISION * x[where].sum()
+            hessian[where, where] += _SUM_PRECISION
+            diagonal[where] += np.exp(-2 * theta[g])
+        for block in self._blocks:
+            for weight, z in block.nodes(x, covariance):
+                block.add_derivatives(z, weight, gradient, hessian, expected=expected)
+        return gradient, hessian
+
+
+class _Prepared:
+    """A block with its predictors as a dense matrix of coefficients and an index per factor."""
+
+    def __init__(self, block: Block, density: Density) -> None:
+        self.block = block
+        self.size = density.size
+        self._crosses: dict[tuple[int, int], tuple[IndexArray, FloatArray]] = {}
+        n = len(block.successes)
+        self.matrices: list[FloatArray] = []
+        self.columns: list[IndexArray] = []
+        self.groups: list[list[tuple[slice, IndexArray]]] = []
+        for predictor in block.predictors:
+            columns = [np.arange(density.size)[density.slices[name]] for name in predictor.coefficients]
+            parts = [np.asarray(v, dtype=float).reshape(n, -1) for v in predictor.coefficients.values()]
+            self.columns.append(np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64))
+            self.matrices.append(np.hstack(parts) if parts else np.zeros((n, 0)))
+            self.groups.append(
+                [(density.slices[g], i) for g, i in predictor.groups.items() if g in density.scales]
+            )
+
+    def predictors(self, x: FloatArray) -> list[FloatArray]:
+        values = []
+        for matrix, columns, groups in zip(self.matrices, self.columns, self.groups, strict=True):
+            z = matrix @ x[columns]
+            for where, index in groups:
+                z = z + x[where][index]
+            values.append(z)
+        return values
+
+    def log_likelihood(self, x: FloatArray) -> float:
+        eta = self.block.link(self.predictors(x))[0]
+        return float(self.block.successes @ eta - self.block.trials @ np.logaddexp(0, eta))
+
+    def nodes(self, x: FloatArray, covariance: FloatArray | None) -> list[tuple[float, list[FloatArray]]]:
+        """Weights and values of the predictors: one node at x, or those of a cubature over the Gaussian about
+        it.
+        """
+        z = self.predictors(x)
+        if covariance is None:
+            return [(1.0, z)]
+        n_predictors = len(z)
+        variance = np.empty((len(z[0]), n_predictors, n_predictors))
+        for k in range(n_predictors):
+            for m in range(k + 1):
+                variance[:, k, m] = variance[:, m, k] = self._covariance(k, m, covariance)
+        variance[:, range(n_predictors), range(n_predictors)] += 1e-10
+        root = np.linalg.cholesky(variance)
+        center = 2 / 3 if n_predictors == 1 else 0.0  # three nodes of Gauss and Hermite, or those of degree 3
+        reach = np.sqrt(n_predictors / (1 - center))
+        nodes = [(center, z)] if center else []
+        for axis in range(n_predictors):
+            for sign in (reach, -reach):
+                moved = [z[m] + sign * root[:, m, axis] for m in range(n_predictors)]
+                nodes.append(((1 - center) / (2 * n_predictors), moved))
+        return nodes
+
+    def _covariance(self, k: int, m: int, covariance: FloatArray) -> FloatArray:
+        """Covariance of predictors k and m at each observation, shape (observation,)."""
+        among = covariance[np.ix_(self.columns[k], self.columns[m])]
+        total: FloatArray = ((self.matrices[k] @ among) * self.matrices[m]).sum(axis=1)
+        for where, index in self.groups[m]:
+            total = total + (self.matrices[k] * covariance[self.columns[k], where].T[index]).sum(axis=1)
+        for where, index in self.groups[k]:
+            total = total + (self.matrices[m] * covariance[self.columns[m], where].T[index]).sum(axis=1)
+            for other, other_index in self.groups[m]:
+                total = total + covariance[where, other][index, other_index]
+        return total
+
+    def add_derivatives(
+        self, z: list[FloatArray], at: float, gradient: FloatArray, hessian: FloatArray, *, expected: bool
+    ) -> None:
+        eta, first, second = self.block.link(z)
+        p = expit(eta)
+        score = at * (self.block.successes - self.block.trials * p)
+        information = at * self.block.trials * p * (1 - p)
+        for m in range(len(first)):
+            self._add_gradient(m, score * first[m], gradient)
+            for k in range(m + 1):
+                weight = information * first[m] * first[k]
+                if not expected and (k, m) in second:
+                    weight = weight - score * second[k, m]
+                self._add_hessian(k, m, weight, hessian)
+
+    def _add_gradient(self, m: int, weight: FloatArray, gradient: FloatArray) -> None:
+        gradient[self.columns[m]] += self.matrices[m].T @ weight
+        for where, index in self.groups[m]:
+            gradient[where] += np.bincount(index, weight, where.stop - where.start)
+
+    def _add_hessian(self, k: int, m: int, weight: FloatArray, hessian: FloatArray) -> None:
+        """Add Zₖᵀ·diag(weight)·Zₘ, Z the design of a predictor; where k and m differ the transpose, too."""
+        among = (self.matrices[k] * weight[:, None]).T @ self.matrices[m]
+        hessian[np.ix_(self.columns[k], self.columns[m])] += among
+        cells, values = self._cross(k, m)
+        part = np.bincount(cells.ravel(), (values * weight[:, None]).ravel(), hessian.size)
+        part = part.reshape(hessian.shape)
+        hessian += part
+        hessian += part.T
+        if k == m:
+            hessian[np.diag_indices(len(hessian))] -= np.diag(part)
+        else:
+            hessian[np.ix_(self.columns[m], self.columns[k])] += among.T
+
+    def _cross(self, k: int, m: int) -> tuple[IndexArray, FloatArray]:
+        """Flat cells of the Hessian that effects touch, and by what, shape (observation, entry); one triangle
+        for k = m.
+        """
+        if (k, m) not in self._crosses:
+            cells, values = [], []
+            for where, index in self.groups[m]:
+                for column, value in zip(self.columns[k], self.matrices[k].T, strict=True):
+                    cells.append(column * self.size + where.start + index)
+                    values.append(value)
+                for other, other_index in self.groups[k]:
+                    if k != m or other.start <= where.start:
+                        cells.append((other.start + other_index) * self.size + where.start + index)
+                        values.append(np.ones(len(index)))
+            if k != m:
+                for where, index in self.groups[k]:
+                    for column, value in zip(self.columns[m], self.matrices[m].T, strict=True):
+                        cells.append((where.start + index) * self.size + column)
+                        values.append(value)
+            n = len(self.block.successes)
+            self._crosses[k, m] = (
+                np.column_stack(cells) if cells else np.zeros((n, 0), dtype=np.int64),
+                np.column_stack(values) if values else np.zeros((n, 0)),
+            )
+        return self._crosses[k, m]
+
+
+_Prior = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
+
+
+def _coefficient_prior(name: str, prior: Prior, logit: bool) -> _Prior:
+    """Log density of a coefficient on the scale the predictors use, with first and second derivative."""
+    if prior.distribution == "Normal" and not logit:
+        mean, sd = prior.args
+
+        def normal(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+            z = (x - mean) / sd
+            return -0.5 * z**2, -z / sd, np.full_like(x, -1 / sd**2)
+
+        return normal
+    if prior.distribution == "Logistic" and not logit:
+        mean, scale = prior.args
+
+        def logistic(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+            z = (x - mean) / scale
+            p = expit(z)
+            return -z - 2 * np.logaddexp(0, -z), (1 - 2 * p) / scale, -2 * p * (1 - p) / scale**2
+
+        return logistic
+    if prior.distribution == "Beta" and logit:
+        a, b = prior.args
+
+        def beta(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+            p = expit(x)
+            value = -a * np.logaddexp(0, -x) - b * np.logaddexp(0, x) - betaln(a, b)
+            return value, a - (a + b) * p, -(a + b) * p * (1 - p)
+
+        return beta
+    kinds = "Beta" if logit else "Normal or Logistic"
+    raise InputError(
+        f"prior of {name}: the laplace engine takes {kinds}, not {prior}", hint="use the nuts engine"
+    )
+
+
+def _scale_prior(name: str, prior: Prior) -> Callable[[float], float]:
+    """Log density of log σ."""
+    if prior.distribution == "HalfNormal":
+        return lambda theta: float(theta - 0.5 * (np.exp(theta) / prior.args[0]) ** 2)
+    if prior.distribution == "Exponential":
+        return lambda theta: float(theta - prior.args[0] * np.exp(theta))
+    raise InputError(
+        f"prior of sigma_{name}: the laplace engine takes HalfNormal or Exponential, not {prior}",
+        hint="use the nuts engine",
+    )

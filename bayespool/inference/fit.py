@@ -1,0 +1,57 @@
+"""What every engine returns: draws of a model's variables, and whether they can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.estimates import Diagnostics
+
+__all__ = ["Fit"]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Posterior draws of a model's variables.
+
+    Attributes
+    ----------
+    variables : mapping of str to ndarray, shape (chain, draw, ...)
+    dims : mapping of str to tuple of str
+        Names of the axes after chain and draw.
+    coords : mapping of str to tuple
+        Values along them.
+    sample_stats : mapping of str to ndarray, shape (chain, draw)
+    diagnostics : Diagnostics
+    """
+
+    variables: Mapping[str, npt.NDArray[np.float64]]
+    dims: Mapping[str, tuple[str, ...]]
+    coords: Mapping[str, Any]
+    sample_stats: Mapping[str, npt.NDArray[Any]]
+    diagnostics: Diagnostics
+
+    def draws(self) -> dict[str, npt.NDArray[np.float64]]:
+        """Draws by variable with the chains one after the other, shape (draw, ...)."""
+        return {
+            name: values.reshape(values.shape[0] * values.shape[1], *values.shape[2:])
+            for name, values in self.variables.items()
+        }
+
+    @cached_property
+    def posterior(self) -> Any:
+        """The draws as an ``xarray.DataTree`` that ArviZ reads, with the groups ``posterior`` and
+        ``sample_stats``.
+        """
+        import arviz_base
+
+        groups = {"posterior": dict(self.variables)}
+        if self.sample_stats:
+            groups["sample_stats"] = dict(self.sample_stats)
+        coords = {name: list(values) for name, values in self.coords.items()}
+        return arviz_base.from_dict(groups, coords=coords, dims={n: list(d) for n, d in self.dims.items()})

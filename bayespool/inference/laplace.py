@@ -1,0 +1,271 @@
+"""The fast engine: Gaussian approximation at the mode, with the group scales integrated instead of plugged
+in.
+
+For log scales θ the conditional posterior of everything else, x, is approximated by a Gaussian at its mode;
+the marginal density of θ follows from it (Tierney & Kadane 1986; Rue, Martino & Chopin 2009). θ itself is
+integrated over a fixed low-discrepancy set of points spread about its mode, each weighted by that marginal
+density over the density it was placed with.
+
+References
+----------
+---------- H. Rue, S. Martino and N. Chopin (2009). Approximate Bayesian inference for latent Gaussian models
+by using integrated nested Laplace approximations. Journal of the Royal Statistical Society B 71(2), 319–392.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.special import expit, ndtri
+
+from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.estimates import Diagnostics
+from bayespool.inference.density import Density
+from bayespool.inference.fit import Fit
+from bayespool.models.structure import Group, Structure
+
+__all__ = ["Approximation", "Laplace", "approximate"]
+
+FloatArray = npt.NDArray[np.float64]
+
+_STEP = 0.15  # of the finite differences in θ, about a fifth of its standard deviation
+_SPREAD = 1.3  # the points lie this much wider than the Gaussian at θ's mode, to cover tails that are heavier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Laplace:
+    """Settings of the engine.
+
+    Parameters
+    ----------
+    draws : int
+        Independent draws.
+    n_points : int
+        Points at which the scales are integrated.
+    """
+
+    draws: int = 2000
+    n_points: int = 48
+
+    def __post_init__(self) -> None:
+        if self.draws < 1 or self.n_points < 1:
+            raise InputError(f"draws and n_points must be at least 1: {self}")
+
+    def fit(self, structure: Structure, coords: Mapping[str, Any], *, random_seed: int) -> Fit:
+        """Independent draws from the approximate posterior of a model.
+
+        Parameters
+        ----------
+        structure : Structure
+        coords : mapping of str to tuple
+            Values of the named coordinates.
+        random_seed : int
+            The same seed, structure and settings give the same bytes.
+
+        Returns
+        -------
+        Fit
+            With one chain.
+
+        Warns
+        -----
+        DiagnosticsWarning
+            No mode found, or a curvature that is not positive.
+        """
+        density = Density(structure)
+        approximation = approximate(density, n_points=self.n_points)
+        x, theta, point = approximation.draw(self.draws, np.random.default_rng(random_seed))
+        problems = () if approximation.converged else ("no mode with positive curvature was found",)
+        diagnostics = Diagnostics("laplace", float("nan"), float(self.draws), float(self.draws), 0, problems)
+        if problems:
+            warnings.warn("; ".join(problems), DiagnosticsWarning, stacklevel=2)
+        variables: dict[str, FloatArray] = {}
+        dims: dict[str, tuple[str, ...]] = {}
+        for name, coefficient in structure.coefficients.items():
+            values = x[:, density.slices[name]]
+            values = expit(values) if coefficient.logit else values
+            variables[name] = values[None, :, 0] if coefficient.size is None else values[None]
+            dims[name] = () if coefficient.dim is None else (coefficient.dim,)
+        for name, group in structure.groups.items():
+            effect, scale = np.zeros((self.draws, group.size)), _draw_scale(group, self.draws, random_seed)
+            if name in density.scales:
+                effect = x[:, density.slices[name]]
+                effect = effect - effect.mean(axis=1, keepdims=True)
+                scale = np.exp(theta[:, density.scales.index(name)])
+            variables[f"{name}_effect"], dims[f"{name}_effect"] = effect[None], (group.dim,)
+            variables[f"sigma_{name}"], dims[f"sigma_{name}"] = scale[None], ()
+        return Fit(variables, dims, dict(coords), {"point": point[None]}, diagnostics)
+
+
+@dataclass(frozen=True, eq=False)
+class Approximation:
+    """A mixture of Gaussians over x, one for each point in θ.
+
+    Attributes
+    ----------
+    density : Density
+    theta : ndarray, shape (point, scale)
+    weight : ndarray, shape (point,)
+        Sum to 1.
+    mode : ndarray, shape (point, parameter)
+    cholesky : list of ndarray
+        Lower factors of the negative Hessian at each mode.
+    converged : bool
+        Whether every mode was found and every curvature positive.
+    """
+
+    density: Density
+    theta: FloatArray
+    weight: FloatArray
+    mode: FloatArray
+    cholesky: list[FloatArray]
+    converged: bool
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
+        """Draws of x and θ, and the point that each comes from.
+
+        Points are drawn systematically, so that each occurs within one of its expected number of times.
+        """
+        position = (np.arange(n) + rng.random()) / n
+        point = np.searchsorted(np.cumsum(self.weight), position).clip(max=len(self.weight) - 1)
+        noise = rng.normal(size=(n, self.mode.shape[1]))
+        x = np.empty_like(noise)
+        for k in np.unique(point):
+            mine = point == k
+            x[mine] = (
+                self.mode[k] + solve_triangular(self.cholesky[k], noise[mine].T, lower=True, trans="T").T
+            )
+        return x, self.theta[point], point
+
+
+def approximate(density: Density, *, n_points: int = 48) -> Approximation:
+    """The nested Laplace approximation of a density.
+
+    Parameters
+    ----------
+    density : Density
+    n_points : int
+
+    Returns
+    -------
+    Approximation
+    """
+    n_scales = len(density.scales)
+    theta, x = np.full(n_scales, -0.3), density.start()
+    if n_scales == 0:
+        x, lower, _, fine = _mode(density, theta, x)
+        x, lower = _centre(density, theta, x, lower)
+        return Approximation(density, theta[None], np.ones(1), x[None], [lower], fine)
+    theta, x, axes = _theta_mode(density, theta, x)
+    standard = _low_discrepancy(n_points, n_scales) * _SPREAD
+    thetas = theta + standard @ axes.T
+    found = [_mode(density, t, x) for t in thetas]
+    log_weight = np.array([f[2] for f in found]) + 0.5 * (standard**2).sum(axis=1) / _SPREAD**2
+    weight = np.exp(log_weight - log_weight.max())
+    kept = np.flatnonzero(weight > 1e-3)
+    centred = [_centre(density, thetas[k], found[k][0], found[k][1]) for k in kept]
+    return Approximation(
+        density,
+        thetas[kept],
+        weight[kept] / weight[kept].sum(),
+        np.array([x for x, _ in centred]),
+        [lower for _, lower in centred],
+        all(found[k][3] for k in kept),
+    )
+
+
+def _theta_mode(
+    density: Density, theta: FloatArray, x: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mode of θ's marginal, x's mode there, and axes A with A·Aᵀ the inverse curvature; Newton's method."""
+    n = len(theta)
+    unit = np.eye(n) * _STEP
+    for _ in range(15):
+        x, _, center, _ = _mode(density, theta, x)
+        plus = np.array([_mode(density, theta + u, x)[2] for u in unit])
+        minus = np.array([_mode(density, theta - u, x)[2] for u in unit])
+        curvature = np.diag((plus - 2 * center + minus) / _STEP**2)
+        for i in range(n):
+            for j in range(i):
+                both = _mode(density, theta + unit[i] + unit[j], x)[2]
+                curvature[i, j] = curvature[j, i] = (both - plus[i] - plus[j] + center) / _STEP**2
+        values, vectors = np.linalg.eigh(-curvature)
+        values = np.clip(values, 1.0, None)  # a scale is never known worse than to a factor of e
+        step = vectors @ ((vectors.T @ ((plus - minus) / (2 * _STEP))) / values)
+        step *= min(1.0, 1.0 / np.abs(step).max()) if np.abs(step).max() > 0 else 1.0
+        theta = theta + step
+        if np.abs(step).max() < 0.05:
+            break
+    return theta, x, vectors / np.sqrt(values)
+
+
+def _mode(density: Density, theta: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray, float, bool]:
+    """Mode of x given θ, lower Cholesky factor of the curvature there, log marginal of θ, and whether all
+    went well.
+    """
+    value = density.log_density(x, theta)
+    converged = False
+    for _ in range(50):
+        gradient, curvature = density.derivatives(x, theta, expected=True)
+        factor = cho_factor(curvature, lower=True)
+        step = cho_solve(factor, gradient)
+        decrement = float(gradient @ step)
+        if decrement < 1e-8:
+            converged = True
+            break
+        length = 1.0
+        while (new := density.log_density(x + length * step, theta)) < value - 1e-10 and length > 1e-4:
+            length /= 2
+        x, value = x + length * step, new
+    _, curvature = density.derivatives(x, theta, expected=False)
+    try:
+        lower = np.linalg.cholesky(curvature)
+    except np.linalg.LinAlgError:  # not a maximum of the exact density
+        lower = np.linalg.cholesky(density.derivatives(x, theta, expected=True)[1])
+        converged = False
+    log_marginal = value - float(np.log(np.diag(lower)).sum())
+    return x, np.asarray(lower, dtype=np.float64), log_marginal, converged
+
+
+def _centre(
+    density: Density, theta: FloatArray, x: FloatArray, lower: FloatArray, n_steps: int = 3
+) -> tuple[FloatArray, FloatArray]:
+    """The Gaussian moved from the mode to where its mean gradient vanishes: the best one by Kullback-Leibler
+    divergence.
+
+    Effects of topics without a relevant document are skewed; their mean is well below their mode.
+    """
+    for _ in range(n_steps):
+        covariance = cho_solve((lower, True), np.eye(len(x)))
+        gradient, curvature = density.derivatives(x, theta, covariance=covariance)
+        try:
+            lower = np.asarray(np.linalg.cholesky(curvature))
+        except np.linalg.LinAlgError:
+            return x, lower
+        x = x + cho_solve((lower, True), gradient)
+    return x, lower
+
+
+def _draw_scale(group: Group, n: int, random_seed: int) -> FloatArray:
+    """Draws of a scale that no data speak of, because its factor has a single group: from the prior."""
+    rng = np.random.default_rng([random_seed, 1])
+    if group.scale.distribution == "HalfNormal":
+        return np.abs(rng.normal(scale=group.scale.args[0], size=n))
+    return rng.exponential(1 / group.scale.args[0], size=n)
+
+
+def _low_discrepancy(n: int, n_dims: int) -> FloatArray:
+    """Standard normal points that fill space evenly: an additive recurrence (Roberts 2018) through Φ⁻¹."""
+    ratio = 2.0
+    for _ in range(40):
+        ratio = (1 + ratio) ** (1 / (n_dims + 1))
+    steps = ratio ** -np.arange(1, n_dims + 1)
+    uniform = (0.5 + np.arange(1, n + 1)[:, None] * steps) % 1
+    points: FloatArray = ndtri(uniform)
+    return points

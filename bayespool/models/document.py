@@ -1,0 +1,68 @@
+"""The evidence model: the chance of each document from where runs rank it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayespool.documents import PREDICTORS
+from bayespool.models.linear import LinearEvidence, linear_graph, linear_structure
+from bayespool.models.priors import Prior
+from bayespool.models.structure import Structure
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+__all__ = ["EVIDENCE_PREDICTORS", "evidence", "evidence_structure"]
+
+EVIDENCE_PREDICTORS = PREDICTORS
+
+
+def evidence(
+    documents: LinearEvidence,
+    *,
+    mu: Prior = Prior("Normal", (-2.2, 1.5)),
+    beta: Prior = Prior("Normal", (0.0, 1.0)),
+    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
+    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
+) -> pm.Model:
+    r"""Document-level model: one Bernoulli per hidden document.
+
+    .. math::
+
+        \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \mathrm{organization}_{o(d)} + \beta \cdot
+        x_d
+
+    with x_d the predictors of `bayespool.documents.PREDICTORS`: the log rank in the run, the run's judged
+    precision on the topic and over all topics, the share of the other pooled runs that retrieve the document
+    at any depth, its log best rank among them, and its reciprocal-log-rank fusion score over them.
+
+    Parameters
+    ----------
+    documents : LinearEvidence
+        With the predictors `EVIDENCE_PREDICTORS`.
+    mu, beta, sigma_topic, sigma_organization : Prior
+        As in `bayespool.models.ratio`.
+
+    Returns
+    -------
+    pymc.Model
+        Variables ``mu``, ``beta`` (predictor), ``topic_effect`` (topic), ``organization_effect``
+        (organization) and the scales ``sigma_…``.
+    """
+    return linear_graph(
+        documents, mu=mu, beta=beta, sigma_topic=sigma_topic, sigma_organization=sigma_organization
+    )
+
+
+def evidence_structure(
+    documents: LinearEvidence,
+    *,
+    mu: Prior = Prior("Normal", (-2.2, 1.5)),
+    beta: Prior = Prior("Normal", (0.0, 1.0)),
+    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
+    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
+) -> Structure:
+    """The same model for the Laplace engine."""
+    return linear_structure(
+        documents, mu=mu, beta=beta, sigma_topic=sigma_topic, sigma_organization=sigma_organization
+    )

@@ -1,0 +1,198 @@
+"""What the models with predictors share: their evidence, their graph and its twin for the Laplace engine."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.documents import PREDICTORS, DocumentTable
+from bayespool.models.priors import Prior
+from bayespool.models.structure import Block, Coefficient, Group, Predictor, Structure, identity_link
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+__all__ = ["LinearEvidence", "gather_documents", "linear_graph", "linear_log_odds", "linear_structure"]
+
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearEvidence:
+    """Hidden documents with standardised predictors, those that no predictor tells apart in one row.
+
+    Attributes
+    ----------
+    query_ids, organizations, predictor_names : tuple of str
+        Coordinates.
+    run : ndarray of int64, shape (row,)
+        The pooled run that a row's documents are credited to, as an index into the collection's runs.
+    topic, organization : ndarray of int64, shape (row,)
+    predictors : ndarray of float, shape (row, predictor)
+        Mean 0 and standard deviation 1 over hidden documents.
+    n_hidden, n_hidden_relevant : ndarray of int64, shape (row,)
+    center, spread : ndarray of float, shape (predictor,)
+        What the predictors were standardised with.
+    """
+
+    query_ids: tuple[str, ...]
+    organizations: tuple[str, ...]
+    predictor_names: tuple[str, ...]
+    run: IndexArray
+    topic: IndexArray
+    organization: IndexArray
+    predictors: FloatArray
+    n_hidden: IndexArray
+    n_hidden_relevant: IndexArray
+    center: FloatArray
+    spread: FloatArray
+
+    @property
+    def coords(self) -> dict[str, tuple[str, ...]]:
+        """Named coordinates of the models."""
+        return {
+            "topic": self.query_ids,
+            "organization": self.organizations,
+            "predictor": self.predictor_names,
+        }
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Arrays by name: what a model registers as ``pm.Data`` and a refit exchanges."""
+        names = ("topic", "organization", "predictors", "n_hidden", "n_hidden_relevant")
+        return {f"hidden_{n}" if not n.startswith("n_") else n: getattr(self, n) for n in names}
+
+    def standardise(self, table: DocumentTable) -> FloatArray:
+        """Predictors of other documents on the scale of these, shape (document, predictor)."""
+        chosen = table.predictors[:, [PREDICTORS.index(n) for n in self.predictor_names]]
+        standard: FloatArray = (chosen - self.center) / self.spread
+        return standard
+
+    def of_organizations(self, kept: npt.NDArray[np.bool_]) -> LinearEvidence:
+        """The evidence of some organizations only, given by a mask of shape (organization,)."""
+        rows = kept[self.organization]
+        names = tuple(name for name, keep in zip(self.organizations, kept, strict=True) if keep)
+        return dataclasses.replace(
+            self,
+            organizations=names,
+            run=self.run[rows],
+            topic=self.topic[rows],
+            organization=(np.cumsum(kept) - 1)[self.organization[rows]],
+            predictors=self.predictors[rows],
+            n_hidden=self.n_hidden[rows],
+            n_hidden_relevant=self.n_hidden_relevant[rows],
+        )
+
+
+def gather_documents(
+    collection: Collection,
+    hidden: DocumentTable,
+    predictor_names: tuple[str, ...],
+    *,
+    without: tuple[str, ...] = (),
+) -> LinearEvidence:
+    """Evidence with the named predictors.
+
+    Parameters
+    ----------
+    collection : Collection
+    hidden : DocumentTable
+        Of `bayespool.documents.hidden_document_table`.
+    predictor_names : tuple of str
+        Out of `bayespool.documents.PREDICTORS`.
+    without : tuple of str
+        Runs whose hidden documents are left out: the runs to score.
+    """
+    kept = ~np.isin(hidden.run, collection.run_index(without)) if without else np.ones(len(hidden.run), bool)
+    chosen = hidden.predictors[kept][:, [PREDICTORS.index(n) for n in predictor_names]]
+    keys = np.column_stack([hidden.run[kept], hidden.topic[kept]])
+    if set(predictor_names) <= {"precision", "run_precision"}:
+        rows, row = np.unique(keys, axis=0, return_inverse=True)
+        first = np.full(len(rows), 0)
+        first[row] = np.arange(len(row))
+        row = row.reshape(-1)
+    else:
+        rows, row, first = keys, np.arange(len(keys)), np.arange(len(keys))
+    center = chosen.mean(axis=0) if len(chosen) else np.zeros(len(predictor_names))
+    spread = chosen.std(axis=0) if len(chosen) else np.ones(len(predictor_names))
+    spread = np.where(spread > 1e-9, spread, 1.0)
+    pooled = np.flatnonzero(collection.pooled)
+    present = np.unique(collection.organization[pooled])
+    return LinearEvidence(
+        query_ids=collection.query_ids,
+        organizations=tuple(collection.organizations[o] for o in present),
+        predictor_names=predictor_names,
+        run=rows[:, 0].astype(np.int64),
+        topic=rows[:, 1].astype(np.int64),
+        organization=np.searchsorted(present, collection.organization[rows[:, 0]]).astype(np.int64),
+        predictors=(chosen[first] - center) / spread,
+        n_hidden=np.bincount(row, minlength=len(rows)).astype(np.int64),
+        n_hidden_relevant=np.bincount(row, hidden.relevant[kept], len(rows)).astype(np.int64),
+        center=center,
+        spread=spread,
+    )
+
+
+def linear_graph(
+    evidence: LinearEvidence, *, mu: Prior, beta: Prior, sigma_topic: Prior, sigma_organization: Prior
+) -> pm.Model:
+    """The graph of logit p = μ + topic + organization + β·x on hidden documents."""
+    import pymc as pm
+
+    from bayespool.models.parts import binomial, group_effect
+
+    with pm.Model(coords=evidence.coords) as model:
+        data = {name: pm.Data(name, values) for name, values in evidence.arrays().items()}
+        intercept = mu.variable("mu")
+        slopes = beta.variable("beta", dims="predictor")
+        topic = group_effect("topic", sigma_topic, "topic", centred=False)
+        organization = group_effect("organization", sigma_organization, "organization", centred=False)
+        logit_p = (
+            intercept
+            + topic[data["hidden_topic"]]
+            + organization[data["hidden_organization"]]
+            + (data["hidden_predictors"] * slopes).sum(axis=1)
+        )
+        binomial("hidden_relevant", logit_p, data["n_hidden"], data["n_hidden_relevant"])
+    return model
+
+
+def linear_structure(
+    evidence: LinearEvidence, *, mu: Prior, beta: Prior, sigma_topic: Prior, sigma_organization: Prior
+) -> Structure:
+    """The same model for the Laplace engine."""
+    predictor = Predictor(
+        {"mu": np.ones(len(evidence.n_hidden)), "beta": evidence.predictors},
+        {"topic": evidence.topic, "organization": evidence.organization},
+    )
+    return Structure(
+        {"mu": Coefficient(mu), "beta": Coefficient(beta, len(evidence.predictor_names), "predictor")},
+        {
+            "topic": Group(sigma_topic, len(evidence.query_ids), "topic"),
+            "organization": Group(sigma_organization, len(evidence.organizations), "organization"),
+        },
+        (Block(evidence.n_hidden_relevant, evidence.n_hidden, (predictor,), identity_link),),
+    )
+
+
+def linear_log_odds(draws: Mapping[str, FloatArray], topic: IndexArray, predictors: FloatArray) -> FloatArray:
+    """Log odds that documents are relevant, shape (draw, document), without the organization's effect.
+
+    Parameters
+    ----------
+    draws : mapping of str to ndarray
+        Draws of ``mu``, ``beta`` and ``topic_effect``, draws on the first axis.
+    topic : ndarray of int, shape (document,)
+    predictors : ndarray of float, shape (document, predictor)
+        Standardised like the evidence's.
+    """
+    log_odds: FloatArray = (
+        draws["mu"][:, None] + draws["topic_effect"][:, topic] + draws["beta"] @ predictors.T
+    )
+    return log_odds

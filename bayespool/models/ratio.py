@@ -1,0 +1,73 @@
+"""The ratio model: the share of relevant documents among a run's unjudged ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayespool.models.linear import LinearEvidence, linear_graph, linear_structure
+from bayespool.models.priors import Prior
+from bayespool.models.structure import Structure
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+__all__ = ["RATIO_PREDICTORS", "ratio", "ratio_structure"]
+
+RATIO_PREDICTORS = ("precision", "run_precision")
+
+
+def ratio(
+    evidence: LinearEvidence,
+    *,
+    mu: Prior = Prior("Normal", (-2.2, 1.5)),
+    beta: Prior = Prior("Normal", (0.0, 1.0)),
+    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
+    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
+) -> pm.Model:
+    r"""Webber & Park's adjustments as a hierarchy, with the judged precision of the run.
+
+    .. math::
+
+        k_{rq} \sim \mathrm{Binomial}(v_{rq}, \rho_{rq}), \qquad
+        \operatorname{logit} \rho_{rq} = \mu + \mathrm{organization}_{o(r)} + \mathrm{topic}_q
+        + \beta_1 \mathrm{precision}_{rq} + \beta_2 \mathrm{precision}_{r}
+
+    The unjudged count is the auxiliary variable of a ratio estimator: the correction of a topic is ρ times
+    the unjudged documents. Without a judged document of the run to score it is the Bayesian form of the
+    systems adjustment.
+
+    Parameters
+    ----------
+    evidence : LinearEvidence
+        With the predictors `RATIO_PREDICTORS`.
+    mu : Prior
+        Mean logit over these topics and organizations at average predictors, see
+        `bayespool.models.background`.
+    beta : Prior
+        Slopes of standardised predictors: Normal(0, 1), e in the odds for a standard deviation is ordinary.
+    sigma_topic, sigma_organization : Prior
+        Standard deviations of the effects.
+
+    Returns
+    -------
+    pymc.Model
+        Variables ``mu``, ``beta`` (predictor), ``topic_effect`` (topic), ``organization_effect``
+        (organization) and the scales ``sigma_…``.
+    """
+    return linear_graph(
+        evidence, mu=mu, beta=beta, sigma_topic=sigma_topic, sigma_organization=sigma_organization
+    )
+
+
+def ratio_structure(
+    evidence: LinearEvidence,
+    *,
+    mu: Prior = Prior("Normal", (-2.2, 1.5)),
+    beta: Prior = Prior("Normal", (0.0, 1.0)),
+    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
+    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
+) -> Structure:
+    """The same model for the Laplace engine."""
+    return linear_structure(
+        evidence, mu=mu, beta=beta, sigma_topic=sigma_topic, sigma_organization=sigma_organization
+    )

@@ -1,0 +1,19 @@
+"""Posterior estimators: build → sample → impute unjudged documents → `Estimates`."""
+
+from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
+from bayespool.posterior.estimator import PosteriorEstimator
+from bayespool.posterior.imputation import impute, new_organization_effect
+from bayespool.posterior.preparation import MODEL_NAMES, ModelName, Prepared, Task
+
+__all__ = [
+    "MODEL_NAMES",
+    "ModelName",
+    "PosteriorEstimator",
+    "Prepared",
+    "Task",
+    "impute",
+    "log_predictive_densities",
+    "mix",
+    "new_organization_effect",
+    "stacking_weights",
+]

@@ -1,0 +1,136 @@
+"""Weights of models that predict held-out organizations of the pool at hand; no truth of a run to score is
+touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, logsumexp
+
+from bayespool.posterior.imputation import new_organization_effect
+from bayespool.posterior.preparation import Prepared
+
+__all__ = ["log_predictive_densities", "mix", "stacking_weights"]
+
+FloatArray = npt.NDArray[np.float64]
+
+_N_FOLDS = 5
+_N_DRAWS = 400
+_N_POINTS = 12
+_PRIOR_RUNS = 2.0  # the weights start from equal ones that count as much as this many organizations each
+
+
+def log_predictive_densities(
+    prepared: Mapping[str, Prepared], random_seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """How well each model predicts the number of relevant hidden documents of runs of organizations it has
+    not seen.
+
+    Organizations are dealt out to five folds; each fold is predicted by the Laplace fit to the others, with
+    new organizations' effects. What is scored is a run's total, because that is what an estimate is wanted
+    of; it is taken as normal given the parameters.
+
+    Parameters
+    ----------
+    prepared : mapping of str to Prepared
+        Models with predictors on the same hidden documents.
+    random_seed : int
+
+    Returns
+    -------
+    densities : ndarray of float, shape (run, model)
+        Log predictive densities.
+    weight : ndarray of float, shape (run,)
+        One over the number of runs of the organization, so that each organization counts once.
+    """
+    from bayespool.inference import Laplace
+    from bayespool.models import LinearEvidence, linear_log_odds
+
+    columns, weight = [], np.zeros(0)
+    for model in prepared.values():
+        evidence = model.evidence
+        if not isinstance(evidence, LinearEvidence):
+            raise TypeError(f"{model.model} has no predictors")
+        n_organizations = len(evidence.organizations)
+        runs, run = np.unique(evidence.run, return_inverse=True)
+        density = np.empty(len(runs))
+        organization = np.zeros(len(runs), dtype=np.int64)
+        organization[run] = evidence.organization
+        for fold in range(min(_N_FOLDS, n_organizations)):
+            held_out = np.arange(n_organizations) % _N_FOLDS == fold
+            seen = evidence.of_organizations(~held_out)
+            fit = Laplace(draws=_N_DRAWS, n_points=_N_POINTS).fit(
+                model.structure(seen), seen.coords, random_seed=random_seed + fold
+            )
+            draws = fit.draws()
+            rows = np.flatnonzero(held_out[evidence.organization])
+            effect = new_organization_effect(
+                draws["sigma_organization"],
+                len(seen.organizations),
+                evidence.organization[rows],
+                np.random.default_rng([random_seed, fold]),
+            )
+            p = expit(linear_log_odds(draws, evidence.topic[rows], evidence.predictors[rows]) + effect)
+            for r in np.unique(run[rows]):
+                mine = run[rows] == r
+                n, k = evidence.n_hidden[rows][mine], evidence.n_hidden_relevant[rows][mine].sum()
+                mean = (n * p[:, mine]).sum(axis=1)
+                variance = (n * p[:, mine] * (1 - p[:, mine])).sum(axis=1) + 1 / 12
+                log_normal = -0.5 * ((k - mean) ** 2 / variance + np.log(2 * np.pi * variance))
+                density[r] = logsumexp(log_normal) - np.log(len(mean))
+        columns.append(density)
+        weight = 1 / np.bincount(organization, minlength=n_organizations)[organization]
+    return np.column_stack(columns), weight
+
+
+def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
+    """Mixture weights that maximise the weighted log predictive density, drawn a little towards equal ones.
+
+    Parameters
+    ----------
+    densities : ndarray of float, shape (observation, model)
+    weight : ndarray of float, shape (observation,)
+
+    Returns
+    -------
+    ndarray of float, shape (model,)
+        Sum to 1.
+
+    Examples
+    --------
+    >>> stacking_weights(np.log([[0.9, 0.1]] * 50), np.ones(50)).round(2).tolist()
+    [0.96, 0.04]
+    """
+    n_models = densities.shape[1]
+    weights = np.full(n_models, 1 / n_models)
+    for _ in range(500):
+        log_share = np.log(weights) + densities
+        share = np.exp(log_share - logsumexp(log_share, axis=1, keepdims=True))
+        updated = (weight[:, None] * share).sum(axis=0) + _PRIOR_RUNS
+        updated /= updated.sum()
+        if np.abs(updated - weights).max() < 1e-9:
+            break
+        weights = updated
+    return weights
+
+
+def mix(
+    draws: list[npt.NDArray[np.int32]], weights: FloatArray, rng: np.random.Generator
+) -> npt.NDArray[np.int32]:
+    """Draws of the mixture: each draw is one model's, models in proportion to their weights.
+
+    Parameters
+    ----------
+    draws : list of ndarray, shape (draw, ...)
+        As many of each model.
+    weights : ndarray of float, shape (model,)
+    rng : numpy.random.Generator
+    """
+    n = len(draws[0])
+    position = (rng.permutation(n) + rng.random(n)) / n
+    model = np.searchsorted(np.cumsum(weights), position).clip(max=len(weights) - 1)
+    mixed: npt.NDArray[np.int32] = np.stack(draws)[model, np.arange(n)]
+    return mixed

@@ -1,0 +1,219 @@
+"""Posterior estimators: evidence → model → draws → imputed unjudged documents → `Estimates`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.counts import Estimand
+from bayespool.errors import InputError
+from bayespool.estimates import Diagnostics, Estimates
+from bayespool.measures import parse_measures
+from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
+from bayespool.posterior.imputation import impute, new_organization_effect
+from bayespool.posterior.preparation import MODEL_NAMES, ModelName, Prepared, Task
+
+if TYPE_CHECKING:
+    from bayespool.inference import CompiledModel, Fit
+
+__all__ = ["PosteriorEstimator"]
+
+_COMBINED: tuple[ModelName, ...] = ("ratio", "evidence")
+_MIN_ORGANIZATIONS = 4  # fewer cannot tell which model predicts better
+
+
+@dataclass(frozen=True, kw_only=True)
+class PosteriorEstimator:
+    """Posterior of the corrected P@n under a hierarchical model.
+
+    Each pooled organization is held out in turn to learn how often documents that nobody else retrieved are
+    relevant; for each posterior draw every unjudged document of the runs to score then gets a relevance, 0 or
+    1, shared by all runs that retrieve it. The organization of a run to score is new in every draw.
+
+    Parameters
+    ----------
+    model : {"combined", "background", "interpolated", "smoothed", "ratio", "evidence"}
+        See `bayespool.models`. ``"combined"`` mixes ``ratio`` and ``evidence`` with weights by their log
+        predictive density on held-out organizations; without hidden documents to learn from it is
+        ``interpolated``.
+    engine : {"laplace", "nuts"}
+        `bayespool.inference.Laplace` takes about a second, `bayespool.inference.NUTS` is the reference.
+    priors : mapping of str to str, optional
+        Priors that replace the model's own, by variable: ``{"sigma_organization": "HalfNormal(0.5)"}``.
+    draws, chains : int
+        Draws per chain and chains; the Laplace engine's draws are independent, ``draws × chains`` of them.
+    tune, target_accept
+        Settings of the sampler, see `bayespool.inference.NUTS`.
+    estimand : {"complete", "pooled"}
+        Whether unjudged documents below the pool depth are imputed or stay nonrelevant.
+    random_seed : int
+        The same seed, collection and settings give the same bytes.
+    progress : bool
+        Show the sampler's progress.
+    """
+
+    model: ModelName | Literal["combined"] = "combined"
+    engine: Literal["laplace", "nuts"] = "laplace"
+    priors: Mapping[str, str] = field(default_factory=dict)
+    draws: int = 1000
+    tune: int = 1000
+    chains: int = 4
+    target_accept: float = 0.9
+    estimand: Estimand = "complete"
+    random_seed: int = 1
+    progress: bool = field(default=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.model not in (*MODEL_NAMES, "combined"):
+            raise InputError(f"no model {self.model!r}", hint=f"known: combined, {', '.join(MODEL_NAMES)}")
+        if self.engine not in ("laplace", "nuts"):
+            raise InputError(f"no engine {self.engine!r}", hint="known: laplace, nuts")
+        if self.random_seed < 0:
+            raise InputError(f"random_seed {self.random_seed} is negative")
+        object.__setattr__(self, "priors", MappingProxyType(dict(self.priors)))
+
+    @property
+    def name(self) -> str:
+        """``posterior-`` and the model's name."""
+        return f"posterior-{self.model}"
+
+    def estimate(
+        self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
+    ) -> tuple[Estimates, ...]:
+        """Posterior of the corrected values of runs.
+
+        Parameters
+        ----------
+        collection : Collection
+        run_ids : str or iterable of str, optional
+            Default: the runs that were not pooled. They are scored together, so that their draws can be
+            compared.
+        measures : measure or iterable of measures
+
+        Returns
+        -------
+        tuple of Estimates
+            One per measure, with draws and diagnostics. Where nothing is unjudged nothing is sampled: each
+            draw is P@n itself.
+
+        Warns
+        -----
+        DiagnosticsWarning
+            A check of the draws failed; the runs' notes say so, too.
+        """
+        if run_ids is None:
+            run_ids = [
+                r for r, pooled in zip(collection.run_ids, collection.pooled, strict=True) if not pooled
+            ]
+        targets = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
+        sampler = _Sampler(self)
+        return tuple(
+            self._estimate(
+                Task(collection, targets, measure, self.estimand),
+                sampler,
+                np.random.SeedSequence([self.random_seed, i]),
+            )
+            for i, measure in enumerate(parse_measures(measures))
+        )
+
+    def _estimate(self, task: Task, sampler: _Sampler, seeds: np.random.SeedSequence) -> Estimates:
+        counts, measure = task.counts, task.measure
+        fits: dict[str, Fit] = {}
+        weights: dict[str, float] = {}
+        if counts.n_unjudged.any():
+            draws, fits, weights = self._draw(task, sampler, seeds)
+        else:
+            draws = np.repeat(counts.n_relevant[None, :, :, 0], self.draws * self.chains, axis=0)
+        scores = draws.sum(axis=2, dtype=np.int64) / (measure.cutoff * len(counts.query_ids))
+        diagnostics = _worst([fit.diagnostics for fit in fits.values()])
+        problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
+        return Estimates(
+            method=self.name,
+            measure=measure,
+            run_ids=task.run_ids,
+            query_ids=counts.query_ids,
+            per_topic=draws.mean(axis=0) / measure.cutoff,
+            value=scores.mean(axis=0),
+            std=scores.std(axis=0),
+            draws=draws,
+            notes=tuple(f"diagnostics failed: {problems}" if problems else "" for _ in task.run_ids),
+            diagnostics=diagnostics,
+            fits=fits,
+            weights=weights,
+            fingerprint=task.collection.fingerprint,
+            random_seed=self.random_seed,
+        )
+
+    def _draw(
+        self, task: Task, sampler: _Sampler, seeds: np.random.SeedSequence
+    ) -> tuple[npt.NDArray[np.int32], dict[str, Fit], dict[str, float]]:
+        models: tuple[ModelName, ...] = (self.model,) if self.model != "combined" else _COMBINED
+        if self.model == "combined" and not task.has_evidence:
+            models = ("interpolated",)
+        prepared: dict[str, Prepared] = {model: task.prepare(model, self.priors) for model in models}
+        weight_seed, mix_seed, *model_seeds = seeds.spawn(2 + len(models))
+        weights = np.full(len(models), 1 / len(models))
+        if len(models) > 1:
+            n_organizations = len(prepared[models[0]].evidence.organizations)
+            if n_organizations >= _MIN_ORGANIZATIONS:
+                weights = stacking_weights(*log_predictive_densities(prepared, _integer(weight_seed)))
+        completed: list[npt.NDArray[np.int32]] = []
+        fits: dict[str, Fit] = {}
+        for (model, one), seed in zip(prepared.items(), model_seeds, strict=True):
+            fit_seed, imputation_seed = seed.spawn(2)
+            fits[model] = sampler.sample(one, _integer(fit_seed))
+            rng = np.random.default_rng(imputation_seed)
+            parameters = fits[model].draws()
+            effect = new_organization_effect(
+                parameters["sigma_organization"], len(one.evidence.organizations), task.organization, rng
+            )
+            log_odds = one.log_odds(parameters) + effect[:, task.documents[0]]
+            completed.append(impute(task.counts.n_relevant[:, :, 0], task.documents, log_odds, rng))
+        draws = completed[0] if len(models) == 1 else mix(completed, weights, np.random.default_rng(mix_seed))
+        return draws, fits, dict(zip(prepared, weights.tolist(), strict=True))
+
+
+class _Sampler:
+    """An engine with the models it has compiled, kept from measure to measure."""
+
+    def __init__(self, settings: PosteriorEstimator) -> None:
+        self._settings = settings
+        self._compiled: dict[str, CompiledModel] = {}
+
+    def sample(self, prepared: Prepared, random_seed: int) -> Fit:
+        from bayespool.inference import NUTS, Laplace
+
+        s, evidence = self._settings, prepared.evidence
+        if s.engine == "laplace":
+            engine = Laplace(draws=s.draws * s.chains)
+            return engine.fit(prepared.structure(), evidence.coords, random_seed=random_seed)
+        if prepared.model not in self._compiled:
+            sampler = NUTS(draws=s.draws, tune=s.tune, chains=s.chains, target_accept=s.target_accept)
+            self._compiled[prepared.model] = sampler.compile(prepared.graph())
+        return self._compiled[prepared.model].sample(
+            random_seed=random_seed, data=evidence.arrays(), progress=s.progress
+        )
+
+
+def _integer(seeds: np.random.SeedSequence) -> int:
+    return int(seeds.generate_state(1)[0])
+
+
+def _worst(diagnostics: list[Diagnostics]) -> Diagnostics | None:
+    """One verdict over several fits."""
+    if not diagnostics:
+        return None
+    return Diagnostics(
+        engine=diagnostics[0].engine,
+        max_r_hat=max(d.max_r_hat for d in diagnostics),
+        min_ess_bulk=min(d.min_ess_bulk for d in diagnostics),
+        min_ess_tail=min(d.min_ess_tail for d in diagnostics),
+        n_divergences=sum(d.n_divergences for d in diagnostics),
+        problems=tuple(dict.fromkeys(p for d in diagnostics for p in d.problems)),
+    )

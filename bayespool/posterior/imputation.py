@@ -1,0 +1,84 @@
+"""From draws of a model to completed judgments: one relevance per unjudged document and draw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["impute", "new_organization_effect"]
+
+_CHUNK = 2**24  # drawn (draw, document) relevances held at a time
+
+
+def new_organization_effect(
+    sigma: npt.NDArray[np.float64],
+    n_organizations: int,
+    organization: npt.NDArray[Any],
+    rng: np.random.Generator,
+) -> npt.NDArray[np.float64]:
+    """Effects of organizations outside the evidence, drawn, never zero; shape (draw, run).
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (draw,)
+        Draws of the standard deviation between organizations.
+    n_organizations : int
+        How many organizations the intercept is the mean of: their mean is off the population's by σ/√J. 0
+        without evidence, when the intercept is the population's.
+    organization : ndarray of int, shape (run,)
+        Runs with one number share one effect.
+    rng : numpy.random.Generator
+    """
+    distinct, inverse = np.unique(organization, return_inverse=True)
+    scale = sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0))
+    effect: npt.NDArray[np.float64] = (scale[:, None] * rng.normal(size=(len(sigma), len(distinct))))[
+        :, inverse
+    ]
+    return effect
+
+
+def impute(
+    n_relevant: npt.NDArray[np.int32],
+    documents: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.int32]],
+    log_odds: npt.NDArray[np.float64],
+    rng: np.random.Generator,
+) -> npt.NDArray[np.int32]:
+    """Draws of the number of relevant documents in the top n, one relevance per unjudged (topic, document)
+    and draw.
+
+    Parameters
+    ----------
+    n_relevant : ndarray of int32, shape (run, topic)
+        Judged relevant documents in the top n.
+    documents : tuple of ndarray
+        Run, topic and pair of each unjudged document (`bayespool.counts.unjudged_documents`).
+    log_odds : ndarray of float, shape (draw, run, topic) or (draw, document)
+        Log odds that an unjudged document is relevant, by its run and topic or for each entry of
+        ``documents``; a document of several runs has the mean of theirs.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of int32, shape (draw, run, topic)
+        Between ``n_relevant`` and ``n_relevant`` plus the number of unjudged documents, always.
+    """
+    run, topic, pair = documents
+    completed = np.repeat(n_relevant[None].astype(np.int32), len(log_odds), axis=0)
+    if len(pair) == 0:
+        return completed
+    _, inverse, n_runs = np.unique(pair, return_inverse=True, return_counts=True)
+    by_pair = np.argsort(inverse, kind="stable")
+    pair_start = np.cumsum(n_runs) - n_runs
+    cell_start = np.flatnonzero(np.append(True, (run[1:] != run[:-1]) | (topic[1:] != topic[:-1])))
+    step = max(1, _CHUNK // len(pair))
+    for first in range(0, len(log_odds), step):
+        part = log_odds[first : first + step]
+        if part.ndim == 3:
+            part = part[:, run, topic]
+        mean = np.add.reduceat(part[:, by_pair], pair_start, axis=1) / n_runs
+        relevant = rng.logistic(size=mean.shape) < mean
+        cells = np.add.reduceat(relevant[:, inverse], cell_start, axis=1, dtype=np.int32)
+        completed[first : first + step, run[cell_start], topic[cell_start]] += cells
+    return completed

@@ -1,0 +1,167 @@
+"""What each model needs of a collection: its evidence, and the log odds of the documents to impute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.counts import Estimand, JudgmentCounts, held_out_counts, judgment_counts, unjudged_documents
+from bayespool.documents import DocumentTable, hidden_document_table, unjudged_document_table
+from bayespool.errors import InputError
+from bayespool.measures import Precision
+
+if TYPE_CHECKING:
+    from bayespool.models import LinearEvidence, ModelEvidence, Structure
+
+__all__ = ["MODEL_NAMES", "ModelName", "Prepared", "Task"]
+
+ModelName = Literal["background", "interpolated", "smoothed", "ratio", "evidence"]
+MODEL_NAMES: tuple[ModelName, ...] = ("background", "interpolated", "smoothed", "ratio", "evidence")
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Runs to score on a collection under one measure; what several models use is made once.
+
+    Attributes
+    ----------
+    collection : Collection
+    run_ids : tuple of str
+    measure : Precision
+    estimand : {"complete", "pooled"}
+    """
+
+    collection: Collection
+    run_ids: tuple[str, ...]
+    measure: Precision
+    estimand: Estimand
+
+    @cached_property
+    def counts(self) -> JudgmentCounts:
+        """Judgment counts of the runs at the measure's cutoff."""
+        return judgment_counts(
+            self.collection,
+            self.run_ids,
+            cutoffs=self.measure.cutoff,
+            rel=self.measure.rel,
+            estimand=self.estimand,
+        )
+
+    @cached_property
+    def documents(
+        self,
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.int32]]:
+        """Run, topic and pair of each document to impute."""
+        return unjudged_documents(
+            self.collection, self.run_ids, cutoff=self.measure.cutoff, estimand=self.estimand
+        )
+
+    @cached_property
+    def organization(self) -> npt.NDArray[np.int32]:
+        """Organization of each run to score."""
+        return self.collection.organization[self.collection.run_index(self.run_ids)]
+
+    @cached_property
+    def hidden(self) -> DocumentTable:
+        """Hidden documents with their predictors."""
+        return hidden_document_table(self.collection, cutoff=self.measure.cutoff, rel=self.measure.rel)
+
+    @cached_property
+    def unjudged(self) -> DocumentTable:
+        """The documents to impute with their predictors."""
+        return unjudged_document_table(
+            self.collection,
+            self.run_ids,
+            cutoff=self.measure.cutoff,
+            rel=self.measure.rel,
+            pooled_only=self.estimand == "pooled",
+        )
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether anything is hidden when an organization other than the targets' runs is held out."""
+        return bool(len(self.linear_evidence("ratio").n_hidden))
+
+    def linear_evidence(self, model: Literal["ratio", "evidence"]) -> LinearEvidence:
+        """Evidence of a model with predictors."""
+        from bayespool.models import EVIDENCE_PREDICTORS, RATIO_PREDICTORS, gather_documents
+
+        names = RATIO_PREDICTORS if model == "ratio" else EVIDENCE_PREDICTORS
+        return gather_documents(self.collection, self.hidden, names, without=self.run_ids)
+
+    def prepare(self, model: ModelName, priors: Mapping[str, str]) -> Prepared:
+        """Everything that an engine and the imputation need for one model."""
+        if model == "ratio" or model == "evidence":
+            evidence = self.linear_evidence(model)
+            return Prepared(model, evidence, dict(priors), self._linear(evidence))
+        from bayespool.models import gather_evidence
+
+        held_out = held_out_counts(self.collection, cutoffs=self.measure.cutoff, rel=self.measure.rel)
+        counted = gather_evidence(held_out, self.counts, self.measure.cutoff)
+        return Prepared(model, counted, dict(priors), self._counted(model, counted))
+
+    def _linear(self, evidence: LinearEvidence) -> Callable[[Mapping[str, FloatArray]], FloatArray]:
+        from bayespool.models import linear_log_odds
+
+        predictors = evidence.standardise(self.unjudged)
+        topic = self.unjudged.topic.astype(np.int64)
+        return lambda draws: linear_log_odds(draws, topic, predictors)
+
+    def _counted(
+        self, model: ModelName, evidence: ModelEvidence
+    ) -> Callable[[Mapping[str, FloatArray]], FloatArray]:
+        from bayespool import models
+
+        function: Callable[..., FloatArray] = getattr(models, f"{model}_log_odds")
+        position = np.arange(evidence.n_pooled_runs, len(evidence.run_ids))
+        run, topic, _ = self.documents
+        return lambda draws: function(draws, position, self.counts.residual[:, :, 0])[:, run, topic]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """One model with the evidence at hand.
+
+    Attributes
+    ----------
+    model : str
+    evidence : ModelEvidence or LinearEvidence
+    priors : dict of str to str
+    log_odds : callable
+        Draws by variable → log odds of each document to impute, shape (draw, document), without the effect of
+        its organization.
+    """
+
+    model: ModelName
+    evidence: ModelEvidence | LinearEvidence
+    priors: dict[str, str]
+    log_odds: Callable[[Mapping[str, FloatArray]], FloatArray]
+
+    def graph(self) -> Any:
+        """The model as a ``pymc.Model``."""
+        return self._build(self.model, self.evidence)
+
+    def structure(self, evidence: LinearEvidence | None = None) -> Structure:
+        """The model for the Laplace engine, on other evidence if given."""
+        made: Structure = self._build(f"{self.model}_structure", evidence or self.evidence)
+        return made
+
+    def _build(self, function: str, evidence: Any) -> Any:
+        from bayespool import models
+
+        priors = {name: models.parse_prior(text) for name, text in self.priors.items()}
+        build: Callable[..., Any] = getattr(models, function)
+        known = build.__kwdefaults__ or {}
+        if unknown := set(priors) - set(known):
+            raise InputError(
+                f"model {self.model} has no prior {sorted(unknown)[0]!r}", hint=f"it has {', '.join(known)}"
+            )
+        return build(evidence, **priors)

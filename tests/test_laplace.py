@@ -1,0 +1,184 @@
+"""The Laplace engine: one density with the PyMC graphs, exact derivatives, and draws that agree with NUTS."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayespool import judgment_counts
+from bayespool.counts import held_out_counts
+from bayespool.documents import hidden_document_table
+from bayespool.errors import InputError
+from bayespool.inference import Laplace
+from bayespool.inference.density import Density
+from bayespool.inference.laplace import approximate
+from bayespool.models import (
+    EVIDENCE_PREDICTORS,
+    RATIO_PREDICTORS,
+    gather_documents,
+    gather_evidence,
+    parse_prior,
+)
+from bayespool.posterior import MODEL_NAMES, PosteriorEstimator
+from bayespool.simulation import SimulationSettings, load_example, simulate
+
+CENTRED = {("interpolated", "topic"), ("interpolated", "run"), ("smoothed", "topic"), ("smoothed", "run")}
+
+
+def _evidence(model, collection=None, targets=("new-a", "new-b"), cutoff=10):
+    collection = load_example() if collection is None else collection
+    if model in ("ratio", "evidence"):
+        names = RATIO_PREDICTORS if model == "ratio" else EVIDENCE_PREDICTORS
+        table = hidden_document_table(collection, cutoff=cutoff)
+        return gather_documents(collection, table, names, without=targets)
+    counts = judgment_counts(collection, targets, cutoffs=cutoff)
+    return gather_evidence(held_out_counts(collection, cutoffs=cutoff), counts, cutoff)
+
+
+def _build(name):
+    from bayespool import models
+
+    return getattr(models, name)
+
+
+def _random_point(density, rng):
+    x = rng.normal(scale=0.4, size=density.size)
+    for scale in density.scales:
+        where = density.slices[scale]
+        x[where] -= x[where].mean()
+    return x, rng.normal(scale=0.4, size=len(density.scales))
+
+
+@pytest.mark.parametrize("model", MODEL_NAMES)
+def test_the_density_is_the_one_of_the_pymc_graph(model):
+    evidence = _evidence(model)
+    import pytensor.tensor as pt
+
+    graph, density = _build(model)(evidence), Density(_build(f"{model}_structure")(evidence))
+    logp = graph.compile_logp(jacobian=True)
+    rng, differences = np.random.default_rng(1), []
+    for _ in range(4):
+        x, theta = _random_point(density, rng)
+        values = {f"sigma_{s}": np.exp(t) for s, t in zip(density.scales, theta, strict=True)}
+        moved = 0.0
+        for name, coefficient in density.structure.coefficients.items():
+            value = x[density.slices[name]]
+            value = 1 / (1 + np.exp(-value)) if coefficient.logit else value
+            values[name] = value[0] if coefficient.size is None else value
+        for scale, t in zip(density.scales, theta, strict=True):
+            effect = x[density.slices[scale]]
+            if (model, scale) in CENTRED:
+                values[f"{scale}_effect"] = effect
+            else:
+                values[f"standard_{scale}"] = effect / np.exp(t)
+                moved += (len(effect) - 1) * t
+        point = {}
+        for rv in graph.free_RVs:
+            transform, value = graph.rvs_to_transforms[rv], values[rv.name]
+            value_var = graph.rvs_to_values[rv]
+            if transform is not None:
+                free = pt.tensor(dtype="float64", shape=(None,) * np.ndim(value))
+                value = transform.forward(free, *rv.owner.inputs).eval({free: np.asarray(value, float)})
+            point[value_var.name] = np.asarray(value, dtype=float)
+        differences.append(density.log_density(x, theta) - (float(logp(point)) - moved))
+    np.testing.assert_allclose(differences, differences[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("model", MODEL_NAMES)
+def test_derivatives_are_those_of_the_density(model):
+    density = Density(_build(f"{model}_structure")(_evidence(model)))
+    x, theta = _random_point(density, np.random.default_rng(2))
+    gradient, hessian = density.derivatives(x, theta)
+    some = np.random.default_rng(3).choice(density.size, size=12, replace=False)
+    for i in some:
+        step = np.zeros(density.size)
+        step[i] = 1e-5
+        rise = density.log_density(x + step, theta) - density.log_density(x - step, theta)
+        assert rise / 2e-5 == pytest.approx(gradient[i], rel=1e-4, abs=1e-3)
+        bend = density.derivatives(x + step, theta)[0] - density.derivatives(x - step, theta)[0]
+        np.testing.assert_allclose(-bend / 2e-5, hessian[i], rtol=1e-4, atol=1.0)  # 1e6 holds the sums
+    np.testing.assert_allclose(hessian, hessian.T, rtol=1e-12)
+    information = density.derivatives(x, theta, expected=True)[1]
+    assert np.linalg.eigvalsh(information).min() > 0
+
+
+def test_one_intercept_is_the_conjugate_posterior():
+    evidence = dataclasses.replace(
+        _evidence("background"),
+        query_ids=("1",),
+        organizations=("o",),
+        hidden_topic=np.zeros(1, np.int64),
+        hidden_organization=np.zeros(1, np.int64),
+        n_hidden=np.array([40]),
+        n_hidden_relevant=np.array([9]),
+    )
+    structure = _build("background_structure")(evidence, mu=parse_prior("Logistic(0, 1)"))
+    fit = Laplace(draws=200_000).fit(structure, evidence.coords, random_seed=1)
+    p = 1 / (1 + np.exp(-fit.draws()["mu"]))
+    exact = stats.beta(1 + 9, 1 + 31)
+    assert p.mean() == pytest.approx(exact.mean(), abs=0.002)
+    assert p.std() == pytest.approx(exact.std(), rel=0.03)
+    ends = exact.ppf([0.025, 0.975])
+    np.testing.assert_allclose(np.quantile(p, [0.025, 0.975]), ends, atol=0.03 * (ends[1] - ends[0]))
+
+
+def test_draws_sum_to_zero_and_repeat_to_the_byte():
+    evidence = _evidence("evidence")
+    structure = _build("evidence_structure")(evidence)
+    fits = [Laplace(draws=500).fit(structure, evidence.coords, random_seed=s) for s in (7, 7, 8)]
+    first, again, other = (fit.draws() for fit in fits)
+    assert all(first[name].tobytes() == again[name].tobytes() for name in first)
+    assert first["mu"].tobytes() != other["mu"].tobytes()
+    np.testing.assert_allclose(first["topic_effect"].sum(axis=1), 0, atol=1e-9)
+    assert first["beta"].shape == (500, len(EVIDENCE_PREDICTORS))
+    assert (first["sigma_organization"] > 0).all()
+    assert fits[0].posterior["posterior"]["topic_effect"].dims == ("chain", "draw", "topic")
+
+
+def test_weights_of_the_scales_are_a_distribution():
+    approximation = approximate(Density(_build("ratio_structure")(_evidence("ratio"))))
+    assert approximation.converged
+    assert approximation.weight.sum() == pytest.approx(1)
+    assert 1 / (approximation.weight**2).sum() > 10  # no single point carries the posterior of the scales
+
+
+def test_without_evidence_draws_come_from_the_priors():
+    collection = dataclasses.replace(load_example(), pooled=np.zeros(23, dtype=bool), pool_depth=0)
+    evidence = _evidence("background", collection)
+    fit = Laplace(draws=20_000).fit(_build("background_structure")(evidence), evidence.coords, random_seed=1)
+    draws = fit.draws()
+    assert draws["mu"].mean() == pytest.approx(-2.2, abs=0.05)
+    assert draws["mu"].std() == pytest.approx(1.5, rel=0.03)
+    assert draws["sigma_organization"].mean() == pytest.approx(np.sqrt(2 / np.pi), rel=0.03)
+
+
+@pytest.mark.parametrize("priors", [{"mu": "StudentT(3, 0, 1)"}, {"sigma_topic": "Gamma(2, 1)"}])
+def test_a_prior_that_the_engine_does_not_know_names_the_other_engine(priors):
+    estimator = PosteriorEstimator(model="background", priors=priors)
+    with pytest.raises(InputError, match="use the nuts engine"):
+        estimator.estimate(load_example(), "new-b")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODEL_NAMES)
+def test_agrees_with_nuts_on_scores(model, repetitions):
+    """Means within 2 % of the interval's width plus Monte-Carlo error, ends within 5 % or one document."""
+    settings = SimulationSettings(n_topics=25, n_organizations=12, max_runs=2, pool_depth=10, n_new=3)
+    for seed in range(repetitions(full=3, least=1)):
+        collection = simulate(settings, random_seed=100 + seed).collection
+        totals = {}
+        for engine in ("laplace", "nuts"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                estimator = PosteriorEstimator(model=model, engine=engine, draws=3000)
+                totals[engine] = estimator.estimate(collection, None, "P@10")[0].draws.sum(axis=2)
+        for run in range(3):
+            a, b = totals["laplace"][:, run], totals["nuts"][:, run]
+            ends = [np.quantile(t, [0.025, 0.975], method="inverted_cdf") for t in (a, b)]
+            width = max(ends[1][1] - ends[1][0], 1)
+            assert abs(a.mean() - b.mean()) < 0.02 * width + 4 * b.std() / np.sqrt(2000)
+            assert np.abs(ends[0] - ends[1]).max() <= max(0.05 * width, 1)
