@@ -162,13 +162,15 @@ def simulate(settings: SimulationSettings | None = None, *, random_seed: int) ->
             run_id = organization if new else f"{organization}-{i + 1}"
             organizations[run_id] = organization
             runs.append(_run(run_id, score, s.run_depth))
-    truth = _qrels(np.ones_like(relevance, dtype=bool), relevance)
     new_run_ids = tuple(run.run_id for run in runs[len(runs) - s.n_new :]) if s.n_new else ()
     pooled = [run for run in runs if run.run_id not in new_run_ids]
     judged = np.zeros(relevance.shape, dtype=bool)
     for run in pooled:
         rows, columns = _codes(run, s.run_depth, s.n_topics)
         judged[rows[:, : s.pool_depth], columns[:, : s.pool_depth]] = True
+    if not relevance[judged].any():  # a pool so small may have missed them all
+        relevance[tuple(np.argwhere(judged)[0])] = 1
+    truth = _qrels(np.ones_like(relevance, dtype=bool), relevance)
     qrels = _qrels(judged, relevance)
     collection = build_collection(
         runs,

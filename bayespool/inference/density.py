@@ -106,8 +106,7 @@ class Density:
             hessian[where, where] += _SUM_PRECISION
             diagonal[where] += np.exp(-2 * theta[g])
         for block in self._blocks:
-            for weight, z in block.nodes(x, covariance):
-                block.add_derivatives(z, weight, gradient, hessian, expected=expected)
+            block.add_derivatives(block.nodes(x, covariance), gradient, hessian, expected=expected)
         return gradient, hessian
 
 
@@ -157,7 +156,7 @@ class _Prepared:
             for m in range(k + 1):
                 variance[:, k, m] = variance[:, m, k] = self._covariance(k, m, covariance)
         variance[:, range(n_predictors), range(n_predictors)] += 1e-10
-        root = np.linalg.cholesky(variance)
+        root = np.sqrt(variance) if n_predictors == 1 else np.linalg.cholesky(variance)
         center = 2 / 3 if n_predictors == 1 else 0.0  # three nodes of Gauss and Hermite, or those of degree 3
         reach = np.sqrt(n_predictors / (1 - center))
         nodes = [(center, z)] if center else []
@@ -180,19 +179,31 @@ class _Prepared:
         return total
 
     def add_derivatives(
-        self, z: list[FloatArray], at: float, gradient: FloatArray, hessian: FloatArray, *, expected: bool
+        self,
+        nodes: list[tuple[float, list[FloatArray]]],
+        gradient: FloatArray,
+        hessian: FloatArray,
+        *,
+        expected: bool,
     ) -> None:
-        eta, first, second = self.block.link(z)
-        p = expit(eta)
-        score = at * (self.block.successes - self.block.trials * p)
-        information = at * self.block.trials * p * (1 - p)
-        for m in range(len(first)):
-            self._add_gradient(m, score * first[m], gradient)
-            for k in range(m + 1):
-                weight = information * first[m] * first[k]
-                if not expected and (k, m) in second:
-                    weight = weight - score * second[k, m]
-                self._add_hessian(k, m, weight, hessian)
+        first_weights: dict[int, FloatArray] = {}
+        second_weights: dict[tuple[int, int], FloatArray] = {}
+        for at, z in nodes:
+            eta, first, second = self.block.link(z)
+            p = expit(eta)
+            score = at * (self.block.successes - self.block.trials * p)
+            information = at * self.block.trials * p * (1 - p)
+            for m in range(len(first)):
+                first_weights[m] = first_weights.get(m, 0.0) + score * first[m]
+                for k in range(m + 1):
+                    weight = information * first[m] * first[k]
+                    if not expected and (k, m) in second:
+                        weight = weight - score * second[k, m]
+                    second_weights[k, m] = second_weights.get((k, m), 0.0) + weight
+        for m, weight in first_weights.items():
+            self._add_gradient(m, weight, gradient)
+        for (k, m), weight in second_weights.items():
+            self._add_hessian(k, m, weight, hessian)
 
     def _add_gradient(self, m: int, weight: FloatArray, gradient: FloatArray) -> None:
         gradient[self.columns[m]] += self.matrices[m].T @ weight

@@ -168,7 +168,7 @@ def approximate(density: Density, *, n_points: int = 48) -> Approximation:
     found = [_mode(density, t, x) for t in thetas]
     log_weight = np.array([f[2] for f in found]) + 0.5 * (standard**2).sum(axis=1) / _SPREAD**2
     weight = np.exp(log_weight - log_weight.max())
-    kept = np.flatnonzero(weight > 1e-3)
+    kept = np.flatnonzero(weight > 3e-3)
     centred = [_centre(density, thetas[k], found[k][0], found[k][1]) for k in kept]
     return Approximation(
         density,
@@ -234,7 +234,7 @@ def _mode(density: Density, theta: FloatArray, x: FloatArray) -> tuple[FloatArra
 
 
 def _centre(
-    density: Density, theta: FloatArray, x: FloatArray, lower: FloatArray, n_steps: int = 3
+    density: Density, theta: FloatArray, x: FloatArray, lower: FloatArray, n_steps: int = 2
 ) -> tuple[FloatArray, FloatArray]:
     """The Gaussian moved from the mode to where its mean gradient vanishes: the best one by Kullback-Leibler
     divergence.
