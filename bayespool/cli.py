@@ -290,7 +290,7 @@ def _show_truth(scores: Scores) -> None:
 def _n_files(runs: list[Path]) -> int:
     from bayespool.trec import find_files
 
-    return len({path.resolve() for path in find_files([str(r) for r in runs])})
+    return len({path.parent.resolve() / path.name for path in find_files([str(r) for r in runs])})
 
 
 def _with_threshold(measure: str, threshold: int | None) -> str:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -125,15 +125,17 @@ class Scores:
         frames = []
         for measure, counts in zip(self.measures, self.bounds, strict=True):
             n_topics = len(self.query_ids) if per_topic else 1
-            bounds = [
-                b[:, :, 0] if per_topic else b[:, :, 0].mean(axis=1) for b in (counts.lower, counts.upper)
-            ]
+            n_ranks = measure.cutoff if per_topic else measure.cutoff * len(self.query_ids)
+            # sums of integers, so that a bound and an estimate that reaches it are the same number
+            of_ranks = [counts.n_relevant, counts.n_relevant + counts.n_unjudged, counts.n_unjudged]
+            bounds = [(n if per_topic else n.sum(axis=1)).ravel() / n_ranks for n in of_ranks]
             columns: dict[str, Any] = {"run_id": np.repeat(np.array(self.run_ids, dtype=object), n_topics)}
             if per_topic:
                 columns["query_id"] = np.tile(np.array(self.query_ids, dtype=object), len(self.run_ids))
-            columns |= {"measure": str(measure), "lower": bounds[0].ravel(), "upper": bounds[1].ravel()}
-            residual = counts.residual[:, :, 0]
-            columns["residual"] = (residual if per_topic else residual.mean(axis=1)).ravel()
+            columns |= {
+                "measure": str(measure),
+                **dict(zip(("lower", "upper", "residual"), bounds, strict=True)),
+            }
             for e in (e for e in self.estimates if e.measure == measure):
                 columns[e.method] = (e.per_topic if per_topic else e.value).ravel()
                 if e.draws is not None:
@@ -182,21 +184,35 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
     """
     if not isinstance(text, str):
         return text
-    name, _, rest = text.strip().partition("(")
+    name, opened, rest = text.strip().partition("(")
     if name not in ESTIMATOR_NAMES:
         raise InputError(f"no estimator {name!r}", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
     try:
-        call = ast.parse(f"f({rest}" if rest else "f()", mode="eval").body
+        call = ast.parse(f"f({rest}" if opened else "f()", mode="eval").body
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError("write settings as name=value")
-        given = {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg is not None}
+        given = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
         cls: Any = PosteriorEstimator if name in _POSTERIOR else _POINT[name]
         fields = cls.__dataclass_fields__
+        _check_types(given, get_type_hints(cls))
         merged = {k: v for k, v in settings.items() if k in fields} | given
         estimator: Estimator = cls(model=_POSTERIOR[name], **merged) if name in _POSTERIOR else cls(**merged)
     except (SyntaxError, ValueError, TypeError) as error:
         raise InputError(f"estimator {text!r}: {error}") from error
     return estimator
+
+
+def _check_types(given: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
+    """Refuse values of the wrong kind among settings read from a text."""
+    numbers = {int: (int,), float: (int, float)}
+    for name, value in given.items():
+        hint = hints.get(name)
+        if hint in numbers and (not isinstance(value, numbers[hint]) or isinstance(value, bool)):
+            raise ValueError(f"{name} must be {'a whole number' if hint is int else 'a number'}")
+        if hint is bool and not isinstance(value, bool):
+            raise ValueError(f"{name} must be True or False")
+        if get_origin(hint) is Literal and value not in get_args(hint):
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, get_args(hint)))}")
 
 
 def score(
@@ -238,7 +254,7 @@ def score(
     Raises
     ------
     InputError
-        Unknown run, measure, estimator or setting; nothing to score.
+        Unknown run, measure, estimator or setting; two estimators of one name; nothing to score.
 
     Examples
     --------
@@ -263,6 +279,9 @@ def score(
     if unknown := set(settings) - known:
         raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
     chosen = [parse_estimator(e, estimand=estimand, **settings) for e in estimators]
+    names = [e.name for e in chosen]
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise InputError(f"two estimators are called {twice[0]!r}", hint="score them one after the other")
     results = []
     for e in chosen:
         if report is not None:

@@ -19,7 +19,7 @@ import pyarrow as pa
 from scipy.special import expit
 
 from bayespool.collection import Collection, build_collection
-from bayespool.errors import InputError
+from bayespool.errors import InputError, OutputError
 from bayespool.trec import Qrels, Run, write_organizations, write_qrels, write_run
 
 __all__ = ["Simulation", "SimulationSettings", "load_example", "simulate", "simulate_example"]
@@ -109,12 +109,20 @@ class Simulation:
     def write(self, folder: Path | str) -> None:
         """Write ``pool/``, ``new/``, ``qrels.txt`` and ``organizations.csv`` below a folder, in TREC's
         formats.
+
+        Raises
+        ------
+        OutputError
+            A folder cannot be made, or a file not be written.
         """
         folder = Path(folder)
         for run in self.runs:
-            part = "new" if run.run_id in self.new_run_ids else "pool"
-            (folder / part).mkdir(parents=True, exist_ok=True)
-            write_run(run, folder / part / f"{run.run_id}.run")
+            part = folder / ("new" if run.run_id in self.new_run_ids else "pool")
+            try:
+                part.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise OutputError(f"{part}: cannot be made: {error.strerror or error}") from None
+            write_run(run, part / f"{run.run_id}.run")
         write_qrels(self.qrels, folder / "qrels.txt")
         pooled = {run: name for run, name in self.organizations.items() if run not in self.new_run_ids}
         write_organizations(pooled, folder / "organizations.csv")

@@ -56,7 +56,8 @@ class Density:
             )
         self.size = stop
         self._priors = {n: _coefficient_prior(n, c.prior, c.logit) for n, c in structure.coefficients.items()}
-        self._scale_priors = [_scale_prior(n, structure.groups[n].scale) for n in self.scales]
+        scale_priors = {n: _scale_prior(n, group.scale) for n, group in structure.groups.items()}
+        self._scale_priors = [scale_priors[name] for name in self.scales]
         self._blocks = [_Prepared(block, self) for block in structure.blocks if len(block.successes)]
 
     def start(self) -> FloatArray:
@@ -257,7 +258,7 @@ _Prior = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
 def _coefficient_prior(name: str, prior: Prior, logit: bool) -> _Prior:
     """Log density of a coefficient on the scale the predictors use, with first and second derivative."""
     if prior.distribution == "Normal" and not logit:
-        mean, sd = prior.args
+        mean, sd = _parameters(name, prior)
 
         def normal(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
             z = (x - mean) / sd
@@ -265,7 +266,7 @@ def _coefficient_prior(name: str, prior: Prior, logit: bool) -> _Prior:
 
         return normal
     if prior.distribution == "Logistic" and not logit:
-        mean, scale = prior.args
+        mean, scale = _parameters(name, prior)
 
         def logistic(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
             z = (x - mean) / scale
@@ -274,7 +275,7 @@ def _coefficient_prior(name: str, prior: Prior, logit: bool) -> _Prior:
 
         return logistic
     if prior.distribution == "Beta" and logit:
-        a, b = prior.args
+        a, b = _parameters(name, prior)
 
         def beta(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
             p = expit(x)
@@ -291,10 +292,28 @@ def _coefficient_prior(name: str, prior: Prior, logit: bool) -> _Prior:
 def _scale_prior(name: str, prior: Prior) -> Callable[[float], float]:
     """Log density of log σ."""
     if prior.distribution == "HalfNormal":
-        return lambda theta: float(theta - 0.5 * (np.exp(theta) / prior.args[0]) ** 2)
+        (scale,) = _parameters(f"sigma_{name}", prior)
+        return lambda theta: float(theta - 0.5 * (np.exp(theta) / scale) ** 2)
     if prior.distribution == "Exponential":
-        return lambda theta: float(theta - prior.args[0] * np.exp(theta))
+        (rate,) = _parameters(f"sigma_{name}", prior)
+        return lambda theta: float(theta - rate * np.exp(theta))
     raise InputError(
         f"prior of sigma_{name}: the laplace engine takes HalfNormal or Exponential, not {prior}",
         hint="use the nuts engine",
     )
+
+
+_FORMS = {  # what to write, how many parameters, and from which on they must be positive
+    "Normal": ("Normal(mean, scale), the scale positive", 2, 1),
+    "Logistic": ("Logistic(mean, scale), the scale positive", 2, 1),
+    "Beta": ("Beta(a, b), both positive", 2, 0),
+    "HalfNormal": ("HalfNormal(scale), the scale positive", 1, 0),
+    "Exponential": ("Exponential(rate), the rate positive", 1, 0),
+}
+
+
+def _parameters(name: str, prior: Prior) -> tuple[float, ...]:
+    form, n, first_positive = _FORMS[prior.distribution]
+    if len(prior.args) != n or not all(a > 0 for a in prior.args[first_positive:]):
+        raise InputError(f"prior of {name}: {prior} is no density", hint=f"write {form}")
+    return prior.args

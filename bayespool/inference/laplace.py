@@ -8,7 +8,7 @@ density over the density it was placed with.
 
 References
 ----------
----------- H. Rue, S. Martino and N. Chopin (2009). Approximate Bayesian inference for latent Gaussian models
+H. Rue, S. Martino and N. Chopin (2009). Approximate Bayesian inference for latent Gaussian models
 by using integrated nested Laplace approximations. Journal of the Royal Statistical Society B 71(2), 319–392.
 """
 

@@ -72,7 +72,7 @@ def parse_prior(text: str | Prior) -> Prior:
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.keywords):
             raise ValueError
         return Prior(call.func.id, tuple(float(ast.literal_eval(a)) for a in call.args))
-    except (ValueError, SyntaxError, TypeError) as error:
+    except (ValueError, SyntaxError, TypeError, AttributeError) as error:
         raise InputError(
             f"prior {text!r} is not a distribution", hint="write it like Normal(-2.2, 1.5)"
         ) from error

@@ -74,6 +74,9 @@ class PosteriorEstimator:
             raise InputError(f"no model {self.model!r}", hint=f"known: combined, {', '.join(MODEL_NAMES)}")
         if self.engine not in ("laplace", "nuts"):
             raise InputError(f"no engine {self.engine!r}", hint="known: laplace, nuts")
+        for name in ("draws", "tune", "chains"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
         if self.random_seed < 0:
             raise InputError(f"random_seed {self.random_seed} is negative")
         object.__setattr__(self, "priors", MappingProxyType(dict(self.priors)))
@@ -130,7 +133,8 @@ class PosteriorEstimator:
             draws, fits, weights = self._draw(task, sampler, seeds)
         else:
             draws = np.repeat(counts.n_relevant[None, :, :, 0], self.draws * self.chains, axis=0)
-        scores = draws.sum(axis=2, dtype=np.int64) / (measure.cutoff * len(counts.query_ids))
+        n_relevant = draws.sum(axis=2, dtype=np.int64)
+        n_ranks = measure.cutoff * len(counts.query_ids)
         diagnostics = _worst([fit.diagnostics for fit in fits.values()])
         problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
         return Estimates(
@@ -139,8 +143,8 @@ class PosteriorEstimator:
             run_ids=task.run_ids,
             query_ids=counts.query_ids,
             per_topic=draws.mean(axis=0) / measure.cutoff,
-            value=scores.mean(axis=0),
-            std=scores.std(axis=0),
+            value=n_relevant.mean(axis=0) / n_ranks,
+            std=n_relevant.std(axis=0) / n_ranks,
             draws=draws,
             notes=tuple(f"diagnostics failed: {problems}" if problems else "" for _ in task.run_ids),
             diagnostics=diagnostics,

@@ -1,10 +1,10 @@
 """Score tables for a terminal: one row per run, or one column per run where the terminal is too narrow for
-that.
+that; no number is ever cut short.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["print_scores"]
 
 _TWO_LINES = {
+    "residual": "resid-\nual",
     "background": "back-\nground",
     "interpolated": "inter-\npolated",
     "smoothed": "smooth-\ned",
@@ -37,23 +38,22 @@ def print_scores(scores: Scores, console: Console, *, per_topic: bool = False) -
     ----------
     scores : Scores
     console : rich.console.Console
-        A terminal narrower than the table gets it with runs as columns; a pipe always gets one row per run.
+        A terminal narrower than the table gets it with runs as columns, in several tables if need be; a pipe
+        always gets one row per run.
     per_topic : bool
         One row per run and topic.
     """
-    from rich.measure import Measurement
-
     for measure in scores.measures:
-        header, rows = _cells(scores, measure, per_topic=per_topic)
-        table = _table(header, rows, n_names=2 if per_topic else 1)
-        width = Measurement.get(console, console.options.update(max_width=10_000), table).maximum
-        if console.is_terminal and width > console.width and not per_topic:
-            flipped = [[_one_line(name), *values] for name, *values in zip(header, *rows, strict=True)]
-            table = _table(flipped[0], flipped[1:], n_names=1)
-        elif not console.is_terminal:
+        names, rows = _cells(scores, measure, per_topic=per_topic)
+        header, n_names = [_two_lines(name) for name in names], 2 if per_topic else 1
+        width = _width(_table(header, rows, n_names), console)
+        if not console.is_terminal:
             console.width = max(console.width, width)
+        elif width > console.width and not per_topic:
+            header, *rows = ([name, *values] for name, *values in zip(names, *rows, strict=True))
         console.print(f"{measure}, {_scope(scores)}", style="bold", highlight=False)
-        console.print(table)
+        for table in _fitting(header, rows, n_names, console):
+            console.print(table)
     notes: dict[str, list[str]] = {}
     for (run, measure), note in scores.notes.items():
         if note:
@@ -76,20 +76,46 @@ def _cells(scores: Scores, measure: Precision, *, per_topic: bool) -> tuple[list
     frame = scores.frame(per_topic=per_topic)
     frame = frame[frame["measure"] == str(measure)]
     estimates = [e for e in scores.estimates if e.measure == measure]
-    header = ["run", *(["topic"] if per_topic else []), "lower", "upper", "resid-\nual"]
+    names = ["run", *(["topic"] if per_topic else []), "lower", "upper", "residual"]
     columns = [frame["run_id"].tolist(), *([frame["query_id"].tolist()] if per_topic else [])]
     columns += [[_number(x) for x in frame[name]] for name in ("lower", "upper", "residual")]
     for e in estimates:
-        header.append(_TWO_LINES.get(e.method, e.method.replace("posterior-", "posterior\n")))
+        names.append(e.method)
         columns.append([_number(x) for x in frame[e.method]])
         if e.draws is not None:
-            header.append(f"{100 * scores.ci_prob:g} %\ninterval")
+            names.append(f"{100 * scores.ci_prob:g} % interval")
             ends = zip(frame[f"{e.method}_ci_lower"], frame[f"{e.method}_ci_upper"], strict=True)
             columns.append([f"{_number(a)}–{_number(b)}" for a, b in ends])
-    return header, [list(row) for row in zip(*columns, strict=True)]
+    return names, [list(row) for row in zip(*columns, strict=True)]
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], *, n_names: int) -> Table:
+def _fitting(
+    header: Sequence[str], rows: Sequence[Sequence[str]], n_names: int, console: Console
+) -> Iterator[Table]:
+    """The table, or several with some of its columns each, no wider than the console where that can be."""
+
+    def table(columns: Sequence[int]) -> Table:
+        kept = [*range(n_names), *columns]
+        return _table([header[i] for i in kept], [[row[i] for i in kept] for row in rows], n_names)
+
+    base, columns, width = _width(table([]), console), list[int](), 0
+    for i in range(n_names, len(header)):
+        more = _width(table([i]), console) - base
+        if columns and base + width + more > console.width:
+            yield table(columns)
+            columns, width = [], 0
+        columns.append(i)
+        width += more
+    yield table(columns)
+
+
+def _width(table: Table, console: Console) -> int:
+    from rich.measure import Measurement
+
+    return Measurement.get(console, console.options.update(max_width=10_000), table).maximum
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], n_names: int) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -104,8 +130,8 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], *, n_names: int
     return table
 
 
-def _one_line(name: str) -> str:
-    return name.replace("-\n", "").replace("\n", " ")
+def _two_lines(name: str) -> str:
+    return _TWO_LINES.get(name, name.replace("posterior-", "posterior\n").replace(" % ", " %\n"))
 
 
 def _number(x: float) -> str:

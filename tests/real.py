@@ -1,0 +1,24 @@
+"""The real collections, each read once a session."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from pathlib import Path
+
+from bayespool.collection import Collection
+from bayespool.errors import InputWarning
+from bayespool.loading import read_collection
+
+
+@cache
+def read_real(folder: Path) -> Collection:
+    """A collection whose bad lines are skipped, which is tested with the readers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        return read_collection(
+            folder / "qrels.txt",
+            pool=folder / "runs",
+            organizations=folder / "organizations.csv",
+            strict=False,
+        )

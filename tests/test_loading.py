@@ -1,0 +1,296 @@
+"""From files to a collection in one call: what overlaps, what is missing, what is said."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import toys
+from toys import toy_collection, toy_qrels, toy_runs
+
+from bayespool.collection import Collection
+from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
+from bayespool.loading import read_collection
+from bayespool.trec import write_organizations, write_qrels, write_run
+
+POOLED_ORGANIZATIONS = {run_id: toys.ORGANIZATIONS[run_id] for run_id in toys.POOLED}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """The toy as files: its pooled runs in ``pool/``, the new one beside it."""
+    (tmp_path / "pool").mkdir()
+    for run in toy_runs():
+        write_run(run, tmp_path / ("pool" if run.run_id in toys.POOLED else "") / f"input.{run.run_id}.gz")
+    write_qrels(toy_qrels(), tmp_path / "qrels.txt")
+    write_organizations(POOLED_ORGANIZATIONS, tmp_path / "organizations.csv")
+    return tmp_path
+
+
+def same(collection: Collection, expected: Collection) -> bool:
+    """Equal but for the order of the runs and the name of the new run's organization."""
+    return (
+        sorted(collection.run_ids) == sorted(expected.run_ids)
+        and collection.pooled_run_ids == expected.pooled_run_ids
+        and collection.pool_depth == expected.pool_depth
+        and toys.judgments(collection) == toys.judgments(expected)
+        and all(
+            toys.ranking(collection, run_id, query_id) == toys.ranking(expected, run_id, query_id)
+            for run_id in expected.run_ids
+            for query_id in expected.query_ids
+        )
+    )
+
+
+def organization_of(collection: Collection) -> dict[str, str]:
+    names = [collection.organizations[o] for o in collection.organization]
+    return dict(zip(collection.run_ids, names, strict=True))
+
+
+def test_toy_is_read(folder: Path) -> None:
+    collection = read_collection(
+        folder / "qrels.txt",
+        folder / "input.u.gz",
+        pool=folder / "pool",
+        organizations=folder / "organizations.csv",
+    )
+    assert collection.run_ids == ("u", "n1", "n2", "s1", "s2")  # runs to score come first
+    assert same(collection, toy_collection())
+    assert organization_of(collection) == {**POOLED_ORGANIZATIONS, "u": "u"}
+
+
+def test_paths_may_be_text_globs_and_lists(folder: Path) -> None:
+    collection = read_collection(
+        str(folder / "qrels.txt"),
+        [str(folder / "input.u.gz")],
+        pool=[
+            folder / "pool" / "input.n*",
+            folder / "pool" / "input.s1.gz",
+            str(folder / "pool/input.s2.gz"),
+        ],
+        organizations=POOLED_ORGANIZATIONS,
+    )
+    assert same(collection, toy_collection())
+
+
+def test_pool_alone_is_enough(folder: Path) -> None:
+    collection = read_collection(
+        folder / "qrels.txt", pool=folder / "pool", organizations=POOLED_ORGANIZATIONS
+    )
+    assert collection.run_ids == toys.POOLED
+
+
+def test_run_that_lies_in_the_pool_too_is_read_once(folder: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    collection = read_collection(
+        folder / "qrels.txt",
+        folder / "pool" / ".." / "pool" / "input.s1.gz",
+        pool=folder / "pool",
+        organizations=POOLED_ORGANIZATIONS,
+        progress=lambda read, total: seen.append((read, total)),
+    )
+    assert collection.run_ids == ("s1", "n1", "n2", "s2")
+    assert collection.pooled_run_ids == ("s1", "n1", "n2", "s2")  # it looks so
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_run_is_never_pooled_unless_it_lies_in_the_pool(folder: Path) -> None:
+    """However much of it is judged."""
+    (folder / "pool" / "input.s1.gz").rename(folder / "input.s1.gz")
+    collection = read_collection(
+        folder / "qrels.txt",
+        folder / "input.s1.gz",
+        pool=folder / "pool",
+        organizations={**POOLED_ORGANIZATIONS, "s1": "south"},
+    )
+    assert collection.pooled_run_ids == ("n1", "n2", "s2")
+
+
+def test_link_names_its_run(folder: Path) -> None:
+    """And not the file that it points to."""
+    store = folder / "store"
+    store.mkdir()
+    (folder / "input.u.gz").rename(store / "SHA256E-s99--0a1b.gz")
+    (folder / "mine.run").symlink_to(store / "SHA256E-s99--0a1b.gz")
+    collection = read_collection(
+        folder / "qrels.txt",
+        folder / "mine.run",
+        pool=folder / "pool",
+        organizations=POOLED_ORGANIZATIONS,
+    )
+    assert collection.run_ids[0] == "mine"
+
+
+def test_linked_folder_is_the_same_folder(folder: Path) -> None:
+    (folder / "link").symlink_to(folder / "pool")
+    collection = read_collection(
+        folder / "qrels.txt",
+        folder / "link" / "input.n1.gz",
+        pool=folder / "pool",
+        organizations=POOLED_ORGANIZATIONS,
+    )
+    assert collection.run_ids == ("n1", "n2", "s1", "s2")
+
+
+def test_two_runs_of_one_name_are_refused(folder: Path) -> None:
+    write_run(toy_runs()[0], folder / "n1.run")
+    with pytest.raises(InputError, match="holds a run named 'n1', as does"):
+        read_collection(folder / "qrels.txt", folder / "n1.run", pool=folder / "pool", organizations={})
+
+
+def test_tags_name_the_runs_on_request(folder: Path) -> None:
+    (folder / "input.u.gz").rename(folder / "anything.gz")
+    collection = read_collection(
+        folder / "qrels.txt",
+        folder / "anything.gz",
+        pool=folder / "pool",
+        organizations=POOLED_ORGANIZATIONS,
+        run_id="tag",
+    )
+    assert collection.run_ids[0] == "u"
+
+
+def test_pool_settings_are_passed_on(folder: Path) -> None:
+    def read(**settings: object) -> Collection:
+        return read_collection(
+            folder / "qrels.txt",
+            pool=[folder / "pool", folder / "input.u.gz"],
+            organizations=toys.ORGANIZATIONS,
+            **settings,  # type: ignore[arg-type]
+        )
+
+    assert read().pooled_run_ids == toys.POOLED
+    assert "u" in read(max_holes=2).pooled_run_ids
+    assert read(pool_depth=2).pool_depth == 2
+    assert read(pooled_run_ids=["n1", "s1"]).pooled_run_ids == ("n1", "s1")
+
+
+def test_file_ranks_are_read_for_rank_order(folder: Path) -> None:
+    """Without ranks of its own a run is written with those of its rows: e a c b d for n1 on topic 1."""
+    for order, documents in (("rank", "eacbd"), ("score", "abcde")):
+        collection = read_collection(
+            folder / "qrels.txt",
+            pool=folder / "pool",
+            organizations=POOLED_ORGANIZATIONS,
+            order=order,  # type: ignore[arg-type]
+            pooled_run_ids=toys.POOLED,
+            pool_depth=3,
+        )
+        assert toys.ranking(collection, "n1", "1") == list(documents)
+
+
+# Organizations
+
+
+def test_pool_without_organizations_warns(folder: Path) -> None:
+    with pytest.warns(OrganizationWarning, match="no organizations given: each run counts as an"):
+        collection = read_collection(folder / "qrels.txt", folder / "input.u.gz", pool=folder / "pool")
+    assert organization_of(collection) == {run_id: run_id for run_id in ("u", "n1", "n2", "s1", "s2")}
+
+
+def test_pooled_run_without_an_organization_is_an_error(folder: Path) -> None:
+    write_organizations({"n1": "north", "n2": "north", "s2": "south"}, folder / "organizations.csv")
+    with pytest.raises(
+        InputError, match=r"organizations.csv: 1 runs of the pool have no organization, 's1' for one; add"
+    ):
+        read_collection(
+            folder / "qrels.txt", pool=folder / "pool", organizations=folder / "organizations.csv"
+        )
+
+
+def test_pooled_run_without_an_organization_warns_when_lenient(folder: Path) -> None:
+    write_organizations({"n1": "north", "n2": "north"}, folder / "organizations.csv")
+    with pytest.warns(OrganizationWarning, match="2 runs of the pool have no organization, 's1' for one"):
+        collection = read_collection(
+            folder / "qrels.txt",
+            pool=folder / "pool",
+            organizations=folder / "organizations.csv",
+            strict=False,
+        )
+    assert organization_of(collection) == {"n1": "north", "n2": "north", "s1": "s1", "s2": "s2"}
+
+
+def test_run_that_is_listed_and_not_there_is_an_error(folder: Path) -> None:
+    listed = {**POOLED_ORGANIZATIONS, "zz": "west", "yy": "west"}
+    write_organizations(listed, folder / "organizations.csv")
+    with pytest.raises(
+        InputError, match=r"organizations.csv: 2 listed runs are not among the runs read, 'zz' for one; mend"
+    ):
+        read_collection(
+            folder / "qrels.txt", pool=folder / "pool", organizations=folder / "organizations.csv"
+        )
+    with pytest.raises(InputError, match=r"^2 listed runs are not among the runs read"):
+        read_collection(folder / "qrels.txt", pool=folder / "pool", organizations=listed)
+
+
+def test_run_that_is_listed_and_not_there_warns_when_lenient(folder: Path) -> None:
+    with pytest.warns(InputWarning, match="organizations: 1 listed runs are not among the runs read"):
+        collection = read_collection(
+            folder / "qrels.txt",
+            pool=folder / "pool",
+            organizations={**POOLED_ORGANIZATIONS, "zz": "west"},
+            strict=False,
+        )
+    assert "west" not in collection.organizations
+
+
+def test_run_to_score_needs_no_organization(folder: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_collection(
+            folder / "qrels.txt",
+            folder / "input.u.gz",
+            pool=folder / "pool",
+            organizations=POOLED_ORGANIZATIONS,
+        )
+
+
+# No pool, no runs
+
+
+def test_no_pool_warns(folder: Path) -> None:
+    with pytest.warns(NoPoolWarning, match="no pooled runs given") as caught:
+        collection = read_collection(folder / "qrels.txt", folder / "input.u.gz")
+    assert len(caught) == 1
+    assert collection.run_ids == ("u",)
+    assert collection.pooled_run_ids == ()
+    assert collection.pool_depth == 0
+    assert toys.judged(collection) == ["abcfhijk", "pqrvw", "abcd"]
+
+
+def test_pool_in_which_nothing_is_pooled_warns(folder: Path) -> None:
+    with pytest.warns(NoPoolWarning, match="no run looks pooled") as caught:
+        collection = read_collection(
+            folder / "qrels.txt", pool=folder / "input.u.gz", organizations={"u": "new"}
+        )
+    assert len(caught) == 1
+    assert collection.pooled_run_ids == ()
+
+
+@pytest.mark.parametrize("runs", [(), []])
+def test_no_runs_are_refused(folder: Path, runs: tuple[str, ...] | list[str]) -> None:
+    with pytest.raises(InputError, match="no runs given; name the runs to score"):
+        read_collection(folder / "qrels.txt", runs)
+
+
+def test_run_of_other_topics_is_refused_by_file(folder: Path) -> None:
+    (folder / "other.run").write_text("99 Q0 a 1 1.0 other\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"other\.run: none of its topics is in the qrels: it has '99'"):
+        read_collection(
+            folder / "qrels.txt",
+            folder / "other.run",
+            pool=folder / "pool",
+            organizations=POOLED_ORGANIZATIONS,
+        )
+
+
+def test_bad_line_is_an_error_unless_lenient(folder: Path) -> None:
+    arguments = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS}
+    (folder / "bad.run").write_text("1 Q0 a 1 2.0 bad\n1 Q0 b 2\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"bad\.run, line 2: "):
+        read_collection(folder / "qrels.txt", folder / "bad.run", **arguments)
+    with pytest.warns(InputWarning, match=r"bad\.run: 1 line skipped"):
+        collection = read_collection(folder / "qrels.txt", folder / "bad.run", strict=False, **arguments)
+    assert toys.ranking(collection, "bad", "1") == ["a"]

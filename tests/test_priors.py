@@ -1,0 +1,127 @@
+"""Priors as values: their text, the variables they become, what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pymc as pm
+import pytest
+from scipy import stats
+
+from bayespool.errors import InputError
+from bayespool.models import Prior, parse_prior
+
+
+@pytest.mark.parametrize(
+    ("text", "distribution", "args"),
+    [
+        ("Normal(-2.2, 1.5)", "Normal", (-2.2, 1.5)),
+        ("  Beta( 2,2.5 )\n", "Beta", (2.0, 2.5)),
+        ("HalfNormal(1)", "HalfNormal", (1.0,)),
+        ("StudentT(3, 0, 1e-3)", "StudentT", (3.0, 0.0, 0.001)),
+        ("Normal()", "Normal", ()),
+        ("Normal(+1, 2)", "Normal", (1.0, 2.0)),
+    ],
+)
+def test_text_becomes_a_prior(text: str, distribution: str, args: tuple[float, ...]) -> None:
+    prior = parse_prior(text)
+    assert (prior.distribution, prior.args) == (distribution, args)
+    assert all(isinstance(a, float) for a in prior.args)
+
+
+def test_text_of_a_prior_is_the_prior_again() -> None:
+    for prior in (Prior("Normal", (-2.2, 1.5)), Prior("Beta", (2.0, 2.5)), Prior("HalfNormal", (1e-6,))):
+        assert parse_prior(str(prior)) == prior
+    assert str(Prior("Normal", (-2.0, 0.25))) == "Normal(-2, 0.25)"
+
+
+def test_prior_is_its_own_parse() -> None:
+    prior = Prior("Normal", (0.0, 1.0))
+    assert parse_prior(prior) is prior
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Normal",
+        "Normal(",
+        "Normal(0, 1",
+        "Normal(a, 1)",
+        "Normal(0, sigma=1)",
+        "Normal(0, 1)(2)",
+        "pm.Normal(0, 1)",
+        "1 + 1",
+        "Normal(0, 1); Normal(0, 1)",
+        "Normal(*(0, 1))",
+        "Normal('zero', 1)",
+        "Normal([0], 1)",
+        "Normal(None, 1)",
+        "Normal(nan, 1)",
+        "__import__('os').getcwd()",
+        "Normal(__import__('os'), 1)",
+        "\0",
+    ],
+)
+def test_text_that_is_no_prior_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"is not a distribution; write it like Normal\(-2\.2, 1\.5\)"):
+        parse_prior(text)
+
+
+DENSITIES = [
+    ("Normal(-2.2, 1.5)", 0.4, stats.norm(-2.2, 1.5)),
+    ("HalfNormal(0.7)", 0.4, stats.halfnorm(scale=0.7)),
+    ("Beta(2, 2.5)", 0.4, stats.beta(2, 2.5)),
+    ("Logistic(0, 1)", 0.4, stats.logistic(0, 1)),
+    ("StudentT(3, 0.5)", 0.4, stats.t(3, 0.5)),
+    ("Exponential(2)", 0.4, stats.expon(scale=1 / 2)),
+    ("Uniform(-1, 3)", 0.4, stats.uniform(-1, 4)),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "expected"), DENSITIES, ids=[text for text, *_ in DENSITIES])
+def test_variable_has_the_density_of_the_distribution(text: str, x: float, expected: object) -> None:
+    with pm.Model():
+        variable = parse_prior(text).variable("x")
+    assert variable.name == "x"
+    log_density = pm.logp(variable, np.array(x)).eval(mode="FAST_COMPILE")
+    # PyTensor keeps constants such as 1.5 in single precision
+    assert float(log_density) == pytest.approx(expected.logpdf(x), abs=1e-6)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Norml(0, 1)",  # a typing error
+        "Model()",  # something else of PyMC's
+        "sample(1)",
+        "math(1)",
+        "Poisson(3)",  # a gradient-based sampler cannot draw it
+        "DiscreteUniform(0, 3)",
+        "Simulator(1)",
+    ],
+)
+def test_variable_of_no_continuous_distribution_is_refused(text: str) -> None:
+    with pm.Model(), pytest.raises(InputError, match="prior of mu: PyMC has no continuous distribution"):
+        parse_prior(text).variable("mu")
+
+
+@pytest.mark.parametrize(
+    "text", ["Normal(0, 1, 2, 3)", "Dirichlet(1)", "MvNormal(0, 1)", "HalfNormal(1, 2, 3)"]
+)
+def test_variable_with_parameters_that_do_not_fit_is_refused(text: str) -> None:
+    with pm.Model(), pytest.raises(InputError, match=r"prior of mu: .* is not a scalar distribution of PyMC"):
+        parse_prior(text).variable("mu")
+
+
+def test_prior_is_a_value() -> None:
+    assert Prior("Normal", (0.0, 1.0)) == Prior("Normal", (0.0, 1.0))
+    assert len({Prior("Normal", (0.0, 1.0)), Prior("Normal", (0.0, 1.0)), Prior("Normal", (0.0, 2.0))}) == 2
+    with pytest.raises(AttributeError):
+        Prior("Normal", (0.0, 1.0)).args = (1.0,)  # type: ignore[misc]
+
+
+def test_variables_draw_from_the_prior() -> None:
+    with pm.Model():
+        variable = parse_prior("Beta(2, 2.5)").variable("c")
+    draws = np.asarray(pm.draw(variable, draws=4000, random_seed=1, mode="FAST_COMPILE"))
+    assert stats.kstest(draws, stats.beta(2, 2.5).cdf).pvalue > 1e-4
