@@ -1,0 +1,174 @@
+"""From run files to P@n at five cutoffs: seconds and peak memory of bayespool and of pytrec_eval, in one run.
+
+    BAYESPOOL_COLLECTIONS=folder python benchmarks/read_and_count.py
+
+Each job runs in a process of its own, which reports its seconds without the imports and the peak of its
+resident memory with them. The jobs take turns; the fastest of several turns counts. All results must agree to
+1e-12.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+CUTOFFS = (5, 10, 20, 30, 100)
+LEAST_RATIO = 4.0
+MOST_MIB = 1024.0
+
+# numpy stays out of the parent: the peak that a child reports is never under its parent's.
+
+
+def main() -> int:
+    """Run the jobs and print the table; status 1 where their results differ."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--collection", default="trec8-adhoc", help="folder below BAYESPOOL_COLLECTIONS")
+    parser.add_argument("--repeat", type=int, default=3, help="turns, the fastest of which counts")
+    parser.add_argument("--job", choices=sorted(JOBS), help=argparse.SUPPRESS)
+    parser.add_argument("--values", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    named = os.environ.get("BAYESPOOL_COLLECTIONS")
+    if not named:
+        parser.error("BAYESPOOL_COLLECTIONS is not set: it names the folder of the unpacked collections")
+    folder = Path(named) / arguments.collection
+    if not (folder / "runs").is_dir():
+        parser.error(f"there is no folder {folder / 'runs'}")
+    if arguments.job:
+        print(json.dumps(measure(JOBS[arguments.job], folder, arguments.values)))
+        return 0
+
+    files = run_files(folder)
+    megabytes = sum(path.stat().st_size for path in files) / 1e6
+    print(f"{arguments.collection}: {len(files)} runs, {megabytes:.0f} MB, P@n for n in {CUTOFFS}")
+    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, fastest of {arguments.repeat}\n")
+    reports: dict[str, list[dict[str, Any]]] = {job: [] for job in JOBS}
+    with tempfile.TemporaryDirectory() as scratch:
+        values = {job: Path(scratch, f"{job}.npy") for job in JOBS}
+        for _ in range(arguments.repeat):
+            for job in JOBS:
+                reports[job].append(spawn(job, arguments.collection, values[job]))
+        difference = largest_difference(list(values.values()))
+
+    print(f"{'':34} {'wall s':>7} {'CPU s':>7} {'peak MiB':>9}  wall seconds by stage")
+    best = {job: min(of_job, key=lambda report: report["wall"]) for job, of_job in reports.items()}
+    for job, row in best.items():
+        stages = ", ".join(f"{name} {seconds:.2f}" for name, seconds in row["stages"].items())
+        peak = max(report["peak"] for report in reports[job])
+        print(f"{job:34} {row['wall']:7.2f} {row['cpu']:7.2f} {peak:9.0f}  {stages}")
+    print()
+    ours, *others = JOBS
+    for other in others:
+        wall, cpu = (best[other][kind] / best[ours][kind] for kind in ("wall", "cpu"))
+        print(f"{ours} is {wall:.1f} times as fast as {other} ({cpu:.1f} in CPU seconds)")
+    print(f"targets: {LEAST_RATIO:g} times as fast, peak under {MOST_MIB:g} MiB")
+    print(f"largest difference between the results, per run, topic and cutoff: {difference:g}")
+    return int(not difference <= 1e-12)
+
+
+def run_files(folder: Path) -> list[Path]:
+    """Run files of a collection, by name."""
+    return sorted(path for path in (folder / "runs").iterdir() if path.is_file())
+
+
+def spawn(job: str, collection: str, values: Path) -> dict[str, Any]:
+    """Report of a job that ran in a fresh interpreter."""
+    command = [sys.executable, __file__, "--collection", collection, "--job", job, "--values", values]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def measure(prepare: Callable[[Path], Callable[[], Any]], folder: Path, values: Path) -> dict[str, Any]:
+    """Run a job in this process; save its values, shape (run, topic, cutoff), and report what they cost."""
+    import numpy as np
+
+    job = prepare(folder)
+    wall, cpu = time.perf_counter(), time.process_time()
+    precision, stages = job()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    np.save(values, precision)
+    return {"wall": wall, "cpu": cpu, "peak": peak, "stages": stages}
+
+
+def largest_difference(paths: list[Path]) -> float:
+    """Largest absolute difference from the first result; found by a child, which may use numpy."""
+    code = """
+import sys, numpy as np
+first, *others = map(np.load, sys.argv[1:])
+print(max(np.abs(other - first).max() for other in others))
+"""
+    done = subprocess.run([sys.executable, "-c", code, *paths], stdout=subprocess.PIPE, check=True)
+    return float(done.stdout)
+
+
+def prepare_bayespool(folder: Path) -> Callable[[], Any]:
+    """The job with bayespool; at its end all rankings are in memory, at full depth."""
+    from bayespool import build_collection, judgment_counts, read_qrels, read_runs
+
+    def job() -> Any:
+        clock = [time.perf_counter()]
+        runs, qrels = read_runs(folder / "runs", strict=False), read_qrels(folder / "qrels.txt")
+        clock.append(time.perf_counter())
+        collection = build_collection(runs, qrels)
+        clock.append(time.perf_counter())
+        precision = judgment_counts(collection, cutoffs=CUTOFFS).lower
+        clock.append(time.perf_counter())
+        spent = [after - before for before, after in pairwise(clock)]
+        return precision, dict(zip(("read", "collect", "count"), spent, strict=True))
+
+    return job
+
+
+def prepare_pytrec_eval(folder: Path, *, keep: bool) -> Callable[[], Any]:
+    """The job with pytrec_eval and its own parsers; each run is forgotten once evaluated, or all are kept."""
+    import numpy as np
+    import pytrec_eval
+
+    def job() -> Any:
+        spent = {"read": 0.0, "evaluate": 0.0}
+        clock = time.perf_counter()
+        with open(folder / "qrels.txt") as file:
+            qrels = pytrec_eval.parse_qrel(file)
+        evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"P." + ",".join(map(str, CUTOFFS))})
+        topics = sorted(qrels, key=lambda topic: (len(topic), topic))
+        files = run_files(folder)
+        precision = np.zeros((len(files), len(topics), len(CUTOFFS)))
+        kept = []
+        for r, path in enumerate(files):
+            with open(path) as file:
+                run = pytrec_eval.parse_run(file)
+            if keep:
+                kept.append(run)
+            spent["read"] += time.perf_counter() - clock
+            clock = time.perf_counter()
+            found = evaluator.evaluate(run)
+            for t, topic in enumerate(topics):
+                if topic in found:
+                    precision[r, t] = [found[topic][f"P_{n}"] for n in CUTOFFS]
+            spent["evaluate"] += time.perf_counter() - clock
+            clock = time.perf_counter()
+        return precision, spent
+
+    return job
+
+
+JOBS: dict[str, Callable[[Path], Callable[[], Any]]] = {
+    "bayespool": prepare_bayespool,
+    "pytrec_eval, run by run": lambda folder: prepare_pytrec_eval(folder, keep=False),
+    "pytrec_eval, all runs in memory": lambda folder: prepare_pytrec_eval(folder, keep=True),
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
