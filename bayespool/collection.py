@@ -65,7 +65,7 @@ class Collection:
     pooled : ndarray of bool, shape (run,)
         Whether a run contributed to the pool.
     pool_depth : int
-        Each pooled run's documents down to this rank were judged; 0 where there is no pooled run.
+        Each pooled run's documents down to this rank were judged; 0 where no pool is known.
     """
 
     run_ids: tuple[str, ...]

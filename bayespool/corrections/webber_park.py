@@ -90,6 +90,10 @@ class TopicsAdjustment(PointCorrection):
     common_query_ids: tuple[str, ...]
     within_bounds: bool = True
 
+    def __post_init__(self) -> None:
+        if isinstance(self.common_query_ids, str):
+            object.__setattr__(self, "common_query_ids", (self.common_query_ids,))
+
     @property
     def name(self) -> str:
         """``topics-adjustment``."""
@@ -122,7 +126,7 @@ class TopicsAdjustment(PointCorrection):
         notes = tuple(
             tuple(
                 "common topics: the adjustment's standard error is not below the adjustment (equation 6)"
-                if not std[r, c] < adjustment[r, c] and n_common < n_topics
+                if not std[r, c] < adjustment[r, c] and counts.n_unjudged[r, :, c].any()
                 else ""
                 for r in range(shape[0])
             )

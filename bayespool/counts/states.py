@@ -56,7 +56,7 @@ def count_within(mask: npt.NDArray[np.bool_], cutoffs: tuple[int, ...]) -> IntAr
 
 def check_cutoffs(cutoffs: int | Sequence[int]) -> tuple[int, ...]:
     """The cutoffs as a tuple, each at least 1."""
-    values = (cutoffs,) if isinstance(cutoffs, int) else tuple(int(n) for n in cutoffs)
+    values = tuple(int(n) for n in np.atleast_1d(np.asarray(cutoffs)))
     if not values or min(values) < 1:
         raise InputError(f"cutoffs {values}: give at least one, each 1 or more")
     return values

@@ -4,7 +4,7 @@ that; no number is ever cut short.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,16 +43,18 @@ def print_scores(scores: Scores, console: Console, *, per_topic: bool = False) -
     per_topic : bool
         One row per run and topic.
     """
+    room = console.width if console.is_terminal else None
     for measure in scores.measures:
         names, rows = _cells(scores, measure, per_topic=per_topic)
         header, n_names = [_two_lines(name) for name in names], 2 if per_topic else 1
-        width = _width(_table(header, rows, n_names), console)
-        if not console.is_terminal:
-            console.width = max(console.width, width)
-        elif width > console.width and not per_topic:
-            header, *rows = ([name, *values] for name, *values in zip(names, *rows, strict=True))
+        tables = [_table(header, rows, n_names)]
+        if room is not None and _width(tables[0], console) > room:
+            if not per_topic:
+                header, *rows = ([name, *values] for name, *values in zip(names, *rows, strict=True))
+            tables = _fitting(header, rows, n_names, console, room)
         console.print(f"{measure}, {_scope(scores)}", style="bold", highlight=False)
-        for table in _fitting(header, rows, n_names, console):
+        for table in tables:
+            console.width = max(room or 0, _width(table, console))  # rich cuts short what is wider
             console.print(table)
     notes: dict[str, list[str]] = {}
     for (run, measure), note in scores.notes.items():
@@ -90,23 +92,24 @@ def _cells(scores: Scores, measure: Precision, *, per_topic: bool) -> tuple[list
 
 
 def _fitting(
-    header: Sequence[str], rows: Sequence[Sequence[str]], n_names: int, console: Console
-) -> Iterator[Table]:
-    """The table, or several with some of its columns each, no wider than the console where that can be."""
+    header: Sequence[str], rows: Sequence[Sequence[str]], n_names: int, console: Console, room: int
+) -> list[Table]:
+    """Tables with some of the columns each, no wider than there is room where that can be."""
 
     def table(columns: Sequence[int]) -> Table:
         kept = [*range(n_names), *columns]
         return _table([header[i] for i in kept], [[row[i] for i in kept] for row in rows], n_names)
 
-    base, columns, width = _width(table([]), console), list[int](), 0
+    names_width = width = _width(table([]), console)
+    blocks: list[list[int]] = [[]]
     for i in range(n_names, len(header)):
-        more = _width(table([i]), console) - base
-        if columns and base + width + more > console.width:
-            yield table(columns)
-            columns, width = [], 0
-        columns.append(i)
+        more = _width(table([i]), console) - names_width
+        if blocks[-1] and width + more > room:
+            blocks.append([])
+            width = names_width
+        blocks[-1].append(i)
         width += more
-    yield table(columns)
+    return [table(block) for block in blocks]
 
 
 def _width(table: Table, console: Console) -> int:
