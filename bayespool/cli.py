@@ -39,7 +39,9 @@ _Estimators = Annotated[
 ]
 _Priors = Annotated[
     list[str] | None,
-    typer.Option("--prior", help='Replace a prior: c=Beta(1,1) or "mu=Normal(-2, 1)"; may be repeated.'),
+    typer.Option(
+        "--prior", help="Replace a prior: mu=Normal(-2,1); the model pages name them; may be repeated."
+    ),
 ]
 _Engine = Annotated[
     Literal["laplace", "nuts"], typer.Option(help="Fast approximation, or the reference sampler.")
@@ -335,7 +337,7 @@ def _priors(given: list[str] | None) -> dict[str, str]:
         name, found, distribution = text.partition("=")
         if not found:
             raise InputError(
-                f"prior {text!r} is not of the form name=Distribution(…)", hint="for example c=Beta(1,1)"
+                f"prior {text!r} is not of the form name=Distribution(…)", hint="for example mu=Normal(-2,1)"
             )
         priors[name.strip()] = distribution.strip()
     return priors
@@ -348,7 +350,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
         stages: list[str] = []
 
         def say_line(stage: str) -> None:
-            if not stages or stages[-1].split(":")[0] != stage.split(":")[0]:
+            if not (stages and stage.startswith("reading") and stages[-1].startswith("reading")):
                 typer.echo(stage, err=True)
             stages.append(stage)
 

@@ -302,7 +302,19 @@ def score(
             "bayespool": __version__,
             "fingerprint": collection.fingerprint,
             "estimand": estimand,
-            "estimators": [repr(e) for e in chosen],
+            "estimators": [_settings(e) for e in chosen],
+            "weights": {
+                f"{e.method} {e.measure}": dict(e.weights) for of_one in results for e in of_one if e.weights
+            },
             "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
         },
     )
+
+
+def _settings(estimator: Estimator) -> dict[str, Any]:
+    """Name and settings of an estimator, as JSON can hold them."""
+    fields = getattr(estimator, "__dataclass_fields__", {})
+    settings = {name: getattr(estimator, name) for name, f in fields.items() if f.compare}
+    return {"name": estimator.name} | {
+        name: dict(value) if isinstance(value, Mapping) else value for name, value in settings.items()
+    }

@@ -16,6 +16,7 @@ extensions = [
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build"]
+default_role = "py:obj"
 html_theme = "furo"
 html_title = "bayespool"
 

@@ -81,13 +81,13 @@ class TopicsAdjustment(PointCorrection):
 
     Parameters
     ----------
-    common_query_ids : tuple of str
+    common_query_ids : tuple of str, or str
         The common topics. All that the run retrieved on them down to the cutoff should be judged.
     within_bounds : bool, default True
         Keep every run's value inside [B, T] (see `SystemsAdjustment`).
     """
 
-    common_query_ids: tuple[str, ...]
+    common_query_ids: tuple[str, ...] | str
     within_bounds: bool = True
 
     def __post_init__(self) -> None:
@@ -101,10 +101,11 @@ class TopicsAdjustment(PointCorrection):
 
     def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
         """B + a on the other topics, the full score on the common ones."""
-        unknown = [q for q in self.common_query_ids if q not in collection.query_ids]
-        if unknown or not self.common_query_ids:
+        named = self.common_query_ids
+        unknown = [q for q in named if q not in collection.query_ids]
+        if unknown or not named:
             raise InputError(f"common topics {unknown or 'none'} are not among the topics of the qrels")
-        common = np.array([q in self.common_query_ids for q in collection.query_ids])
+        common = np.array([q in named for q in collection.query_ids])
         n_common, n_topics = int(common.sum()), len(common)
         shape = (len(counts.run_ids), len(counts.cutoffs))
         adjustment, std = np.zeros(shape), np.full(shape, np.nan)

@@ -120,9 +120,9 @@ class PosteriorEstimator:
             self._estimate(
                 Task(collection, targets, measure, self.estimand),
                 sampler,
-                np.random.SeedSequence([self.random_seed, i]),
+                np.random.SeedSequence([self.random_seed, measure.cutoff, measure.rel]),
             )
-            for i, measure in enumerate(parse_measures(measures))
+            for measure in parse_measures(measures)
         )
 
     def _estimate(self, task: Task, sampler: _Sampler, seeds: np.random.SeedSequence) -> Estimates:
@@ -146,13 +146,19 @@ class PosteriorEstimator:
             value=n_relevant.mean(axis=0) / n_ranks,
             std=n_relevant.std(axis=0) / n_ranks,
             draws=draws,
-            notes=tuple(f"diagnostics failed: {problems}" if problems else "" for _ in task.run_ids),
+            notes=(self._note(fits, problems),) * len(task.run_ids),
             diagnostics=diagnostics,
             fits=fits,
             weights=weights,
             fingerprint=task.collection.fingerprint,
             random_seed=self.random_seed,
         )
+
+    def _note(self, fits: Mapping[str, Fit], problems: str) -> str:
+        notes = [f"diagnostics failed: {problems}"] if problems else []
+        if self.model == "combined" and "interpolated" in fits:
+            notes.append("no hidden documents to learn from, the interpolated model on its priors")
+        return "; ".join(notes)
 
     def _draw(
         self, task: Task, sampler: _Sampler, seeds: np.random.SeedSequence

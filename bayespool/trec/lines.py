@@ -36,6 +36,7 @@ __all__ = [
 _BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f", b"   ")
 _INTEGER = re.compile(rb"[+-]?[0-9]{1,100}")
 _BLOCK_BYTES = 1 << 24  # what pyarrow parses at a time: bounds its memory beside the file's own bytes
+_MAX_TABLE = 1 << 27  # bytes that a look for repeated documents may take
 _MEND = "mend the file, or pass strict=False (--lenient) to "
 
 
@@ -119,9 +120,9 @@ def parse_lines(text: bytes, path: Path, layout: Layout, *, strict: bool) -> Lin
 
 def repeats(query_id: pa.DictionaryArray, doc_id: pa.DictionaryArray) -> npt.NDArray[np.intp]:
     """Entries whose (topic, document) an earlier entry has already, ascending; both arrays without nulls."""
-    codes = _pair_codes(query_id, doc_id)
-    if not _has_equal_neighbours(np.sort(codes)):  # the usual case, and cheaper than the stable argsort
+    if not _has_repeats(query_id, doc_id):
         return np.empty(0, dtype=np.intp)
+    codes = _pair_codes(query_id, doc_id)
     order = np.argsort(codes, kind="stable")
     return np.sort(order[1:][np.diff(codes[order]) == 0])
 
@@ -133,8 +134,15 @@ def _pair_codes(query_id: pa.DictionaryArray, doc_id: pa.DictionaryArray) -> npt
     return codes
 
 
-def _has_equal_neighbours(ordered: npt.NDArray[np.int64]) -> bool:
-    return bool((ordered[1:] == ordered[:-1]).any())
+def _has_repeats(query_id: pa.DictionaryArray, doc_id: pa.DictionaryArray) -> bool:
+    """Whether a (topic, document) occurs twice: by a table of pairs where it is small, else by sorting."""
+    codes, n_pairs = _pair_codes(query_id, doc_id), len(query_id.dictionary) * len(doc_id.dictionary)
+    if n_pairs <= _MAX_TABLE:
+        seen = np.zeros(n_pairs, dtype=bool)
+        seen[codes] = True
+        return int(np.count_nonzero(seen)) < len(codes)
+    codes.sort()
+    return bool((codes[1:] == codes[:-1]).any())
 
 
 def parse_fast(text: bytes, layout: Layout) -> Lines | None:
@@ -173,7 +181,7 @@ def parse_fast(text: bytes, layout: Layout) -> Lines | None:
         return None
     if score is not None and np.isnan(score).any():
         return None
-    if _has_equal_neighbours(np.sort(_pair_codes(query_id, doc_id))):
+    if _has_repeats(query_id, doc_id):
         return None
     return Lines(query_id, doc_id, score, integer, tags)
 
@@ -183,6 +191,9 @@ def _one_delimiter(text: bytes) -> tuple[bytes, str]:
     delimiter = b" " if b" " in text else b"\t"
     if b"\v" in text or b"\f" in text or (delimiter == b" " and b"\t" in text):
         text, delimiter = text.translate(_BLANKS_TO_SPACE), b" "
+    blank = np.frombuffer(text, dtype=np.uint8) <= ord(" ")
+    if not (blank[1:] & blank[:-1]).any():  # the usual case, and faster than searching for pairs of bytes
+        return text.strip(delimiter), delimiter.decode()
     if delimiter * 2 in text:  # one pass in numpy: half the time of bytes.replace repeated, and no GIL
         characters = np.frombuffer(text, dtype=np.uint8)
         keep = characters != delimiter[0]

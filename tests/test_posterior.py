@@ -1,0 +1,531 @@
+"""Posterior estimators: imputed documents, intervals, and a case that has an exact answer."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from fits import TARGETS, compile_once
+from scipy import stats
+from scipy.special import expit
+from toys import EDGE_CASES, FULLY_JUDGED, from_rankings
+
+from bayespool.collection import Collection
+from bayespool.counts import judgment_counts, unjudged_documents
+from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.estimates import Estimates
+from bayespool.inference import NUTS, Laplace
+from bayespool.measures import Precision, parse_measure
+from bayespool.posterior import PosteriorEstimator, imputation, impute, new_organization_effect
+from bayespool.simulation import load_example
+
+MODELS = ("background", "interpolated", "smoothed")
+
+every_engine = pytest.mark.parametrize("engine", ["laplace", "nuts"])
+
+
+@pytest.fixture(autouse=True)
+def _each_model_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NUTS, "compile", compile_once)
+
+
+@pytest.fixture
+def _nothing_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a sampler was started")
+
+    monkeypatch.setattr(NUTS, "compile", refuse)
+    monkeypatch.setattr(Laplace, "fit", refuse)
+
+
+def quick(model: str = "background", engine: str = "laplace", **settings: Any) -> PosteriorEstimator:
+    """Few draws, for what holds draw by draw."""
+    return PosteriorEstimator(model=model, engine=engine, draws=60, tune=60, chains=2, **settings)  # type: ignore[arg-type]
+
+
+def estimate(estimator: PosteriorEstimator, collection: Collection, *arguments: Any) -> tuple[Estimates, ...]:
+    """Estimates whose fit need not pass its checks."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticsWarning)
+        return estimator.estimate(collection, *arguments)
+
+
+# --- imputation --------------------------------------------------------------------------------------------
+
+
+def documents_of(rows: list[tuple[int, int, int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Run, topic and pair of each document, as `unjudged_documents` returns them."""
+    run, topic, pair = np.array(sorted(rows), dtype=np.int64).T
+    return run, topic, pair.astype(np.int32)
+
+
+def test_each_document_is_drawn_with_its_chance() -> None:
+    """Two runs, two topics, no document in common: binomial counts, independent of each other."""
+    documents = documents_of(
+        [(0, 0, 1), (0, 0, 2), (0, 0, 3), (0, 1, 10), (1, 0, 4), (1, 1, 11), (1, 1, 12), (1, 1, 13)]
+    )
+    n_relevant = np.array([[2, 0], [1, 5]], dtype=np.int32)
+    p = np.array([[0.3, 0.9], [0.05, 0.5]])
+    n_draws = 20_000
+    log_odds = np.broadcast_to(np.log(p / (1 - p)), (n_draws, 2, 2))
+    drawn = impute(n_relevant, documents, log_odds, np.random.default_rng(1))
+    assert drawn.dtype == np.int32
+    assert drawn.shape == (n_draws, 2, 2)
+    added, n = drawn - n_relevant, np.array([[3, 1], [1, 3]])
+    assert (added.min(axis=0) == 0).all()
+    assert (added.max(axis=0) == n).all()
+    standard_error = np.sqrt(n * p * (1 - p) / n_draws)
+    assert (np.abs(added.mean(axis=0) - n * p) < 5 * standard_error).all()
+    assert added.var(axis=0) == pytest.approx(n * p * (1 - p), rel=0.06)
+    counts = np.bincount(added[:, 0, 0], minlength=4)
+    assert stats.chisquare(counts, n_draws * stats.binom(3, 0.3).pmf(range(4))).pvalue > 1e-4
+    correlation = np.corrcoef(added.reshape(n_draws, 4), rowvar=False)
+    assert np.abs(correlation - np.eye(4)).max() < 5 / np.sqrt(n_draws)
+
+
+def test_runs_with_the_same_unjudged_documents_do_not_differ() -> None:
+    documents = documents_of([(run, 0, pair) for run in (0, 1) for pair in (3, 4, 5, 9)])
+    log_odds = np.array([[[0.3], [-1.7]]] * 500)  # the runs think differently of them
+    drawn = impute(np.array([[1], [1]], dtype=np.int32), documents, log_odds, np.random.default_rng(2))
+    assert np.array_equal(drawn[:, 0], drawn[:, 1])
+    assert drawn[:, 0].var() > 0
+    # … and settle on the mean of their log odds
+    assert drawn[:, 0].mean() == pytest.approx(1 + 4 * expit(-0.7), abs=0.2)
+
+
+def test_shared_document_has_one_relevance_in_a_draw() -> None:
+    """Three runs, one document in common, one of their own each; the common one is all that correlates."""
+    rows = [(0, 0, 7), (1, 0, 7), (2, 0, 7), (0, 0, 1), (1, 0, 2), (2, 0, 3)]
+    log_odds = np.zeros((20_000, 3, 1))
+    documents = documents_of(rows)
+    drawn = impute(np.zeros((3, 1), dtype=np.int32), documents, log_odds, np.random.default_rng(3))[:, :, 0]
+    assert drawn.mean(axis=0) == pytest.approx([1, 1, 1], abs=0.03)
+    difference = drawn[:, 0] - drawn[:, 1]
+    assert set(difference.tolist()) == {-1, 0, 1}  # by their own documents only
+    assert difference.var() == pytest.approx(0.5, rel=0.05)
+    assert np.cov(drawn, rowvar=False)[np.triu_indices(3, 1)] == pytest.approx([0.25] * 3, abs=0.02)
+
+
+def test_log_odds_may_be_given_per_document() -> None:
+    documents = documents_of([(0, 0, 1), (0, 0, 2), (0, 1, 5), (1, 0, 2), (1, 1, 6)])
+    of_cell = np.random.default_rng(4).normal(size=(50, 2, 2))
+    of_document = of_cell[:, documents[0], documents[1]]
+    n_relevant = np.array([[0, 1], [2, 3]], dtype=np.int32)
+    one = impute(n_relevant, documents, of_cell, np.random.default_rng(5))
+    assert np.array_equal(one, impute(n_relevant, documents, of_document, np.random.default_rng(5)))
+
+
+def test_certain_documents_are_certain() -> None:
+    documents = documents_of([(0, 0, 1), (0, 0, 2), (0, 1, 5)])
+    n_relevant = np.array([[4, 0]], dtype=np.int32)
+    for log_odds, added in ((1e3, [[2, 1]]), (-1e3, [[0, 0]]), (np.inf, [[2, 1]]), (-np.inf, [[0, 0]])):
+        drawn = impute(n_relevant, documents, np.full((100, 1, 2), log_odds), np.random.default_rng(6))
+        assert (drawn == n_relevant + np.array(added)).all()
+
+
+def test_nothing_to_impute_leaves_the_counts() -> None:
+    nothing = np.zeros(0, dtype=np.int64)
+    n_relevant = np.array([[4, 0]], dtype=np.int32)
+    drawn = impute(
+        n_relevant,
+        (nothing, nothing, nothing.astype(np.int32)),
+        np.zeros((5, 1, 2)),
+        np.random.default_rng(7),
+    )
+    assert drawn.tolist() == [[[4, 0]]] * 5
+
+
+def test_pieces_of_the_work_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = documents_of([(0, 0, 1), (0, 0, 2), (0, 1, 5), (1, 0, 2), (1, 1, 6)])
+    log_odds = np.random.default_rng(8).normal(size=(23, 2, 2))
+    n_relevant = np.zeros((2, 2), dtype=np.int32)
+    whole = impute(n_relevant, documents, log_odds, np.random.default_rng(9))
+    monkeypatch.setattr(imputation, "_CHUNK", 17)  # three draws at a time
+    assert np.array_equal(whole, impute(n_relevant, documents, log_odds, np.random.default_rng(9)))
+
+
+@pytest.mark.parametrize(("n_organizations", "factor"), [(0, 1.0), (1, 2.0), (8, 9 / 8)])
+def test_effect_of_a_new_organization_has_its_scale(n_organizations: int, factor: float) -> None:
+    sigma = np.repeat([0.5, 2.0], 20_000)
+    effect = new_organization_effect(sigma, n_organizations, np.array([4, 9]), np.random.default_rng(1))
+    assert effect.shape == (40_000, 2)
+    assert (effect != 0).all()
+    standard = effect / (sigma * np.sqrt(factor))[:, None]
+    for run in (0, 1):
+        assert stats.kstest(standard[:, run], stats.norm.cdf).pvalue > 1e-4
+    assert abs(np.corrcoef(effect, rowvar=False)[0, 1]) < 0.03
+
+
+def test_runs_of_one_organization_share_its_effect() -> None:
+    effect = new_organization_effect(np.ones(50), 3, np.array([7, 2, 7]), np.random.default_rng(2))
+    assert np.array_equal(effect[:, 0], effect[:, 2])
+    assert not (effect[:, 0] == effect[:, 1]).any()
+
+
+# --- an exact answer ---------------------------------------------------------------------------------------
+
+N_HIDDEN = 10
+
+
+def one_topic_one_organization(n_relevant: int) -> Collection:
+    """All that is known: so many of ten hidden documents are relevant. The new run has ten unjudged ones."""
+    judged = {d: int(i < n_relevant) for i, d in enumerate("abcdefghij")}
+    return from_rankings(
+        {"pooled": {"1": "abcdefghij"}, "new": {"1": "klmnopqrst"}},
+        {"1": judged},
+        {"pooled": "known", "new": "unknown"},
+        pooled_run_ids=("pooled",),
+        pool_depth=N_HIDDEN,
+    )
+
+
+# With one topic and one organization there are no effects; the logistic prior of the logit makes E uniform on
+# (0, 1); an organization that all but equals the others leaves E to the new run.
+CONJUGATE = {"mu": "Logistic(0, 1)", "sigma_organization": "HalfNormal(1e-6)"}
+
+
+@pytest.mark.parametrize("n_relevant", [1, 4, 10])
+def test_background_is_the_beta_binomial_where_it_reduces_to_it(n_relevant: int) -> None:
+    estimator = PosteriorEstimator(
+        model="background", engine="nuts", priors=CONJUGATE, draws=4000, target_accept=0.97
+    )
+    (estimates,) = estimator.estimate(one_topic_one_organization(n_relevant), "new", "P@10")
+    assert estimates.diagnostics is not None
+    assert estimates.diagnostics.passed
+    n_effective = estimates.diagnostics.min_ess_bulk
+    exact = stats.beta(1 + n_relevant, 1 + N_HIDDEN - n_relevant)
+    chance = expit(estimates.posterior["posterior"]["mu"].to_numpy().ravel())
+    error = exact.std() / np.sqrt(n_effective)
+    assert chance.mean() == pytest.approx(exact.mean(), abs=4 * error)
+    # the standard error of a standard deviation is less than that of the mean for these shapes
+    assert chance.std() == pytest.approx(exact.std(), abs=4 * error)
+    n_tail = estimates.diagnostics.min_ess_tail
+    for q in (0.025, 0.25, 0.5, 0.75, 0.975):
+        share = (chance <= exact.ppf(q)).mean()
+        assert share == pytest.approx(q, abs=4 * np.sqrt(q * (1 - q) / n_tail)), q
+    # P@10 of the run is the share of its ten unjudged documents that are relevant
+    predictive = stats.betabinom(10, 1 + n_relevant, 1 + N_HIDDEN - n_relevant)
+    assert estimates.draws is not None
+    drawn = estimates.draws[:, 0, 0]
+    for count in range(11):
+        mass = predictive.pmf(count)
+        assert (drawn == count).mean() == pytest.approx(mass, abs=4 * np.sqrt(mass * (1 - mass) / n_tail)), (
+            count
+        )
+    assert estimates.value[0] == pytest.approx(exact.mean(), abs=4 * predictive.std() / 10 / np.sqrt(n_tail))
+    assert estimates.std is not None
+    assert estimates.std[0] == pytest.approx(predictive.std() / 10, rel=0.05)
+
+
+# --- whole estimates ---------------------------------------------------------------------------------------
+
+
+def assert_sound(estimates: Estimates, collection: Collection, estimand: str = "complete") -> None:
+    """What holds of every posterior of a precision."""
+    measure = estimates.measure
+    counts = judgment_counts(
+        collection,
+        estimates.run_ids,
+        cutoffs=measure.cutoff,
+        rel=measure.rel,
+        estimand=estimand,  # type: ignore[arg-type]
+    )
+    n_relevant, n_unjudged = counts.n_relevant[:, :, 0], counts.n_unjudged[:, :, 0]
+    draws = estimates.draws
+    assert draws is not None
+    assert draws.dtype == np.int32
+    assert draws.shape[1:] == n_relevant.shape
+    assert (draws >= n_relevant).all()
+    assert (draws <= n_relevant + n_unjudged).all()
+    assert (draws == n_relevant)[:, n_unjudged == 0].all()
+    assert estimates.per_topic == pytest.approx(draws.mean(axis=0) / measure.cutoff, abs=1e-12)
+    assert estimates.value == pytest.approx(estimates.per_topic.mean(axis=1), abs=1e-12)
+    scores = draws.mean(axis=2) / measure.cutoff
+    assert estimates.std == pytest.approx(scores.std(axis=0), abs=1e-12)
+    low, high = estimates.interval(0.95)
+    assert (counts.lower[:, :, 0].mean(axis=1) - 1e-12 <= low).all()
+    assert (low - 1e-12 <= estimates.value).all()
+    assert (estimates.value <= high + 1e-12).all()
+    assert (high <= counts.upper[:, :, 0].mean(axis=1) + 1e-12).all()
+    assert estimates.fingerprint == collection.fingerprint
+    assert estimates.query_ids == collection.query_ids
+
+
+@pytest.mark.parametrize("case", EDGE_CASES)
+@pytest.mark.parametrize("model", [*MODELS, "combined"])
+def test_edge_cases_stay_within_their_bounds(case: str, model: str) -> None:
+    collection, run = EDGE_CASES[case]()
+    measures = ["P@1", "P@5", "P(rel=2)@5"] if model in ("background", "combined") else ["P@5"]
+    for estimates in estimate(quick(model), collection, run, measures):
+        assert estimates.method == f"posterior-{model}"
+        assert estimates.run_ids == (run,)
+        assert estimates.draws is not None
+        assert len(estimates.draws) == 120
+        assert_sound(estimates, collection)
+
+
+@pytest.mark.usefixtures("_nothing_is_sampled")
+@pytest.mark.parametrize("case", FULLY_JUDGED)
+@pytest.mark.parametrize("model", [*MODELS, "combined"])
+@every_engine
+def test_fully_judged_run_is_its_own_score(case: str, model: str, engine: str) -> None:
+    collection, run = EDGE_CASES[case]()
+    for estimates in quick(model, engine).estimate(collection, run, ["P@1", "P@3", "P@10"]):
+        assert_sound(estimates, collection)
+        counts = judgment_counts(collection, run, cutoffs=estimates.measure.cutoff)
+        exact = counts.n_relevant.sum() / (estimates.measure.cutoff * len(collection.query_ids))
+        low, high = estimates.interval()
+        assert estimates.std is not None
+        assert (estimates.value[0], low[0], high[0], estimates.std[0]) == (exact, exact, exact, 0)
+        assert (estimates.diagnostics, estimates.posterior) == (None, None)
+        assert estimates.notes == ("",)
+
+
+@pytest.mark.parametrize(
+    ("model", "engine"), [("background", "nuts"), ("interpolated", "nuts"), ("interpolated", "laplace")]
+)
+def test_example_is_scored(model: str, engine: str) -> None:
+    example = load_example()
+    (estimates,) = estimate(quick(model, engine), example, TARGETS, "P@10")
+    assert_sound(estimates, example)
+    assert estimates.posterior is not None
+    assert estimates.diagnostics is not None
+    assert estimates.diagnostics.engine == engine
+    assert estimates.random_seed == 1
+    assert estimates.measure == Precision(10)
+    assert (estimates.std > 0).all()  # type: ignore[operator]
+
+
+@every_engine
+def test_default_runs_are_those_that_were_not_pooled(engine: str) -> None:
+    example = load_example()
+    named, default = (
+        estimate(quick("background", engine), example, runs)[0] for runs in (["new-a", "new-b"], None)
+    )
+    assert default.run_ids == ("new-a", "new-b")
+    assert np.array_equal(named.draws, default.draws)  # type: ignore[arg-type]
+
+
+@every_engine
+def test_same_seed_gives_the_same_draws(engine: str) -> None:
+    example = load_example()
+    one, again, other = (
+        estimate(quick("background", engine, random_seed=seed), example, TARGETS)[0].draws
+        for seed in (5, 5, 6)
+    )
+    assert one is not None
+    assert again is not None
+    assert one.tobytes() == again.tobytes()
+    assert not np.array_equal(one, other)  # type: ignore[arg-type]
+
+
+@every_engine
+def test_several_measures_at_once(engine: str) -> None:
+    example = load_example()
+    measures = ["P@5", "P@10", "P(rel=2)@10"]
+    together = estimate(quick("background", engine), example, TARGETS, measures)
+    assert [str(e.measure) for e in together] == measures
+    for estimates in together:
+        assert_sound(estimates, example)
+    alone = estimate(quick("background", engine), example, TARGETS, "P@5")[0]
+    assert np.array_equal(together[0].draws, alone.draws)  # type: ignore[arg-type]
+    # fewer documents are highly relevant than relevant, in what is judged and in what is imputed
+    assert (together[2].value < together[1].value).all()
+
+
+def test_runs_are_scored_in_the_order_asked_for() -> None:
+    example = load_example()
+    (estimates,) = estimate(quick(), example, ["new-b", "new-a"], "P@10")
+    assert estimates.run_ids == ("new-b", "new-a")
+    assert_sound(estimates, example)
+
+
+def test_nothing_below_the_pool_is_imputed_for_the_pooled_estimand() -> None:
+    example = load_example()
+    assert example.pool_depth == 10
+    measure = parse_measure("P@15")
+    pooled = estimate(quick(estimand="pooled"), example, TARGETS, measure)[0]
+    complete = estimate(quick(estimand="complete"), example, TARGETS, measure)[0]
+    assert_sound(pooled, example, "pooled")
+    assert_sound(complete, example, "complete")
+    top_ten = judgment_counts(example, TARGETS, cutoffs=10)
+    shallow = judgment_counts(example, TARGETS, cutoffs=15, estimand="pooled")
+    assert np.array_equal(shallow.n_unjudged[:, :, 0], top_ten.n_unjudged[:, :, 0])
+    assert (complete.value > pooled.value).all()
+    assert (complete.draws.max(axis=0) > (shallow.n_relevant + shallow.n_unjudged)[:, :, 0]).any()  # type: ignore[union-attr]
+    # down to the pool depth the two are one
+    a, b = (estimate(quick(estimand=e), example, TARGETS, "P@10")[0].draws for e in ("pooled", "complete"))
+    assert np.array_equal(a, b)  # type: ignore[arg-type]
+
+
+def test_runs_with_the_same_documents_have_the_same_draws() -> None:
+    ranking = {"1": "qarsc", "2": "itujv"}
+    collection = from_rankings(
+        {
+            "x": {"1": "abcde", "2": "ijklm"},
+            "y": {"1": "acdbf", "2": "kinjl"},
+            "one": ranking,
+            "twin": ranking,
+        },
+        {"1": {"a": 1, "b": 0, "c": 1, "d": 0}, "2": {"i": 0, "j": 1, "k": 0, "n": 1}},
+        {"x": "x", "y": "y", "one": "north", "twin": "south"},
+        pooled_run_ids=("x", "y"),
+        pool_depth=3,
+    )
+    assert len(unjudged_documents(collection, ["one", "twin"], cutoff=5)[0]) == 12
+    for model in (*MODELS, "combined"):
+        (estimates,) = estimate(quick(model), collection, ["one", "twin"], "P@5")
+        assert estimates.draws is not None
+        assert np.array_equal(estimates.draws[:, 0], estimates.draws[:, 1]), model
+        assert estimates.draws[:, 0].var() > 0
+
+
+def test_runs_of_one_new_organization_rise_and_fall_together() -> None:
+    example = load_example()
+    a, b = example.run_index(TARGETS)
+    organization = example.organization.copy()
+    organization[b] = organization[a]
+    together = dataclasses.replace(example, organization=organization)
+
+    def correlation(collection: Collection) -> float:
+        estimator = PosteriorEstimator(model="background", priors={"sigma_organization": "HalfNormal(3)"})
+        (estimates,) = estimate(estimator, collection, TARGETS, "P@10")
+        assert estimates.draws is not None
+        return float(np.corrcoef(estimates.draws.sum(axis=2), rowvar=False)[0, 1])
+
+    assert correlation(together) > correlation(example) + 0.15
+
+
+def test_new_organization_makes_the_interval_wider() -> None:
+    """Hardly any organization effect, against one whose size is left to the evidence."""
+    example = load_example()
+    none, some = (
+        estimate(PosteriorEstimator(model="background", priors=priors), example, TARGETS, "P@10")[0]
+        for priors in ({"sigma_organization": "HalfNormal(1e-3)"}, {})
+    )
+    assert none.std is not None
+    assert some.std is not None
+    assert (some.std > 1.2 * none.std).all()
+
+
+def without_pool(collection: Collection) -> Collection:
+    nobody = np.zeros(len(collection.run_ids), dtype=bool)
+    return dataclasses.replace(collection, pooled=nobody, pool_depth=0)
+
+
+@pytest.mark.parametrize(
+    ("model", "engine"),
+    [*((m, "laplace") for m in ("background", "interpolated", "combined")), ("interpolated", "nuts")],
+)
+def test_without_pooled_runs_the_priors_decide(model: str, engine: str) -> None:
+    collection = without_pool(load_example())
+    estimator = PosteriorEstimator(model=model, engine=engine, draws=250, tune=300)  # type: ignore[arg-type]
+    (alone,) = estimate(estimator, collection, TARGETS, "P@10")
+    assert_sound(alone, collection)
+    (informed,) = estimate(PosteriorEstimator(model=model), load_example(), TARGETS, "P@10")  # type: ignore[arg-type]
+    assert alone.std is not None
+    assert informed.std is not None
+    assert (alone.std > informed.std).all()
+    posterior = alone.posterior["posterior"].to_dataset()
+    assert posterior.sizes["topic"] == 20
+    if model != "combined":
+        assert posterior.sizes.get("organization", 0) == 0
+
+
+def test_prior_is_taken() -> None:
+    collection = without_pool(load_example())
+    low, high = (
+        estimate(quick("background", priors={"mu": f"Normal({mu}, 0.1)"}), collection, TARGETS)[0].value
+        for mu in (-6, 6)
+    )
+    counts = judgment_counts(collection, TARGETS, cutoffs=10)
+    lower, upper = counts.lower[:, :, 0].mean(axis=1), counts.upper[:, :, 0].mean(axis=1)
+    assert low == pytest.approx(lower, abs=0.02)
+    assert high == pytest.approx(upper, abs=0.02)
+
+
+@every_engine
+def test_failed_checks_are_noted_on_every_run(engine: str) -> None:
+    """With few draws a sampler fails its checks; independent draws have none to fail."""
+    estimator = quick("background", engine)
+    if engine == "laplace":
+        (estimates,) = estimator.estimate(load_example(), TARGETS)
+        assert estimates.notes == ("", "")
+        return
+    with pytest.warns(DiagnosticsWarning, match="effective sample size"):
+        (estimates,) = estimator.estimate(load_example(), TARGETS)
+    assert estimates.diagnostics is not None
+    said = f"diagnostics failed: {'; '.join(estimates.diagnostics.problems)}"
+    assert estimates.notes == (said, said)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model": "foreground"}, "no model 'foreground'; known: .*interpolated"),
+        ({"engine": "hmc"}, "no engine 'hmc'; known: laplace, nuts"),
+        ({"random_seed": -1}, "random_seed -1 is negative"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        PosteriorEstimator(**settings)
+
+
+@pytest.mark.parametrize(
+    ("model", "priors", "message"),
+    [
+        ("background", {"c": "Beta(1, 1)"}, "model background has no prior 'c'; it has mu, sigma_topic"),
+        ("interpolated", {"mu": "Normal(0, 1)"}, "model interpolated has no prior 'mu'"),
+        ("background", {"mu": "Normal"}, "prior 'Normal' is not a distribution"),
+        ("background", {"mu": 3}, "prior 3 is not a distribution"),
+    ],
+)
+@every_engine
+def test_priors_that_the_model_does_not_have_are_refused(
+    model: str, priors: dict[str, str], message: str, engine: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        quick(model, engine, priors=priors).estimate(load_example(), TARGETS)
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "prior"),
+    [
+        ("background", "mu", "Normal(0, -1)"),
+        ("background", "mu", "Normal(1)"),
+        ("background", "mu", "Logistic(0, 0)"),
+        ("background", "sigma_topic", "HalfNormal(-1)"),
+        ("background", "sigma_organization", "Exponential(0)"),
+        ("interpolated", "c", "Beta(0, 1)"),
+    ],
+)
+def test_prior_without_a_density_is_refused(model: str, name: str, prior: str) -> None:
+    with pytest.raises(InputError, match=rf"prior of {name}: .* is no density; write \w+\("):
+        quick(model, priors={name: prior}).estimate(load_example(), TARGETS)
+
+
+def test_prior_of_a_scale_is_checked_where_there_is_one_group() -> None:
+    """Nothing is learned of such a scale, it is only drawn."""
+    estimator = quick(priors={"sigma_organization": "Gamma(2, 1)"})
+    with pytest.raises(InputError, match="the laplace engine takes HalfNormal or Exponential"):
+        estimator.estimate(one_topic_one_organization(4), "new", "P@10")
+
+
+def test_unknown_run_is_refused() -> None:
+    with pytest.raises(InputError, match="no run 'nobody' in the collection"):
+        quick().estimate(load_example(), "nobody")
+
+
+def test_settings_are_a_value() -> None:
+    priors = {"mu": "Normal(0, 1)"}
+    estimator = PosteriorEstimator(model="background", priors=priors)
+    priors["mu"] = "Normal(9, 1)"
+    assert dict(estimator.priors) == {"mu": "Normal(0, 1)"}
+    with pytest.raises(TypeError):
+        estimator.priors["mu"] = "Normal(9, 1)"  # type: ignore[index]
+    assert estimator == PosteriorEstimator(model="background", priors={"mu": "Normal(0, 1)"}, progress=True)
+    assert estimator.name == "posterior-background"
