@@ -120,6 +120,8 @@ def test_score_prints_the_scores(run: Callable[..., Outcome], written: Path) -> 
         "pool: 21 of 23 runs pooled to depth 10 (8 organizations), 0 holes; "
         "1181 judgments, 0 not explained by these runs",
         "estimating: background",
+        "estimating: interpolated",
+        "estimating: posterior-background",
     ]
 
 
