@@ -260,7 +260,12 @@ def _score(
 
     typer.echo(f"pool: {describe_pool(collection)}", err=True)
     return score(
-        collection, targets, measures, estimators=estimators or DEFAULT_ESTIMATORS, report=say, **settings
+        collection,
+        targets,
+        measures,
+        estimators=DEFAULT_ESTIMATORS if estimators is None else estimators,
+        report=say,
+        **settings,
     )
 
 
@@ -269,9 +274,9 @@ def _show(scores: Scores, output: list[Path] | None, *, per_topic: bool) -> None
 
     from bayespool.report import print_scores, write_scores
 
+    print_scores(scores, Console(), per_topic=per_topic)
     for path in output or []:
         write_scores(scores, path, per_topic=per_topic)
-    print_scores(scores, Console(), per_topic=per_topic)
 
 
 def _show_truth(scores: Scores) -> None:

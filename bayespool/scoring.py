@@ -27,7 +27,7 @@ from bayespool.errors import InputError
 from bayespool.estimates import DEFAULT_CI_PROB, Estimates, Estimator
 from bayespool.measures import Precision, parse_measures
 from bayespool.pool import describe_pool
-from bayespool.posterior import MODEL_NAMES, PosteriorEstimator
+from bayespool.posterior import MODEL_NAMES, PosteriorEstimator, prior_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,10 +96,15 @@ class Scores:
     def notes(self) -> dict[tuple[str, Precision], str]:
         """What is off, by run and measure; empty text where nothing is."""
         notes = {}
+        pool, deep = self.metadata["pool"], self.metadata["estimand"] == "complete"
         for measure, counts in zip(self.measures, self.bounds, strict=True):
             missing = (counts.n_missing[:, :, 0] == measure.cutoff).sum(axis=1)
             for r, run in enumerate(self.run_ids):
-                said = [] if self.metadata["pool"]["n_pooled_runs"] else ["no pooled runs"]
+                said = [] if pool["n_pooled_runs"] else ["no pooled runs"]
+                if pool["n_organizations"] == 1:
+                    said.append("a pool of one organization: how organizations differ is not known from it")
+                if deep and (counts.n_unjudged[r, :, 0] > 0).any() and measure.cutoff > pool["depth"] > 0:
+                    said.append(f"ranks below the pool depth of {pool['depth']} are extrapolated")
                 if missing[r]:
                     said.append(f"{missing[r]} of {len(self.query_ids)} topics missing from the run")
                 if not counts.n_unjudged[r].any():
@@ -138,6 +143,8 @@ class Scores:
             }
             for e in (e for e in self.estimates if e.measure == measure):
                 columns[e.method] = (e.per_topic if per_topic else e.value).ravel()
+                if e.draws is None and e.std is not None and not per_topic:
+                    columns[f"{e.method}_std"] = e.std
                 if e.draws is not None:
                     ends = e.topic_interval(self.ci_prob) if per_topic else e.interval(self.ci_prob)
                     columns[f"{e.method}_ci_lower"], columns[f"{e.method}_ci_upper"] = (
@@ -196,6 +203,9 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
         fields = cls.__dataclass_fields__
         _check_types(given, get_type_hints(cls))
         merged = {k: v for k, v in settings.items() if k in fields} | given
+        if name in _POSTERIOR and "priors" in settings and "priors" not in given:
+            names = prior_names(_POSTERIOR[name])
+            merged["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
         estimator: Estimator = cls(model=_POSTERIOR[name], **merged) if name in _POSTERIOR else cls(**merged)
     except (SyntaxError, ValueError, TypeError) as error:
         raise InputError(f"estimator {text!r}: {error}") from error
@@ -279,6 +289,11 @@ def score(
     if unknown := set(settings) - known:
         raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
     chosen = [parse_estimator(e, estimand=estimand, **settings) for e in estimators]
+    if not chosen:
+        raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
+    taken = {name for e in chosen if isinstance(e, PosteriorEstimator) for name in e.priors}
+    if idle := [name for name in settings.get("priors", {}) if name not in taken]:
+        raise InputError(f"no estimator asked for has a prior {idle[0]!r}")
     names = [e.name for e in chosen]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise InputError(f"two estimators are called {twice[0]!r}", hint="score them one after the other")

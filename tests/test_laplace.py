@@ -12,8 +12,8 @@ from scipy import stats
 from bayespool import judgment_counts
 from bayespool.counts import held_out_counts
 from bayespool.documents import hidden_document_table
-from bayespool.errors import InputError
-from bayespool.inference import Laplace
+from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.inference import NUTS, Laplace
 from bayespool.inference.density import Density
 from bayespool.inference.laplace import approximate
 from bayespool.models import (
@@ -163,8 +163,27 @@ def test_a_prior_that_the_engine_does_not_know_names_the_other_engine(priors):
         estimator.estimate(load_example(), "new-b")
 
 
-@pytest.mark.slow
+def test_where_it_fails_nuts_takes_over(monkeypatch):
+    estimator = PosteriorEstimator(model="background", draws=50)
+    (plain,) = estimator.estimate(load_example(), "new-b")
+    fit = plain.fits["background"]
+    broken = dataclasses.replace(fit, diagnostics=dataclasses.replace(fit.diagnostics, problems=("no mode",)))
+    sampled = dataclasses.replace(fit, diagnostics=dataclasses.replace(fit.diagnostics, engine="nuts"))
+
+    class Compiled:
+        def sample(self, **_):
+            return sampled
+
+    monkeypatch.setattr(Laplace, "fit", lambda *_, **__: broken)
+    monkeypatch.setattr(NUTS, "compile", lambda *_: Compiled())
+    with pytest.warns(DiagnosticsWarning, match="background: no mode; sampling with nuts instead"):
+        (result,) = estimator.estimate(load_example(), "new-b")
+    assert result.diagnostics.engine == "nuts"
+    assert result.notes == ("",)
+
+
 @pytest.mark.parametrize("model", MODEL_NAMES)
+@pytest.mark.slow
 def test_agrees_with_nuts_on_scores(model, repetitions):
     """Means within 2 % of the interval's width plus Monte-Carlo error, ends within 5 % or one document."""
     settings = SimulationSettings(n_topics=25, n_organizations=12, max_runs=2, pool_depth=10, n_new=3)

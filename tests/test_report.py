@@ -148,7 +148,10 @@ def test_each_measure_has_its_table_and_a_note_the_measures_it_is_of() -> None:
     assert [line for line in text.splitlines() if "mean over" in line] == [
         f"{m}, mean over 20 topics" for m in ("P@10", "P@20", "P@5")
     ]
-    assert text.splitlines()[-1] == "note: north-1: nothing unjudged (P@10, P@5)"
+    assert text.splitlines()[-2:] == [
+        "note: north-1: nothing unjudged (P@10, P@5)",
+        "note: north-1: ranks below the pool depth of 10 are extrapolated (P@20)",
+    ]
 
 
 def test_estimand_is_said_where_it_is_not_the_usual_one() -> None:

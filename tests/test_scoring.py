@@ -267,15 +267,16 @@ def test_nothing_to_note() -> None:
 def test_missing_topics_are_noted() -> None:
     collection, run = missing_topic()
     scores = score(collection, run, "P@5", estimators=["background"])
-    assert scores.notes[run, Precision(5)] == "1 of 2 topics missing from the run"
-    assert scores.frame()["note"].tolist() == ["1 of 2 topics missing from the run"]
-    assert scores.frame(per_topic=True)["note"].tolist() == ["1 of 2 topics missing from the run"] * 2
+    said = "ranks below the pool depth of 3 are extrapolated; 1 of 2 topics missing from the run"
+    assert scores.notes[run, Precision(5)] == said
+    assert scores.frame()["note"].tolist() == [said]
+    assert scores.frame(per_topic=True)["note"].tolist() == [said] * 2
 
 
 def test_nothing_unjudged_is_noted_where_it_is_so() -> None:
     scores = score(load_example(), "north-1", ["P@10", "P@20"], estimators=["posterior-background"], draws=50)
     assert scores.notes["north-1", Precision(10)] == "nothing unjudged"
-    assert scores.notes["north-1", Precision(20)] == ""
+    assert scores.notes["north-1", Precision(20)] == "ranks below the pool depth of 10 are extrapolated"
     row = scores.frame().iloc[0]
     assert row["lower"] == row["upper"] == row["posterior-background"]
     assert row["posterior-background_ci_lower"] == row["posterior-background_ci_upper"] == row["lower"]
@@ -286,7 +287,9 @@ def test_methods_that_need_a_pooled_run_say_so(case: str) -> None:
     collection, run = EDGE_CASES[case]()
     scores = score(collection, run, "P@5", estimators=["systems-adjustment", "anti-precision", "background"])
     said = "systems-adjustment: needs a pooled run; anti-precision: needs a pooled run"
-    assert scores.notes[run, Precision(5)] == ("no pooled runs; " if case == "no pool" else "") + said
+    before = "no pooled runs; " if case == "no pool" else "a pool of one organization: "
+    assert scores.notes[run, Precision(5)].startswith(before)
+    assert scores.notes[run, Precision(5)].endswith(said)
     row = scores.frame().iloc[0]
     assert np.isnan(row["systems-adjustment"])
     assert np.isnan(row["anti-precision"])

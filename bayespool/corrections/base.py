@@ -86,7 +86,9 @@ class PointCorrection(ABC):
             )
             corrected = self.correct(collection, counts, rel)
             for c, measure in enumerate(group):
-                value = corrected.per_topic[:, :, c].mean(axis=1)
+                # B from the integer sum: a run with nothing unjudged has trec_eval's value to the bit
+                lower = counts.n_relevant[:, :, c].sum(axis=1) / (measure.cutoff * len(counts.query_ids))
+                value = lower + (corrected.per_topic[:, :, c] - counts.lower[:, :, c]).mean(axis=1)
                 notes = corrected.notes[c] if corrected.notes else ("",) * len(value)
                 results[measure] = Estimates(
                     method=self.name,

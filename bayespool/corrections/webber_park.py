@@ -27,8 +27,8 @@ class SystemsAdjustment(PointCorrection):
     """Add the mean loss that pooled systems suffer when they are left out (Webber & Park 2009, algorithm 1).
 
     The estimate is u + a, where a is the mean over the pooled systems s of (pooled − held-out mean score of
-    s). The same a is added on every topic. Without another
-    pooled run the value is NaN.
+    s). It is an adjustment of the mean; topics share it in proportion to their Δ. Without another pooled run
+    the value is NaN.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ class SystemsAdjustment(PointCorrection):
     substitute : bool, default True
         Whether the target takes the held-out system's place in the pool, the paper's refinement.
     within_bounds : bool, default True
-        Keep every run's value inside [B, T], which the paper does not ask for: an adjustment beyond the
-        residual is known to be wrong, and a run that is fully judged has nothing to adjust. ``False`` gives
-        algorithm 1 to the letter.
+        Keep every value inside [B, T], which the paper does not ask for: an adjustment beyond the residual is
+        known to be wrong, and a run that is fully judged has nothing to adjust. A note says where it was cut.
+        ``False`` gives algorithm 1 to the letter, with the same a on every topic.
     """
 
     by: Literal["run", "organization"] = "run"
@@ -67,7 +67,8 @@ class SystemsAdjustment(PointCorrection):
                 lost = held_out.n_hidden_relevant[others] / np.array(counts.cutoffs)
                 adjustment[row] = lost.mean(axis=(0, 1))
         adjustment[lacks_pool(collection, counts)] = np.nan
-        return Corrected(_adjusted(counts, adjustment, self.within_bounds))
+        everywhere = np.ones(len(counts.query_ids), dtype=bool)
+        return _adjusted(counts, adjustment, everywhere, within_bounds=self.within_bounds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,36 +120,45 @@ class TopicsAdjustment(PointCorrection):
                 variance = difference.var(axis=0, ddof=1)
                 std[row] = np.sqrt((n_topics - n_common) / n_topics * variance / n_common)
         # mean unpooled score + a: on the common topics the two add up to the mean full score
-        corrected = np.where(
-            common[:, None], counts.lower, _adjusted(counts, adjustment, within_bounds=False)
-        )
-        if self.within_bounds:
-            corrected = _into_bounds(corrected, counts)
+        adjustment[lacks_pool(collection, counts)] = np.nan
+        corrected = _adjusted(counts, adjustment, ~common, within_bounds=self.within_bounds)
+        holes = counts.n_unjudged[:, common].any(axis=1)
+        idle = ~(std < adjustment) & counts.n_unjudged.any(axis=1)
         notes = tuple(
             tuple(
-                "common topics: the adjustment's standard error is not below the adjustment (equation 6)"
-                if not std[r, c] < adjustment[r, c] and counts.n_unjudged[r, :, c].any()
-                else ""
-                for r in range(shape[0])
+                "; ".join(
+                    [note] * bool(note)
+                    + ["common topics are not fully judged"] * bool(holes[r, c])
+                    + ["its standard error is not below the adjustment (equation 6)"] * bool(idle[r, c])
+                )
+                for r, note in enumerate(of_cutoff)
             )
-            for c in range(shape[1])
+            for c, of_cutoff in enumerate(corrected.notes)
         )
-        return Corrected(corrected, std, notes)
+        return Corrected(corrected.per_topic, std, notes)
 
 
-def _adjusted(counts: JudgmentCounts, adjustment: FloatArray, within_bounds: bool) -> FloatArray:
-    """B + a for per-run adjustments of shape (run, cutoff)."""
-    corrected = counts.lower + adjustment[:, None, :]
-    return _into_bounds(corrected, counts) if within_bounds else corrected
+def _adjusted(
+    counts: JudgmentCounts, adjustment: FloatArray, topics: npt.NDArray[np.bool_], *, within_bounds: bool
+) -> Corrected:
+    """B plus an adjustment of the mean over some topics, of shape (run, cutoff).
 
-
-def _into_bounds(corrected: FloatArray, counts: JudgmentCounts) -> FloatArray:
-    """The same with all topics of a run moved alike so that its mean lies between the means of B and T."""
-    lower, upper = counts.lower.mean(axis=1), counts.upper.mean(axis=1)
-    mean = corrected.mean(axis=1)
-    excess = mean - np.clip(mean, lower, upper)
-    moved: FloatArray = corrected - excess[:, None, :]
-    return moved
+    Within bounds, the topics get it in proportion to their Δ, at most Δ itself; else each gets the same.
+    """
+    if not within_bounds:
+        corrected = counts.lower + np.where(topics[:, None], adjustment[:, None, :], 0)
+        return Corrected(corrected, notes=tuple(("",) * len(adjustment) for _ in counts.cutoffs))
+    residual = np.where(topics[:, None], counts.residual, 0)
+    room = residual.sum(axis=1)
+    wanted = adjustment * topics.sum()
+    share = np.where(room > 0, np.minimum(wanted / np.where(room > 0, room, 1), 1), 0)
+    share = np.where(np.isnan(adjustment), np.nan, share)
+    cut: npt.NDArray[np.bool_] = np.logical_and(wanted > room + 1e-12, room > 0)
+    notes = tuple(
+        tuple("adjustment cut to the upper bound" if cut[r, c] else "" for r in range(len(cut)))
+        for c in range(len(counts.cutoffs))
+    )
+    return Corrected(counts.lower + residual * share[:, None, :], notes=notes)
 
 
 def _without(collection: Collection, run: str, topics: npt.NDArray[np.bool_]) -> Collection:

@@ -3,7 +3,7 @@
 from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
 from bayespool.posterior.estimator import PosteriorEstimator
 from bayespool.posterior.imputation import impute, new_organization_effect
-from bayespool.posterior.preparation import MODEL_NAMES, ModelName, Prepared, Task
+from bayespool.posterior.preparation import MODEL_NAMES, ModelName, Prepared, Task, prior_names
 
 __all__ = [
     "MODEL_NAMES",
@@ -15,5 +15,6 @@ __all__ = [
     "log_predictive_densities",
     "mix",
     "new_organization_effect",
+    "prior_names",
     "stacking_weights",
 ]

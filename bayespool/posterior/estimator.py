@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -12,12 +13,12 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.counts import Estimand
-from bayespool.errors import InputError
+from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.estimates import Diagnostics, Estimates
 from bayespool.measures import parse_measures
 from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
 from bayespool.posterior.imputation import impute, new_organization_effect
-from bayespool.posterior.preparation import MODEL_NAMES, ModelName, Prepared, Task
+from bayespool.posterior.preparation import MODEL_NAMES, ModelName, Prepared, Task, prior_names
 
 if TYPE_CHECKING:
     from bayespool.inference import CompiledModel, Fit
@@ -43,9 +44,11 @@ class PosteriorEstimator:
         predictive density on held-out organizations; without hidden documents to learn from it is
         ``interpolated``.
     engine : {"laplace", "nuts"}
-        `bayespool.inference.Laplace` takes about a second, `bayespool.inference.NUTS` is the reference.
+        `bayespool.inference.Laplace` takes about a second, `bayespool.inference.NUTS` is the reference, and
+        takes over with a warning where a check of the other fails.
     priors : mapping of str to str, optional
-        Priors that replace the model's own, by variable: ``{"sigma_organization": "HalfNormal(0.5)"}``.
+        Priors that replace the models' own, by variable: ``{"sigma_organization": "HalfNormal(0.5)"}``. A
+        model that has no such variable is not concerned; one of those the estimator may use must have it.
     draws, chains : int
         Draws per chain and chains; the Laplace engine's draws are independent, ``draws × chains`` of them.
     tune, target_accept
@@ -79,6 +82,11 @@ class PosteriorEstimator:
                 raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
         if self.random_seed < 0:
             raise InputError(f"random_seed {self.random_seed} is negative")
+        known = prior_names(self.model)
+        if unknown := [name for name in self.priors if name not in known]:
+            raise InputError(
+                f"model {self.model} has no prior {unknown[0]!r}", hint=f"it has {', '.join(known)}"
+            )
         object.__setattr__(self, "priors", MappingProxyType(dict(self.priors)))
 
     @property
@@ -135,7 +143,7 @@ class PosteriorEstimator:
             draws = np.repeat(counts.n_relevant[None, :, :, 0], self.draws * self.chains, axis=0)
         n_relevant = draws.sum(axis=2, dtype=np.int64)
         n_ranks = measure.cutoff * len(counts.query_ids)
-        diagnostics = _worst([fit.diagnostics for fit in fits.values()])
+        diagnostics = _worst({model: fit.diagnostics for model, fit in fits.items()})
         problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
         return Estimates(
             method=self.name,
@@ -202,7 +210,16 @@ class _Sampler:
         s, evidence = self._settings, prepared.evidence
         if s.engine == "laplace":
             engine = Laplace(draws=s.draws * s.chains)
-            return engine.fit(prepared.structure(), evidence.coords, random_seed=random_seed)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DiagnosticsWarning)  # the warning below says more
+                fit = engine.fit(prepared.structure(), evidence.coords, random_seed=random_seed)
+            if fit.diagnostics.passed:
+                return fit
+            warnings.warn(
+                f"{prepared.model}: {'; '.join(fit.diagnostics.problems)}; sampling with nuts instead",
+                DiagnosticsWarning,
+                stacklevel=2,
+            )
         if prepared.model not in self._compiled:
             sampler = NUTS(draws=s.draws, tune=s.tune, chains=s.chains, target_accept=s.target_accept)
             self._compiled[prepared.model] = sampler.compile(prepared.graph())
@@ -215,15 +232,17 @@ def _integer(seeds: np.random.SeedSequence) -> int:
     return int(seeds.generate_state(1)[0])
 
 
-def _worst(diagnostics: list[Diagnostics]) -> Diagnostics | None:
-    """One verdict over several fits."""
+def _worst(of_models: Mapping[str, Diagnostics]) -> Diagnostics | None:
+    """One verdict over the fits of several models; a problem names its model where there is more than one."""
+    diagnostics = list(of_models.values())
     if not diagnostics:
         return None
+    several = len(diagnostics) > 1
     return Diagnostics(
-        engine=diagnostics[0].engine,
+        engine=", ".join(dict.fromkeys(d.engine for d in diagnostics)),
         max_r_hat=max(d.max_r_hat for d in diagnostics),
         min_ess_bulk=min(d.min_ess_bulk for d in diagnostics),
         min_ess_tail=min(d.min_ess_tail for d in diagnostics),
         n_divergences=sum(d.n_divergences for d in diagnostics),
-        problems=tuple(dict.fromkeys(p for d in diagnostics for p in d.problems)),
+        problems=tuple(f"{m}: {p}" if several else p for m, d in of_models.items() for p in d.problems),
     )

@@ -13,13 +13,12 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.counts import Estimand, JudgmentCounts, held_out_counts, judgment_counts, unjudged_documents
 from bayespool.documents import DocumentTable, hidden_document_table, unjudged_document_table
-from bayespool.errors import InputError
 from bayespool.measures import Precision
 
 if TYPE_CHECKING:
     from bayespool.models import LinearEvidence, ModelEvidence, Structure
 
-__all__ = ["MODEL_NAMES", "ModelName", "Prepared", "Task"]
+__all__ = ["MODEL_NAMES", "ModelName", "Prepared", "Task", "prior_names"]
 
 ModelName = Literal["background", "interpolated", "smoothed", "ratio", "evidence"]
 MODEL_NAMES: tuple[ModelName, ...] = ("background", "interpolated", "smoothed", "ratio", "evidence")
@@ -159,9 +158,14 @@ class Prepared:
 
         priors = {name: models.parse_prior(text) for name, text in self.priors.items()}
         build: Callable[..., Any] = getattr(models, function)
-        known = build.__kwdefaults__ or {}
-        if unknown := set(priors) - set(known):
-            raise InputError(
-                f"model {self.model} has no prior {sorted(unknown)[0]!r}", hint=f"it has {', '.join(known)}"
-            )
-        return build(evidence, **priors)
+        known = prior_names(self.model)
+        return build(evidence, **{name: prior for name, prior in priors.items() if name in known})
+
+
+def prior_names(model: str) -> tuple[str, ...]:
+    """Names of the priors of a model; of the combined estimator, those of every model that it may use."""
+    from bayespool import models
+
+    used = ("ratio", "evidence", "interpolated") if model == "combined" else (model,)
+    names = [name for one in used for name in getattr(models, f"{one}_structure").__kwdefaults__]
+    return tuple(dict.fromkeys(names))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 
 from bayespool.errors import OutputError
@@ -31,6 +32,8 @@ def check_output(path: Path) -> None:
         raise OutputError(f"{path}: is a folder; name a file")
     if not path.parent.is_dir():
         raise OutputError(f"{path}: there is no folder {path.parent}; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise OutputError(f"{path}: the folder {path.parent} cannot be written into")
 
 
 def write_scores(scores: Scores, path: Path, *, per_topic: bool = False) -> None:

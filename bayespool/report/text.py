@@ -56,13 +56,17 @@ def print_scores(scores: Scores, console: Console, *, per_topic: bool = False) -
         for table in tables:
             console.width = max(room or 0, _width(table, console))  # rich cuts short what is wider
             console.print(table)
-    notes: dict[str, list[str]] = {}
+    notes: dict[tuple[Precision, str], list[str]] = {}
     for (run, measure), note in scores.notes.items():
         if note:
-            notes.setdefault(f"{run}: {note}", []).append(str(measure))
-    for note, measures in notes.items():
+            notes.setdefault((measure, note), []).append(run)
+    lines: dict[str, list[str]] = {}
+    for (measure, note), runs in notes.items():
+        of_all = 1 < len(runs) == len(scores.run_ids)
+        lines.setdefault(f"{'all runs' if of_all else ', '.join(runs)}: {note}", []).append(str(measure))
+    for line, measures in lines.items():
         of = "" if len(measures) == len(scores.measures) else f" ({', '.join(measures)})"
-        console.print(f"note: {note}{of}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"note: {line}{of}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _scope(scores: Scores) -> str:
