@@ -282,6 +282,17 @@ def test_nothing_unjudged_is_noted_where_it_is_so() -> None:
     assert row["posterior-background_ci_lower"] == row["posterior-background_ci_upper"] == row["lower"]
 
 
+@pytest.mark.parametrize(
+    ("cutoff", "estimand", "noted"), [(10, "complete", False), (15, "complete", True), (15, "pooled", False)]
+)
+def test_ranks_below_the_pool_are_noted_where_they_are_imputed(
+    cutoff: int, estimand: Any, noted: bool
+) -> None:
+    scores = score(load_example(), "new-a", f"P@{cutoff}", estimators=["background"], estimand=estimand)
+    said = "ranks below the pool depth of 10 are extrapolated"
+    assert (said in scores.notes["new-a", Precision(cutoff)]) == noted
+
+
 @pytest.mark.parametrize("case", WITHOUT_A_POOL)
 def test_methods_that_need_a_pooled_run_say_so(case: str) -> None:
     collection, run = EDGE_CASES[case]()

@@ -122,8 +122,8 @@ class TopicsAdjustment(PointCorrection):
         # mean unpooled score + a: on the common topics the two add up to the mean full score
         adjustment[lacks_pool(collection, counts)] = np.nan
         corrected = _adjusted(counts, adjustment, ~common, within_bounds=self.within_bounds)
-        holes = counts.n_unjudged[:, common].any(axis=1)
-        idle = ~(std < adjustment) & counts.n_unjudged.any(axis=1)
+        holes: npt.NDArray[np.bool_] = np.any(counts.n_unjudged[:, common], axis=1)
+        idle: npt.NDArray[np.bool_] = ~(std < adjustment) & np.any(counts.n_unjudged, axis=1)
         notes = tuple(
             tuple(
                 "; ".join(
