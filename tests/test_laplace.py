@@ -185,7 +185,10 @@ def test_where_it_fails_nuts_takes_over(monkeypatch):
 @pytest.mark.parametrize("model", MODEL_NAMES)
 @pytest.mark.slow
 def test_agrees_with_nuts_on_scores(model, repetitions):
-    """Means within 2 % of the interval's width plus Monte-Carlo error, ends within 5 % or one document."""
+    """Means within 2 % of the interval's width plus Monte-Carlo error, ends within 5 % or two documents.
+
+    Ends are whole documents, and NUTS' own lie a document off by chance.
+    """
     settings = SimulationSettings(n_topics=25, n_organizations=12, max_runs=2, pool_depth=10, n_new=3)
     for seed in range(repetitions(full=3, least=1)):
         collection = simulate(settings, random_seed=100 + seed).collection
@@ -200,4 +203,4 @@ def test_agrees_with_nuts_on_scores(model, repetitions):
             ends = [np.quantile(t, [0.025, 0.975], method="inverted_cdf") for t in (a, b)]
             width = max(ends[1][1] - ends[1][0], 1)
             assert abs(a.mean() - b.mean()) < 0.02 * width + 4 * b.std() / np.sqrt(2000)
-            assert np.abs(ends[0] - ends[1]).max() <= max(0.05 * width, 1)
+            assert np.abs(ends[0] - ends[1]).max() <= max(0.05 * width, 2)
