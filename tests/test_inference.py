@@ -173,6 +173,15 @@ def test_refit_with_other_data_is_the_fit_to_them() -> None:
     assert not same_draws(refitted, background_fit(3, cutoff=10))
 
 
+def test_refit_without_all_data_is_refused() -> None:
+    """Else the old data of what is missing would be fitted again, in silence."""
+    compiled = compile_once(SMALL, models.background(example_evidence()))
+    arrays = example_evidence().arrays()
+    del arrays["n_hidden"]
+    with pytest.raises(KeyError, match="n_hidden"):
+        compiled.sample(random_seed=1, data=arrays)
+
+
 def test_draws_have_the_models_shapes_chain_after_chain() -> None:
     fit = background_fit()
     evidence = example_evidence()

@@ -76,8 +76,8 @@ class CompiledModel:
         random_seed : int
             The same seed, data and settings give the same bytes.
         data : mapping of str to ndarray, optional
-            New values for the model's ``pm.Data``; the number of observations may differ, the coordinates may
-            not.
+            New values for all of the model's ``pm.Data``; the number of observations may differ, the
+            coordinates may not.
         progress : bool, default False
             Show nutpie's progress display.
 
@@ -99,9 +99,9 @@ class CompiledModel:
         import nutpie
         import xarray as xr
 
-        compiled, used = self.compiled, self.compiled.shared_data
+        compiled = self.compiled
         if data is not None:
-            compiled = compiled.with_data(**{name: values for name, values in data.items() if name in used})
+            compiled = compiled.with_data(**{name: data[name] for name in _data_names(compiled)})
         s = self.settings
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -132,6 +132,13 @@ class CompiledModel:
         if not diagnostics.passed:
             warnings.warn("; ".join(diagnostics.problems), DiagnosticsWarning, stacklevel=2)
         return _fit(tree, diagnostics)
+
+
+def _data_names(compiled: Any) -> list[str]:
+    """Names of the data that the density depends on."""
+    if hasattr(compiled, "shared_var_keys"):  # nutpie 0.16.11, whose shared_data goes by other keys
+        return [variable.name for variable in compiled.shared_var_keys]
+    return list(compiled.shared_data)
 
 
 def _fit(tree: Any, diagnostics: Diagnostics) -> Fit:
