@@ -103,7 +103,7 @@ def held_out_counts(
     state = top_states(states(collection.relevance, rel), collection.document, index, cutoffs)
     document = collection.document[index, :, : state.shape[2]]
     hidden = _is_hidden(document, state, sole, unit[index])
-    credited = hidden & _is_best_ranked(document, hidden, unit[index])
+    credited = hidden & _is_best_ranked(document, hidden)
     relevant, nonrelevant = state == RELEVANT, state == NONRELEVANT
 
     def count(mask: npt.NDArray[np.bool_]) -> IntArray:
@@ -139,7 +139,7 @@ def held_out_documents(
     document = collection.document[index, :, : state.shape[2]]
     unit = collection.organization[index]
     hidden = _is_hidden(document, state, sole_contributor(collection, "organization"), unit)
-    run, topic, rank = np.nonzero(hidden & _is_best_ranked(document, hidden, unit))
+    run, topic, rank = np.nonzero(hidden & _is_best_ranked(document, hidden))
     relevant: npt.NDArray[np.bool_] = state[run, topic, rank] == RELEVANT
     return index[run], topic, rank + 1, document[run, topic, rank], relevant
 
@@ -154,9 +154,7 @@ def _is_hidden(
     return hidden
 
 
-def _is_best_ranked(
-    document: IntArray, hidden: npt.NDArray[np.bool_], unit: IntArray
-) -> npt.NDArray[np.bool_]:
+def _is_best_ranked(document: IntArray, hidden: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Where a hidden document stands at its best rank among the runs of its contributor (the first run on
     equal ranks).
     """
