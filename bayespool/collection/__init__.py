@@ -1,0 +1,14 @@
+"""Runs and judgments as dense integer arrays: who ranked what where, who contributed what to the pool.
+
+This is the only place that orders a ranking and the only one that knows organizations.
+
+Documents are *pair codes*: every (topic, document) that a run retrieved or an assessor judged has one
+integer, numbered by topic and then by document id in byte order. ``relevance[pair]`` is therefore a flat
+array and each question about a ranking one vectorised look-up; within a topic a larger code is a larger
+document id, which is what trec_eval's tie rule asks for.
+"""
+
+from bayespool.collection.build import Order, build_collection
+from bayespool.collection.contents import UNJUDGED, Collection, IntArray, sole_contributor
+
+__all__ = ["UNJUDGED", "Collection", "IntArray", "Order", "build_collection", "sole_contributor"]

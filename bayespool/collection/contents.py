@@ -1,0 +1,242 @@
+"""Runs and judgments as dense integer arrays: who ranked what where, who contributed what to the pool."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from bayespool.errors import InputError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["UNJUDGED", "Collection", "IntArray", "sole_contributor", "some"]
+
+UNJUDGED = -1
+"""Relevance of a document that nobody has judged; distinct from 0, judged and not relevant."""
+
+IntArray = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Collection:
+    """Topics, runs and judgments of one test collection.
+
+    Made by `build_collection` or `bayespool.read_collection`, never by hand. Nothing in it changes; `unpool`
+    and `truncate_pool` return another collection that shares the rankings.
+
+    Attributes
+    ----------
+    run_ids : tuple of str
+        Names of the runs, pooled or not, in the order of axis ``run``.
+    query_ids : tuple of str
+        The topics of the qrels, numeric ones in numeric order; the denominator of every mean.
+    document : ndarray of int32, shape (run, topic, rank)
+        Pair codes from the first rank down, −1 where the run has ended.
+    relevance : ndarray of int16, shape (pair,)
+        Judged relevance, 0 or more; `UNJUDGED` where there is no judgment.
+    pair_topic, pair_doc : ndarray of int32, shape (pair,)
+        Topic of a pair, and its document as an index into `doc_ids`.
+    doc_ids : pyarrow.StringArray
+        All document ids in byte order.
+    organizations : tuple of str
+        Names of the organizations.
+    organization : ndarray of int32, shape (run,)
+        Index into `organizations` for each run.
+    pooled : ndarray of bool, shape (run,)
+        Whether a run contributed to the pool.
+    pool_depth : int
+        Each pooled run's documents down to this rank were judged; 0 where no pool is known.
+    """
+
+    run_ids: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    document: IntArray
+    relevance: npt.NDArray[np.int16]
+    pair_topic: IntArray
+    pair_doc: IntArray
+    doc_ids: pa.StringArray
+    organizations: tuple[str, ...]
+    organization: IntArray
+    pooled: npt.NDArray[np.bool_]
+    pool_depth: int
+
+    def __repr__(self) -> str:
+        judged = int((self.relevance >= 0).sum())
+        return (
+            f"<Collection: {len(self.run_ids)} runs ({self.pooled.sum()} pooled to depth {self.pool_depth}), "
+            f"{len(self.organizations)} organizations, {len(self.query_ids)} topics, {judged} judgments, "
+            f"{int((self.relevance > 0).sum())} relevant>"
+        )
+
+    @property
+    def pooled_run_ids(self) -> tuple[str, ...]:
+        """Names of the runs that contributed to the pool."""
+        return tuple(run for run, pooled in zip(self.run_ids, self.pooled, strict=True) if pooled)
+
+    @cached_property
+    def length(self) -> IntArray:
+        """Number of documents retrieved, shape (run, topic)."""
+        length: IntArray = (self.document >= 0).sum(axis=2, dtype=np.int32)
+        return length
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits that change with any ranking, judgment, organization or pool setting."""
+        digest = hashlib.blake2b(digest_size=8)
+        for text in (self.run_ids, self.query_ids, self.organizations, self.pool_depth):
+            digest.update(repr(text).encode())
+        for array in (
+            self.document,
+            self.relevance,
+            self.pair_topic,
+            self.pair_doc,
+            self.organization,
+            self.pooled,
+        ):
+            digest.update(np.ascontiguousarray(array).data)
+        for buffer in self.doc_ids.buffers():
+            if buffer is not None:
+                digest.update(buffer)
+        return digest.hexdigest()
+
+    def run_index(self, run_ids: str | Iterable[str] | None = None) -> npt.NDArray[np.intp]:
+        """Positions of the named runs on axis ``run``; all of them without an argument.
+
+        Raises
+        ------
+        InputError
+            A run is not in the collection.
+
+        Examples
+        --------
+        >>> from bayespool import load_example
+        >>> load_example().run_index(["new-a"]).shape
+        (1,)
+        """
+        if run_ids is None:
+            return np.arange(len(self.run_ids))
+        position = {run: i for i, run in enumerate(self.run_ids)}
+        names = [run_ids] if isinstance(run_ids, str) else list(run_ids)
+        unknown = [run for run in names if run not in position]
+        if unknown:
+            raise InputError(f"no run {unknown[0]!r} in the collection", hint=f"it has {some(self.run_ids)}")
+        return np.array([position[run] for run in names], dtype=np.intp)
+
+    def doc_id(self, pair: int) -> str:
+        """Document id of a pair code."""
+        return str(self.doc_ids[int(self.pair_doc[pair])].as_py())
+
+    def pool(self, run_index: npt.NDArray[np.intp] | None = None) -> npt.NDArray[np.bool_]:
+        """Which pairs the given runs (default: all pooled ones) retrieved down to the pool depth, shape
+        (pair,).
+        """
+        index = np.flatnonzero(self.pooled) if run_index is None else run_index
+        inside = np.zeros(len(self.relevance) + 1, dtype=bool)
+        inside[self.document[index, :, : self.pool_depth]] = True
+        return inside[:-1]
+
+    def unpool(self, run_ids: str | Iterable[str] | None = None, *, organization: str | None = None) -> Self:
+        """The collection as it would be had some runs, or all runs of an organization, not been pooled.
+
+        A judgment goes when only the removed runs contributed its document within the pool depth. Judgments
+        that no pooled run explains stay: whoever contributed them is not among the removed. The runs keep
+        their rankings.
+
+        Parameters
+        ----------
+        run_ids : str or iterable of str, optional
+            Runs to take out of the pool. Runs that were not pooled contributed nothing and change nothing.
+        organization : str, optional
+            Take out all runs of this organization instead.
+
+        Returns
+        -------
+        Collection
+
+        Raises
+        ------
+        InputError
+            Unknown run or organization, or not exactly one of the two given.
+
+        Examples
+        --------
+        >>> from bayespool import load_example
+        >>> example = load_example()
+        >>> smaller = example.unpool(organization="north")
+        >>> int((example.relevance >= 0).sum()) > int((smaller.relevance >= 0).sum())
+        True
+        """
+        if (run_ids is None) == (organization is None):
+            raise InputError("unpool takes run ids or an organization, one of the two")
+        if organization is not None:
+            if organization not in self.organizations:
+                raise InputError(
+                    f"no organization {organization!r}", hint=f"known: {some(self.organizations)}"
+                )
+            removed = self.organization == self.organizations.index(organization)
+        else:
+            removed = np.zeros(len(self.run_ids), dtype=bool)
+            removed[self.run_index(run_ids)] = True
+        pooled = self.pooled & ~removed
+        gone = self.pool(np.flatnonzero(self.pooled & removed)) & ~self.pool(np.flatnonzero(pooled))
+        relevance = np.where(gone, np.int16(UNJUDGED), self.relevance)
+        return dataclasses.replace(self, relevance=relevance, pooled=pooled)
+
+    def truncate_pool(self, depth: int) -> Self:
+        """The collection as it would be had only the pooled runs' first ``depth`` documents been judged.
+
+        Raises
+        ------
+        InputError
+            ``depth`` is not between 1 and the pool depth.
+        """
+        if not 1 <= depth <= self.pool_depth:
+            raise InputError(f"pool depth {depth} is not between 1 and {self.pool_depth}")
+        shallow = dataclasses.replace(self, pool_depth=depth)
+        relevance = np.where(shallow.pool(), self.relevance, np.int16(UNJUDGED))
+        return dataclasses.replace(shallow, relevance=relevance)
+
+
+def sole_contributor(collection: Collection, by: Literal["organization", "run"] = "organization") -> IntArray:
+    """Who alone contributed each document to the pool.
+
+    Parameters
+    ----------
+    collection : Collection
+    by : {"organization", "run"}
+        What counts as one contributor.
+
+    Returns
+    -------
+    ndarray of int32, shape (pair,)
+        Index of the organization (or run) that alone retrieved the document within the pool depth; −1 where
+        several did or none.
+    """
+    if by not in ("organization", "run"):
+        raise InputError(f"cannot hold out by {by!r}", hint="organization or run")
+    unit = (
+        collection.organization
+        if by == "organization"
+        else np.arange(len(collection.run_ids), dtype=np.int32)
+    )
+    n_contributors = np.zeros(len(collection.relevance), dtype=np.int32)
+    owner = np.full(len(collection.relevance), -1, dtype=np.int32)
+    for u in np.unique(unit[collection.pooled]):
+        inside = collection.pool(np.flatnonzero(collection.pooled & (unit == u)))
+        n_contributors += inside
+        owner[inside] = u
+    return np.where(n_contributors == 1, owner, np.int32(-1))
+
+
+def some(names: Sequence[str], n: int = 3) -> str:
+    """The first names of a list, for a message."""
+    return ", ".join(map(repr, names[:n])) + (" …" if len(names) > n else "")
