@@ -1,0 +1,51 @@
+"""The command line: a thin face over the library; one module per group of commands."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+
+from bayespool import __version__
+from bayespool.cli.score import demo, score
+from bayespool.errors import BayespoolError, BayespoolWarning
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    help="Posterior intervals for the corrected P@n of runs on incompletely judged test collections.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in (score, demo):
+    app.command()(command)
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        typer.echo(f"bayespool {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line: errors of the user's become a line and status 1, Ctrl-C status 130."""
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("ignore")
+    warnings.simplefilter("always", BayespoolWarning)
+    try:
+        app()
+    except BayespoolError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; nothing was written", err=True)
+        sys.exit(130)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    typer.echo(f"warning: {message}", err=True)
