@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -74,25 +75,29 @@ def composition_effects(
     cutoffs = check_cutoffs(cutoffs)
     index = collection.run_index(run_ids)
     table = np.append(states(collection.relevance, rel), np.int8(MISSING))
+    pooled = np.flatnonzero(collection.pooled)
+    document = collection.document[pooled]
+    as_it_is = _split(table[document[:, :, : max(cutoffs)]], cutoffs)
     shape = (len(index), len(collection.query_ids), len(cutoffs))
     delta_precision, delta_antiprecision = np.zeros(shape), np.zeros(shape)
     rank = np.arange(1, collection.document.shape[2] + 1, dtype=np.int32)
     rank_in_run = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
-    as_it_is = {
-        r: _split(table[collection.document[r, :, : max(cutoffs)]], cutoffs)
-        for r in np.flatnonzero(collection.pooled)
-    }
     for row, u in enumerate(index):
-        rank_in_run[:] = 0
+        n_others = np.count_nonzero(pooled != u)
+        if n_others == 0:
+            continue
         rank_in_run[collection.document[u]] = rank
         rank_in_run[-1] = 0
-        pooled = [r for r in as_it_is if r != u]
-        for r in pooled:
-            document = collection.document[r]
-            composed = _composed(document, rank_in_run[document], alpha, max(cutoffs))
-            relevant, nonrelevant = _split(table[composed], cutoffs)
-            delta_precision[row] += (relevant - as_it_is[r][0]) / len(pooled)
-            delta_antiprecision[row] += (nonrelevant - as_it_is[r][1]) / len(pooled)
+        state = (
+            _composed_at_whole_ranks(document, rank_in_run, table, max(cutoffs))
+            if alpha == 1
+            else table[_composed(document, rank_in_run, alpha, max(cutoffs))]
+        )
+        rank_in_run[collection.document[u]] = 0
+        for delta, now, before in zip(
+            (delta_precision, delta_antiprecision), _split(state, cutoffs), as_it_is, strict=True
+        ):
+            delta[row] = (now - before).sum(axis=0) / n_others  # composed with itself a run does not change
     divisor = np.array(cutoffs)
     return CompositionEffects(
         tuple(collection.run_ids[i] for i in index),
@@ -106,23 +111,71 @@ def _split(state: npt.NDArray[np.int8], cutoffs: tuple[int, ...]) -> tuple[IntAr
     return count_within(state == RELEVANT, cutoffs), count_within(state == NONRELEVANT, cutoffs)
 
 
+def _composed_at_whole_ranks(
+    document: IntArray, rank_in_run: IntArray, table: npt.NDArray[np.int8], depth: int
+) -> npt.NDArray[np.int8]:
+    """States of the first ``depth`` documents of runs composed with α = 1, shape (run, topic, rank)."""
+    composed = np.full((*document.shape[:2], depth), MISSING, dtype=np.int8)
+    _whole_rank_loop()(document, rank_in_run, table, composed)
+    return composed
+
+
+@cache
+def _whole_rank_loop() -> Callable[..., None]:
+    """The loop, compiled: every position is a whole rank, at which at most one document stays and one
+    arrives, so that nothing is sorted.
+    """
+    import numba
+
+    return numba.njit(cache=True, nogil=True)(_fill_at_whole_ranks)  # type: ignore[no-any-return]
+
+
+def _fill_at_whole_ranks(
+    document: IntArray, rank_in_run: IntArray, table: npt.NDArray[np.int8], composed: npt.NDArray[np.int8]
+) -> None:
+    n_runs, n_topics, n_ranks = document.shape
+    depth = composed.shape[2]
+    arriving = np.empty(n_ranks, dtype=np.int32)
+    stays = np.empty(n_ranks, dtype=np.bool_)
+    for t in range(n_topics):  # outside: the ranks of one topic's documents stay in the processor's cache
+        for r in range(n_runs):
+            arriving[:] = -1
+            for j in range(n_ranks):
+                pair = document[r, t, j]
+                rank = 0 if pair < 0 else rank_in_run[pair]
+                stays[j] = pair >= 0 and rank == 0
+                if rank > 0:
+                    arriving[rank - 1] = pair
+            filled = 0
+            for j in range(n_ranks):
+                if stays[j]:
+                    composed[r, t, filled] = table[document[r, t, j]]
+                    filled += 1
+                if arriving[j] >= 0 and filled < depth:
+                    composed[r, t, filled] = table[arriving[j]]
+                    filled += 1
+                if filled >= depth:
+                    break
+
+
 def _composed(document: IntArray, rank_in_run: IntArray, alpha: float, depth: int) -> IntArray:
-    """The first ``depth`` documents of a composed run, shape (topic, rank).
+    """The first ``depth`` documents of composed runs, shape (run, topic, rank).
 
     Position (in 2⁻²⁰ ranks), shared or not, and own rank are packed into one integer, whose order is the
     order asked for.
     """
-    own = np.arange(document.shape[1], dtype=np.int64)
-    shared = rank_in_run > 0
-    position = np.where(
-        shared, np.rint((alpha * rank_in_run + (1 - alpha) * (own + 1)) * 2**20), (own + 1) * 2**20
-    )
-    packed = (position.astype(np.int64) << 22) | (shared.astype(np.int64) << 21) | own
-    packed[document < 0] = np.iinfo(np.int64).max
-    depth = min(depth, document.shape[1])
-    if depth < document.shape[1]:
-        packed.partition(depth - 1, axis=1)
-    first = np.sort(packed[:, :depth], axis=1)
-    composed = np.take_along_axis(document, np.minimum(first & (2**21 - 1), document.shape[1] - 1), axis=1)
-    composed[first == np.iinfo(np.int64).max] = -1
+    own = np.arange(document.shape[2], dtype=np.int64)
+    depth = min(depth, document.shape[2])
+    composed = np.empty((*document.shape[:2], depth), dtype=np.int32)
+    for r, ranking in enumerate(document):  # one at a time: bounds the memory
+        rank = rank_in_run[ranking]
+        position = np.where(
+            rank > 0, np.rint((alpha * rank + (1 - alpha) * (own + 1)) * 2**20), (own + 1) * 2**20
+        )
+        packed = (position.astype(np.int64) << 22) | ((rank > 0).astype(np.int64) << 21) | own
+        packed[ranking < 0] = np.iinfo(np.int64).max
+        packed = np.sort(np.partition(packed, depth - 1, axis=1)[:, :depth], axis=1)
+        place = np.minimum(packed & (2**21 - 1), document.shape[2] - 1)
+        composed[r] = np.take_along_axis(ranking, place, axis=1)
+        composed[r][packed == np.iinfo(np.int64).max] = -1
     return composed
