@@ -6,23 +6,56 @@ Whatever a predictor is computed from, the held-out organization took no part in
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
-from bayespool.counts import held_out_counts, held_out_documents, judgment_counts, unjudged_documents
+from bayespool.counts import (
+    NONRELEVANT,
+    RELEVANT,
+    UNJUDGED_STATE,
+    composition_effects,
+    held_out_documents,
+    states_without_own,
+    unjudged_documents,
+)
 
-__all__ = ["PREDICTORS", "DocumentTable", "hidden_document_table", "unjudged_document_table"]
+__all__ = [
+    "COMPOSITION_PREDICTORS",
+    "PREDICTORS",
+    "DocumentTable",
+    "hidden_document_table",
+    "unjudged_document_table",
+    "with_composition",
+]
 
-PREDICTORS = ("log_rank", "precision", "run_precision", "support", "log_best_rank", "fusion")
-"""Log of the rank in the run; logit of the run's judged precision on the topic and over all topics; share of
-the other pooled runs that retrieve the document at any depth; log of the best rank among them; log of 1 + 10
-times the mean over
-them of 1/log₂(1 + rank)."""
+PREDICTORS = (
+    "log_rank",
+    "precision",
+    "run_precision",
+    "support",
+    "log_best_rank",
+    "fusion",
+    "local_precision",
+    "run_unjudged",
+)
+"""Of the run that retrieved the document: log of the rank there; logit of the run's judged precision on the
+topic, and over all topics. Of the other pooled runs: the share that retrieve the document at any depth; log
+of its best rank among them; log of 1 + 10 times the mean over them of 1/log₂(1 + rank). Of the run again:
+logit of its judged precision on the topic around the document, neighbours weighing 1/(1 + distance/5); log odds of
+a document in its top being unjudged, over all topics."""
+
+COMPOSITION_PREDICTORS = ("delta_precision", "delta_antiprecision")
+"""What composing the run with the pooled runs does to their P@n and P̄@n on the topic (Lipani et al. 2015)."""
+
+FloatArray = npt.NDArray[np.float64]
 
 _ABSENT = 2  # a document that no other run retrieves counts as ranked at twice the longest ranking
+_NEAR = 5.0  # distance in ranks at which a judged neighbour counts half
+_NEIGHBOURS = (30, 100)  # how deep judged neighbours are looked for: the pool depth, within these bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,25 +65,31 @@ class DocumentTable:
     Attributes
     ----------
     run, topic : ndarray of int, shape (document,)
-        The run that retrieved it, as an index into the collection's runs (hidden documents) or into the runs
-        asked for (unjudged ones), and the topic.
+        The run that retrieved it, as an index into the collection's runs, and the topic.
     pair : ndarray of int32, shape (document,)
     relevant : ndarray of int64, shape (document,)
         1 for a relevant hidden document; 0 throughout for unjudged ones.
     predictors : ndarray of float, shape (document, predictor)
-        In the order of `PREDICTORS`, not standardised.
+        Not standardised.
+    names : tuple of str
+        Names of the predictors.
     """
 
     run: npt.NDArray[np.intp]
     topic: npt.NDArray[np.intp]
     pair: IntArray
     relevant: npt.NDArray[np.int64]
-    predictors: npt.NDArray[np.float64]
+    predictors: FloatArray
+    names: tuple[str, ...] = PREDICTORS
+
+    def columns(self, names: tuple[str, ...]) -> FloatArray:
+        """The named predictors, shape (document, predictor)."""
+        return self.predictors[:, [self.names.index(name) for name in names]]
 
 
 def hidden_document_table(collection: Collection, *, cutoff: int, rel: int = 1) -> DocumentTable:
-    """The hidden documents of the pooled organizations, each once, for the run of its organization that ranks
-    it best.
+    """The hidden documents of the contributing organizations, each once, for the run of its organization that
+    ranks it best.
 
     Parameters
     ----------
@@ -62,16 +101,7 @@ def hidden_document_table(collection: Collection, *, cutoff: int, rel: int = 1) 
         Smallest relevance that counts as relevant.
     """
     run, topic, rank, pair, relevant = held_out_documents(collection, cutoff=cutoff, rel=rel)
-    depth = _precision_depth(collection)
-    counts = held_out_counts(collection, cutoffs=depth, rel=rel)
-    position = np.full(len(collection.run_ids), -1)
-    position[np.flatnonzero(collection.pooled)] = np.arange(len(counts.run_ids))
-    precision = _precisions(counts.n_relevant[:, :, 0], counts.n_nonrelevant[:, :, 0])
-    own = collection.organization[run]
-    support = _support(collection, pair, own)
-    predictors = np.column_stack(
-        [np.log(rank), precision[0][position[run], topic], precision[1][position[run]], *support]
-    )
+    predictors = _predictors(collection, run, topic, rank, pair, cutoff, rel)
     return DocumentTable(run, topic, pair, relevant.astype(np.int64), predictors)
 
 
@@ -89,31 +119,78 @@ def unjudged_document_table(
     pooled_only : bool
         Only those within the pool depth (the estimand ``"pooled"``).
     """
-    run, topic, pair = unjudged_documents(
+    row, topic, pair = unjudged_documents(
         collection, run_ids, cutoff=cutoff, estimand="pooled" if pooled_only else "complete"
     )
-    ranking = collection.document[collection.run_index(run_ids)[run], topic, :cutoff]
-    rank = (ranking == pair[:, None]).argmax(axis=1) + 1
-    counts = judgment_counts(collection, run_ids, cutoffs=_precision_depth(collection), rel=rel)
-    precision = _precisions(counts.n_relevant[:, :, 0], counts.n_nonrelevant[:, :, 0])
-    own = collection.organization[collection.run_index(run_ids)][run]
-    support = _support(collection, pair, own)
-    predictors = np.column_stack([np.log(rank), precision[0][run, topic], precision[1][run], *support])
+    run = collection.run_index(run_ids)[row]
+    rank = (collection.document[run, topic, :cutoff] == pair[:, None]).argmax(axis=1) + 1
+    predictors = _predictors(collection, run, topic, rank, pair, cutoff, rel)
     return DocumentTable(run, topic, pair, np.zeros(len(pair), dtype=np.int64), predictors)
 
 
-def _precision_depth(collection: Collection) -> int:
-    """How deep judged documents count for a run's precision: where most of them are judged."""
-    return max(10, min(30, collection.pool_depth))
+def with_composition(
+    collection: Collection, table: DocumentTable, *, cutoff: int, rel: int = 1
+) -> DocumentTable:
+    """The table with `COMPOSITION_PREDICTORS` besides, each run composed with the pool without its
+    organization.
+    """
+    effects = np.zeros((len(table.run), len(COMPOSITION_PREDICTORS)))
+    of_organization = collection.organization[table.run]
+    for o in np.unique(of_organization):
+        reduced = collection.unpool(organization=collection.organizations[o])
+        rows = np.flatnonzero(of_organization == o)
+        runs, row = np.unique(table.run[rows], return_inverse=True)
+        composed = composition_effects(
+            reduced, [collection.run_ids[r] for r in runs], cutoffs=cutoff, rel=rel
+        )
+        effects[rows, 0] = composed.delta_precision[row, table.topic[rows], 0]
+        effects[rows, 1] = composed.delta_antiprecision[row, table.topic[rows], 0]
+    return dataclasses.replace(
+        table,
+        predictors=np.hstack([table.predictors, effects]),
+        names=(*table.names, *COMPOSITION_PREDICTORS),
+    )
 
 
-def _precisions(
-    n_relevant: IntArray, n_nonrelevant: IntArray
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Smoothed logit of the judged precision per (run, topic), and per run over all topics."""
-    per_topic = np.log((n_relevant + 0.5) / (n_nonrelevant + 0.5))
-    per_run = np.log((n_relevant.sum(axis=1) + 0.5) / (n_nonrelevant.sum(axis=1) + 0.5))
-    return per_topic, per_run
+def _predictors(
+    collection: Collection,
+    run: npt.NDArray[np.intp],
+    topic: npt.NDArray[np.intp],
+    rank: npt.NDArray[np.intp],
+    pair: IntArray,
+    cutoff: int,
+    rel: int,
+) -> FloatArray:
+    """Predictors in the order of `PREDICTORS`, shape (document, predictor)."""
+    runs, row = np.unique(run, return_inverse=True)
+    least, most = _NEIGHBOURS
+    state = states_without_own(
+        collection, runs, max(cutoff, least, min(most, collection.pool_depth)), rel=rel
+    )
+    relevant, nonrelevant = state == RELEVANT, state == NONRELEVANT
+    top = max(10, min(least, collection.pool_depth))  # where most documents are judged
+    n_relevant = relevant[:, :, :top].sum(axis=2)
+    n_nonrelevant = nonrelevant[:, :, :top].sum(axis=2)
+    n_unjudged = (state[:, :, :top] == UNJUDGED_STATE).sum(axis=(1, 2))
+    ranks = np.arange(state.shape[2])
+    nearness = 1 / (1 + np.abs(ranks[:, None] - ranks[:cutoff]) / _NEAR)
+    local = np.log((relevant @ nearness + 0.25) / (nonrelevant @ nearness + 0.25))
+    return np.column_stack(
+        [
+            np.log(rank),
+            _log_odds(n_relevant, n_nonrelevant)[row, topic],
+            _log_odds(n_relevant.sum(axis=1), n_nonrelevant.sum(axis=1))[row],
+            *_support(collection, pair, collection.organization[run]),
+            local[row, topic, rank - 1],
+            _log_odds(n_unjudged, (n_relevant + n_nonrelevant).sum(axis=1))[row],
+        ]
+    )
+
+
+def _log_odds(n: npt.NDArray[np.int64], n_other: npt.NDArray[np.int64]) -> FloatArray:
+    """Smoothed log odds of one kind against another."""
+    odds: FloatArray = np.log((n + 0.5) / (n_other + 0.5))
+    return odds
 
 
 def _support(

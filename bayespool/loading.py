@@ -9,7 +9,7 @@ from typing import Literal
 
 from bayespool.collection import Collection, Order, build_collection
 from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
-from bayespool.pool import discover_pool
+from bayespool.pool import PoolRule, discover_pool
 from bayespool.trec import find_files, read_organizations, read_qrels, read_runs
 
 __all__ = ["read_collection"]
@@ -23,11 +23,13 @@ def read_collection(
     *,
     pool: Source | None = None,
     organizations: str | Path | Mapping[str, str] | None = None,
+    own_judgments: str | Path | None = None,
     order: Order = "score",
     run_id: Literal["file", "tag"] = "file",
     pool_depth: int | None = None,
     max_holes: int | None = None,
     pooled_run_ids: Iterable[str] | None = None,
+    pool_rule: PoolRule = "leading",
     strict: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Collection:
@@ -46,12 +48,16 @@ def read_collection(
     organizations : path or mapping, optional
         Who submitted which run (CSV or XML file). Runs of one organization resemble each other and are held
         out together.
+    own_judgments : path, optional
+        Judgments of one's own on documents of ``runs`` that nobody had judged (`Collection.add_judgments`).
     order : {"score", "rank"}
         trec_eval's order, or the run files' ranks.
     run_id : {"file", "tag"}
         Name runs by their files or by their tags.
     pool_depth, max_holes, pooled_run_ids
         Override the discovery of the pool.
+    pool_rule : {"leading", "skipping"}
+        The rule of that discovery (``rule`` of `bayespool.discover_pool`).
     strict : bool, default True
         Whether a line that cannot be used is an error; otherwise it is skipped, counted and reported in an
         `InputWarning`.
@@ -89,16 +95,23 @@ def read_collection(
     pool_ids = [by_path[path].run_id for path in pooled]
     organization_of = _organizations(organizations, [run.run_id for run in read], pool_ids, strict=strict)
     collection = build_collection(read, judgments, organizations=organization_of, order=order)
+    own_qrels = None if own_judgments is None else read_qrels(own_judgments, strict=strict)
     if not pool_ids:
         warnings.warn(
             "no pooled runs given: posterior estimates rest on informative priors alone",
             NoPoolWarning,
             stacklevel=2,
         )
-        return collection
-    return discover_pool(
-        collection, pool_ids, depth=pool_depth, max_holes=max_holes, pooled_run_ids=pooled_run_ids
+        return collection if own_qrels is None else collection.add_judgments(own_qrels)
+    collection = discover_pool(
+        collection,
+        pool_ids,
+        depth=pool_depth,
+        max_holes=max_holes,
+        pooled_run_ids=pooled_run_ids,
+        rule=pool_rule,
     )
+    return collection if own_qrels is None else collection.add_judgments(own_qrels)
 
 
 def _distinct(source: Source) -> list[Path]:

@@ -5,6 +5,11 @@ topic. A topic whose documents are all judged says nothing about depth. A run's 
 over the other topics, 0 if its first document is unjudged anywhere. The pool depth is the commonest depth
 above 0 (the larger one of equals), and a run was pooled if on every topic its first ``depth`` documents, or
 all it has, are judged but for ``max_holes`` at the most. One hole in twenty is tolerated by default.
+
+``rule="skipping"`` is the rule of the tool that Lipani et al. (2015) used, for reproduction: the pool depth
+is the commonest count over all runs and topics, and a run was pooled if on every topic ``depth`` *judged*
+documents come before its unjudged document number ``max_holes + 1``, or at most depth/10 documents more than
+those that do are left. One hole in ten is tolerated by default.
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ import dataclasses
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +26,9 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.errors import InputError, NoPoolWarning, PoolWarning
 
-__all__ = ["PoolReport", "describe_pool", "discover_pool"]
+__all__ = ["PoolReport", "PoolRule", "describe_pool", "discover_pool"]
+
+PoolRule = Literal["leading", "skipping"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +97,7 @@ def discover_pool(
     depth: int | None = None,
     max_holes: int | None = None,
     pooled_run_ids: Iterable[str] | None = None,
+    rule: PoolRule = "leading",
 ) -> Collection:
     """The collection with its pool depth and pooled runs filled in.
 
@@ -100,9 +109,12 @@ def discover_pool(
     depth : int, optional
         Pool depth where it is known; else it is discovered.
     max_holes : int, optional
-        Unjudged documents per topic that a pooled run may have within the depth; default ``depth // 20``.
+        Unjudged documents per topic that a pooled run may have within the depth; default ``depth // 20``
+        (``depth // 10`` for ``rule="skipping"``).
     pooled_run_ids : iterable of str, optional
         The pooled runs where they are known; nothing is then asked of their judgments.
+    rule : {"leading", "skipping"}
+        How runs and depth are found, see the top of this page; ``"skipping"`` is for reproductions of 2015.
 
     Returns
     -------
@@ -112,7 +124,7 @@ def discover_pool(
     Raises
     ------
     InputError
-        Unknown run, negative depth or holes, pooled runs named without any depth to be found.
+        Unknown run or rule, negative depth or holes, pooled runs named without any depth to be found.
 
     Warns
     -----
@@ -124,16 +136,20 @@ def discover_pool(
     """
     if (depth is not None and depth < 1) or (max_holes is not None and max_holes < 0):
         raise InputError("the pool depth must be at least 1 and the number of holes at least 0")
+    if rule not in get_args(PoolRule):
+        raise InputError(f"no pool rule {rule!r}", hint=f"known: {', '.join(get_args(PoolRule))}")
     named = None if pooled_run_ids is None else collection.run_index(pooled_run_ids)
     index = named if named is not None else collection.run_index(candidates)
     if depth is None:
-        depth = _commonest_depth(collection, index) if len(index) else 0
+        depth = _commonest_depth(collection, index, rule) if len(index) else 0
         if depth == 0 and named is not None and len(named):
             raise InputError(
                 "the depth of the named runs' pool cannot be told from the judgments", hint="give pool_depth"
             )
     if named is None:
-        index = index[_is_pooled(collection, index, depth, depth // 20 if max_holes is None else max_holes)]
+        if max_holes is None:
+            max_holes = depth // 20 if rule == "leading" else depth // 10
+        index = index[_is_pooled(collection, index, depth, max_holes, rule)]
     pooled = np.zeros(len(collection.run_ids), dtype=bool)
     pooled[index] = depth > 0
     found = dataclasses.replace(collection, pooled=pooled, pool_depth=depth if pooled.any() else 0)
@@ -154,34 +170,46 @@ def discover_pool(
     return found
 
 
-def _commonest_depth(collection: Collection, index: npt.NDArray[np.intp]) -> int:
+def _commonest_depth(collection: Collection, index: npt.NDArray[np.intp], rule: PoolRule) -> int:
     n_leading = _leading(collection, index, max_holes=0)
-    length = collection.length[index]
-    informative: npt.NDArray[np.bool_] = n_leading < length
-    smallest: npt.NDArray[np.int32] = np.where(informative, n_leading, np.iinfo(np.int32).max).min(axis=1)
-    longest = length.max(axis=1, initial=0)
-    smallest = np.where(informative.any(axis=1), smallest, longest)
-    depths, n_runs = np.unique(smallest[smallest > 0], return_counts=True)
-    return int(depths[n_runs == n_runs.max()].max()) if len(depths) else 0
+    if rule == "skipping":
+        counted = n_leading.ravel()
+    else:
+        length = collection.length[index]
+        informative: npt.NDArray[np.bool_] = n_leading < length
+        smallest: npt.NDArray[np.int32] = np.where(informative, n_leading, np.iinfo(np.int32).max).min(axis=1)
+        counted = np.where(informative.any(axis=1), smallest, length.max(axis=1, initial=0))
+    depths, n_found = np.unique(counted[counted > 0], return_counts=True)
+    return int(depths[n_found == n_found.max()].max()) if len(depths) else 0
 
 
 def _is_pooled(
-    collection: Collection, index: npt.NDArray[np.intp], depth: int, max_holes: int
+    collection: Collection, index: npt.NDArray[np.intp], depth: int, max_holes: int, rule: PoolRule
 ) -> npt.NDArray[np.bool_]:
     if depth == 0:
         return np.zeros(len(index), dtype=bool)
-    required = np.minimum(collection.length[index], depth)
-    within = np.asarray(_leading(collection, index, max_holes) >= required)
+    length = collection.length[index]
+    if rule == "leading":
+        within = np.asarray(_leading(collection, index, max_holes) >= np.minimum(length, depth))
+    else:
+        n_judged = _leading(collection, index, max_holes, judged_only=True)
+        within = np.asarray((n_judged >= depth) | (10 * (length - n_judged) <= depth))
     return np.asarray(within.all(axis=1))
 
 
-def _leading(collection: Collection, index: npt.NDArray[np.intp], max_holes: int) -> npt.NDArray[np.int32]:
-    """Documents before the first unjudged one, or before the one after ``max_holes`` unjudged ones; shape
-    (run, topic).
+def _leading(
+    collection: Collection, index: npt.NDArray[np.intp], max_holes: int, *, judged_only: bool = False
+) -> npt.NDArray[np.int32]:
+    """Documents, or judged ones only, before the first unjudged one, or before the one after ``max_holes``
+    unjudged ones; shape (run, topic).
     """
     unjudged = np.append(collection.relevance < 0, False)  # the last entry answers for -1, no document
     n_leading = np.empty((len(index), len(collection.query_ids)), dtype=np.int32)
     for row, run in enumerate(index):
-        n_holes: npt.NDArray[np.intp] = np.cumsum(unjudged[collection.document[run]], axis=1)
-        n_leading[row] = np.minimum((n_holes <= max_holes).sum(axis=1), collection.length[run])
+        hole = unjudged[collection.document[run]]
+        n_holes: npt.NDArray[np.intp] = np.cumsum(hole, axis=1)
+        before = n_holes <= max_holes
+        n_leading[row] = np.minimum(before.sum(axis=1), collection.length[run])
+        if judged_only:
+            n_leading[row] -= (before & hole).sum(axis=1)
     return n_leading

@@ -44,7 +44,7 @@ _POINT = {
     "anti-precision": AntiPrecision,
     "condensed-list": CondensedList,
 }
-_POSTERIOR = {f"posterior-{model}": model for model in ("combined", *MODEL_NAMES)}
+_POSTERIOR = {f"posterior-{model.replace('_', '-')}": model for model in ("combined", *MODEL_NAMES)}
 
 ESTIMATOR_NAMES = (*_POINT, *_POSTERIOR)
 DEFAULT_ESTIMATORS = (

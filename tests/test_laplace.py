@@ -9,21 +9,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayespool import judgment_counts
-from bayespool.counts import held_out_counts
-from bayespool.documents import hidden_document_table
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.inference import NUTS, Laplace
 from bayespool.inference.density import Density
 from bayespool.inference.laplace import approximate
+from bayespool.measures import parse_measure
 from bayespool.models import (
     EVIDENCE_PREDICTORS,
-    RATIO_PREDICTORS,
-    gather_documents,
-    gather_evidence,
     parse_prior,
 )
-from bayespool.posterior import MODEL_NAMES, PosteriorEstimator
+from bayespool.posterior import MODEL_NAMES, PosteriorEstimator, Task
 from bayespool.simulation import SimulationSettings, load_example, simulate
 
 CENTRED = {("interpolated", "topic"), ("interpolated", "run"), ("smoothed", "topic"), ("smoothed", "run")}
@@ -31,12 +26,7 @@ CENTRED = {("interpolated", "topic"), ("interpolated", "run"), ("smoothed", "top
 
 def _evidence(model, collection=None, targets=("new-a", "new-b"), cutoff=10):
     collection = load_example() if collection is None else collection
-    if model in ("ratio", "evidence"):
-        names = RATIO_PREDICTORS if model == "ratio" else EVIDENCE_PREDICTORS
-        table = hidden_document_table(collection, cutoff=cutoff)
-        return gather_documents(collection, table, names, without=targets)
-    counts = judgment_counts(collection, targets, cutoffs=cutoff)
-    return gather_evidence(held_out_counts(collection, cutoffs=cutoff), counts, cutoff)
+    return Task(collection, targets, parse_measure(f"P@{cutoff}"), "complete").prepare(model, {}).evidence
 
 
 def _build(name):
@@ -76,6 +66,8 @@ def test_the_density_is_the_one_of_the_pymc_graph(model):
             else:
                 values[f"standard_{scale}"] = effect / np.exp(t)
                 moved += (len(effect) - 1) * t
+        if "beta" in values:
+            values["standard_beta"] = evidence.rotation.T @ values["beta"]
         point = {}
         for rv in graph.free_RVs:
             transform, value = graph.rvs_to_transforms[rv], values[rv.name]

@@ -25,6 +25,7 @@ __all__ = [
     "OrderOption",
     "Organizations",
     "Output",
+    "OwnJudgments",
     "PerTopic",
     "Pool",
     "PoolDepth",
@@ -82,6 +83,10 @@ Pool = Annotated[
 ]
 Organizations = Annotated[
     Path | None, typer.Option(help="Who submitted which run: CSV with run_id,organization, or XML.")
+]
+OwnJudgments = Annotated[
+    Path | None,
+    typer.Option(help="Judgments of your own, as qrels, on documents of the runs that nobody had judged."),
 ]
 Threshold = Annotated[
     int | None,

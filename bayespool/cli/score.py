@@ -21,6 +21,7 @@ from bayespool.cli.options import (
     OrderOption,
     Organizations,
     Output,
+    OwnJudgments,
     PerTopic,
     Pool,
     PoolDepth,
@@ -54,6 +55,7 @@ def score(
     qrels: QrelsFile,
     pool: Pool = None,
     organizations: Organizations = None,
+    own_judgments: OwnJudgments = None,
     measure: Measures = ["P@10"],  # noqa: B006 - typer copies it
     relevance_threshold: Threshold = None,
     estimators: Estimators = None,
@@ -98,6 +100,7 @@ def score(
             [str(r) for r in runs],
             pool=None if pool is None else [str(p) for p in pool],
             organizations=organizations,
+            own_judgments=own_judgments,
             order=order,
             run_id=run_id,
             pool_depth=pool_depth,

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bayespool.errors import InputError
+from bayespool.trec import Qrels
 
 if TYPE_CHECKING:
     from typing import Self
@@ -55,6 +57,8 @@ class Collection:
         Whether a run contributed to the pool.
     pool_depth : int
         Each pooled run's documents down to this rank were judged; 0 where no pool is known.
+    added : ndarray of bool, shape (pair,)
+        Whether a judgment was added by `add_judgments`: it was made because of the runs that retrieve it.
     """
 
     run_ids: tuple[str, ...]
@@ -68,6 +72,7 @@ class Collection:
     organization: IntArray
     pooled: npt.NDArray[np.bool_]
     pool_depth: int
+    added: npt.NDArray[np.bool_]
 
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())
@@ -101,6 +106,7 @@ class Collection:
             self.pair_doc,
             self.organization,
             self.pooled,
+            self.added,
         ):
             digest.update(np.ascontiguousarray(array).data)
         for buffer in self.doc_ids.buffers():
@@ -143,6 +149,77 @@ class Collection:
         inside = np.zeros(len(self.relevance) + 1, dtype=bool)
         inside[self.document[index, :, : self.pool_depth]] = True
         return inside[:-1]
+
+    @property
+    def contributors(self) -> npt.NDArray[np.intp]:
+        """Positions of the runs because of which something was judged: the pooled ones, and those that
+        retrieve an added judgment.
+        """
+        retrieves = (
+            np.append(self.added, False)[self.document].any(axis=(1, 2)) if self.added.any() else False
+        )
+        return np.flatnonzero(self.pooled | retrieves)
+
+    def contributed(self, run_index: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+        """Which pairs were judged because of the given runs, as far as that is known, shape (pair,)."""
+        inside = self.pool(run_index[self.pooled[run_index]])
+        if self.added.any():
+            retrieved = np.zeros(len(self.relevance) + 1, dtype=bool)
+            retrieved[self.document[run_index]] = True
+            inside |= self.added & retrieved[:-1]
+        return inside
+
+    def add_judgments(self, qrels: Qrels) -> Self:
+        """The collection with judgments of one's own on documents that nobody had judged.
+
+        They count like all others in every measure. The models learn from them, too: a document that only one
+        organization's runs retrieve was judged because of it, as a pooled document is.
+
+        Parameters
+        ----------
+        qrels : Qrels
+            Judgments of documents that runs of the collection retrieve. Topics and documents that no run has
+            are of no use and passed over.
+
+        Returns
+        -------
+        Collection
+
+        Raises
+        ------
+        InputError
+            A document is judged already, and otherwise; or none is of use.
+        """
+        topic_of = {query_id: t for t, query_id in enumerate(self.query_ids)}
+        names = qrels.query_id.dictionary.to_pylist()
+        topic = np.array([topic_of.get(name, -1) for name in names])[qrels.query_id.indices.to_numpy()]
+        doc = pc.index_in(qrels.doc_id.dictionary, value_set=self.doc_ids).fill_null(-1).to_numpy()
+        doc = doc[qrels.doc_id.indices.to_numpy()]
+        known = (topic >= 0) & (doc >= 0) & (qrels.relevance >= 0)
+        wanted = topic[known].astype(np.int64) * len(self.doc_ids) + doc[known]
+        codes = self.pair_topic.astype(np.int64) * len(self.doc_ids) + self.pair_doc  # ascend with the pair
+        pair = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
+        found = codes[pair] == wanted
+        pair, value = pair[found], qrels.relevance[known][found]
+        before = self.relevance[pair]
+        if ((before >= 0) & (before != value)).any():
+            first = pair[int(((before >= 0) & (before != value)).argmax())]
+            raise InputError(
+                f"document {self.doc_id(first)} of topic {self.query_ids[self.pair_topic[first]]} has "
+                f"relevance {self.relevance[first]} in the qrels and another one here",
+                path=qrels.path,
+                hint="judgments of your own are for documents that nobody has judged",
+            )
+        new = before < 0
+        if not new.any():
+            raise InputError(
+                "no judgment is of an unjudged document that a run retrieves",
+                path=qrels.path,
+                hint="are these the topics and documents of this collection?",
+            )
+        relevance, added = self.relevance.copy(), self.added.copy()
+        relevance[pair[new]], added[pair[new]] = value[new], True
+        return dataclasses.replace(self, relevance=relevance, added=added)
 
     def unpool(self, run_ids: str | Iterable[str] | None = None, *, organization: str | None = None) -> Self:
         """The collection as it would be had some runs, or all runs of an organization, not been pooled.
@@ -230,8 +307,9 @@ def sole_contributor(collection: Collection, by: Literal["organization", "run"] 
     )
     n_contributors = np.zeros(len(collection.relevance), dtype=np.int32)
     owner = np.full(len(collection.relevance), -1, dtype=np.int32)
-    for u in np.unique(unit[collection.pooled]):
-        inside = collection.pool(np.flatnonzero(collection.pooled & (unit == u)))
+    contributors = collection.contributors
+    for u in np.unique(unit[contributors]):
+        inside = collection.contributed(contributors[unit[contributors] == u])
         n_contributors += inside
         owner[inside] = u
     return np.where(n_contributors == 1, owner, np.int32(-1))

@@ -20,7 +20,7 @@ from bayespool.counts.states import (
     top_states,
 )
 
-__all__ = ["HeldOutCounts", "held_out_counts", "held_out_documents"]
+__all__ = ["HeldOutCounts", "held_out_counts", "held_out_documents", "states_without_own"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +70,7 @@ def held_out_counts(
     rel: int = 1,
     by: Literal["organization", "run"] = "organization",
     substitute: str | None = None,
+    with_added: bool = False,
 ) -> HeldOutCounts:
     """Held-out evidence: each pooled run's counts with its organization out of the pool.
 
@@ -85,13 +86,16 @@ def held_out_counts(
         A run that takes the held-out one's place in the pool, so that the pool keeps its size (Webber & Park
         2009, §3.1): what it retrieves within the pool depth stays judged.
 
+    with_added : bool
+        Also the runs that retrieve judgments added to the pool.
+
     Returns
     -------
     HeldOutCounts
-        With no rows where there is no pooled run.
+        With no rows where there is no such run.
     """
     cutoffs = check_cutoffs(cutoffs)
-    index = np.flatnonzero(collection.pooled)
+    index = collection.contributors if with_added else np.flatnonzero(collection.pooled)
     unit = (
         collection.organization
         if by == "organization"
@@ -134,7 +138,7 @@ def held_out_documents(
     Each document that one organization alone contributed is there once, for the run of it that ranks it best,
     if that is within the cutoff.
     """
-    index = np.flatnonzero(collection.pooled)
+    index = collection.contributors
     state = top_states(states(collection.relevance, rel), collection.document, index, (cutoff,))
     document = collection.document[index, :, : state.shape[2]]
     unit = collection.organization[index]
@@ -142,6 +146,20 @@ def held_out_documents(
     run, topic, rank = np.nonzero(hidden & _is_best_ranked(document, hidden))
     relevant: npt.NDArray[np.bool_] = state[run, topic, rank] == RELEVANT
     return index[run], topic, rank + 1, document[run, topic, rank], relevant
+
+
+def states_without_own(
+    collection: Collection, run_index: npt.NDArray[np.intp], depth: int, *, rel: int = 1
+) -> npt.NDArray[np.int8]:
+    """States of the first ``depth`` documents of runs, shape (run, topic, rank); what only a run's own
+    organization contributed is unjudged.
+    """
+    state = top_states(states(collection.relevance, rel), collection.document, run_index, (depth,))
+    document = collection.document[run_index, :, : state.shape[2]]
+    own = _is_hidden(
+        document, state, sole_contributor(collection, "organization"), collection.organization[run_index]
+    )
+    return np.where(own, np.int8(UNJUDGED_STATE), state)
 
 
 def _is_hidden(

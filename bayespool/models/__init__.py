@@ -2,6 +2,11 @@
 here samples.
 """
 
+from bayespool.models.anti_precision import (
+    ANTI_PRECISION_PREDICTORS,
+    anti_precision,
+    anti_precision_structure,
+)
 from bayespool.models.background import background, background_log_odds, background_structure
 from bayespool.models.document import EVIDENCE_PREDICTORS, evidence, evidence_structure
 from bayespool.models.evidence import ModelEvidence, gather_evidence
@@ -13,12 +18,15 @@ from bayespool.models.smoothed import smoothed, smoothed_log_odds, smoothed_stru
 from bayespool.models.structure import Structure
 
 __all__ = [
+    "ANTI_PRECISION_PREDICTORS",
     "EVIDENCE_PREDICTORS",
     "RATIO_PREDICTORS",
     "LinearEvidence",
     "ModelEvidence",
     "Prior",
     "Structure",
+    "anti_precision",
+    "anti_precision_structure",
     "background",
     "background_log_odds",
     "background_structure",

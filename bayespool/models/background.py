@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayespool.models.evidence import FloatArray, IndexArray, ModelEvidence
-from bayespool.models.priors import Prior
+from bayespool.models.priors import LOG_ODDS, SCALE, Prior
 from bayespool.models.structure import Block, Coefficient, Group, Predictor, Structure, identity_link
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ __all__ = ["background", "background_log_odds", "background_structure"]
 def background(
     evidence: ModelEvidence,
     *,
-    mu: Prior = Prior("Normal", (-2.2, 1.5)),
-    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
+    mu: Prior = LOG_ODDS,
+    sigma_topic: Prior = SCALE,
+    sigma_organization: Prior = SCALE,
 ) -> pm.Model:
     r"""Hierarchical form of the background correction X_B = B + Δ·E (Ravana & Moffat 2010).
 
@@ -81,9 +81,9 @@ def background_log_odds(draws: Mapping[str, FloatArray], run: IndexArray, residu
 def background_structure(
     evidence: ModelEvidence,
     *,
-    mu: Prior = Prior("Normal", (-2.2, 1.5)),
-    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
+    mu: Prior = LOG_ODDS,
+    sigma_topic: Prior = SCALE,
+    sigma_organization: Prior = SCALE,
 ) -> Structure:
     """The same model for the Laplace engine."""
     predictor = Predictor(

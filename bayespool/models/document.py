@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from bayespool.documents import PREDICTORS
 from bayespool.models.linear import LinearEvidence, linear_graph, linear_structure
-from bayespool.models.priors import Prior
-from bayespool.models.structure import Structure
+from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE, Prior
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -20,10 +19,10 @@ EVIDENCE_PREDICTORS = PREDICTORS
 def evidence(
     documents: LinearEvidence,
     *,
-    mu: Prior = Prior("Normal", (-2.2, 1.5)),
-    beta: Prior = Prior("Normal", (0.0, 1.0)),
-    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
+    mu: Prior = LOG_ODDS,
+    beta: Prior = SLOPE,
+    sigma_topic: Prior = SCALE,
+    sigma_organization: Prior = SCALE,
 ) -> pm.Model:
     r"""Document-level model: one Bernoulli per hidden document.
 
@@ -34,7 +33,8 @@ def evidence(
 
     with x_d the predictors of `bayespool.documents.PREDICTORS`: the log rank in the run, the run's judged
     precision on the topic and over all topics, the share of the other pooled runs that retrieve the document
-    at any depth, its log best rank among them, and its reciprocal-log-rank fusion score over them.
+    at any depth, its log best rank among them, its reciprocal-log-rank fusion score over them, the
+    run's judged precision around the document, and how much of the run's top is unjudged.
 
     Parameters
     ----------
@@ -54,15 +54,4 @@ def evidence(
     )
 
 
-def evidence_structure(
-    documents: LinearEvidence,
-    *,
-    mu: Prior = Prior("Normal", (-2.2, 1.5)),
-    beta: Prior = Prior("Normal", (0.0, 1.0)),
-    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
-) -> Structure:
-    """The same model for the Laplace engine."""
-    return linear_structure(
-        documents, mu=mu, beta=beta, sigma_topic=sigma_topic, sigma_organization=sigma_organization
-    )
+evidence_structure = linear_structure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,7 +79,9 @@ class ModelEvidence:
         }
 
 
-def gather_evidence(held_out: HeldOutCounts, targets: JudgmentCounts, cutoff: int) -> ModelEvidence:
+def gather_evidence(
+    held_out: HeldOutCounts, targets: JudgmentCounts, cutoff: int, *, with_added: Sequence[str] = ()
+) -> ModelEvidence:
     """Evidence at one cutoff.
 
     Parameters
@@ -89,6 +92,8 @@ def gather_evidence(held_out: HeldOutCounts, targets: JudgmentCounts, cutoff: in
         Of the runs to score.
     cutoff : int
         One that both tables have.
+    with_added : sequence of str
+        The runs to score of which added judgments are evidence.
 
     Returns
     -------
@@ -96,13 +101,19 @@ def gather_evidence(held_out: HeldOutCounts, targets: JudgmentCounts, cutoff: in
     """
     h, t = held_out.cutoffs.index(cutoff), targets.cutoffs.index(cutoff)
     own = [i for i, run in enumerate(held_out.run_ids) if run not in set(targets.run_ids)]
-    present, organization = np.unique(held_out.organization[own], return_inverse=True)
-    run, topic = np.nonzero(held_out.n_credited[own, :, h])
-    credited = (np.array(own, dtype=np.intp)[run], topic, h)
-    n_relevant = np.concatenate([held_out.n_relevant[own, :, h], targets.n_relevant[:, :, t]])
-    n_judged = n_relevant + np.concatenate(
-        [held_out.n_nonrelevant[own, :, h], targets.n_nonrelevant[:, :, t]]
-    )
+    position = {run: i for i, run in enumerate(targets.run_ids)}
+    added = [i for i, run in enumerate(held_out.run_ids) if run in position and run in with_added]
+    rows = np.array([*own, *added], dtype=np.intp)
+    run_of_row = np.array([*range(len(own)), *(len(own) + position[held_out.run_ids[i]] for i in added)])
+    present, organization = np.unique(held_out.organization[rows], return_inverse=True)
+    row, topic = np.nonzero(held_out.n_credited[rows, :, h])
+    credited = (rows[row], topic, h)
+    relevant, nonrelevant = targets.n_relevant[:, :, t].copy(), targets.n_nonrelevant[:, :, t].copy()
+    for i in added:  # what was judged because of a run says nothing of what others had judged
+        relevant[position[held_out.run_ids[i]]] = held_out.n_relevant[i, :, h]
+        nonrelevant[position[held_out.run_ids[i]]] = held_out.n_nonrelevant[i, :, h]
+    n_relevant = np.concatenate([held_out.n_relevant[own, :, h], relevant])
+    n_judged = n_relevant + np.concatenate([held_out.n_nonrelevant[own, :, h], nonrelevant])
     judged_run, judged_topic = np.nonzero(n_judged)
     unknown = held_out.n_hidden[credited] + held_out.n_unjudged[credited]
     return ModelEvidence(
@@ -111,8 +122,8 @@ def gather_evidence(held_out: HeldOutCounts, targets: JudgmentCounts, cutoff: in
         run_ids=(*(held_out.run_ids[i] for i in own), *targets.run_ids),
         n_pooled_runs=len(own),
         hidden_topic=topic.astype(np.int64),
-        hidden_organization=organization[run].astype(np.int64),
-        hidden_run=run.astype(np.int64),
+        hidden_organization=organization[row].astype(np.int64),
+        hidden_run=run_of_row[row].astype(np.int64),
         n_hidden=held_out.n_credited[credited].astype(np.int64),
         n_hidden_relevant=held_out.n_credited_relevant[credited].astype(np.int64),
         hidden_residual=unknown / cutoff,

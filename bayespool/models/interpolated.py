@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayespool.models.evidence import FloatArray, IndexArray, ModelEvidence
-from bayespool.models.priors import Prior
+from bayespool.models.priors import FACTOR, PRECISION, SCALE, Prior
 from bayespool.models.structure import (
     Block,
     Coefficient,
@@ -30,11 +30,11 @@ __all__ = ["interpolated", "interpolated_log_odds", "interpolated_structure"]
 def interpolated(
     evidence: ModelEvidence,
     *,
-    a: Prior = Prior("Normal", (-0.5, 1.5)),
-    c: Prior = Prior("Beta", (2.0, 2.5)),
-    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_run: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
+    a: Prior = PRECISION,
+    c: Prior = FACTOR,
+    sigma_topic: Prior = SCALE,
+    sigma_run: Prior = SCALE,
+    sigma_organization: Prior = SCALE,
 ) -> pm.Model:
     r"""Hierarchical form of the interpolated correction X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010).
 
@@ -101,11 +101,11 @@ def interpolated_log_odds(
 def interpolated_structure(
     evidence: ModelEvidence,
     *,
-    a: Prior = Prior("Normal", (-0.5, 1.5)),
-    c: Prior = Prior("Beta", (2.0, 2.5)),
-    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_run: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
+    a: Prior = PRECISION,
+    c: Prior = FACTOR,
+    sigma_topic: Prior = SCALE,
+    sigma_run: Prior = SCALE,
+    sigma_organization: Prior = SCALE,
 ) -> Structure:
     """The same model for the Laplace engine."""
     one = np.ones(len(evidence.n_hidden))

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.documents import PREDICTORS, DocumentTable
-from bayespool.models.priors import Prior
+from bayespool.documents import COMPOSITION_PREDICTORS, DocumentTable
+from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE, Prior
 from bayespool.models.structure import Block, Coefficient, Group, Predictor, Structure, identity_link
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ __all__ = ["LinearEvidence", "gather_documents", "linear_graph", "linear_log_odd
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
+
+
+_OF_RANKINGS = frozenset({"precision", "run_precision", "run_unjudged", *COMPOSITION_PREDICTORS})
+"""Predictors with one value for all documents of a run and topic."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +70,17 @@ class LinearEvidence:
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Arrays by name: what a model registers as ``pm.Data`` and a refit exchanges."""
         names = ("topic", "organization", "predictors", "n_hidden", "n_hidden_relevant")
-        return {f"hidden_{n}" if not n.startswith("n_") else n: getattr(self, n) for n in names}
+        arrays = {n if n.startswith("n_") else f"hidden_{n}": getattr(self, n) for n in names}
+        return arrays | {"rotation": self.rotation}
+
+    @property
+    def rotation(self) -> FloatArray:
+        """Orthonormal directions in which predictors are uncorrelated, shape (predictor, direction)."""
+        return np.linalg.eigh((self.predictors * self.n_hidden[:, None]).T @ self.predictors)[1]
 
     def standardise(self, table: DocumentTable) -> FloatArray:
         """Predictors of other documents on the scale of these, shape (document, predictor)."""
-        chosen = table.predictors[:, [PREDICTORS.index(n) for n in self.predictor_names]]
-        standard: FloatArray = (chosen - self.center) / self.spread
+        standard: FloatArray = (table.columns(self.predictor_names) - self.center) / self.spread
         return standard
 
     def of_organizations(self, kept: npt.NDArray[np.bool_]) -> LinearEvidence:
@@ -105,14 +114,14 @@ def gather_documents(
     hidden : DocumentTable
         Of `bayespool.documents.hidden_document_table`.
     predictor_names : tuple of str
-        Out of `bayespool.documents.PREDICTORS`.
+        Out of the table's.
     without : tuple of str
-        Runs whose hidden documents are left out: the runs to score.
+        Runs whose hidden documents are left out, but for added judgments: the runs to score.
     """
-    kept = ~np.isin(hidden.run, collection.run_index(without)) if without else np.ones(len(hidden.run), bool)
-    chosen = hidden.predictors[kept][:, [PREDICTORS.index(n) for n in predictor_names]]
+    kept = collection.added[hidden.pair] | ~np.isin(hidden.run, collection.run_index(without))
+    chosen = hidden.columns(predictor_names)[kept]
     keys = np.column_stack([hidden.run[kept], hidden.topic[kept]])
-    if set(predictor_names) <= {"precision", "run_precision"}:
+    if _OF_RANKINGS.issuperset(predictor_names):
         rows, row = np.unique(keys, axis=0, return_inverse=True)
         first = np.full(len(rows), 0)
         first[row] = np.arange(len(row))
@@ -122,8 +131,8 @@ def gather_documents(
     center = chosen.mean(axis=0) if len(chosen) else np.zeros(len(predictor_names))
     spread = chosen.std(axis=0) if len(chosen) else np.ones(len(predictor_names))
     spread = np.where(spread > 1e-9, spread, 1.0)
-    pooled = np.flatnonzero(collection.pooled)
-    present = np.unique(collection.organization[pooled])
+    own = np.unique(rows[:, 0][np.isin(rows[:, 0], np.flatnonzero(~collection.pooled))])
+    present = np.unique(collection.organization[np.concatenate([np.flatnonzero(collection.pooled), own])])
     return LinearEvidence(
         query_ids=collection.query_ids,
         organizations=tuple(collection.organizations[o] for o in present),
@@ -142,7 +151,11 @@ def gather_documents(
 def linear_graph(
     evidence: LinearEvidence, *, mu: Prior, beta: Prior, sigma_topic: Prior, sigma_organization: Prior
 ) -> pm.Model:
-    """The graph of logit p = μ + topic + organization + β·x on hidden documents."""
+    """The graph of logit p = μ + topic + organization + β·x on hidden documents.
+
+    The sampler sees normal slopes along directions in which the predictors are uncorrelated: the same prior,
+    for a rotation leaves it as it is, and several times the effective draws.
+    """
     import pymc as pm
 
     from bayespool.models.parts import binomial, group_effect
@@ -150,21 +163,31 @@ def linear_graph(
     with pm.Model(coords=evidence.coords) as model:
         data = {name: pm.Data(name, values) for name, values in evidence.arrays().items()}
         intercept = mu.variable("mu")
-        slopes = beta.variable("beta", dims="predictor")
+        if beta.distribution == "Normal" and len(beta.args) == 2:
+            center, scale = beta.args
+            standard = pm.Normal("standard_beta", shape=len(evidence.predictor_names))
+            slopes = pm.Deterministic("beta", center + scale * data["rotation"] @ standard, dims="predictor")
+        else:
+            slopes = beta.variable("beta", dims="predictor")
         topic = group_effect("topic", sigma_topic, "topic", centred=False)
         organization = group_effect("organization", sigma_organization, "organization", centred=False)
         logit_p = (
             intercept
             + topic[data["hidden_topic"]]
             + organization[data["hidden_organization"]]
-            + (data["hidden_predictors"] * slopes).sum(axis=1)
+            + data["hidden_predictors"] @ slopes
         )
         binomial("hidden_relevant", logit_p, data["n_hidden"], data["n_hidden_relevant"])
     return model
 
 
 def linear_structure(
-    evidence: LinearEvidence, *, mu: Prior, beta: Prior, sigma_topic: Prior, sigma_organization: Prior
+    evidence: LinearEvidence,
+    *,
+    mu: Prior = LOG_ODDS,
+    beta: Prior = SLOPE,
+    sigma_topic: Prior = SCALE,
+    sigma_organization: Prior = SCALE,
 ) -> Structure:
     """The same model for the Laplace engine."""
     predictor = Predictor(

@@ -10,7 +10,7 @@ from typing import Any
 
 from bayespool.errors import InputError
 
-__all__ = ["Prior", "parse_prior"]
+__all__ = ["FACTOR", "LOG_ODDS", "PRECISION", "SCALE", "SLOPE", "Prior", "parse_prior"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +76,15 @@ def parse_prior(text: str | Prior) -> Prior:
         raise InputError(
             f"prior {text!r} is not a distribution", hint="write it like Normal(-2.2, 1.5)"
         ) from error
+
+
+LOG_ODDS = Prior("Normal", (-2.2, 1.5))
+"""Of a chance of relevance: 95 % of its mass lies between 1 % and 68 %."""
+PRECISION = Prior("Normal", (-0.5, 1.5))
+"""Log odds of a judged document being relevant: between 3 % and 92 %."""
+FACTOR = Prior("Beta", (2.0, 2.5))
+"""Relevance of unjudged documents over that of judged ones: covers the published 0.42 and 0.91."""
+SLOPE = Prior("Normal", (0.0, 1.0))
+"""Of a standardised predictor: e in the odds for a standard deviation is ordinary."""
+SCALE = Prior("HalfNormal", (1.0,))
+"""Standard deviation between groups: a factor of e in the odds is ordinary, e² rare."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayespool.models.linear import LinearEvidence, linear_graph, linear_structure
-from bayespool.models.priors import Prior
-from bayespool.models.structure import Structure
+from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE, Prior
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -19,10 +18,10 @@ RATIO_PREDICTORS = ("precision", "run_precision")
 def ratio(
     evidence: LinearEvidence,
     *,
-    mu: Prior = Prior("Normal", (-2.2, 1.5)),
-    beta: Prior = Prior("Normal", (0.0, 1.0)),
-    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
+    mu: Prior = LOG_ODDS,
+    beta: Prior = SLOPE,
+    sigma_topic: Prior = SCALE,
+    sigma_organization: Prior = SCALE,
 ) -> pm.Model:
     r"""Webber & Park's adjustments as a hierarchy, with the judged precision of the run.
 
@@ -59,15 +58,4 @@ def ratio(
     )
 
 
-def ratio_structure(
-    evidence: LinearEvidence,
-    *,
-    mu: Prior = Prior("Normal", (-2.2, 1.5)),
-    beta: Prior = Prior("Normal", (0.0, 1.0)),
-    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
-) -> Structure:
-    """The same model for the Laplace engine."""
-    return linear_structure(
-        evidence, mu=mu, beta=beta, sigma_topic=sigma_topic, sigma_organization=sigma_organization
-    )
+ratio_structure = linear_structure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayespool.models.evidence import FloatArray, IndexArray, ModelEvidence
-from bayespool.models.priors import Prior
+from bayespool.models.priors import FACTOR, PRECISION, SCALE, Prior
 from bayespool.models.structure import (
     Block,
     Coefficient,
@@ -24,17 +24,19 @@ if TYPE_CHECKING:
 
 __all__ = ["smoothed", "smoothed_log_odds", "smoothed_structure"]
 
+_BACKGROUND = Prior("Normal", (-2.8, 1.0))
+
 
 def smoothed(
     evidence: ModelEvidence,
     *,
-    a: Prior = Prior("Normal", (-0.5, 1.5)),
-    c: Prior = Prior("Beta", (2.0, 2.5)),
-    mu: Prior = Prior("Normal", (-2.8, 1.0)),
-    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_run: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_background: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
+    a: Prior = PRECISION,
+    c: Prior = FACTOR,
+    mu: Prior = _BACKGROUND,
+    sigma_topic: Prior = SCALE,
+    sigma_run: Prior = SCALE,
+    sigma_background: Prior = SCALE,
+    sigma_organization: Prior = SCALE,
 ) -> pm.Model:
     r"""Hierarchical form of the smoothed correction X_M = B + C·Δ·B + Δ²·E (Ravana & Moffat 2010).
 
@@ -107,13 +109,13 @@ def smoothed_log_odds(draws: Mapping[str, FloatArray], run: IndexArray, residual
 def smoothed_structure(
     evidence: ModelEvidence,
     *,
-    a: Prior = Prior("Normal", (-0.5, 1.5)),
-    c: Prior = Prior("Beta", (2.0, 2.5)),
-    mu: Prior = Prior("Normal", (-2.8, 1.0)),
-    sigma_topic: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_run: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_background: Prior = Prior("HalfNormal", (1.0,)),
-    sigma_organization: Prior = Prior("HalfNormal", (1.0,)),
+    a: Prior = PRECISION,
+    c: Prior = FACTOR,
+    mu: Prior = _BACKGROUND,
+    sigma_topic: Prior = SCALE,
+    sigma_run: Prior = SCALE,
+    sigma_background: Prior = SCALE,
+    sigma_organization: Prior = SCALE,
 ) -> Structure:
     """The same model for the Laplace engine."""
     one = np.ones(len(evidence.n_hidden))

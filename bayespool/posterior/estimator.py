@@ -39,7 +39,7 @@ class PosteriorEstimator:
 
     Parameters
     ----------
-    model : {"combined", "background", "interpolated", "smoothed", "ratio", "evidence"}
+    model : {"combined", "background", "interpolated", "smoothed", "ratio", "anti_precision", "evidence"}
         See `bayespool.models`. ``"combined"`` mixes ``ratio`` and ``evidence`` with weights by their log
         predictive density on held-out organizations; without hidden documents to learn from it is
         ``interpolated``.
@@ -92,7 +92,7 @@ class PosteriorEstimator:
     @property
     def name(self) -> str:
         """``posterior-`` and the model's name."""
-        return f"posterior-{self.model}"
+        return f"posterior-{self.model.replace('_', '-')}"
 
     def estimate(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
@@ -191,6 +191,8 @@ class PosteriorEstimator:
             effect = new_organization_effect(
                 parameters["sigma_organization"], len(one.evidence.organizations), task.organization, rng
             )
+            known = one.organization >= 0
+            effect[:, known] = parameters["organization_effect"][:, one.organization[known]]
             log_odds = one.log_odds(parameters) + effect[:, task.documents[0]]
             completed.append(impute(task.counts.n_relevant[:, :, 0], task.documents, log_odds, rng))
         draws = completed[0] if len(models) == 1 else mix(completed, weights, np.random.default_rng(mix_seed))

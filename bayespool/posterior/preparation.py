@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.counts import Estimand, JudgmentCounts, held_out_counts, judgment_counts, unjudged_documents
-from bayespool.documents import DocumentTable, hidden_document_table, unjudged_document_table
+from bayespool.documents import (
+    DocumentTable,
+    hidden_document_table,
+    unjudged_document_table,
+    with_composition,
+)
 from bayespool.measures import Precision
 
 if TYPE_CHECKING:
     from bayespool.models import LinearEvidence, ModelEvidence, Structure
 
-__all__ = ["MODEL_NAMES", "ModelName", "Prepared", "Task", "prior_names"]
+__all__ = ["MODEL_NAMES", "LinearName", "ModelName", "Prepared", "Task", "prior_names"]
 
-ModelName = Literal["background", "interpolated", "smoothed", "ratio", "evidence"]
-MODEL_NAMES: tuple[ModelName, ...] = ("background", "interpolated", "smoothed", "ratio", "evidence")
+ModelName = Literal["background", "interpolated", "smoothed", "ratio", "anti_precision", "evidence"]
+MODEL_NAMES: tuple[ModelName, ...] = get_args(ModelName)
+LinearName = Literal["ratio", "anti_precision", "evidence"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -87,30 +93,59 @@ class Task:
     @property
     def has_evidence(self) -> bool:
         """Whether anything is hidden when an organization other than the targets' runs is held out."""
-        return bool(len(self.linear_evidence("ratio").n_hidden))
+        kept = np.isin(self.hidden.run, self.collection.run_index(self.run_ids), invert=True)
+        return bool((kept | self.collection.added[self.hidden.pair]).any())
 
-    def linear_evidence(self, model: Literal["ratio", "evidence"]) -> LinearEvidence:
+    def table(self, model: LinearName, *, hidden: bool) -> DocumentTable:
+        """Hidden or unjudged documents with the predictors of a model among others."""
+        table = self.hidden if hidden else self.unjudged
+        if model != "anti_precision":
+            return table
+        return with_composition(self.collection, table, cutoff=self.measure.cutoff, rel=self.measure.rel)
+
+    def linear_evidence(self, model: LinearName) -> LinearEvidence:
         """Evidence of a model with predictors."""
-        from bayespool.models import EVIDENCE_PREDICTORS, RATIO_PREDICTORS, gather_documents
+        from bayespool import models
 
-        names = RATIO_PREDICTORS if model == "ratio" else EVIDENCE_PREDICTORS
-        return gather_documents(self.collection, self.hidden, names, without=self.run_ids)
+        names: tuple[str, ...] = getattr(models, f"{model.upper()}_PREDICTORS")
+        return models.gather_documents(
+            self.collection, self.table(model, hidden=True), names, without=self.run_ids
+        )
+
+    @cached_property
+    def with_added(self) -> tuple[str, ...]:
+        """The runs to score that are not pooled and have added judgments."""
+        collection = self.collection
+        own = {collection.run_ids[i] for i in collection.contributors if not collection.pooled[i]}
+        return tuple(run for run in self.run_ids if run in own)
 
     def prepare(self, model: ModelName, priors: Mapping[str, str]) -> Prepared:
         """Everything that an engine and the imputation need for one model."""
-        if model == "ratio" or model == "evidence":
+        evidence: LinearEvidence | ModelEvidence
+        if model == "ratio" or model == "evidence" or model == "anti_precision":
             evidence = self.linear_evidence(model)
-            return Prepared(model, evidence, dict(priors), self._linear(evidence))
-        from bayespool.models import gather_evidence
+            log_odds = self._linear(model, evidence)
+        else:
+            from bayespool.models import gather_evidence
 
-        held_out = held_out_counts(self.collection, cutoffs=self.measure.cutoff, rel=self.measure.rel)
-        counted = gather_evidence(held_out, self.counts, self.measure.cutoff)
-        return Prepared(model, counted, dict(priors), self._counted(model, counted))
+            held_out = held_out_counts(
+                self.collection, cutoffs=self.measure.cutoff, rel=self.measure.rel, with_added=True
+            )
+            evidence = gather_evidence(held_out, self.counts, self.measure.cutoff, with_added=self.with_added)
+            log_odds = self._counted(model, evidence)
+        known = {self.collection.organization[self.collection.run_index(run)[0]] for run in self.with_added}
+        organization = [
+            evidence.organizations.index(self.collection.organizations[o]) if o in known else -1
+            for o in self.organization
+        ]
+        return Prepared(model, evidence, dict(priors), log_odds, np.array(organization, dtype=np.intp))
 
-    def _linear(self, evidence: LinearEvidence) -> Callable[[Mapping[str, FloatArray]], FloatArray]:
+    def _linear(
+        self, model: LinearName, evidence: LinearEvidence
+    ) -> Callable[[Mapping[str, FloatArray]], FloatArray]:
         from bayespool.models import linear_log_odds
 
-        predictors = evidence.standardise(self.unjudged)
+        predictors = evidence.standardise(self.table(model, hidden=False))
         topic = self.unjudged.topic.astype(np.int64)
         return lambda draws: linear_log_odds(draws, topic, predictors)
 
@@ -137,12 +172,15 @@ class Prepared:
     log_odds : callable
         Draws by variable → log odds of each document to impute, shape (draw, document), without the effect of
         its organization.
+    organization : ndarray of int, shape (run,)
+        Of each run to score, as an index into the evidence's; −1 for a new one.
     """
 
     model: ModelName
     evidence: ModelEvidence | LinearEvidence
     priors: dict[str, str]
     log_odds: Callable[[Mapping[str, FloatArray]], FloatArray]
+    organization: npt.NDArray[np.intp]
 
     def graph(self) -> Any:
         """The model as a ``pymc.Model``."""
