@@ -44,9 +44,10 @@ PREDICTORS = (
 )
 """Of the run that retrieved the document: log of the rank there; logit of the run's judged precision on the
 topic, and over all topics. Of the other pooled runs: the share that retrieve the document at any depth; log
-of its best rank among them; log of 1 + 10 times the mean over them of 1/log₂(1 + rank). Of the run again:
-logit of its judged precision on the topic around the document, neighbours weighing 1/(1 + distance/5); log odds of
-a document in its top being unjudged, over all topics."""
+of its best rank among them; log of 1 + 10 times the mean over them of precision/log₂(1 + rank), the precision
+that of the run on the topic. Of the run again: logit of its judged precision on the topic around the
+document, neighbours weighing 1/(1 + distance/5); log odds of a document in its top being unjudged, over all
+topics."""
 
 COMPOSITION_PREDICTORS = ("delta_precision", "delta_antiprecision")
 """What composing the run with the pooled runs does to their P@n and P̄@n on the topic (Lipani et al. 2015)."""
@@ -55,7 +56,9 @@ FloatArray = npt.NDArray[np.float64]
 
 _ABSENT = 2  # a document that no other run retrieves counts as ranked at twice the longest ranking
 _NEAR = 5.0  # distance in ranks at which a judged neighbour counts half
-_NEIGHBOURS = (30, 100)  # how deep judged neighbours are looked for: the pool depth, within these bounds
+_LEAST_DEPTH = 10  # a shallower cutoff has too little evidence of its own
+_NEIGHBOURS = 100  # how deep judged neighbours are looked for
+_TOP = (10, 30)  # how deep a run's judged precision is taken: the pool depth, within these bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +98,14 @@ def hidden_document_table(collection: Collection, *, cutoff: int, rel: int = 1) 
     ----------
     collection : Collection
     cutoff : int
-        Only documents that this run ranks within the cutoff: those deeper down are relevant less often, and
-        spread differently over organizations.
+        Only documents that this run ranks within the cutoff, or the first ten: those deeper down are relevant
+        less often, and spread differently over organizations.
     rel : int
         Smallest relevance that counts as relevant.
     """
-    run, topic, rank, pair, relevant = held_out_documents(collection, cutoff=cutoff, rel=rel)
-    predictors = _predictors(collection, run, topic, rank, pair, cutoff, rel)
+    depth = max(cutoff, _LEAST_DEPTH)
+    run, topic, rank, pair, relevant = held_out_documents(collection, cutoff=depth, rel=rel)
+    predictors = _predictors(collection, run, topic, rank, pair, depth, rel)
     return DocumentTable(run, topic, pair, relevant.astype(np.int64), predictors)
 
 
@@ -163,28 +167,36 @@ def _predictors(
 ) -> FloatArray:
     """Predictors in the order of `PREDICTORS`, shape (document, predictor)."""
     runs, row = np.unique(run, return_inverse=True)
-    least, most = _NEIGHBOURS
-    state = states_without_own(
-        collection, runs, max(cutoff, least, min(most, collection.pool_depth)), rel=rel
-    )
+    state = states_without_own(collection, runs, max(cutoff, _NEIGHBOURS), rel=rel)
     relevant, nonrelevant = state == RELEVANT, state == NONRELEVANT
-    top = max(10, min(least, collection.pool_depth))  # where most documents are judged
+    top = int(np.clip(collection.pool_depth, *_TOP))
     n_relevant = relevant[:, :, :top].sum(axis=2)
     n_nonrelevant = nonrelevant[:, :, :top].sum(axis=2)
     n_unjudged = (state[:, :, :top] == UNJUDGED_STATE).sum(axis=(1, 2))
-    ranks = np.arange(state.shape[2])
-    nearness = 1 / (1 + np.abs(ranks[:, None] - ranks[:cutoff]) / _NEAR)
-    local = np.log((relevant @ nearness + 0.25) / (nonrelevant @ nearness + 0.25))
     return np.column_stack(
         [
             np.log(rank),
             _log_odds(n_relevant, n_nonrelevant)[row, topic],
             _log_odds(n_relevant.sum(axis=1), n_nonrelevant.sum(axis=1))[row],
-            *_support(collection, pair, collection.organization[run]),
-            local[row, topic, rank - 1],
+            *_support(collection, pair, topic, collection.organization[run], rel),
+            _local_precision(relevant, nonrelevant, cutoff)[row, topic, rank - 1],
             _log_odds(n_unjudged, (n_relevant + n_nonrelevant).sum(axis=1))[row],
         ]
     )
+
+
+def _local_precision(
+    relevant: npt.NDArray[np.bool_], nonrelevant: npt.NDArray[np.bool_], cutoff: int
+) -> FloatArray:
+    """Logit of judged precision around each of the first ranks, shape (run, topic, rank), with the run's over
+    all topics for one more neighbour.
+    """
+    ranks = np.arange(relevant.shape[2])
+    nearness = 1 / (1 + np.abs(ranks[:, None] - ranks[:cutoff]) / _NEAR)
+    n_relevant, n_nonrelevant = relevant.sum(axis=(1, 2)), nonrelevant.sum(axis=(1, 2))
+    of_run = ((n_relevant + 0.5) / (n_relevant + n_nonrelevant + 1))[:, None, None]
+    local: FloatArray = np.log((relevant @ nearness + of_run) / (nonrelevant @ nearness + 1 - of_run))
+    return local
 
 
 def _log_odds(n: npt.NDArray[np.int64], n_other: npt.NDArray[np.int64]) -> FloatArray:
@@ -194,12 +206,16 @@ def _log_odds(n: npt.NDArray[np.int64], n_other: npt.NDArray[np.int64]) -> Float
 
 
 def _support(
-    collection: Collection, pair: IntArray, own: IntArray
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    collection: Collection, pair: IntArray, topic: npt.NDArray[np.intp], own: IntArray, rel: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Support, log best rank and fusion score of documents among the pooled runs of other organizations than
     ``own``.
+
+    A run's precision is that of its contribution to the pool, in which no document of ``own`` alone stands.
     """
     n_ranks = collection.document.shape[2]
+    top = min(_TOP[1], collection.pool_depth)
+    state = np.append(collection.relevance, np.int16(-1))
     rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
     n_runs, n_retrieving = np.zeros(len(pair)), np.zeros(len(pair))
     fusion, best = np.zeros(len(pair)), np.full(len(pair), _ABSENT * n_ranks)
@@ -211,9 +227,11 @@ def _support(
         rank_of[-1] = 0
         rank = np.where(own == collection.organization[run], 0, rank_of[pair])
         rank_of[document] = 0
+        judged = state[document[:, :top]]
+        precision = ((judged >= rel).sum(axis=1) + 0.5) / ((judged >= 0).sum(axis=1) + 1)
         n_runs += own != collection.organization[run]
         n_retrieving += rank > 0
-        fusion += gain[rank]
+        fusion += gain[rank] * precision[topic]
         best = np.where(rank > 0, np.minimum(best, rank), best)
     n_runs = np.maximum(n_runs, 1)
     return n_retrieving / n_runs, np.log(best), np.log1p(10 * fusion / n_runs)

@@ -39,6 +39,9 @@ class Diagnostics:
         Divergent transitions after tuning; should be 0.
     problems : tuple of str
         What failed, in words; empty when all is well.
+    pareto_k : float
+        Of an approximation, the shape of the tail of its importance ratios to the exact density (Vehtari et
+        al. 2024): over 0.7 the ratios could not mend it. NaN for a sampler.
     """
 
     engine: str
@@ -47,6 +50,7 @@ class Diagnostics:
     min_ess_tail: float
     n_divergences: int
     problems: tuple[str, ...] = ()
+    pareto_k: float = float("nan")
 
     @property
     def passed(self) -> bool:

@@ -80,6 +80,10 @@ class Density:
             total -= 0.5 * _SUM_PRECISION * float(effect.sum()) ** 2
         return total + sum(block.log_likelihood(x) for block in self._blocks)
 
+    def log_densities(self, x: FloatArray, theta: FloatArray) -> FloatArray:
+        """`log_density` of many points, x and θ of shapes (point, parameter) and (point, scale)."""
+        return np.array([self.log_density(one, at) for one, at in zip(x, theta, strict=True)])
+
     def derivatives(
         self,
         x: FloatArray,

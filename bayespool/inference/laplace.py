@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
 from scipy.special import expit, ndtri
 
 from bayespool.errors import DiagnosticsWarning, InputError
@@ -35,6 +35,9 @@ __all__ = ["Approximation", "Laplace", "approximate"]
 FloatArray = npt.NDArray[np.float64]
 
 _STEP = 0.15  # of the finite differences in θ, about a fifth of its standard deviation
+_GAIN = 5e-3  # in log density, twice what is left to gain: θ's mode is where points are laid about, no more
+_N_CHECKED = 200  # draws at which the exact density is compared
+_LEAST_SHARE = 0.2  # of effective draws; the models' own fits have 0.6 and more
 _SPREAD = 1.3  # the points lie this much wider than the Gaussian at θ's mode, to cover tails that are heavier
 
 
@@ -47,11 +50,11 @@ class Laplace:
     draws : int
         Independent draws.
     n_points : int
-        Points at which the scales are integrated.
+        Points at which the scales are integrated, for each of them.
     """
 
     draws: int = 2000
-    n_points: int = 48
+    n_points: int = 12
 
     def __post_init__(self) -> None:
         if self.draws < 1 or self.n_points < 1:
@@ -76,13 +79,20 @@ class Laplace:
         Warns
         -----
         DiagnosticsWarning
-            No mode found, or a curvature that is not positive.
+            No mode found, a curvature that is not positive, or a few importance ratios to the exact density
+            that carry most of the weight.
         """
         density = Density(structure)
         approximation = approximate(density, n_points=self.n_points)
         x, theta, point = approximation.draw(self.draws, np.random.default_rng(random_seed))
-        problems = () if approximation.converged else ("no mode with positive curvature was found",)
-        diagnostics = Diagnostics("laplace", float("nan"), float(self.draws), float(self.draws), 0, problems)
+        log_ratio = approximation.log_ratios(x, point)
+        n, pareto_k = float(self.draws), _pareto_k(log_ratio)
+        problems: tuple[str, ...] = ()
+        if not approximation.converged:
+            problems += ("no mode with positive curvature was found",)
+        if _effective_share(log_ratio) < _LEAST_SHARE:
+            problems += (f"the approximation is far from the density (Pareto k is {pareto_k:.1f})",)
+        diagnostics = Diagnostics("laplace", float("nan"), n, n, 0, problems, pareto_k)
         if problems:
             warnings.warn("; ".join(problems), DiagnosticsWarning, stacklevel=2)
         variables: dict[str, FloatArray] = {}
@@ -116,6 +126,8 @@ class Approximation:
     mode : ndarray, shape (point, parameter)
     cholesky : list of ndarray
         Lower factors of the negative Hessian at each mode.
+    log_marginal : ndarray, shape (point,)
+        Of θ, as the Gaussians have it.
     converged : bool
         Whether every mode was found and every curvature positive.
     """
@@ -125,6 +137,7 @@ class Approximation:
     weight: FloatArray
     mode: FloatArray
     cholesky: list[FloatArray]
+    log_marginal: FloatArray
     converged: bool
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
@@ -143,14 +156,27 @@ class Approximation:
             )
         return x, self.theta[point], point
 
+    def log_ratios(self, x: FloatArray, point: npt.NDArray[np.intp]) -> FloatArray:
+        """Log of the exact density over that of the mixture, up to a constant, at some draws spread over all
+        of them.
+        """
+        chosen = np.unique(np.linspace(0, len(x) - 1, _N_CHECKED).astype(int))
+        ratio = self.density.log_densities(x[chosen], self.theta[point[chosen]])
+        for i, k in enumerate(point[chosen]):
+            standard = self.cholesky[k].T @ (x[chosen[i]] - self.mode[k])
+            log_normal = float(np.log(np.diag(self.cholesky[k])).sum() - 0.5 * standard @ standard)
+            ratio[i] -= log_normal + self.log_marginal[k]
+        return ratio
 
-def approximate(density: Density, *, n_points: int = 48) -> Approximation:
+
+def approximate(density: Density, *, n_points: int = 12) -> Approximation:
     """The nested Laplace approximation of a density.
 
     Parameters
     ----------
     density : Density
     n_points : int
+        For each scale.
 
     Returns
     -------
@@ -159,11 +185,13 @@ def approximate(density: Density, *, n_points: int = 48) -> Approximation:
     n_scales = len(density.scales)
     theta, x = np.full(n_scales, -0.3), density.start()
     if n_scales == 0:
-        x, lower, _, fine = _mode(density, theta, x)
+        x, lower, log_marginal, fine = _mode(density, theta, x)
         x, lower = _centre(density, theta, x, lower)
-        return Approximation(density, theta[None], np.ones(1), x[None], [lower], fine)
+        return Approximation(
+            density, theta[None], np.ones(1), x[None], [lower], np.array([log_marginal]), fine
+        )
     theta, x, axes = _theta_mode(density, theta, x)
-    standard = _low_discrepancy(n_points, n_scales) * _SPREAD
+    standard = _low_discrepancy(n_points * n_scales, n_scales) * _SPREAD
     thetas = theta + standard @ axes.T
     found = [_mode(density, t, x) for t in thetas]
     log_weight = np.array([f[2] for f in found]) + 0.5 * (standard**2).sum(axis=1) / _SPREAD**2
@@ -176,6 +204,7 @@ def approximate(density: Density, *, n_points: int = 48) -> Approximation:
         weight[kept] / weight[kept].sum(),
         np.array([x for x, _ in centred]),
         [lower for _, lower in centred],
+        np.array([found[k][2] for k in kept]),
         all(found[k][3] for k in kept),
     )
 
@@ -197,10 +226,12 @@ def _theta_mode(
                 curvature[i, j] = curvature[j, i] = (both - plus[i] - plus[j] + center) / _STEP**2
         values, vectors = np.linalg.eigh(-curvature)
         values = np.clip(values, 1.0, None)  # a scale is never known worse than to a factor of e
-        step = vectors @ ((vectors.T @ ((plus - minus) / (2 * _STEP))) / values)
-        step *= min(1.0, 1.0 / np.abs(step).max()) if np.abs(step).max() > 0 else 1.0
+        gradient = (plus - minus) / (2 * _STEP)
+        step = vectors @ ((vectors.T @ gradient) / values)
+        gain = float(gradient @ step)
+        step *= min(1.0, 1.0 / np.abs(step).max()) if gain > 0 else 1.0
         theta = theta + step
-        if np.abs(step).max() < 0.05:
+        if gain < _GAIN:
             break
     return theta, x, vectors / np.sqrt(values)
 
@@ -211,26 +242,30 @@ def _mode(density: Density, theta: FloatArray, x: FloatArray) -> tuple[FloatArra
     """
     value = density.log_density(x, theta)
     converged = False
-    for _ in range(50):
-        gradient, curvature = density.derivatives(x, theta, expected=True)
-        factor = cho_factor(curvature, lower=True)
-        step = cho_solve(factor, gradient)
-        decrement = float(gradient @ step)
-        if decrement < 1e-8:
-            converged = True
+    for _ in range(100):
+        gradient, lower, exact = _curvature(density, theta, x)
+        step = cho_solve((lower, True), gradient)
+        if float(gradient @ step) < 1e-6:
+            converged = exact  # else it is not a maximum of the exact density
             break
         length = 1.0
         while (new := density.log_density(x + length * step, theta)) < value - 1e-10 and length > 1e-4:
             length /= 2
         x, value = x + length * step, new
-    _, curvature = density.derivatives(x, theta, expected=False)
-    try:
-        lower = np.linalg.cholesky(curvature)
-    except np.linalg.LinAlgError:  # not a maximum of the exact density
-        lower = np.linalg.cholesky(density.derivatives(x, theta, expected=True)[1])
-        converged = False
     log_marginal = value - float(np.log(np.diag(lower)).sum())
-    return x, np.asarray(lower, dtype=np.float64), log_marginal, converged
+    return x, lower, log_marginal, converged
+
+
+def _curvature(density: Density, theta: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray, bool]:
+    """Gradient; lower Cholesky factor of the exact curvature, or of the expected one where that is not
+    positive (Newton's steps near the mode, Fisher's scores far from it); whether it is the exact one.
+    """
+    gradient, curvature = density.derivatives(x, theta, expected=False)
+    try:
+        return gradient, np.asarray(np.linalg.cholesky(curvature)), True
+    except np.linalg.LinAlgError:
+        expected = density.derivatives(x, theta, expected=True)[1]
+        return gradient, np.asarray(np.linalg.cholesky(expected)), False
 
 
 def _centre(
@@ -250,6 +285,19 @@ def _centre(
             return x, lower
         x = x + cho_solve((lower, True), gradient)
     return x, lower
+
+
+def _pareto_k(log_ratio: FloatArray) -> float:
+    """Shape of the generalised Pareto distribution fitted to the largest importance ratios."""
+    from arviz_stats.base import array_stats
+
+    return float(array_stats.psislw(log_ratio.copy())[1])
+
+
+def _effective_share(log_ratio: FloatArray) -> float:
+    """Effective over actual number of draws if they were weighted by the ratios."""
+    ratio = np.exp(log_ratio - log_ratio.max())
+    return float(ratio.sum() ** 2 / (ratio**2).sum() / len(ratio))
 
 
 def _draw_scale(group: Group, n: int, random_seed: int) -> FloatArray:

@@ -19,7 +19,7 @@ FloatArray = npt.NDArray[np.float64]
 
 _N_FOLDS = 5
 _N_DRAWS = 400
-_N_POINTS = 8
+_N_POINTS = 4
 _PRIOR_RUNS = 2.0  # the weights start from equal ones that count as much as this many organizations each
 
 
