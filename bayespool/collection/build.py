@@ -100,7 +100,7 @@ def build_collection(
         organization=organization,
         pooled=np.array([run in pooled_ids for run in run_ids]),
         pool_depth=pool_depth,
-        added=np.zeros(int(n_present.sum()), dtype=bool),
+        added_for=np.full(int(n_present.sum()), -1, dtype=np.int32),
     )
 
 

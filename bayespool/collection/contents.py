@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -57,8 +57,8 @@ class Collection:
         Whether a run contributed to the pool.
     pool_depth : int
         Each pooled run's documents down to this rank were judged; 0 where no pool is known.
-    added : ndarray of bool, shape (pair,)
-        Whether a judgment was added by `add_judgments`: it was made because of the runs that retrieve it.
+    added_for : ndarray of int32, shape (pair,)
+        The run because of which a judgment was added by `add_judgments`; −1 for all others.
     """
 
     run_ids: tuple[str, ...]
@@ -72,7 +72,7 @@ class Collection:
     organization: IntArray
     pooled: npt.NDArray[np.bool_]
     pool_depth: int
-    added: npt.NDArray[np.bool_]
+    added_for: IntArray
 
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())
@@ -106,7 +106,7 @@ class Collection:
             self.pair_doc,
             self.organization,
             self.pooled,
-            self.added,
+            self.added_for,
         ):
             digest.update(np.ascontiguousarray(array).data)
         for buffer in self.doc_ids.buffers():
@@ -152,28 +152,21 @@ class Collection:
 
     @property
     def contributors(self) -> npt.NDArray[np.intp]:
-        """Positions of the runs because of which something was judged: the pooled ones, and those that
-        retrieve an added judgment.
+        """Positions of the runs because of which something was judged, ascending: the pooled ones, and those
+        with added judgments.
         """
-        retrieves = (
-            np.append(self.added, False)[self.document].any(axis=(1, 2)) if self.added.any() else False
-        )
-        return np.flatnonzero(self.pooled | retrieves)
+        return np.union1d(np.flatnonzero(self.pooled), self.added_for[self.added_for >= 0])
 
     def contributed(self, run_index: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
         """Which pairs were judged because of the given runs, as far as that is known, shape (pair,)."""
-        inside = self.pool(run_index[self.pooled[run_index]])
-        if self.added.any():
-            retrieved = np.zeros(len(self.relevance) + 1, dtype=bool)
-            retrieved[self.document[run_index]] = True
-            inside |= self.added & retrieved[:-1]
-        return inside
+        return self.pool(run_index[self.pooled[run_index]]) | np.isin(self.added_for, run_index)
 
     def add_judgments(self, qrels: Qrels) -> Self:
         """The collection with judgments of one's own on documents that nobody had judged.
 
-        They count like all others in every measure. The models learn from them, too: a document that only one
-        organization's runs retrieve was judged because of it, as a pooled document is.
+        They count like all others in every measure. The models learn from them, too: each is taken to have
+        been judged because of the run outside the pool that ranks it best, as a pooled document was because
+        of a pooled run.
 
         Parameters
         ----------
@@ -217,9 +210,22 @@ class Collection:
                 path=qrels.path,
                 hint="are these the topics and documents of this collection?",
             )
-        relevance, added = self.relevance.copy(), self.added.copy()
-        relevance[pair[new]], added[pair[new]] = value[new], True
-        return dataclasses.replace(self, relevance=relevance, added=added)
+        relevance, added_for = self.relevance.copy(), self.added_for.copy()
+        relevance[pair[new]] = value[new]
+        added_for[pair[new]] = self._best_outside_the_pool(pair[new])
+        return dataclasses.replace(self, relevance=relevance, added_for=added_for)
+
+    def _best_outside_the_pool(self, pair: npt.NDArray[Any]) -> IntArray:
+        """The run outside the pool that ranks each document best, the first of equals; −1 where none does."""
+        best = np.full(len(self.relevance) + 1, self.document.shape[2], dtype=np.int32)
+        run = np.full(len(self.relevance) + 1, -1, dtype=np.int32)
+        ranks = np.broadcast_to(np.arange(self.document.shape[2], dtype=np.int32), self.document.shape[1:])
+        for r in np.flatnonzero(~self.pooled):
+            better = ranks < best[self.document[r]]
+            document = self.document[r][better]
+            best[document], run[document] = ranks[better], r
+        of_pair: IntArray = run[pair]
+        return of_pair
 
     def unpool(self, run_ids: str | Iterable[str] | None = None, *, organization: str | None = None) -> Self:
         """The collection as it would be had some runs, or all runs of an organization, not been pooled.

@@ -118,7 +118,7 @@ def gather_documents(
     without : tuple of str
         Runs whose hidden documents are left out, but for added judgments: the runs to score.
     """
-    kept = collection.added[hidden.pair] | ~np.isin(hidden.run, collection.run_index(without))
+    kept = (collection.added_for[hidden.pair] >= 0) | ~np.isin(hidden.run, collection.run_index(without))
     chosen = hidden.columns(predictor_names)[kept]
     keys = np.column_stack([hidden.run[kept], hidden.topic[kept]])
     if _OF_RANKINGS.issuperset(predictor_names):

@@ -1,12 +1,13 @@
 """Posterior estimators: build → sample → impute unjudged documents → `Estimates`."""
 
 from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
-from bayespool.posterior.estimator import PosteriorEstimator
+from bayespool.posterior.estimator import WITHOUT_POOL, PosteriorEstimator
 from bayespool.posterior.imputation import impute, new_organization_effect
 from bayespool.posterior.preparation import MODEL_NAMES, ModelName, Prepared, Task, prior_names
 
 __all__ = [
     "MODEL_NAMES",
+    "WITHOUT_POOL",
     "ModelName",
     "PosteriorEstimator",
     "Prepared",

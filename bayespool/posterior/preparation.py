@@ -94,7 +94,7 @@ class Task:
     def has_evidence(self) -> bool:
         """Whether anything is hidden when an organization other than the targets' runs is held out."""
         kept = np.isin(self.hidden.run, self.collection.run_index(self.run_ids), invert=True)
-        return bool((kept | self.collection.added[self.hidden.pair]).any())
+        return bool((kept | (self.collection.added_for[self.hidden.pair] >= 0)).any())
 
     def table(self, model: LinearName, *, hidden: bool) -> DocumentTable:
         """Hidden or unjudged documents with the predictors of a model among others."""

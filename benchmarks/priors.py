@@ -1,0 +1,115 @@
+"""What collections with a pool teach about one without: how the informative priors were chosen.
+
+    BAYESPOOL_COLLECTIONS=folder python benchmarks/priors.py
+
+First table: posterior means of the interpolated model's parameters on whole collections. Second table: each
+pooled run scored as if its organization had not been pooled and no pool were at hand, under the model's own
+prior of C and under the one used without a pool: mean absolute error of the run score, and the share of
+randomised PIT values in the central 95 % and 50 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from bayespool import Collection, judgment_counts, parse_measure, read_collection
+from bayespool.inference import Laplace
+from bayespool.posterior import WITHOUT_POOL, PosteriorEstimator, Task
+
+SETTINGS = (  # collection, tolerated holes, pool depth, cutoffs
+    ("trec2011-medical", None, None, (10,)),
+    ("trec2-adhoc", None, None, (10, 30)),
+    ("trec8-adhoc", 0, 10, (10,)),
+    ("trec8-adhoc", 0, None, (10, 30)),
+)
+
+
+def main() -> None:
+    """Print both tables."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.parse_args()
+    warnings.simplefilter("ignore")
+    names = ("a", "c", "sigma_topic", "sigma_run", "sigma_organization")
+    print(f"{'':24}" + "".join(f"{name:>20}" for name in names))
+    for name, collection, cutoff in collections():
+        means = posterior_means(collection, cutoff)
+        print(f"{name:18} P@{cutoff:<4}" + "".join(f"{means[n]:>20.2f}" for n in names), flush=True)
+    own = {"C of the model": {}, "C without a pool": WITHOUT_POOL}
+    for title, priors in own.items():
+        print(f"\n{title}: {priors or 'as in bayespool.models.interpolated'}")
+        every = []
+        for name, collection, cutoff in collections():
+            error, pit = without_pool(collection, cutoff, priors)
+            every.append(pit)
+            print(f"{name:18} P@{cutoff:<4} {summary(error, pit)}", flush=True)
+        print(f"{'all':25}{summary(np.zeros(0), np.concatenate(every))}")
+
+
+def collections() -> Iterator[tuple[str, Collection, int]]:
+    """The collections at each cutoff."""
+    root = os.environ.get("BAYESPOOL_COLLECTIONS")
+    if not root:
+        raise SystemExit("BAYESPOOL_COLLECTIONS is not set: it names the folder of the unpacked collections")
+    for name, holes, depth, cutoffs in SETTINGS:
+        folder = Path(root) / name
+        collection = read_collection(
+            folder / "qrels.txt",
+            pool=folder / "runs",
+            organizations=folder / "organizations.csv",
+            strict=False,
+            max_holes=holes,
+        )
+        if depth:
+            collection = collection.truncate_pool(depth)
+        for cutoff in cutoffs:
+            yield name if not depth else f"{name} to {depth}", collection, cutoff
+
+
+def posterior_means(collection: Collection, cutoff: int) -> dict[str, float]:
+    """Posterior means of the interpolated model with all pooled runs for evidence."""
+    outside = collection.run_ids[int(np.flatnonzero(~collection.pooled)[0])]
+    task = Task(collection, (outside,), parse_measure(f"P@{cutoff}"), "complete")
+    model = task.prepare("interpolated", {})
+    fit = Laplace(draws=1000).fit(model.structure(), model.evidence.coords, random_seed=1)
+    return {name: float(draws.mean()) for name, draws in fit.draws().items() if draws.ndim == 1}
+
+
+def without_pool(
+    collection: Collection, cutoff: int, priors: dict[str, str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Errors of run scores and randomised PIT values, each organization's runs scored without a pool."""
+    estimator = PosteriorEstimator(model="interpolated", priors=priors, draws=500)
+    rng, errors, pits = np.random.default_rng(1), [], []
+    for o in np.unique(collection.organization[collection.pooled]):
+        runs = [
+            collection.run_ids[r] for r in np.flatnonzero(collection.pooled & (collection.organization == o))
+        ]
+        reduced = collection.unpool(organization=collection.organizations[o])
+        alone = dataclasses.replace(reduced, pooled=np.zeros_like(reduced.pooled), pool_depth=0)
+        truth = judgment_counts(collection, runs, cutoffs=cutoff).n_relevant.sum(axis=(1, 2))
+        (result,) = estimator.estimate(alone, runs, f"P@{cutoff}")
+        assert result.draws is not None
+        total = result.draws.sum(axis=2)
+        errors += list((total.mean(axis=0) - truth) / (cutoff * len(collection.query_ids)))
+        pit = (total < truth).mean(axis=0) + rng.random(len(runs)) * (total == truth).mean(axis=0)
+        pits += list(pit[np.ptp(total, axis=0) > 0])
+    return np.array(errors), np.array(pits)
+
+
+def summary(error: np.ndarray, pit: np.ndarray) -> str:
+    """Mean absolute error, and shares of PIT values in the central 95 % and 50 %."""
+    shares = [float(np.mean(np.abs(pit - 0.5) < p / 2)) for p in (0.95, 0.5)]
+    mae = f"MAE {np.abs(error).mean():.4f}, " if len(error) else ""
+    return f"{mae}in 95 % {shares[0]:.3f}, in 50 % {shares[1]:.3f}, mean PIT {pit.mean():.2f}"
+
+
+if __name__ == "__main__":
+    main()
