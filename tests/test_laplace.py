@@ -12,7 +12,7 @@ from scipy import stats
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.inference import NUTS, Laplace
 from bayespool.inference.density import Density
-from bayespool.inference.laplace import approximate
+from bayespool.inference.laplace import _effective_share, approximate
 from bayespool.measures import parse_measure
 from bayespool.models import (
     EVIDENCE_PREDICTORS,
@@ -172,6 +172,35 @@ def test_where_it_fails_nuts_takes_over(monkeypatch):
         (result,) = estimator.estimate(load_example(), "new-b")
     assert result.diagnostics.engine == "nuts"
     assert result.notes == ("",)
+
+
+def test_a_curvature_that_is_never_positive_makes_nuts_take_over(monkeypatch):
+    def fail(*_, **__):
+        raise np.linalg.LinAlgError
+
+    class Compiled:
+        def sample(self, **_):
+            return fit
+
+    estimator = PosteriorEstimator(model="background", draws=100)
+    fit = estimator.estimate(load_example(), "new-b")[0].fits["background"]
+    monkeypatch.setattr(Laplace, "fit", fail)
+    monkeypatch.setattr(NUTS, "compile", lambda *_: Compiled())
+    with pytest.warns(
+        DiagnosticsWarning, match="background: a curvature is not positive; sampling with nuts"
+    ):
+        estimator.estimate(load_example(), "new-b")
+
+
+def test_an_approximation_far_from_the_density_is_found_out():
+    """Gaussians that are two thirds wider than they should be in each direction."""
+    evidence = _evidence("evidence")
+    approximation = approximate(Density(_build("evidence_structure")(evidence)))
+    x, _, point = approximation.draw(400, np.random.default_rng(1))
+    assert _effective_share(approximation.log_ratios(x, point)) > 0.5
+    wrong = dataclasses.replace(approximation, cholesky=[0.6 * lower for lower in approximation.cholesky])
+    x, _, point = wrong.draw(400, np.random.default_rng(1))
+    assert _effective_share(wrong.log_ratios(x, point)) < 0.1
 
 
 @pytest.mark.parametrize("model", MODEL_NAMES)

@@ -27,8 +27,8 @@ __all__ = ["WITHOUT_POOL", "PosteriorEstimator"]
 
 WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 3.5)"})
 """Priors of the interpolated model where no hidden document is at hand, instead of its own. Over the
-collections of ``benchmarks/priors.py`` the posterior mean of C runs from 0.05 to 0.40, and published constants are
-0.42 and 0.91; Beta(1.2, 3.5) has 95 % of its mass between 0.01 and 0.66."""
+collections of ``benchmarks/priors.py`` the posterior mean of C runs from 0.05 to 0.40, and published constants
+are 0.42 and 0.91; Beta(1.2, 3.5) has 95 % of its mass between 0.01 and 0.68."""
 
 _COMBINED: tuple[ModelName, ...] = ("ratio", "evidence")
 _MIN_ORGANIZATIONS = 4  # fewer cannot tell which model predicts better
@@ -220,11 +220,15 @@ class _Sampler:
             engine = Laplace(draws=s.draws * s.chains)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DiagnosticsWarning)  # the warning below says more
-                fit = engine.fit(prepared.structure(), evidence.coords, random_seed=random_seed)
-            if fit.diagnostics.passed:
+                try:
+                    fit = engine.fit(prepared.structure(), evidence.coords, random_seed=random_seed)
+                    problems = fit.diagnostics.problems
+                except np.linalg.LinAlgError:
+                    problems = ("a curvature is not positive",)
+            if not problems:
                 return fit
             warnings.warn(
-                f"{prepared.model}: {'; '.join(fit.diagnostics.problems)}; sampling with nuts instead",
+                f"{prepared.model}: {'; '.join(problems)}; sampling with nuts instead",
                 DiagnosticsWarning,
                 stacklevel=2,
             )
