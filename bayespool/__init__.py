@@ -10,9 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bayespool.checking import ModelChecks, check_models, compare_engines, self_calibrate
     from bayespool.collection import UNJUDGED, Collection, build_collection
+    from bayespool.comparisons import Comparison, Reversals, compare, reversals
     from bayespool.counts import composition_effects, condensed_counts, held_out_counts, judgment_counts
     from bayespool.estimates import Estimates
+    from bayespool.experiments import LeaveOutResult, leave_out
     from bayespool.loading import read_collection
     from bayespool.measures import Precision, parse_measure
     from bayespool.pool import describe_pool, discover_pool
@@ -32,17 +35,25 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "UNJUDGED": "collection",
     "Collection": "collection",
+    "Comparison": "comparisons",
     "Estimates": "estimates",
+    "LeaveOutResult": "experiments",
+    "ModelChecks": "checking",
     "Precision": "measures",
+    "Reversals": "comparisons",
     "Scores": "scoring",
     "SimulationSettings": "simulation",
     "build_collection": "collection",
+    "check_models": "checking",
+    "compare": "comparisons",
+    "compare_engines": "checking",
     "composition_effects": "counts",
     "condensed_counts": "counts",
     "describe_pool": "pool",
     "discover_pool": "pool",
     "held_out_counts": "counts",
     "judgment_counts": "counts",
+    "leave_out": "experiments",
     "load_example": "simulation",
     "parse_measure": "measures",
     "qrels_from_frame": "trec",
@@ -51,25 +62,35 @@ _HOME = {
     "read_qrels": "trec",
     "read_run": "trec",
     "read_runs": "trec",
+    "reversals": "comparisons",
     "run_from_frame": "trec",
     "score": "scoring",
+    "self_calibrate": "checking",
     "simulate": "simulation",
 }
 
 __all__ = [
     "UNJUDGED",
     "Collection",
+    "Comparison",
     "Estimates",
+    "LeaveOutResult",
+    "ModelChecks",
     "Precision",
+    "Reversals",
     "Scores",
     "SimulationSettings",
     "build_collection",
+    "check_models",
+    "compare",
+    "compare_engines",
     "composition_effects",
     "condensed_counts",
     "describe_pool",
     "discover_pool",
     "held_out_counts",
     "judgment_counts",
+    "leave_out",
     "load_example",
     "parse_measure",
     "qrels_from_frame",
@@ -78,8 +99,10 @@ __all__ = [
     "read_qrels",
     "read_run",
     "read_runs",
+    "reversals",
     "run_from_frame",
     "score",
+    "self_calibrate",
     "simulate",
 ]
 

@@ -8,12 +8,14 @@ __all__ = [
     "BayespoolError",
     "BayespoolWarning",
     "DiagnosticsWarning",
+    "ExperimentChangedWarning",
     "InputError",
     "InputWarning",
     "NoPoolWarning",
     "OrganizationWarning",
     "OutputError",
     "PoolWarning",
+    "WorkerError",
 ]
 
 
@@ -57,6 +59,10 @@ class OutputError(BayespoolError):
     """A result that cannot be written; whatever stood at the path before is untouched."""
 
 
+class WorkerError(BayespoolError):
+    """A process that worked on a part of an experiment died before it was done."""
+
+
 class BayespoolWarning(UserWarning):
     """Base class of every warning that bayespool gives."""
 
@@ -79,3 +85,7 @@ class NoPoolWarning(BayespoolWarning):
 
 class DiagnosticsWarning(BayespoolWarning):
     """A sampler's diagnostics failed, so that its draws should not be trusted as they are."""
+
+
+class ExperimentChangedWarning(BayespoolWarning):
+    """What is stored of an experiment is of another input or setting, so that it starts afresh."""

@@ -1,186 +1,126 @@
 """Each model against its own generative process (simulation-based calibration, Talts et al. 2018).
 
-Parameters are drawn from the priors, counts from the parameters, and the model is fitted to the counts. If
-the graph, the sampler, the log odds of a run to score and the effect of its new organization all say the
-same, the rank of each true value among the posterior draws is uniform.
+What is drawn from the priors and simulated comes from a model's `Structure`; what is fitted is its graph
+(NUTS) or its structure (Laplace); what is predicted of a new run comes from the function that scores runs.
+Where all say the same, the rank of each true value among the posterior draws is uniform.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
-from scipy.special import expit, logit
 
-from bayespool import models
-from bayespool.errors import DiagnosticsWarning
-from bayespool.inference import NUTS
-from bayespool.models import ModelEvidence, Prior
-from bayespool.posterior import impute, new_organization_effect
+from bayespool.checking import SelfCalibration, self_calibrate, self_calibration, self_calibration_frame
+from bayespool.checking.self_calibration import DESIGN
+from bayespool.errors import InputError
+from bayespool.posterior import MODEL_NAMES, Task
+from bayespool.simulation import SimulationSettings, simulate
 
-N_TOPICS, N_ORGANIZATIONS, N_UNJUDGED = 6, 5, 4
-FALSE_ALARM = 1e-4  # of all checks of a model together
+FALSE_ALARM = 1e-3  # of all quantities of a model together
 
-# Narrower than the package's, so that few simulations are extreme enough to trouble a sampler.
-PRIORS = {
-    "mu": Prior("Normal", (-1.0, 0.8)),
-    "a": Prior("Normal", (-0.3, 0.8)),
-    "c": Prior("Beta", (4.0, 4.0)),
-    "sigma": Prior("HalfNormal", (0.7,)),
-}
-EFFECTS = {
-    "background": {"topic": N_TOPICS, "organization": N_ORGANIZATIONS},
-    "interpolated": {"topic": N_TOPICS, "run": N_ORGANIZATIONS + 1, "organization": N_ORGANIZATIONS},
-}
-EFFECTS["smoothed"] = EFFECTS["interpolated"] | {"background": N_TOPICS}
-SCALARS = {"background": ("mu",), "interpolated": ("a", "c"), "smoothed": ("a", "c", "mu")}
+# Few judged documents: effects of topics and runs that the sampler sees standardised, not centred.
+LITTLE_JUDGED = SimulationSettings(
+    n_topics=8, n_candidates=40, n_organizations=6, max_runs=1, n_new=0, pool_depth=4, run_depth=40
+)
 
 
-@dataclass(frozen=True)
-class Simulated:
-    """A draw of everything, and the evidence that it leaves."""
-
-    truth: dict[str, np.ndarray]
-    evidence: ModelEvidence
-    n_new_relevant: int
-
-
-def design(n_judged: int) -> ModelEvidence:
-    """One run for each organization and one to score, each with something on every topic; counts are zero."""
-    run, topic = (index.ravel() for index in np.indices((N_ORGANIZATIONS, N_TOPICS)))
-    judged_run, judged_topic = (index.ravel() for index in np.indices((N_ORGANIZATIONS + 1, N_TOPICS)))
-    n_hidden = 2 + (run + topic) % 4
-    return ModelEvidence(
-        query_ids=tuple(f"q{t}" for t in range(N_TOPICS)),
-        organizations=tuple(f"o{o}" for o in range(N_ORGANIZATIONS)),
-        run_ids=(*(f"r{r}" for r in range(N_ORGANIZATIONS)), "new"),
-        n_pooled_runs=N_ORGANIZATIONS,
-        hidden_topic=topic,
-        hidden_organization=run,
-        hidden_run=run,
-        n_hidden=n_hidden,
-        n_hidden_relevant=np.zeros_like(n_hidden),
-        hidden_residual=n_hidden / 10,
-        judged_topic=judged_topic,
-        judged_run=judged_run,
-        n_judged=np.full(len(judged_run), n_judged),
-        n_relevant=np.zeros_like(judged_run),
-    )
-
-
-def simulate(model: str, empty: ModelEvidence, rng: np.random.Generator) -> Simulated:
-    """The models' page, read as a recipe."""
-    prior = {
-        "mu": lambda: rng.normal(*PRIORS["mu"].args),
-        "a": lambda: rng.normal(*PRIORS["a"].args),
-        "c": lambda: rng.beta(*PRIORS["c"].args),
-    }
-    v: dict[str, np.ndarray] = {name: np.array(prior[name]()) for name in SCALARS[model]}
-    for name, size in EFFECTS[model].items():
-        sigma = abs(rng.normal(scale=PRIORS["sigma"].args[0]))
-        effect = rng.normal(scale=sigma, size=size)
-        v[f"sigma_{name}"], v[f"{name}_effect"] = np.array(sigma), effect - effect.mean()
-    # The intercept is the mean over these organizations, which is off the population's by as much as their
-    # mean: the new one differs from it by its own effect and by that.
-    new_effect = rng.normal(scale=v["sigma_organization"] * np.sqrt(1 + 1 / N_ORGANIZATIONS))
-
-    def chance(
-        run: np.ndarray, topic: np.ndarray, residual: np.ndarray, organization: np.ndarray
-    ) -> np.ndarray:
-        if model == "background":
-            return expit(v["mu"] + v["topic_effect"][topic] + organization)
-        p = v["c"] * expit(v["a"] + v["topic_effect"][topic] + v["run_effect"][run])
-        if model == "smoothed":
-            p = (1 - residual) * p + residual * expit(v["mu"] + v["background_effect"][topic])
-        return expit(logit(p) + organization)
-
-    e = empty
-    p_hidden = chance(
-        e.hidden_run, e.hidden_topic, e.hidden_residual, v["organization_effect"][e.hidden_organization]
-    )
-    counts = {"n_hidden_relevant": rng.binomial(e.n_hidden, p_hidden)}
-    if model != "background":
-        precision = expit(v["a"] + v["topic_effect"][e.judged_topic] + v["run_effect"][e.judged_run])
-        counts["n_relevant"] = rng.binomial(e.n_judged, precision)
-    topics = np.arange(N_TOPICS)
-    p_new = chance(np.full(N_TOPICS, N_ORGANIZATIONS), topics, new_residual()[0], new_effect)
-    n_new_relevant = int(rng.binomial(N_UNJUDGED, p_new).sum())
-    return Simulated(v, dataclasses.replace(empty, **counts), n_new_relevant)
-
-
-def new_residual() -> np.ndarray:
-    return np.full((1, N_TOPICS), N_UNJUDGED / 10)
-
-
-def new_relevant(
-    model: str, draws: dict[str, np.ndarray], rng: np.random.Generator, *, shift: float = 0.0
-) -> np.ndarray:
-    """Draws of the number of relevant documents among the new run's unjudged ones."""
-    log_odds = getattr(models, f"{model}_log_odds")(draws, np.array([N_ORGANIZATIONS]), new_residual())
-    effect = new_organization_effect(draws["sigma_organization"], N_ORGANIZATIONS, np.zeros(1), rng)
-    topic = np.repeat(np.arange(N_TOPICS), N_UNJUDGED)
-    documents = (np.zeros_like(topic), topic, np.arange(len(topic), dtype=np.int32))
-    nothing = np.zeros((1, N_TOPICS), dtype=np.int32)
-    found: np.ndarray = impute(nothing, documents, log_odds + effect[:, :, None] + shift, rng).sum(
-        axis=(1, 2)
-    )
-    return found
-
-
-def position(draws: np.ndarray, value: float, rng: np.random.Generator) -> float:
-    """Share of the draws below a value, a random share of ties included: uniform if both are of one kind."""
-    rank = (draws < value).sum() + rng.integers((draws == value).sum() + 1)
-    return float((rank + rng.random()) / (len(draws) + 1))
-
-
-def p_values(positions: dict[str, list[float]]) -> dict[str, float]:
-    """Smaller p-value of two tests of uniformity, chi-squared and Kolmogorov-Smirnov, for each quantity."""
-    found = {}
-    for name, values in positions.items():
-        classes = np.bincount((np.array(values) * 10).astype(int), minlength=10)
-        found[name] = min(stats.chisquare(classes).pvalue, stats.kstest(values, stats.uniform.cdf).pvalue)
-    return found
+def wrong_quantities(calibration: SelfCalibration, alpha: float = FALSE_ALARM) -> list[str]:
+    frame = self_calibration_frame([calibration], alpha=alpha)
+    return frame.loc[~frame["uniform"], "quantity"].tolist()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("model", "n_judged"),
-    [("background", 4), ("interpolated", 6), ("smoothed", 2)],  # few judged documents: non-centred effects
-)
+@pytest.mark.parametrize("engine", ["nuts", "laplace"])
+@pytest.mark.parametrize("model", MODEL_NAMES)
 def test_true_values_rank_uniformly_among_draws(
-    model: str, n_judged: int, repetitions: Callable[[int, int], int]
+    model: str, engine: str, repetitions: Callable[[int, int], int]
 ) -> None:
-    empty = design(n_judged)
-    assert empty.much_judged == (model != "smoothed")
-    scales = [f"sigma_{name}" for name in EFFECTS[model]]
-    priors = {n: PRIORS[n] for n in SCALARS[model]} | dict.fromkeys(scales, PRIORS["sigma"])
-    graph = getattr(models, model)(empty, **priors)
-    compiled = NUTS(draws=600, tune=500, chains=1, target_accept=0.95).compile(graph)
-    positions: dict[str, list[float]] = {}
-    spoiled: dict[str, list[float]] = {}
-    for repetition in range(repetitions(480, 120)):
-        rng = np.random.default_rng([17, repetition])
-        simulated = simulate(model, empty, rng)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DiagnosticsWarning)
-            fit = compiled.sample(random_seed=repetition, data=simulated.evidence.arrays())
-        draws = {name: values[::6] for name, values in fit.draws().items()}  # nearly independent
-        for name, value in simulated.truth.items():
-            first = draws[name] if value.ndim == 0 else draws[name][:, 0]
-            true = float(value) if value.ndim == 0 else float(value[0])
-            positions.setdefault(name, []).append(position(first, true, rng))
-        new = new_relevant(model, draws, rng)
-        positions.setdefault("new run", []).append(position(new, simulated.n_new_relevant, rng))
-        for shift in (-1.0, 1.0):
-            drawn = new_relevant(model, draws, rng, shift=shift)
-            spoiled.setdefault(f"log odds {shift:+g}", []).append(
-                position(drawn, simulated.n_new_relevant, rng)
-            )
-    found = p_values(positions)
-    assert min(found.values()) > FALSE_ALARM / (2 * len(found)), found
-    assert max(p_values(spoiled).values()) < FALSE_ALARM, "the check does not see a wrong chance"
+    (found,) = self_calibrate(model, engine=engine, n_simulations=repetitions(600, 150))  # type: ignore[arg-type]
+    assert wrong_quantities(found) == [], self_calibration_frame([found]).to_string()
+    assert found.ess > 0.9 * found.n_draws  # thinned draws are nearly independent
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["interpolated", "smoothed"])
+def test_true_values_rank_uniformly_where_little_is_judged(
+    model: str, repetitions: Callable[[int, int], int]
+) -> None:
+    collection = simulate(LITTLE_JUDGED, random_seed=7).collection
+    task = Task(collection, (), self_calibration.parse_measure("P@4"), "pooled")
+    assert not task.prepare(model, {}).evidence.much_judged  # type: ignore[arg-type,union-attr]
+    n = repetitions(600, 150)
+    (found,) = self_calibrate(model, engine="nuts", collection=collection, measure="P@4", n_simulations=n)
+    assert wrong_quantities(found) == [], self_calibration_frame([found]).to_string()
+
+
+def test_what_is_right_passes_and_what_is_wrong_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fast engine on the simplest model, whose prediction of a new run is then done wrong."""
+    calibrate: dict[str, Any] = {"models": "background", "n_simulations": 50}
+    (right,) = self_calibrate(**calibrate)
+    assert {"mu", "new_run", "log_likelihood", "topic_effect[0]"}.isdisjoint(wrong_quantities(right))
+    log_odds, effect = self_calibration.row_log_odds, self_calibration.new_organization_effect
+    for shift in (-1.0, 1.0):
+        with monkeypatch.context() as patch:
+            patch.setattr(self_calibration, "row_log_odds", lambda *a, s=shift: log_odds(*a) + s)
+            (wrong,) = self_calibrate(**calibrate)
+        assert wrong_quantities(wrong) == [*wrong_quantities(right), "new_run"]
+        low = self_calibration_frame([wrong]).set_index("quantity").loc["new_run", "rank_mean"]
+        assert (low < 0.5) == (shift > 0)  # draws too high, true values low among them
+    with monkeypatch.context() as patch:
+        patch.setattr(self_calibration, "new_organization_effect", lambda *a: 0 * effect(*a))
+        (wrong,) = self_calibrate(**calibrate, priors={"sigma_organization": "HalfNormal(4)"})
+    assert "new_run" in wrong_quantities(wrong)
+    assert self_calibration_frame([wrong]).set_index("quantity").loc["new_run", "spread"] > 1.1
+
+
+def test_other_priors_than_simulated_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = self_calibration.Fitting.fit
+
+    def fit_with_other_prior(self: Any, prepared: Any, *arguments: Any) -> Any:
+        prepared.priors["mu"] = "Normal(0.5, 0.5)"
+        try:
+            return fit(self, prepared, *arguments)
+        finally:
+            del prepared.priors["mu"]
+
+    monkeypatch.setattr(self_calibration.Fitting, "fit", fit_with_other_prior)
+    (found,) = self_calibrate("background", n_simulations=60)
+    assert "mu" in wrong_quantities(found)
+
+
+def test_ranks_repeat_and_name_every_quantity() -> None:
+    (a,), (b,) = (self_calibrate("ratio", n_simulations=3, n_draws=49, random_seed=4) for _ in range(2))
+    assert a.ranks.tobytes() == b.ranks.tobytes()
+    assert a.ranks.shape == (3, len(a.quantities))
+    assert a.ranks.min() >= 0
+    assert a.ranks.max() <= 49
+    assert a.quantities[:2] == ("mu", "beta[precision]")
+    assert a.quantities[-2:] == ("log_likelihood", "new_run")
+    assert {"sigma_topic", "topic_effect[0]", "sigma_organization"} <= set(a.quantities)
+
+
+def test_p_values_are_adjusted_over_all_models() -> None:
+    rng = np.random.default_rng(1)
+    ranks = rng.integers(100, size=(200, 2))
+    ranks[:, 1] = rng.integers(70, size=200)
+    both = [SelfCalibration(m, "laplace", ("mu", "c"), ranks, 99, 3, 99.0) for m in ("a", "b")]
+    frame = self_calibration_frame(both)
+    assert frame["quantity"].tolist() == ["mu", "c"] * 2
+    assert frame["uniform"].tolist() == [True, False] * 2
+    assert (frame["p_holm"] >= frame["p_value"]).all()
+    assert frame["p_holm"].iloc[1] == pytest.approx(4 * frame["p_value"].iloc[1])
+    assert frame["rank_mean"].iloc[1] == pytest.approx(ranks[:, 1].mean() / 99)
+    assert frame["spread"].iloc[1] == pytest.approx(ranks[:, 1].std() / np.sqrt((100**2 - 1) / 12))
+    assert (frame["n_failed_fits"] == 3).all()
+
+
+def test_design_is_a_pool_of_three_organizations_or_more() -> None:
+    small = SimulationSettings(n_topics=3, n_organizations=2, max_runs=1, n_new=0)
+    with pytest.raises(InputError, match="three organizations with hidden documents"):
+        self_calibrate("ratio", collection=simulate(small, random_seed=1).collection)
+    with pytest.raises(InputError, match="must be at least 1"):
+        self_calibrate("ratio", n_simulations=0)
+    assert DESIGN.n_organizations == 6

@@ -9,6 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from bayespool import __version__
+from bayespool.cli.check import check
+from bayespool.cli.compare import compare, reversals
+from bayespool.cli.leave_out import leave_out
 from bayespool.cli.score import demo, score
 from bayespool.errors import BayespoolError, BayespoolWarning
 
@@ -21,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (score, demo):
+for command in (score, compare, reversals, leave_out, check, demo):
     app.command()(command)
 
 

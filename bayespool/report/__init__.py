@@ -1,6 +1,14 @@
 """Results as text and files: number formatting, and nothing that computes."""
 
+from bayespool.report.experiments import check_folder, print_leave_out, write_leave_out
 from bayespool.report.files import check_output, write_scores
 from bayespool.report.text import print_scores
 
-__all__ = ["check_output", "print_scores", "write_scores"]
+__all__ = [
+    "check_folder",
+    "check_output",
+    "print_leave_out",
+    "print_scores",
+    "write_leave_out",
+    "write_scores",
+]

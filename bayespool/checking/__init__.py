@@ -1,0 +1,42 @@
+"""Are the models right? Predictions of held-out organizations, calibration, comparison of models,
+simulation-based calibration, and the fast engine against the reference.
+
+Nothing here knows a truth: what is held out are organizations of the pool at hand, and what is simulated is
+simulated from the models themselves.
+"""
+
+from bayespool.checking.checks import ModelChecks, check_models, checked_models
+from bayespool.checking.containers import gather_container
+from bayespool.checking.engines import compare_engines, engine_summary
+from bayespool.checking.fitting import EngineName, Fitting
+from bayespool.checking.hidden import HiddenDocuments
+from bayespool.checking.predictions import HeldOutPrediction, predict_held_out
+from bayespool.checking.self_calibration import SelfCalibration, self_calibrate, self_calibration_frame
+from bayespool.checking.tables import CI_PROBS, calibration_frame, elpd_frame, run_frame, stack
+from bayespool.checking.uniformity import ecdf_band, holm, randomised_pit, uniformity_p_value
+
+__all__ = [
+    "CI_PROBS",
+    "EngineName",
+    "Fitting",
+    "HeldOutPrediction",
+    "HiddenDocuments",
+    "ModelChecks",
+    "SelfCalibration",
+    "calibration_frame",
+    "check_models",
+    "checked_models",
+    "compare_engines",
+    "ecdf_band",
+    "elpd_frame",
+    "engine_summary",
+    "gather_container",
+    "holm",
+    "predict_held_out",
+    "randomised_pit",
+    "run_frame",
+    "self_calibrate",
+    "self_calibration_frame",
+    "stack",
+    "uniformity_p_value",
+]

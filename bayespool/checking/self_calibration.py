@@ -1,0 +1,289 @@
+"""Each model against its own generative process: simulation-based calibration.
+
+Parameters are drawn from the priors, counts of relevant documents from the parameters, and the model is
+fitted to the counts. If the model's graph or structure, the engine, the chances of a new run and the effect
+of its new organization all say the same, the rank of every true value among its posterior draws is uniform.
+
+References
+----------
+S. Talts, M. Betancourt, D. Simpson, A. Vehtari and A. Gelman (2018). Validating Bayesian inference algorithms
+with simulation-based calibration. arXiv 1804.06788.
+
+M. Modrák, A. H. Moon, S. Kim, P. Bürkner, N. Huurre, K. Faltejsková, A. Gelman and A. Vehtari (2025).
+Simulation-based calibration checking for Bayesian computation: the choice of test quantities shapes
+sensitivity. Bayesian Analysis 20(2), 461–488.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from bayespool.checking.fitting import EngineName, Fitting
+from bayespool.checking.hidden import HiddenDocuments, Rows, pool_alone, row_log_odds, without_organizations
+from bayespool.checking.priors import block_log_odds, draw_priors
+from bayespool.checking.uniformity import holm, randomised_rank, uniformity_p_value
+from bayespool.collection import Collection
+from bayespool.errors import InputError
+from bayespool.measures import Precision, parse_measure
+from bayespool.posterior import MODEL_NAMES, Prepared, Task, impute, new_organization_effect
+from bayespool.simulation import SimulationSettings, simulate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayespool.checking.hidden import Evidence
+    from bayespool.models import Structure
+
+__all__ = ["DESIGN", "SelfCalibration", "self_calibrate", "self_calibration_frame"]
+
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.int64]
+
+DESIGN = SimulationSettings(
+    n_topics=8, n_candidates=60, n_organizations=6, max_runs=1, n_new=0, pool_depth=10, run_depth=60
+)
+"""A pool small enough for hundreds of fits: 8 topics, 6 organizations of one run each."""
+
+_DESIGN_SEED = 7
+_DRAWS_PER_RANK = 6  # a chain keeps every sixth draw, so that the kept ones are nearly independent
+
+
+@dataclass(frozen=True, eq=False)
+class SelfCalibration:
+    """Ranks of true values among the draws of one model and engine.
+
+    Attributes
+    ----------
+    model : str
+    engine : {"laplace", "nuts"}
+    quantities : tuple of str
+        Coefficients, scales and the first effect of each factor; ``log_likelihood`` of all observations; and
+        ``new_run``, the relevant documents of a run of an organization that was not seen.
+    ranks : ndarray of int64, shape (simulation, quantity)
+        From 0 to ``n_draws``.
+    n_draws : int
+        Draws that each true value is ranked among.
+    n_failed_fits : int
+        Fits that did not pass their own checks; their ranks are counted all the same.
+    ess : float
+        Median over fits of the smallest effective number of the draws kept.
+    """
+
+    model: str
+    engine: EngineName
+    quantities: tuple[str, ...]
+    ranks: IndexArray
+    n_draws: int
+    n_failed_fits: int
+    ess: float
+
+
+def self_calibrate(
+    models: str | Iterable[str] = MODEL_NAMES,
+    *,
+    engine: EngineName = "laplace",
+    n_simulations: int = 200,
+    n_draws: int = 99,
+    priors: Mapping[str, str] | None = None,
+    collection: Collection | None = None,
+    measure: object = "P@10",
+    random_seed: int = 1,
+    report: Callable[[str], None] | None = None,
+) -> tuple[SelfCalibration, ...]:
+    """Simulation-based calibration of models under an engine.
+
+    Parameters
+    ----------
+    models : str or iterable of str
+    engine : {"laplace", "nuts"}
+    n_simulations : int, default 200
+        Data sets, each fitted once. 200 show a shift of a quarter of a standard deviation, 1000 of a tenth.
+    n_draws : int, default 99
+        Draws to rank among. NUTS keeps every sixth draw of one chain.
+    priors : mapping of str to str, optional
+        Priors that replace the models' own, for the simulation and for the fit.
+    collection : Collection, optional
+        Whose pool gives the design: how many documents are hidden where, and their predictors; none of its
+        relevances. Default: a small simulated pool, see `DESIGN`.
+    measure : measure
+    random_seed : int
+    report : callable, optional
+        Called with what is being done.
+
+    Returns
+    -------
+    tuple of SelfCalibration
+        One per model.
+    """
+    names = (models,) if isinstance(models, str) else tuple(models)
+    if min(n_simulations, n_draws) < 1:
+        raise InputError("n_simulations and n_draws must be at least 1")
+    parsed = measure if isinstance(measure, Precision) else parse_measure(str(measure))
+    if collection is None:
+        collection = simulate(DESIGN, random_seed=_DESIGN_SEED).collection
+    collection = pool_alone(collection)
+    task = Task(collection, (), parsed, "pooled")
+    hidden = HiddenDocuments(task)
+    kept = n_draws if engine == "laplace" else n_draws * _DRAWS_PER_RANK
+    fitting = Fitting(engine=engine, draws=kept, tune=500, chains=1, target_accept=0.95)
+    done = []
+    for name in names:
+        prepared = task.prepare(name, dict(priors or {}))  # type: ignore[arg-type]
+        process = _Process(prepared, hidden)
+        ranks, n_failed, ess = [], 0, []
+        for s in range(n_simulations):
+            if report is not None and s % 20 == 0:
+                report(f"{name} ({engine}): simulation {s + 1} of {n_simulations}")
+            rng = np.random.default_rng([random_seed, s])
+            truth, evidence = process.simulate(rng)
+            fit = fitting.fit(prepared, evidence, int(rng.integers(2**31)))
+            problems = [p for p in fit.diagnostics.problems if "one chain" not in p]
+            n_failed += bool(problems) if engine == "laplace" else fit.diagnostics.n_divergences > 0
+            ess.append(min(fit.diagnostics.min_ess_bulk, n_draws))
+            draws = {v: values[:: kept // n_draws] for v, values in fit.draws().items()}
+            posterior = process.quantities(draws, evidence, rng)
+            ranks.append({q: randomised_rank(posterior[q], truth[q], rng) for q in truth})
+        quantities = tuple(ranks[0])
+        done.append(
+            SelfCalibration(
+                model=name,
+                engine=engine,
+                quantities=quantities,
+                ranks=np.array([[r[q] for q in quantities] for r in ranks], dtype=np.int64),
+                n_draws=n_draws,
+                n_failed_fits=n_failed,
+                ess=float(np.median(ess)),
+            )
+        )
+    return tuple(done)
+
+
+def self_calibration_frame(calibrations: Sequence[SelfCalibration], *, alpha: float = 0.01) -> pd.DataFrame:
+    """Whether ranks are uniform.
+
+    Parameters
+    ----------
+    calibrations : sequence of SelfCalibration
+    alpha : float in (0, 1)
+        Chance that anything at all fails where everything is right: p-values are adjusted for their number
+        over all models (Holm).
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per model and quantity: ``engine``, ``model``, ``quantity``, ``n_simulations``, ``rank_mean``
+        (between 0 and 1, ½ expected; lower means that draws lie too high), ``spread`` (the standard deviation
+        of ranks over that of uniform ones; over 1 means that draws are too narrow), ``p_value``, ``p_holm``,
+        ``uniform``, ``n_failed_fits`` and ``ess``.
+    """
+    import pandas as pd
+
+    rows = []
+    for c in calibrations:
+        n_values = c.n_draws + 1
+        expected = np.sqrt((n_values**2 - 1) / 12)
+        for quantity, ranks in zip(c.quantities, c.ranks.T, strict=True):
+            rows.append(
+                {
+                    "engine": c.engine,
+                    "model": c.model,
+                    "quantity": quantity,
+                    "n_simulations": len(ranks),
+                    "rank_mean": ranks.mean() / c.n_draws,
+                    "spread": ranks.std() / expected,
+                    "p_value": uniformity_p_value(ranks, n_values),
+                    "n_failed_fits": c.n_failed_fits,
+                    "ess": c.ess,
+                }
+            )
+    frame = pd.DataFrame(rows)
+    frame.insert(7, "p_holm", holm(frame["p_value"].to_numpy()))
+    frame.insert(8, "uniform", frame["p_holm"] >= alpha)
+    return frame
+
+
+class _Process:
+    """What a model says happens: parameters, counts, and a run of an organization that is not seen."""
+
+    def __init__(self, prepared: Prepared, hidden: HiddenDocuments) -> None:
+        self.prepared = prepared
+        self.rows: Rows = hidden.rows(prepared.evidence)
+        self.n_seen = len(hidden.organizations) - 1
+        if self.n_seen < 2 or not (self.rows.organization == self.n_seen).any():
+            raise InputError(
+                "self-calibration needs a pool of three organizations with hidden documents each"
+            )
+        self.seen = np.arange(self.n_seen + 1) < self.n_seen
+        self.new = np.flatnonzero(self.rows.organization == self.n_seen)
+
+    def simulate(self, rng: np.random.Generator) -> tuple[dict[str, float], Evidence]:
+        """True values of the quantities, and the evidence of the organizations that are seen.
+
+        The intercept is the mean over the organizations seen, which is off the population's by as much as
+        their mean: the new one differs from it by its own effect and by that.
+        """
+        evidence: Any = self.prepared.evidence
+        truth = draw_priors(self.prepared.structure(without_organizations(evidence, self.seen)), 1, rng)  # type: ignore[arg-type]
+        new_effect = rng.normal(scale=truth["sigma_organization"] * np.sqrt(1 + 1 / self.n_seen))
+        effects = np.append(truth["organization_effect"], new_effect[None], axis=1)
+        structure = self.prepared.structure()
+        counts: dict[str, npt.NDArray[Any]] = {}
+        for block in structure.blocks:
+            p = expit(block_log_odds(structure, block, truth | {"organization_effect": effects})[0])
+            counts[_counted(evidence, block.successes)] = rng.binomial(block.trials, p)
+        simulated: Evidence = dataclasses.replace(evidence, **counts)
+        n_new_relevant = int(simulated.n_hidden_relevant[self.new].sum())
+        seen = without_organizations(simulated, self.seen)
+        values = {name: float(v[0]) for name, v in self._parameters(truth, seen).items()}
+        return values | {"new_run": float(n_new_relevant)}, seen
+
+    def quantities(
+        self, draws: Mapping[str, FloatArray], seen: Evidence, rng: np.random.Generator
+    ) -> dict[str, FloatArray]:
+        """Draws of the quantities, each of shape (draw,)."""
+        log_odds = row_log_odds(self.prepared.model, self.prepared.evidence, draws, self.new)
+        effect = new_organization_effect(draws["sigma_organization"], self.n_seen, np.zeros(1), rng)
+        n = self.prepared.evidence.n_hidden[self.new]
+        document = np.repeat(np.arange(len(n)), n)
+        nothing = np.zeros((1, 1), dtype=np.int32)
+        places = (np.zeros_like(document), np.zeros_like(document), np.arange(len(document), dtype=np.int32))
+        drawn = impute(nothing, places, (log_odds + effect)[:, document], rng)[:, 0, 0]
+        return self._parameters(draws, seen) | {"new_run": drawn.astype(float)}
+
+    def _parameters(self, draws: Mapping[str, FloatArray], seen: Evidence) -> dict[str, FloatArray]:
+        structure = self.prepared.structure(seen)  # type: ignore[arg-type]
+        values: dict[str, FloatArray] = {}
+        for name, coefficient in structure.coefficients.items():
+            if coefficient.size is None:
+                values[name] = draws[name]
+            else:
+                labels = seen.coords.get(coefficient.dim or "", range(coefficient.size))
+                values |= {f"{name}[{label}]": draws[name][:, i] for i, label in enumerate(labels)}
+        for name, group in structure.groups.items():
+            if group.size > 1:
+                values[f"sigma_{name}"] = draws[f"sigma_{name}"]
+                values[f"{name}_effect[0]"] = draws[f"{name}_effect"][:, 0]
+        return values | {"log_likelihood": _log_likelihood(structure, draws)}
+
+
+def _log_likelihood(structure: Structure, draws: Mapping[str, FloatArray]) -> FloatArray:
+    total = np.zeros(1)
+    for block in structure.blocks:
+        eta = block_log_odds(structure, block, draws)
+        total = total + eta @ block.successes - np.logaddexp(0, eta) @ block.trials
+    return total
+
+
+def _counted(evidence: Evidence, successes: npt.NDArray[np.int64]) -> str:
+    """The field of the evidence that a block's successes are."""
+    for field in dataclasses.fields(evidence):
+        if getattr(evidence, field.name) is successes:
+            return field.name
+    raise ValueError("a block's successes are not a field of the evidence")

@@ -1,0 +1,76 @@
+"""What may be said of one run against another: differences, ranks and probabilities over draws of completed
+judgments; significance tests, separability, reversals; reliability of the whole comparison.
+"""
+
+from bayespool.comparisons.comparing import DEFAULT_COMPARED, compare, compare_scores
+from bayespool.comparisons.comparison import AS_THEY_STAND, Comparison
+from bayespool.comparisons.draws import (
+    DrawComparison,
+    Scope,
+    compare_draws,
+    population_draws,
+    rank_probabilities,
+    these_topics_draws,
+)
+from bayespool.comparisons.grading import brier_score, calibration_table
+from bayespool.comparisons.outcomes import Outcome, Reversals
+from bayespool.comparisons.reliability import (
+    VarianceComponents,
+    dependability,
+    generalizability,
+    variance_components,
+)
+from bayespool.comparisons.repeated_tests import DRAW_TESTS, SignificantDraws, significant_draws
+from bayespool.comparisons.reversing import FIT_JUDGMENTS, reversals
+from bayespool.comparisons.shallow import judgment_ranks, judgment_subset
+from bayespool.comparisons.significance import (
+    Control,
+    SignificanceTest,
+    adjust_p_values,
+    p_values,
+    paired_t,
+    randomisation,
+    tukey_hsd,
+    tukey_significant,
+    wilcoxon,
+)
+from bayespool.comparisons.surfaces import rmse_surface
+
+__all__ = [
+    "AS_THEY_STAND",
+    "DEFAULT_COMPARED",
+    "DRAW_TESTS",
+    "FIT_JUDGMENTS",
+    "Comparison",
+    "Control",
+    "DrawComparison",
+    "Outcome",
+    "Reversals",
+    "Scope",
+    "SignificanceTest",
+    "SignificantDraws",
+    "VarianceComponents",
+    "adjust_p_values",
+    "brier_score",
+    "calibration_table",
+    "compare",
+    "compare_draws",
+    "compare_scores",
+    "dependability",
+    "generalizability",
+    "judgment_ranks",
+    "judgment_subset",
+    "p_values",
+    "paired_t",
+    "population_draws",
+    "randomisation",
+    "rank_probabilities",
+    "reversals",
+    "rmse_surface",
+    "significant_draws",
+    "these_topics_draws",
+    "tukey_hsd",
+    "tukey_significant",
+    "variance_components",
+    "wilcoxon",
+]

@@ -1,0 +1,222 @@
+"""Compare runs: score them together, then look at every pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.comparisons.comparison import AS_THEY_STAND, Comparison, TestKey
+from bayespool.comparisons.draws import (
+    DrawComparison,
+    Scope,
+    compare_draws,
+    population_draws,
+    these_topics_draws,
+)
+from bayespool.comparisons.repeated_tests import DRAW_TESTS, SignificantDraws, significant_draws
+from bayespool.comparisons.significance import (
+    Control,
+    SignificanceTest,
+    adjust_p_values,
+    check_level,
+    p_values,
+)
+from bayespool.errors import InputError
+from bayespool.estimates import DEFAULT_CI_PROB, Estimates, Estimator
+from bayespool.measures import Precision
+from bayespool.scoring import Scores, score
+
+__all__ = ["DEFAULT_COMPARED", "compare", "compare_scores"]
+
+DEFAULT_COMPARED = (AS_THEY_STAND, "posterior-combined")
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def compare(
+    collection: Collection,
+    run_ids: Iterable[str] | None = None,
+    measures: object = "P@10",
+    *,
+    estimators: Sequence[str | Estimator] = DEFAULT_COMPARED,
+    scopes: Sequence[Scope] = ("these-topics", "population"),
+    tests: Sequence[SignificanceTest] = ("paired-t",),
+    level: float = 0.05,
+    control: Control = "holm",
+    rope: float = 0.01,
+    ci_prob: float = DEFAULT_CI_PROB,
+    random_seed: int = 1,
+    report: Callable[[str], None] | None = None,
+    **settings: Any,
+) -> Comparison:
+    """Compare runs: differences and ranks over completed judgments, tests, and the risk of reversals.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_ids : iterable of str, optional
+        Two or more. Default: the runs that were not pooled.
+    measures : measure or iterable of measures
+    estimators : sequence of str or Estimator
+        Names (`bayespool.scoring.parse_estimator`) or estimators; ``lower-bound``, the scores as they stand,
+        is always among them.
+    scopes : sequence of {"these-topics", "population"}
+        What the differences and ranks of methods with draws speak of.
+    tests : sequence of {"paired-t", "wilcoxon", "randomisation", "tukey-hsd"}
+    level : float in (0, 1), default 0.05
+        Significant is an adjusted p-value of at most this.
+    control : {"holm", "benjamini-hochberg", "none"}
+        Adjustment over the family of all pairs of the runs given.
+    rope : float, default 0.01
+        Region of practical equivalence: a difference up to this is practically none.
+    ci_prob : float in (0, 1), default 0.95
+    random_seed : int
+    report : callable, optional
+        Called with a line on each stage of the work as it begins.
+    **settings
+        Of the named estimators: ``draws``, ``chains``, ``estimand``, ``priors``, ….
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InputError
+        Fewer than two runs or topics; unknown run, measure, estimator, test or setting.
+
+    Notes
+    -----
+    All runs are scored together: a document that several of them retrieve has one relevance per draw, so that
+    it cancels in their difference.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.comparisons import compare
+    >>> two = compare(load_example(), ["new-a", "new-b"], "P@10", draws=250)
+    >>> frame = two.differences()
+    >>> print(frame[["method", "scope", "difference"]].round(1).to_string(index=False))
+                method        scope  difference
+           lower-bound these-topics         0.2
+    posterior-combined these-topics         0.3
+    posterior-combined   population         0.3
+    """
+    names = [str(e if isinstance(e, str) else e.name).partition("(")[0] for e in estimators]
+    if AS_THEY_STAND not in names:
+        estimators = (AS_THEY_STAND, *estimators)
+    _check(scopes, tests, control, level, rope)
+    scores = score(
+        collection,
+        run_ids,
+        measures,
+        estimators=estimators,
+        ci_prob=ci_prob,
+        random_seed=random_seed,
+        report=report,
+        **settings,
+    )
+    return compare_scores(
+        scores,
+        scopes=scopes,
+        tests=tests,
+        level=level,
+        control=control,
+        rope=rope,
+        random_seed=random_seed,
+        report=report,
+    )
+
+
+def compare_scores(
+    scores: Scores,
+    *,
+    scopes: Sequence[Scope] = ("these-topics", "population"),
+    tests: Sequence[SignificanceTest] = ("paired-t",),
+    level: float = 0.05,
+    control: Control = "holm",
+    rope: float = 0.01,
+    random_seed: int = 1,
+    report: Callable[[str], None] | None = None,
+) -> Comparison:
+    """`compare` for runs that have been scored, ``lower-bound`` among the methods.
+
+    Raises
+    ------
+    InputError
+        As `compare`; scores without ``lower-bound``.
+    """
+    _check(scopes, tests, control, level, rope)
+    if len(scores.run_ids) < 2:
+        raise InputError("one run cannot be compared", hint="name two or more")
+    if not any(e.method == AS_THEY_STAND for e in scores.estimates):
+        raise InputError(
+            f"no scores as they stand to compare with: {AS_THEY_STAND} is missing",
+            hint=f"score with {AS_THEY_STAND} among the estimators",
+        )
+    draws: dict[tuple[Precision, str, Scope], DrawComparison] = {}
+    p: dict[TestKey, FloatArray] = {}
+    adjusted: dict[TestKey, FloatArray] = {}
+    significant: dict[TestKey, SignificantDraws] = {}
+    for e in scores.estimates:
+        if report is not None:
+            report(f"comparing: {e.method} {e.measure}")
+        for test in tests:
+            key, within = (e.measure, e.method, test), _control_of(test, control)
+            p[key] = p_values(e.per_topic, test, random_seed=random_seed)
+            adjusted[key] = adjust_p_values(p[key], within)
+            if e.draws is not None and test in DRAW_TESTS:
+                significant[key] = significant_draws(e.draws, test=test, level=level, control=within)
+        if e.draws is not None:
+            for scope in scopes:
+                draws[e.measure, e.method, scope] = _over_draws(e, scope, scores.ci_prob, rope, random_seed)
+    return Comparison(
+        scores=scores,
+        draws=draws,
+        p_values=p,
+        p_adjusted=adjusted,
+        significant=significant,
+        tests=tuple(tests),
+        control=control,
+        level=level,
+        rope=rope,
+        ci_prob=scores.ci_prob,
+        metadata=dict(scores.metadata)
+        | {"scopes": list(scopes), "tests": list(tests), "control": control, "level": level}
+        | {"rope": rope, "random_seed": random_seed},
+    )
+
+
+def _control_of(test: SignificanceTest, control: Control) -> Control:
+    return "none" if test == "tukey-hsd" else control
+
+
+def _over_draws(e: Estimates, scope: Scope, ci_prob: float, rope: float, random_seed: int) -> DrawComparison:
+    assert e.draws is not None
+    if scope == "these-topics":
+        values: npt.NDArray[Any] = these_topics_draws(e.draws)
+        unit = e.measure.cutoff * len(e.query_ids)
+    else:
+        seed = int(
+            np.random.SeedSequence([random_seed, e.measure.cutoff, e.measure.rel]).generate_state(1)[0]
+        )
+        values, unit = population_draws(e.draws, random_seed=seed), e.measure.cutoff
+    return compare_draws(values, ci_prob=ci_prob, rope=rope, unit=unit)
+
+
+def _check(scopes: Sequence[str], tests: Sequence[str], control: str, level: float, rope: float) -> None:
+    for given, known, what in ((scopes, Scope, "scope"), (tests, SignificanceTest, "test")):
+        if isinstance(given, str) or not given:
+            raise InputError(f"no {what}s given as a sequence", hint=f"known: {', '.join(get_args(known))}")
+        for name in given:
+            if name not in get_args(known):
+                raise InputError(f"no {what} {name!r}", hint=f"known: {', '.join(get_args(known))}")
+    if control not in get_args(Control):
+        raise InputError(f"no control {control!r}", hint=f"known: {', '.join(get_args(Control))}")
+    check_level(level)
+    if not rope >= 0:
+        raise InputError(f"a region of practical equivalence cannot reach to {rope}")

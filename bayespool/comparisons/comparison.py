@@ -1,0 +1,255 @@
+"""Two or more runs side by side: what `bayespool.compare` found, and its frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.comparisons.draws import DrawComparison, Scope
+from bayespool.comparisons.reliability import dependability, generalizability
+from bayespool.comparisons.repeated_tests import SignificantDraws
+from bayespool.comparisons.significance import Control, SignificanceTest
+from bayespool.estimates import Estimates, equal_tailed_interval
+from bayespool.measures import Precision
+from bayespool.scoring import Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["AS_THEY_STAND", "Comparison", "TestKey"]
+
+AS_THEY_STAND = "lower-bound"
+"""The method whose scores are those of the judgments as they stand: every unjudged document nonrelevant."""
+
+FloatArray = npt.NDArray[np.float64]
+TestKey = tuple[Precision, str, SignificanceTest]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What may be said of every pair of some runs.
+
+    Made by `bayespool.compare`. A matrix of shape (run, run) speaks of the row's run against the column's, in
+    the order of `run_ids`; the frames have each pair once.
+
+    Attributes
+    ----------
+    scores : Scores
+        The runs' bounds and estimates; the first method is the scores as they stand, ``lower-bound``.
+    draws : mapping of (Precision, method, scope) to DrawComparison
+        For methods with draws. Scope ``"these-topics"``: only unjudged documents are uncertain;
+        ``"population"``: the topics are a sample, too.
+    p_values : mapping of (Precision, method, test) to ndarray of float, shape (run, run)
+        Of the tests on each method's per-topic values, which are taken as known; not adjusted.
+    p_adjusted : mapping of (Precision, method, test) to ndarray of float, shape (run, run)
+        Adjusted for the family of all pairs; Tukey's are so by themselves.
+    significant : mapping of (Precision, method, test) to SignificantDraws
+        For methods with draws and the tests that are repeated in every draw (``paired-t``, ``tukey-hsd``).
+    tests : tuple of str
+    control : str
+        Of the p-values over all pairs, ``tukey-hsd`` excepted.
+    level : float
+    rope : float
+    ci_prob : float
+    metadata : dict
+        What a result must be quoted with.
+    """
+
+    scores: Scores
+    draws: Mapping[tuple[Precision, str, Scope], DrawComparison]
+    p_values: Mapping[TestKey, FloatArray]
+    p_adjusted: Mapping[TestKey, FloatArray]
+    significant: Mapping[TestKey, SignificantDraws]
+    tests: tuple[SignificanceTest, ...]
+    control: Control
+    level: float
+    rope: float
+    ci_prob: float
+    metadata: Mapping[str, Any]
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        """The runs, in the order of every matrix."""
+        return self.scores.run_ids
+
+    @property
+    def measures(self) -> tuple[Precision, ...]:
+        """The measures."""
+        return self.scores.measures
+
+    def differences(self) -> pd.DataFrame:
+        """Differences of pairs, and the chance of each order.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, method, scope and pair: ``measure``, ``method``, ``scope``, ``run_a``,
+            ``run_b``, ``difference`` (a minus b), ``lower`` and ``upper`` (ends of its interval),
+            ``ci_prob``, ``prob_greater``, ``prob_equal``, ``prob_less`` (a greater than, equal to, less than
+            b; ``(prob_greater + prob_less) + prob_equal`` is 1 to the bit), ``rope``, ``prob_equivalent``
+            (the difference is no more than ``rope``). A method without draws has the difference on these
+            topics and nothing else.
+        """
+        import pandas as pd
+
+        frames = []
+        for e in self.scores.estimates:
+            if e.draws is None:
+                value = np.subtract.outer(e.value, e.value)
+                frames.append(self._pairs(e, {"scope": "these-topics"}, {"difference": value}))
+            for scope in get_args(Scope):
+                if (e.measure, e.method, scope) in self.draws:
+                    d = self.draws[e.measure, e.method, scope]
+                    matrices = {"difference": d.difference, "lower": d.lower, "upper": d.upper}
+                    matrices |= {"prob_greater": d.prob_greater, "prob_equal": d.prob_equal}
+                    matrices |= {"prob_less": d.prob_greater.T, "prob_equivalent": d.prob_equivalent}
+                    matrices |= {
+                        name: np.full_like(d.difference, x)
+                        for name, x in (("ci_prob", self.ci_prob), ("rope", self.rope))
+                    }
+                    frames.append(self._pairs(e, {"scope": scope}, matrices))
+        columns = ["measure", "method", "scope", "run_a", "run_b", "difference", "lower", "upper", "ci_prob"]
+        columns += ["prob_greater", "prob_equal", "prob_less", "rope", "prob_equivalent"]
+        return pd.concat(frames, ignore_index=True).reindex(columns=columns)
+
+    def ranks(self) -> pd.DataFrame:
+        """Chance of each rank for each run; runs that tie in a draw share the ranks they cover equally.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, method with draws, scope, run and rank: ``measure``, ``method``, ``scope``,
+            ``run_id``, ``value``, ``expected_rank``, ``rank`` (1 the best), ``prob_rank``.
+        """
+        import pandas as pd
+
+        n = len(self.run_ids)
+        frames = []
+        for (measure, method, scope), d in self.draws.items():
+            columns = {
+                "measure": str(measure),
+                "method": method,
+                "scope": scope,
+                "run_id": np.repeat(np.array(self.run_ids, dtype=object), n),
+                "value": np.repeat(self.scores[method, measure].value, n),
+                "expected_rank": np.repeat(d.expected_rank, n),
+                "rank": np.tile(np.arange(1, n + 1), n),
+                "prob_rank": d.prob_rank.ravel(),
+            }
+            frames.append(pd.DataFrame(columns))
+        names = ["measure", "method", "scope", "run_id", "value", "expected_rank", "rank", "prob_rank"]
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
+
+    def significance(self) -> pd.DataFrame:
+        """The field's tests on each method's values, and in how many completed judgments they would pass.
+
+        The tests take the topics as a sample of a population and the values as known; ``prob_significant``
+        and ``reversal_risk`` take the unjudged documents as unknown, too.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, method, test and pair: ``measure``, ``method``, ``scope`` (``population``),
+            ``test``, ``run_a``, ``run_b``, ``difference`` (a minus b), ``p_value``, ``control``,
+            ``p_adjusted``, ``level``, ``significant``; for methods with draws and tests that are repeated in
+            every draw also ``prob_significant``, ``prob_significant_greater`` and ``prob_significant_less``
+            (a significantly greater, less than b), and ``reversal_risk``, for pairs that are significant on
+            the scores as they stand: the chance that completed judgments do not bear it out, be it that the
+            pair is not significant any more or the other way round.
+        """
+        import pandas as pd
+
+        frames = []
+        for (measure, method, test), p in self.p_values.items():
+            e = self.scores[method, measure]
+            adjusted = self.p_adjusted[measure, method, test]
+            matrices = {"difference": np.subtract.outer(e.value, e.value), "p_value": p}
+            matrices |= {"p_adjusted": adjusted, "significant": adjusted <= self.level}
+            if (measure, method, test) in self.significant:
+                s = self.significant[measure, method, test]
+                matrices |= {
+                    "prob_significant": s.prob_significant,
+                    "prob_significant_greater": s.n_greater / s.n_draws,
+                    "prob_significant_less": s.n_greater.T / s.n_draws,
+                    "reversal_risk": s.reversal_risk(self.better_as_they_stand(measure, test)),
+                }
+            control = "tukey-hsd" if test == "tukey-hsd" else self.control
+            named = {"scope": "population", "test": test, "control": control, "level": self.level}
+            frames.append(self._pairs(e, named, matrices))
+        columns = ["measure", "method", "scope", "test", "run_a", "run_b", "difference", "p_value", "control"]
+        columns += ["p_adjusted", "level", "significant", "prob_significant", "prob_significant_greater"]
+        columns += ["prob_significant_less", "reversal_risk"]
+        return pd.concat(frames, ignore_index=True).reindex(columns=columns)
+
+    def overview(self) -> pd.DataFrame:
+        """`significance` summed up over pairs.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, method and test: ``measure``, ``method``, ``test``, ``n_pairs``,
+            ``n_significant``, and means over pairs, NaN where there are none: ``prob_significant``,
+            ``reversal_risk``.
+        """
+        named = ["measure", "method", "test"]
+        by_test = self.significance().groupby(named, sort=False)
+        return by_test.agg(
+            n_pairs=("significant", "size"),
+            n_significant=("significant", "sum"),
+            prob_significant=("prob_significant", "mean"),
+            reversal_risk=("reversal_risk", "mean"),
+        ).reset_index()
+
+    def better_as_they_stand(self, measure: Precision, test: SignificanceTest) -> npt.NDArray[np.bool_]:
+        """Where the row's run is significantly better than the column's on the scores as they stand."""
+        value = self.scores[AS_THEY_STAND, measure].value
+        found: npt.NDArray[np.bool_] = self.p_adjusted[measure, AS_THEY_STAND, test] <= self.level
+        return found & (np.subtract.outer(value, value) > 0)
+
+    def reliability(self) -> pd.DataFrame:
+        """Reliability of the whole comparison.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per measure, method and coefficient: ``measure``, ``method``, ``coefficient``
+            (``generalizability`` Eρ², ``dependability`` Φ), ``value``, ``lower``, ``upper``, ``ci_prob``.
+            With draws the value is the mean over completed judgments and the interval speaks of unjudged
+            documents.
+        """
+        import pandas as pd
+
+        rows = []
+        for e in self.scores.estimates:
+            for name, coefficient in (
+                ("generalizability", generalizability),
+                ("dependability", dependability),
+            ):
+                lower = upper = np.nan
+                if e.draws is None:
+                    value = float(coefficient(e.per_topic))
+                else:
+                    of_draws = coefficient(e.draws)
+                    value = float(of_draws.mean())
+                    lower, upper = (float(end) for end in equal_tailed_interval(of_draws, self.ci_prob))
+                said = (str(e.measure), e.method, name, value, lower, upper)
+                rows.append((*said, np.nan if e.draws is None else self.ci_prob))
+        columns = ["measure", "method", "coefficient", "value", "lower", "upper", "ci_prob"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def _pairs(
+        self, e: Estimates, named: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
+    ) -> pd.DataFrame:
+        """A frame with each pair once, a before b in the order of the runs."""
+        import pandas as pd
+
+        first, second = np.triu_indices(len(self.run_ids), 1)
+        ids = np.array(self.run_ids, dtype=object)
+        columns: dict[str, Any] = {"measure": str(e.measure), "method": e.method, **named}
+        columns |= {"run_a": ids[first], "run_b": ids[second]}
+        columns |= {name: matrix[first, second] for name, matrix in matrices.items()}
+        return pd.DataFrame(columns)

@@ -1,0 +1,271 @@
+"""Significance under few judgments that more judgments take back (Ravana & Moffat 2010, §4).
+
+References
+----------
+S. D. Ravana and A. Moffat (2010). Estimating system effectiveness scores with incomplete evidence.
+Proceedings of the 15th Australasian Document Computing Symposium.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, get_args
+
+import numpy as np
+
+from bayespool import __version__
+from bayespool.collection import Collection
+from bayespool.comparisons.comparison import AS_THEY_STAND
+from bayespool.comparisons.outcomes import Outcome, Reversals
+from bayespool.comparisons.repeated_tests import DRAW_TESTS, SignificantDraws, significant_draws
+from bayespool.comparisons.shallow import judgment_subset, unpooled_copies
+from bayespool.comparisons.significance import (
+    Control,
+    SignificanceTest,
+    adjust_p_values,
+    check_level,
+    p_values,
+)
+from bayespool.corrections import Constants, Interpolated, LowerBound, Smoothed, fit_constants
+from bayespool.counts import judgment_counts
+from bayespool.errors import InputError
+from bayespool.estimates import Estimates, Estimator
+from bayespool.measures import Precision, parse_measure
+from bayespool.posterior import PosteriorEstimator
+from bayespool.scoring import parse_estimator
+
+__all__ = ["FIT_JUDGMENTS", "reversals"]
+
+FIT_JUDGMENTS = (1_000, 2_000, 4_000, 10_000, 20_000, 40_000)
+"""Sizes of the judgment sets that the paper fits its constants over."""
+
+_FITTED = {"interpolated": Interpolated, "smoothed": Smoothed}
+
+
+def reversals(
+    collection: Collection,
+    run_ids: Iterable[str] | None = None,
+    measure: object = "P@10",
+    *,
+    judgments: Sequence[int] = (1_000, 10_000),
+    estimators: Sequence[str | Estimator] = ("interpolated", "smoothed", "posterior-combined"),
+    fitted: bool = True,
+    announce: Sequence[float] = (0.5, 0.8, 0.95),
+    test: SignificanceTest = "paired-t",
+    level: float = 0.01,
+    control: Control = "none",
+    random_seed: int = 1,
+    report: Callable[[str], None] | None = None,
+    **settings: Any,
+) -> Reversals:
+    """How many significant differences under few judgments all judgments take back, by method.
+
+    Parameters
+    ----------
+    collection : Collection
+        With all judgments, and pooled runs to order them by.
+    run_ids : iterable of str, optional
+        Runs whose pairs are looked at; default: all. Pooled ones are the contributing group, the others the
+        non-contributing one, and pairs are formed within a group of two or more.
+    measure : measure
+    judgments : sequence of int
+        Sizes of the smaller sets (`bayespool.comparisons.judgment_subset`); those not smaller than all
+        judgments are passed over.
+    estimators : sequence of str or Estimator
+        Beside ``lower-bound``, the scores as they stand, which is always there.
+    fitted : bool, default True
+        Add ``interpolated fitted`` and ``smoothed fitted`` for those of the two that are asked for: with the
+        constants of least RMSE on the contributing runs against all judgments, over the sizes
+        `FIT_JUDGMENTS`, or over ``judgments`` where there are no more judgments than that. The paper does
+        so, in hindsight; nobody has these constants before judging.
+    announce : sequence of float in [0.5, 1]
+        For each method with draws, a test that is repeated in every draw, and each of these shares, one more
+        method, named like ``posterior-combined>=0.95``, takes a pair as significant if it is so, the same
+        way, in that share of the completed judgments or more. The method without a share tests posterior
+        means, which takes the imputed for known and topics for more alike than they are.
+    test : {"paired-t", "wilcoxon", "randomisation", "tukey-hsd"}
+    level : float in (0, 1), default 0.01
+        The paper's.
+    control : {"none", "holm", "benjamini-hochberg"}
+        Over all pairs of a group; the paper uses none.
+    random_seed : int
+    report : callable, optional
+        Called with a line on each stage of the work as it begins.
+    **settings
+        Of the named estimators: ``draws``, ``chains``, ….
+
+    Returns
+    -------
+    Reversals
+
+    Raises
+    ------
+    InputError
+        No pooled run; no group of two runs; no judgment set smaller than all; unknown names.
+
+    Notes
+    -----
+    Contributing runs are scored by posterior estimators as copies that were not pooled
+    (`bayespool.comparisons.shallow.unpooled_copies`), so that what their organizations alone contributed is
+    evidence still.
+
+    Under all judgments something may be unjudged yet, in runs that did not contribute. "All judgments" then
+    takes it as nonrelevant, as the paper does, while draws complete it.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.comparisons import reversals
+    >>> found = reversals(load_example(), judgments=[300], estimators=["smoothed"], fitted=False)
+    >>> rates = found.rates().query("group == 'contributing' and against == 'same method'")
+    >>> columns = ["method", "separability", "separability_all", "reversed"]
+    >>> print(rates[columns].round(3).to_string(index=False))
+         method  separability  separability_all  reversed
+    lower-bound         0.133              0.39     0.005
+       smoothed         0.210              0.39     0.010
+    """
+    parsed = parse_measure(measure)
+    check_level(level)
+    if test not in get_args(SignificanceTest):
+        raise InputError(f"no test {test!r}", hint=f"known: {', '.join(get_args(SignificanceTest))}")
+    if wrong := [share for share in announce if not 0.5 <= share <= 1]:
+        raise InputError(f"pairs cannot be announced at a share of {wrong[0]}", hint="0.5 to 1")
+    if test == "tukey-hsd":
+        control = "none"
+    chosen = _methods(estimators, random_seed=random_seed, **settings)
+    groups = _groups(collection, run_ids)
+    n_all = int((collection.relevance >= 0).sum())
+    sizes = sorted({int(n) for n in judgments if n < n_all})
+    if not sizes:
+        raise InputError(
+            f"no judgment set is smaller than all {n_all} judgments", hint="ask for fewer judgments"
+        )
+    say = report or (lambda line: None)
+    constants: dict[str, Constants] = {}
+    if fitted and "contributing" in groups:
+        wanted = [name for name in _FITTED if name in chosen]
+        constants = _fit(collection, groups["contributing"], parsed, sizes, wanted, random_seed)
+        chosen |= {f"{name} fitted": _with_constants(chosen[name], c) for name, c in constants.items()}
+    subsets = {n: judgment_subset(collection, n, random_seed=random_seed) for n in (*sizes, n_all)}
+    outcomes: dict[tuple[str, int, str], Outcome] = {}
+    draws: dict[tuple[str, int, str], SignificantDraws] = {}
+    residual = {}
+    for group, runs in groups.items():
+        for n, subset in subsets.items():
+            counts = judgment_counts(subset, runs, cutoffs=parsed.cutoff, rel=parsed.rel)
+            residual[group, n] = float(counts.residual.mean())
+            for name, estimator in chosen.items():
+                say(f"{group} runs, {n} judgments: {name}")
+                estimates = _estimate(estimator, subset, runs, parsed)
+                outcomes[group, n, name] = _outcome(estimates, test, level, control, random_seed)
+                if estimates.draws is None or test not in DRAW_TESTS:
+                    continue
+                found = significant_draws(estimates.draws, test=test, level=level, control=control)
+                draws[group, n, name] = found
+                unknown = np.full(found.n_greater.shape, np.nan)
+                for share in announce:
+                    often = found.n_greater >= share * found.n_draws
+                    sure = often & (found.n_greater > found.n_greater.T)  # half and half is neither
+                    outcomes[group, n, f"{name}>={share:g}"] = Outcome(estimates.value, unknown, sure)
+    return Reversals(
+        measure=parsed,
+        groups=groups,
+        n_judgments=(*sizes, n_all),
+        pool_depth={n: subset.pool_depth for n, subset in subsets.items()},
+        methods=tuple(dict.fromkeys(method for _, _, method in outcomes)),
+        outcomes=outcomes,
+        draws=draws,
+        residual=residual,
+        constants=constants,
+        test=test,
+        level=level,
+        control=control,
+        metadata={
+            "bayespool": __version__,
+            "fingerprint": collection.fingerprint,
+            "measure": str(parsed),
+            "judgments": [*sizes, n_all],
+            "test": test,
+            "level": level,
+            "control": control,
+            "announce": list(announce),
+            "random_seed": random_seed,
+            "settings": {name: str(value) for name, value in settings.items()},
+        },
+    )
+
+
+def _methods(estimators: Sequence[str | Estimator], **settings: Any) -> dict[str, Estimator]:
+    """Estimators by name, the scores as they stand first."""
+    known = set(PosteriorEstimator.__dataclass_fields__) - {"model"}
+    if unknown := set(settings) - known:
+        raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
+    chosen: dict[str, Estimator] = {AS_THEY_STAND: LowerBound()}
+    for one in estimators:
+        estimator = parse_estimator(one, **settings)
+        if estimator.name in chosen and estimator.name != AS_THEY_STAND:
+            raise InputError(f"two estimators are called {estimator.name!r}", hint="ask for one of them")
+        chosen[estimator.name] = estimator
+    return chosen
+
+
+def _groups(collection: Collection, run_ids: Iterable[str] | None) -> dict[str, tuple[str, ...]]:
+    index = collection.run_index(run_ids if run_ids is None else list(dict.fromkeys(run_ids)))
+    groups = {
+        name: tuple(collection.run_ids[i] for i in index if collection.pooled[i] == pooled)
+        for name, pooled in (("contributing", True), ("non-contributing", False))
+    }
+    groups = {name: runs for name, runs in groups.items() if len(runs) > 1}
+    if not groups:
+        raise InputError("there is no pair of runs that both contributed to the pool, or both did not")
+    return groups
+
+
+def _fit(
+    collection: Collection,
+    runs: tuple[str, ...],
+    measure: Precision,
+    sizes: Sequence[int],
+    methods: Sequence[str],
+    random_seed: int,
+) -> dict[str, Constants]:
+    n_all = int((collection.relevance >= 0).sum())
+    used = FIT_JUDGMENTS if FIT_JUDGMENTS[-1] < n_all else sizes
+    truth = judgment_counts(collection, runs, cutoffs=measure.cutoff, rel=measure.rel)
+    counts = [
+        judgment_counts(
+            judgment_subset(collection, n, random_seed=random_seed),
+            runs,
+            cutoffs=measure.cutoff,
+            rel=measure.rel,
+        )
+        for n in used
+    ]
+    return {method: fit_constants(method, counts, truth) for method in methods}  # type: ignore[arg-type]
+
+
+def _with_constants(estimator: Any, constants: Constants) -> Estimator:
+    """The estimator with those of its constants replaced that the data touch."""
+    fitted = {name: getattr(constants, name) for name in ("c", "e")}
+    replaced: Estimator = dataclasses.replace(
+        estimator, **{name: x for name, x in fitted.items() if not np.isnan(x)}
+    )
+    return replaced
+
+
+def _estimate(
+    estimator: Estimator, collection: Collection, runs: tuple[str, ...], measure: Precision
+) -> Estimates:
+    if isinstance(estimator, PosteriorEstimator):
+        collection, runs = unpooled_copies(collection, runs)
+    (estimates,) = estimator.estimate(collection, runs, measure)
+    return estimates
+
+
+def _outcome(
+    estimates: Estimates, test: SignificanceTest, level: float, control: Control, random_seed: int
+) -> Outcome:
+    p = adjust_p_values(p_values(estimates.per_topic, test, random_seed=random_seed), control)
+    difference = np.subtract.outer(estimates.value, estimates.value)
+    return Outcome(estimates.value, p, (p <= level) & (difference > 0))

@@ -1,0 +1,372 @@
+"""The field's significance tests of pairs of runs, on a (run, topic) matrix of scores.
+
+Every test is two-sided and answers for all pairs at once with a symmetric (run, run) matrix of p-values. The
+diagonal is NaN: a run is not compared with itself. Differences are rounded to 12 decimals first, so that
+0.3 − 0.2 and 0.2 − 0.1 are the same difference, as they are in numbers of documents.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.errors import InputError
+
+__all__ = [
+    "Control",
+    "SignificanceTest",
+    "adjust_p_values",
+    "check_level",
+    "p_values",
+    "paired_t",
+    "randomisation",
+    "tukey_critical",
+    "tukey_hsd",
+    "tukey_significant",
+    "wilcoxon",
+]
+
+SignificanceTest = Literal["paired-t", "wilcoxon", "randomisation", "tukey-hsd"]
+Control = Literal["none", "holm", "benjamini-hochberg"]
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+_DECIMALS = 12
+_EXACT_WILCOXON = 50  # as SciPy's limit
+_CELLS = 1 << 24  # floats held at a time by the randomisation test
+
+
+def p_values(
+    scores: npt.ArrayLike,
+    test: SignificanceTest = "paired-t",
+    *,
+    n_flips: int = 10_000,
+    random_seed: int = 0,
+) -> FloatArray:
+    """P-values of all pairs of runs by the test that is named.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (run, topic)
+    test : {"paired-t", "wilcoxon", "randomisation", "tukey-hsd"}
+    n_flips, random_seed : int
+        Of the randomisation test.
+
+    Returns
+    -------
+    ndarray of float, shape (run, run)
+
+    Raises
+    ------
+    InputError
+        Unknown test; fewer than two topics; not a matrix.
+    """
+    match test:
+        case "paired-t":
+            return paired_t(scores)
+        case "wilcoxon":
+            return wilcoxon(scores)
+        case "randomisation":
+            return randomisation(scores, n_flips=n_flips, random_seed=random_seed)
+        case "tukey-hsd":
+            return tukey_hsd(scores)
+    raise InputError(f"no test {test!r}", hint=f"known: {', '.join(get_args(SignificanceTest))}")
+
+
+def paired_t(scores: npt.ArrayLike) -> FloatArray:
+    """P-values of Student's paired t test, T − 1 degrees of freedom for T topics.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (run, topic)
+
+    Returns
+    -------
+    ndarray of float, shape (run, run)
+        NaN for runs with the same score on every topic, where t is 0/0; 0 for runs with the same difference,
+        not zero, on every topic, where t is infinite; NaN where a score is NaN.
+
+    Examples
+    --------
+    >>> paired_t([[0.1, 0.2, 0.3, 0.4], [0.2, 0.2, 0.5, 0.5]]).round(4)
+    array([[   nan, 0.0917],
+           [0.0917,    nan]])
+    """
+    from scipy.special import stdtr
+
+    matrix, difference = _differences(scores)
+    n_topics = matrix.shape[1]
+    mean = difference.mean(axis=1)
+    std = difference.std(axis=1, ddof=1)
+    std[(difference == difference[:, :1]).all(axis=1)] = 0  # whatever rounding of the mean leaves
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = mean / (std / np.sqrt(n_topics))
+    return _symmetric(2 * stdtr(n_topics - 1, -np.abs(t)), len(matrix))
+
+
+def wilcoxon(scores: npt.ArrayLike) -> FloatArray:
+    """P-values of Wilcoxon's signed-rank test; topics without a difference are left out.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (run, topic)
+
+    Returns
+    -------
+    ndarray of float, shape (run, run)
+        NaN for runs with the same score on every topic, and where a score is NaN.
+
+    Notes
+    -----
+    Tied differences get their mean rank. Up to 50 differences that are not zero the p-value is exact, *given
+    the ranks as they are tied*: all 2ⁿ signs of them, by convolution over doubled ranks, which are integers.
+    SciPy's ``method="exact"`` is the same without ties and falls back to the normal approximation with them.
+    Beyond 50 it is the normal approximation with the tie correction and no continuity correction, as SciPy's.
+
+    Examples
+    --------
+    >>> wilcoxon([[5, 7, 9, 4, 6], [1, 5, 8, 1, 6]])[0, 1]  # four differences, all positive: 2 / 2⁴
+    np.float64(0.125)
+    """
+    from scipy.special import ndtr
+    from scipy.stats import rankdata
+
+    matrix, difference = _differences(scores)
+    if not len(difference):
+        return _symmetric(np.zeros(0), len(matrix))
+    difference[np.isnan(difference).any(axis=1)] = 0
+    zero = difference == 0
+    n = (~zero).sum(axis=1)
+    rank = np.where(zero, 0, rankdata(np.abs(difference), axis=1) - zero.sum(axis=1, keepdims=True))
+    plus = (rank * (difference > 0)).sum(axis=1)
+    total = n * (n + 1) / 2
+    smaller = np.minimum(plus, total - plus)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * ndtr((smaller - total / 2) / np.sqrt((rank**2).sum(axis=1) / 4))
+    doubled = np.rint(2 * rank).astype(np.int64)
+    for i in np.flatnonzero((n > 0) & (n <= _EXACT_WILCOXON)):
+        p[i] = 2 * _signed_rank_tail(doubled[i][~zero[i]], round(2 * smaller[i]))
+    p[n == 0] = np.nan
+    return _symmetric(np.minimum(p, 1), len(matrix))
+
+
+def randomisation(scores: npt.ArrayLike, *, n_flips: int = 10_000, random_seed: int = 0) -> FloatArray:
+    """P-values of Fisher's randomisation test of the mean difference: signs of topics' differences flipped.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (run, topic)
+    n_flips : int, default 10,000
+        Sign vectors drawn where there are more than that many in all (more than 13 topics by default); else
+        every sign vector is tried and the p-value is exact.
+    random_seed : int
+
+    Returns
+    -------
+    ndarray of float, shape (run, run)
+        The share of sign vectors whose mean is at least as far from 0 as the observed one; where they are
+        drawn, the observed one counts as another draw, so that no p-value is under 1 / (n_flips + 1). NaN for
+        runs with the same score on every topic, and where a score is NaN.
+
+    Notes
+    -----
+    The same sign vectors serve all pairs.
+
+    Examples
+    --------
+    >>> randomisation([[5, 7, 9, 4, 6], [1, 5, 8, 1, 6]])[0, 1]
+    np.float64(0.125)
+    """
+    if n_flips < 1:
+        raise InputError(f"{n_flips} sign flips are too few")
+    matrix, difference = _differences(scores)
+    n_topics = matrix.shape[1]
+    exact = n_topics < 63 and 2**n_topics <= n_flips
+    if exact:
+        signs = 1.0 - 2.0 * ((np.arange(2**n_topics)[:, None] >> np.arange(n_topics)) & 1)
+    else:
+        drawn = np.random.default_rng(random_seed).integers(0, 2, size=(n_flips, n_topics), dtype=np.int8)
+        signs = 1.0 - 2.0 * drawn
+    observed = np.abs(difference.sum(axis=1))
+    n_extreme = np.zeros(len(difference))
+    step = max(1, _CELLS // len(signs))
+    for start in range(0, len(difference), step):
+        part = slice(start, start + step)
+        flipped = np.abs(signs @ difference[part].T)
+        n_extreme[part] = (flipped >= observed[part] - 1e-9).sum(axis=0)
+    p = n_extreme / len(signs) if exact else (n_extreme + 1) / (n_flips + 1)
+    p[(difference == 0).all(axis=1) | np.isnan(observed)] = np.nan
+    return _symmetric(p, len(matrix))
+
+
+def tukey_hsd(scores: npt.ArrayLike) -> FloatArray:
+    """P-values of Tukey's honestly significant difference on the two-way additive analysis of variance.
+
+    They are already controlled for all pairs of the R runs given, so more runs make every p-value larger.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (run, topic)
+
+    Returns
+    -------
+    ndarray of float, shape (run, run)
+        Where the additive model leaves no error at all: 0 for runs whose means differ, NaN for the others.
+        All NaN where a score is NaN, for the error is common to all pairs.
+
+    Notes
+    -----
+    score_rt = μ + run_r + topic_t + error; MSE is the sum of squared residuals over (R − 1)(T − 1), and
+    ``q = |mean_r − mean_s| / sqrt(MSE / T)`` follows the studentized range of R groups with these degrees of
+    freedom. With two runs q is √2 times the t of `paired_t`, with its p-value. A p-value takes a millisecond
+    or so; `tukey_significant` needs one critical value for all pairs.
+
+    Examples
+    --------
+    >>> scores = [[0.1, 0.2, 0.3, 0.4], [0.2, 0.2, 0.5, 0.5]]
+    >>> bool(np.isclose(tukey_hsd(scores)[0, 1], paired_t(scores)[0, 1]))
+    True
+    """
+    from scipy.stats import studentized_range
+
+    statistic, degrees = _tukey_statistic(scores)
+    n_runs = len(statistic)
+    first, second = np.triu_indices(n_runs, 1)
+    q = statistic[first, second]
+    p = np.where(np.isnan(q), np.nan, 0.0)
+    finite = np.isfinite(q)
+    if finite.any():
+        distinct, back = np.unique(q[finite], return_inverse=True)
+        p[finite] = np.clip(studentized_range.sf(distinct, n_runs, degrees), 0, 1)[back]
+    return _symmetric(p, n_runs)
+
+
+def tukey_significant(scores: npt.ArrayLike, level: float = 0.05) -> BoolArray:
+    """Which pairs differ significantly by Tukey's test; `tukey_hsd` ≤ level, from one critical value.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (run, topic)
+    level : float in (0, 1), default 0.05
+
+    Returns
+    -------
+    ndarray of bool, shape (run, run)
+        False where the p-value is undefined.
+    """
+    statistic, degrees = _tukey_statistic(scores)
+    if len(statistic) < 2:
+        return np.zeros(statistic.shape, dtype=bool)
+    with np.errstate(invalid="ignore"):
+        return statistic >= tukey_critical(level, len(statistic), degrees)
+
+
+@lru_cache(maxsize=256)
+def tukey_critical(level: float, n_runs: int, degrees: int) -> float:
+    """Critical value of the studentized range."""
+    from scipy.stats import studentized_range
+
+    check_level(level)
+    return float(studentized_range.isf(level, n_runs, degrees))
+
+
+def adjust_p_values(p: FloatArray, control: Control = "holm") -> FloatArray:
+    """P-values adjusted for the family of all pairs that have one.
+
+    Parameters
+    ----------
+    p : ndarray of float, shape (run, run)
+        As the tests give them. `tukey_hsd` is already controlled and should not be adjusted again.
+    control : {"none", "holm", "benjamini-hochberg"}
+        Holm bounds the chance of any false claim in the family, Benjamini–Hochberg the expected share of
+        false claims.
+
+    Returns
+    -------
+    ndarray of float, shape (run, run)
+        NaN stays NaN and does not count in the family.
+
+    Examples
+    --------
+    >>> p = np.array([[np.nan, 0.01, 0.04], [0.01, np.nan, 0.03], [0.04, 0.03, np.nan]])
+    >>> adjust_p_values(p, "holm")[np.triu_indices(3, 1)]
+    array([0.03, 0.06, 0.06])
+    >>> adjust_p_values(p, "benjamini-hochberg")[np.triu_indices(3, 1)].round(3)
+    array([0.03, 0.04, 0.04])
+    """
+    methods = {"holm": "holm", "benjamini-hochberg": "fdr_bh"}
+    if control not in get_args(Control):
+        raise InputError(f"no control {control!r}", hint=f"known: {', '.join(get_args(Control))}")
+    if control == "none":
+        return p.copy()
+    from statsmodels.stats.multitest import multipletests
+
+    pairs = p[np.triu_indices(len(p), 1)]
+    defined = ~np.isnan(pairs)
+    if defined.any():
+        pairs[defined] = multipletests(pairs[defined], method=methods[control])[1]
+    return _symmetric(pairs, len(p))
+
+
+def check_level(level: float) -> None:
+    """Refuse a significance level that is none."""
+    if not 0 < level < 1:
+        raise InputError(f"significance level {level} is not between 0 and 1")
+
+
+def _matrix(scores: npt.ArrayLike) -> FloatArray:
+    matrix = np.asarray(scores, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[1] < 2:
+        raise InputError(
+            f"scores of shape {matrix.shape} cannot be tested", hint="(run, topic), with two topics or more"
+        )
+    return matrix
+
+
+def _differences(scores: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """The scores, and the differences of all pairs of runs, shape (pair, topic), in the order of
+    `np.triu_indices`.
+    """
+    matrix = _matrix(scores)
+    first, second = np.triu_indices(len(matrix), 1)
+    return matrix, np.round(matrix[first] - matrix[second], _DECIMALS)
+
+
+def _symmetric(of_pairs: FloatArray, n_runs: int) -> FloatArray:
+    """(run, run) with the values of the pairs on both sides of a NaN diagonal."""
+    matrix = np.full((n_runs, n_runs), np.nan)
+    matrix[np.triu_indices(n_runs, 1)] = of_pairs
+    matrix.T[np.triu_indices(n_runs, 1)] = of_pairs
+    return matrix
+
+
+def _signed_rank_tail(doubled: npt.NDArray[np.int64], most: int) -> float:
+    """P(sum of positive doubled ranks ≤ most) with all signs equally likely."""
+    probability = np.zeros(most + 1)
+    probability[0] = 1
+    for rank in doubled:
+        probability /= 2
+        if rank <= most:
+            probability[rank:] += probability[: most + 1 - rank].copy()
+    return float(probability.sum())
+
+
+def _tukey_statistic(scores: npt.ArrayLike) -> tuple[FloatArray, int]:
+    """The studentized range statistic of all pairs, (run, run) with NaN where it is 0/0, and its degrees of
+    freedom.
+    """
+    matrix = _matrix(scores)
+    n_runs, n_topics = matrix.shape
+    degrees = (n_runs - 1) * (n_topics - 1)
+    of_run = matrix.mean(axis=1)
+    residual = matrix - of_run[:, None] - matrix.mean(axis=0) + matrix.mean()
+    error = (np.round(residual, _DECIMALS) ** 2).sum() / max(degrees, 1)
+    difference = np.abs(np.round(of_run[:, None] - of_run, _DECIMALS))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = difference / np.sqrt(error / n_topics)
+    np.fill_diagonal(statistic, np.nan)
+    return statistic, degrees

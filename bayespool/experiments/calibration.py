@@ -1,0 +1,112 @@
+"""Whether intervals hold what they say: plain functions on draws of integer counts and the true counts.
+
+Draws and truth are numbers of relevant documents, summed over topics, so that a truth at an interval's end is
+inside it without any rounding.
+
+References
+----------
+C. Czado, T. Gneiting and L. Held (2009). Predictive model assessment for count data. Biometrics 65,
+1254–1261.
+
+T. Gneiting and A. E. Raftery (2007). Strictly proper scoring rules, prediction, and estimation. Journal of
+the American Statistical Association 102, 359–378.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.errors import InputError
+from bayespool.estimates import equal_tailed_interval
+
+__all__ = ["central_share", "covered", "crps", "randomised_pit"]
+
+FloatArray = npt.NDArray[np.float64]
+IntDraws = npt.NDArray[Any]
+
+
+def covered(draws: IntDraws, truth: IntDraws, ci_prob: float) -> npt.NDArray[np.bool_]:
+    """Whether the truth lies inside the equal-tailed interval of the draws, ends included; shape (run,).
+
+    Parameters
+    ----------
+    draws : ndarray of int, shape (draw, run)
+    truth : ndarray of int, shape (run,)
+    ci_prob : float in (0, 1)
+
+    Examples
+    --------
+    >>> draws = np.arange(101)[:, None] + np.zeros(3, dtype=int)
+    >>> covered(draws, np.array([5, 95, 96]), 0.9).tolist()
+    [True, True, False]
+    """
+    lower, upper = equal_tailed_interval(draws, ci_prob)
+    inside: npt.NDArray[np.bool_] = (lower <= truth) & (truth <= upper)
+    return inside
+
+
+def randomised_pit(draws: IntDraws, truth: IntDraws, uniform: FloatArray) -> FloatArray:
+    """P(draw < truth) + u·P(draw = truth): uniform on (0, 1) where the draws are from the truth's own
+    distribution, discrete as it is (Czado et al. 2009).
+
+    Parameters
+    ----------
+    draws : ndarray of int, shape (draw, run)
+    truth : ndarray of int, shape (run,)
+    uniform : ndarray of float in [0, 1), shape (run,)
+        The random part u.
+
+    Examples
+    --------
+    >>> randomised_pit(np.array([[1], [2], [2], [3]]), np.array([2]), np.array([0.5])).tolist()
+    [0.5]
+    """
+    pit: FloatArray = (draws < truth).mean(axis=0) + uniform * (draws == truth).mean(axis=0)
+    return pit
+
+
+def central_share(pit: npt.ArrayLike, prob: float) -> float:
+    """Share of PIT values in the central ``prob`` of (0, 1); near ``prob`` itself where the draws are
+    calibrated, NaN without any value. NaN values are left out.
+
+    Examples
+    --------
+    >>> central_share([0.1, 0.3, 0.5, 0.7], 0.5)
+    0.75
+    """
+    if not 0 < prob < 1:
+        raise InputError(f"prob {prob} is not between 0 and 1")
+    values = np.asarray(pit, dtype=float)
+    values = values[~np.isnan(values)]
+    return float((np.abs(values - 0.5) <= prob / 2).mean()) if len(values) else float("nan")
+
+
+def crps(draws: IntDraws, truth: IntDraws) -> FloatArray:
+    """Continuous ranked probability score of the draws' distribution, shape (run,); in documents, 0 is best.
+
+    ``E|X − y| − ½·E|X − X′|`` with X and X′ independent draws and y the truth (Gneiting & Raftery 2007,
+    equation 21): the absolute error of a single draw, and smaller than the mean absolute error of the draws
+    by half their mean difference.
+
+    Parameters
+    ----------
+    draws : ndarray of int, shape (draw, run)
+    truth : ndarray of int, shape (run,)
+
+    Examples
+    --------
+    >>> crps(np.array([[1], [3]]), np.array([3])).tolist()
+    [0.5]
+    """
+    ordered = np.sort(np.asarray(draws, dtype=np.int64), axis=0)
+    n_draws = len(ordered)
+    if not n_draws:
+        raise InputError("no draws")
+    weight = 2 * np.arange(n_draws, dtype=np.int64) - (n_draws - 1)
+    spread = (weight[:, None] * ordered).sum(axis=0)  # Σ over pairs i < j of x_j − x_i, an integer
+    distance = np.abs(ordered - truth).sum(axis=0)
+    score: FloatArray = distance / n_draws - spread / n_draws**2
+    return score

@@ -1,0 +1,221 @@
+"""One fold of a leave-out experiment, from the collection to its rows; draws are reduced here and never kept.
+
+Everything is a pure function of the collection, the fold and the settings, so that a fold gives the same rows
+in this process, in a worker beside it, or on another machine.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.counts import JudgmentCounts, judgment_counts
+from bayespool.errors import BayespoolWarning
+from bayespool.estimates import Estimates, Estimator, equal_tailed_interval
+from bayespool.experiments.calibration import covered, crps, randomised_pit
+from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_counts, without
+from bayespool.experiments.settings import LeaveOutSettings
+from bayespool.measures import Precision
+
+__all__ = ["COVERAGE_LEVELS", "NOT_COUNTED", "FoldResult", "run_fold"]
+
+COVERAGE_LEVELS = (50, 80, 95)
+"""Levels, in percent, at which intervals are checked whatever ``ci_prob`` is."""
+
+NOT_COUNTED = -1
+"""Stands for the count of a topic that a run's score is not over (``denominator="run"``)."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoldResult:
+    """What a fold leaves behind.
+
+    Attributes
+    ----------
+    fold : Fold
+    rows : dict of str to list
+        Columns of the table of runs, a row per measure, estimator and run.
+    true_counts : dict of str to ndarray of int32, shape (run, topic)
+        Relevant documents in the top n in truth, by measure; `NOT_COUNTED` on topics that the run's score is
+        not over.
+    warnings : tuple of (str, str)
+        Class and text of the warnings that came up, each once.
+    seconds : dict of str to float
+        Processor time by stage. Not part of any table.
+    """
+
+    fold: Fold
+    rows: dict[str, list[Any]]
+    true_counts: dict[str, npt.NDArray[np.int32]]
+    warnings: tuple[tuple[str, str], ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def run_fold(collection: Collection, fold: Fold, settings: LeaveOutSettings) -> FoldResult:
+    """Leave the fold's runs out, let every estimator estimate them, and compare with the truth.
+
+    Parameters
+    ----------
+    collection : Collection
+        With all judgments. No estimator sees it: each gets the collection without the fold's judgments, the
+        names of the runs and the measures.
+    fold : Fold
+    settings : LeaveOutSettings
+
+    Returns
+    -------
+    FoldResult
+    """
+    clock = _Clock()
+    said: list[warnings.WarningMessage] = []
+    estimates: dict[str, tuple[Estimates, ...]] = {}
+    with clock.stage("unpooling"):
+        reduced = without(collection, fold)
+    for label, estimator in settings.estimators:
+        with clock.stage(label), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            estimates[label] = _seeded(estimator, settings, fold).estimate(
+                reduced, fold.run_ids, fold.measures
+            )
+        said += caught
+    rows: dict[str, list[Any]] = {}
+    truths: dict[str, npt.NDArray[np.int32]] = {}
+    with clock.stage("comparing with the truth"):
+        counted = topics_of(collection, fold.run_ids, settings)
+        for m, measure in enumerate(fold.measures):
+            truth = true_counts(collection, fold, measure, settings)
+            truths[str(measure)] = np.where(counted, truth.n_relevant, np.int32(NOT_COUNTED))
+            counts = judgment_counts(
+                reduced, fold.run_ids, cutoffs=measure.cutoff, rel=measure.rel, estimand=settings.estimand
+            )
+            compare = _Comparison(collection, fold, settings, measure, truth, counts, counted)
+            for label, of_measures in estimates.items():
+                for name, values in compare.columns(label, of_measures[m]).items():
+                    rows.setdefault(name, []).extend(values)
+    return FoldResult(fold, rows, truths, _ours(said), clock.seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    collection: Collection
+    fold: Fold
+    settings: LeaveOutSettings
+    measure: Precision
+    truth: Truth
+    counts: JudgmentCounts
+    counted: npt.NDArray[np.bool_]
+
+    @property
+    def n_topics(self) -> npt.NDArray[np.intp]:
+        n_topics: npt.NDArray[np.intp] = self.counted.sum(axis=1)
+        return n_topics
+
+    def columns(self, label: str, estimates: Estimates) -> dict[str, list[Any]]:
+        """Columns of one estimator's rows, one entry per run."""
+        fold, counts, truth = self.fold, self.counts, self.truth
+        n_runs = len(fold.run_ids)
+        n_ranks = self.measure.cutoff * self.n_topics
+        n_relevant = counts.n_relevant.sum(axis=(1, 2))
+        n_unjudged = counts.n_unjudged.sum(axis=(1, 2))
+        error = estimates.per_topic - truth.n_relevant / self.measure.cutoff
+        columns: dict[str, Any] = {
+            "fold": [fold.name] * n_runs,
+            "organization": [fold.organization] * n_runs,
+            "run_id": list(fold.run_ids),
+            "measure": [str(self.measure)] * n_runs,
+            "estimator": [label] * n_runs,
+            "truth": truth.n_relevant.sum(axis=1) / n_ranks,
+            "value": self._value(estimates),
+            **self._interval(label, estimates, n_unjudged > 0, n_ranks),
+            "bound_lower": n_relevant / n_ranks,
+            "bound_upper": (n_relevant + n_unjudged) / n_ranks,
+            "n_unjudged": n_unjudged,
+            "n_unknown": truth.n_unjudged.sum(axis=1),
+            "topic_rmse": np.sqrt(np.where(self.counted, error**2, 0).sum(axis=1) / self.n_topics),
+            "note": list(estimates.notes or ("",) * n_runs),
+        }
+        return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in columns.items()}
+
+    def _value(self, estimates: Estimates) -> npt.NDArray[np.float64]:
+        if self.settings.denominator == "qrels":
+            return estimates.value
+        # B from integers, so that an estimate that leaves it alone is the same float as an equal truth
+        n_relevant = self.counts.n_relevant[:, :, 0]
+        added = np.where(self.counted, estimates.per_topic - n_relevant / self.measure.cutoff, 0)
+        lower = n_relevant.sum(axis=1) / (self.measure.cutoff * self.n_topics)
+        value: npt.NDArray[np.float64] = lower + added.sum(axis=1) / self.n_topics
+        return value
+
+    def _interval(
+        self,
+        label: str,
+        estimates: Estimates,
+        open_: npt.NDArray[np.bool_],
+        n_ranks: npt.NDArray[np.intp],
+    ) -> dict[str, Any]:
+        n_runs, draws = len(open_), estimates.draws
+        nothing = np.full(n_runs, np.nan)
+        std = nothing if estimates.std is None else estimates.std * len(estimates.query_ids) / self.n_topics
+        if draws is None:
+            flags = {f"covered_{level}": [None] * n_runs for level in COVERAGE_LEVELS}
+            names = ("lower", "upper", "ci_prob")
+            return {**dict.fromkeys(names, nothing), "std": std, **flags, "pit": nothing, "crps": nothing}
+        total = draws.sum(axis=2, dtype=np.int64)
+        true_total = self.truth.n_relevant.sum(axis=1, dtype=np.int64)
+        low, high = equal_tailed_interval(total, self.settings.ci_prob)
+        inside = {level: covered(total, true_total, level / 100) for level in COVERAGE_LEVELS}
+        seed = seed_of(self.settings.random_seed, "pit", self.fold.name, self.measure, label)
+        pit = randomised_pit(total, true_total, np.random.default_rng(seed).random(n_runs))
+        return {
+            "lower": low / n_ranks,
+            "upper": high / n_ranks,
+            "ci_prob": np.full(n_runs, self.settings.ci_prob),
+            "std": std,
+            **{
+                f"covered_{level}": [bool(hit) if o else None for hit, o in zip(hits, open_, strict=True)]
+                for level, hits in inside.items()
+            },
+            "pit": np.where(open_, pit, np.nan),
+            "crps": crps(total, true_total) / n_ranks,
+        }
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = time.process_time()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - start
+
+
+def _seeded(estimator: Estimator, settings: LeaveOutSettings, fold: Fold) -> Estimator:
+    """The estimator with a seed of the fold's own, from names alone and from nothing that is judged."""
+    fields = getattr(estimator, "__dataclass_fields__", {})
+    if "random_seed" not in fields:
+        return estimator
+    seed = seed_of(getattr(estimator, "random_seed"), settings.by, fold.name)  # noqa: B009 - not in the protocol
+    replaced: Any = dataclasses.replace(estimator, random_seed=seed)  # type: ignore[type-var]
+    return replaced  # type: ignore[no-any-return]
+
+
+def _ours(caught: list[warnings.WarningMessage]) -> tuple[tuple[str, str], ...]:
+    """Class and text of bayespool's own warnings; the others are given again."""
+    ours: dict[tuple[str, str], None] = {}
+    for message in caught:
+        if issubclass(message.category, BayespoolWarning):
+            ours[message.category.__name__, str(message.message)] = None
+        else:
+            warnings.warn_explicit(message.message, message.category, message.filename, message.lineno)
+    return tuple(ours)

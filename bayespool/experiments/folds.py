@@ -1,0 +1,170 @@
+"""Folds of a leave-out experiment: who is left out, what the collection is then, and what is true of it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.counts import judgment_counts
+from bayespool.errors import InputError
+from bayespool.experiments.settings import LeaveOutSettings
+from bayespool.measures import Precision
+
+__all__ = ["Fold", "Truth", "best_runs", "make_folds", "seed_of", "topics_of", "true_counts", "without"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """What is left out at a time, and what is asked about it.
+
+    Attributes
+    ----------
+    name : str
+        The organization, or the run, that is left out.
+    organization : str
+    run_ids : tuple of str
+        The runs whose judgments go, and that are estimated.
+    measures : tuple of Precision
+    pooled_run_ids : tuple of str
+        The runs that make the pool as long as nobody is left out.
+    """
+
+    name: str
+    organization: str
+    run_ids: tuple[str, ...]
+    measures: tuple[Precision, ...]
+    pooled_run_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """The counts of some runs with their own judgments back, shape (run, topic).
+
+    Attributes
+    ----------
+    n_relevant : ndarray of int32
+    n_unjudged : ndarray of int32
+        Unjudged in truth, too: what is relevant among them nobody knows, and it counts as nonrelevant.
+    """
+
+    n_relevant: npt.NDArray[np.int32]
+    n_unjudged: npt.NDArray[np.int32]
+
+
+def make_folds(collection: Collection, settings: LeaveOutSettings) -> tuple[Fold, ...]:
+    """The folds of an experiment, those with most runs first.
+
+    Parameters
+    ----------
+    collection : Collection
+        Re-pooled to the depth asked for.
+    settings : LeaveOutSettings
+
+    Raises
+    ------
+    InputError
+        The collection has no pool, or one of a single organization (or run).
+    """
+    if not collection.pooled.any():
+        raise InputError(
+            "no pooled run to leave out", hint="give the campaign's runs as the pool, or name those pooled"
+        )
+    groups: dict[tuple[str, ...], list[Precision]] = {}
+    for measure in settings.measures:
+        kept = collection.pooled_run_ids
+        if settings.top_pool == "kept":
+            kept = best_runs(collection, measure, settings)
+        groups.setdefault(kept, []).append(measure)
+    folds = []
+    for pooled_run_ids, measures in groups.items():
+        units: dict[str, list[str]] = {}
+        if not topics_of(collection, pooled_run_ids, settings).any(axis=1).all():
+            raise InputError("a pooled run has no topic of the qrels", hint='take denominator="qrels"')
+        for run in pooled_run_ids:
+            organization = _organization(collection, run)
+            units.setdefault(organization if settings.by == "organization" else run, []).append(run)
+        if len(units) < 2:
+            raise InputError(
+                f"only one {settings.by} was pooled: nothing is left once it is left out",
+                hint="give more runs, or the organizations of the runs",
+            )
+        folds += [
+            Fold(name, _organization(collection, runs[0]), tuple(runs), tuple(measures), pooled_run_ids)
+            for name, runs in units.items()
+        ]
+    return tuple(sorted(folds, key=lambda fold: -len(fold.run_ids) * len(fold.measures)))
+
+
+def best_runs(collection: Collection, measure: Precision, settings: LeaveOutSettings) -> tuple[str, ...]:
+    """The best ``top`` % of the pooled runs by their score on all judgments, in the collection's order.
+
+    Their number is rounded half up; of runs with equal scores the earlier ones are taken.
+    """
+    runs = collection.pooled_run_ids
+    counts = judgment_counts(collection, runs, cutoffs=measure.cutoff, rel=measure.rel)
+    n_topics = topics_of(collection, runs, settings).sum(axis=1)
+    score = counts.n_relevant.sum(axis=(1, 2)) / (measure.cutoff * n_topics)
+    n_kept = int(settings.top / 100 * len(runs) + 0.5)
+    if n_kept == 0:
+        raise InputError(f"the best {settings.top:g} % of {len(runs)} runs are none")
+    best = np.sort(np.argsort(-score, kind="stable")[:n_kept])
+    return tuple(runs[i] for i in best)
+
+
+def topics_of(
+    collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
+) -> npt.NDArray[np.bool_]:
+    """Topics that each run's score is the mean over, shape (run, topic)."""
+    index = collection.run_index(run_ids)
+    if settings.denominator == "qrels":
+        return np.ones((len(index), len(collection.query_ids)), dtype=bool)
+    return np.asarray(collection.length[index] > 0)
+
+
+def without(collection: Collection, fold: Fold) -> Collection:
+    """The collection as it would be had the runs of the fold not been pooled: all that an estimator gets."""
+    gone = set(collection.pooled_run_ids) - set(fold.pooled_run_ids)
+    return collection.unpool([*gone, *fold.run_ids])
+
+
+def true_counts(collection: Collection, fold: Fold, measure: Precision, settings: LeaveOutSettings) -> Truth:
+    """What the judgments say of the fold's runs.
+
+    With ``truth="repooled"`` each run is put back into the pool alone: judgments that only the other runs of
+    its organization brought stay away. It makes no difference to ranks within the pool depth, whose documents
+    the run brought itself.
+    """
+    gone = set(collection.pooled_run_ids) - set(fold.pooled_run_ids)
+    depth, siblings = collection.pool_depth, len(fold.run_ids) > 1
+    each = settings.truth == "repooled" and siblings and measure.cutoff > depth
+    parts = [(run,) for run in fold.run_ids] if each else [fold.run_ids]
+    counts = []
+    for part in parts:
+        away = [*gone, *(set(fold.run_ids) - set(part))] if each else list(gone)
+        counts.append(
+            judgment_counts(
+                collection.unpool(away) if away else collection,
+                part,
+                cutoffs=measure.cutoff,
+                rel=measure.rel,
+                estimand=settings.estimand,
+            )
+        )
+    return Truth(
+        np.concatenate([c.n_relevant[:, :, 0] for c in counts]),
+        np.concatenate([c.n_unjudged[:, :, 0] for c in counts]),
+    )
+
+
+def seed_of(*names: object) -> int:
+    """A seed from names, the same on every machine and in any order of work."""
+    text = "\0".join(map(str, names))
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little")
+
+
+def _organization(collection: Collection, run: str) -> str:
+    return collection.organizations[int(collection.organization[collection.run_index(run)[0]])]

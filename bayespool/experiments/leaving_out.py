@@ -1,0 +1,277 @@
+"""Leave organizations or runs out of a pool, and grade estimators by what they make of them."""
+
+from __future__ import annotations
+
+import functools
+import platform
+import re
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+import bayespool.errors
+from bayespool import __version__
+from bayespool.collection import Collection
+from bayespool.counts import Estimand
+from bayespool.errors import BayespoolWarning
+from bayespool.experiments.fold_results import COVERAGE_LEVELS, FoldResult, run_fold
+from bayespool.experiments.folds import Fold, best_runs, make_folds
+from bayespool.experiments.parallel import completed
+from bayespool.experiments.results import LeaveOutResult
+from bayespool.experiments.settings import (
+    By,
+    Denominator,
+    Estimators,
+    LeaveOutSettings,
+    Test,
+    TopPool,
+    Truth,
+    leave_out_settings,
+)
+from bayespool.experiments.storage import FoldStore
+from bayespool.pool import describe_pool
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["leave_out"]
+
+
+def leave_out(
+    collection: Collection,
+    measures: object = "P@10",
+    *,
+    estimators: Estimators = "all",
+    by: By = "organization",
+    top: float = 100,
+    top_pool: TopPool = "all",
+    truth: Truth = "repooled",
+    estimand: Estimand = "pooled",
+    denominator: Denominator = "qrels",
+    pool_depth: int | None = None,
+    test: Test = "tukey-hsd",
+    ci_prob: float = 0.95,
+    random_seed: int = 1,
+    n_jobs: int | None = None,
+    folder: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **settings: Any,
+) -> LeaveOutResult:
+    """Leave each organization (or run) out of the pool, estimate its runs, and compare with the truth.
+
+    Parameters
+    ----------
+    collection : Collection
+        With a known pool. Its pooled runs are left out and estimated.
+    measures : measure or iterable of measures
+    estimators : "all", a name, a sequence of names and estimators, or a mapping of labels to them
+        ``"all"`` is `bayespool.experiments.ALL_ESTIMATORS`. Names as `bayespool.scoring.parse_estimator`
+        takes them.
+    by : {"organization", "run"}
+        What is left out at a time. An organization's runs resemble each other, so that leaving out one run
+        alone understates the bias that the run of a new organization would suffer.
+    top : float in (0, 100], default 100
+        Report on the best ``top`` % of the pooled runs only, by true score and for each measure anew; buggy
+        runs are then left aside, as in earlier work.
+    top_pool : {"all", "kept"}
+        Whether the pool keeps what the other runs contributed, or is made from the best runs alone (as the
+        published tool does); runs are then estimated only where they are among the best.
+    truth : {"repooled", "full"}
+        What an estimate is compared with: the run's score had it alone been put back into the pool, or its
+        score on all judgments. The two differ only below the pool depth, where ``"full"`` holds documents
+        that other runs of the organization brought and that lie outside the ``"pooled"`` estimand.
+    estimand : {"pooled", "complete"}
+        Of every estimator: whether unjudged documents below the pool depth stay nonrelevant, which is what
+        can be observed here, or are estimated, too. They coincide down to the pool depth.
+    denominator : {"qrels", "run"}
+        Whether a run's score is its mean over the topics of the qrels, or over those that it has documents
+        for (as the published tool takes it).
+    pool_depth : int, optional
+        Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
+    test : {"tukey-hsd", "paired-t"}
+        What is significant in SRE*.
+    ci_prob : float in (0, 1), default 0.95
+        Probability of the intervals in the tables; coverage is told at 50, 80 and 95 % besides.
+    random_seed : int
+        Every fold draws from a seed of its own, made from this one and the name of what is left out.
+    n_jobs : int, optional
+        Processes; −1 for one per core, None for 1 or what a ``joblib.parallel_config`` around the call says.
+        Results are the same to the byte, also on a Dask cluster.
+    folder : path, optional
+        Store each fold there as soon as it is finished, in ``folds/``, and go on from what is stored.
+    progress : callable, optional
+        Called with the number of finished folds and their total, first with those that were stored.
+    **settings
+        Settings of the named estimators that have them: ``draws``, ``engine``, ``priors``, ….
+
+    Returns
+    -------
+    LeaveOutResult
+
+    Raises
+    ------
+    InputError
+        Unknown measure, estimator or setting; no pool; a pool of one organization (or run).
+    OutputError
+        ``folder`` cannot be written.
+    WorkerError
+        A worker process died. With a folder the same call goes on from the folds that are stored.
+
+    Warns
+    -----
+    ExperimentChangedWarning
+        ``folder`` holds another experiment's folds.
+
+    Notes
+    -----
+    An estimator gets the collection without the judgments that only the left-out runs contributed, the names
+    of the runs, and the measures; nothing that it is given depends on the truth. Judgments that no pooled run
+    explains stay, unless ``pool_depth`` is given.
+
+    Examples
+    --------
+    >>> from bayespool import leave_out, load_example
+    >>> result = leave_out(load_example(), "P@10", estimators=["lower-bound", "interpolated"])
+    >>> print(result.summary_frame()[["estimator", "mae", "bias", "sre"]].round(4).to_string(index=False))
+       estimator    mae    bias  sre
+     lower-bound 0.0233 -0.0233 35.0
+    interpolated 0.0166  0.0147 23.0
+    """
+    chosen = leave_out_settings(
+        measures,
+        estimators,
+        by=by,
+        top=top,
+        top_pool=top_pool,
+        truth=truth,
+        estimand=estimand,
+        denominator=denominator,
+        pool_depth=pool_depth,
+        test=test,
+        ci_prob=ci_prob,
+        random_seed=random_seed,
+        **settings,
+    )
+    pooled = collection if pool_depth is None else collection.truncate_pool(pool_depth)
+    folds = make_folds(pooled, chosen)
+    store = None
+    if folder is not None:
+        store = FoldStore(Path(folder) / "folds", _description(collection, chosen))
+    finished = _run(pooled, folds, chosen, store, n_jobs, progress)
+    for name, text in _alike(finished):
+        category = getattr(bayespool.errors, name, BayespoolWarning)
+        warnings.warn(text, category, stacklevel=2)
+    return _assemble(collection, pooled, chosen, finished)
+
+
+def _run(
+    collection: Collection,
+    folds: Sequence[Fold],
+    settings: LeaveOutSettings,
+    store: FoldStore | None,
+    n_jobs: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> list[FoldResult]:
+    """Results of all folds, in the folds' order."""
+    results: dict[Fold, FoldResult] = {}
+    if store is not None:
+        results = {fold: stored for fold in folds if (stored := store.load(fold)) is not None}
+    if progress is not None:
+        progress(len(results), len(folds))
+    left = [fold for fold in folds if fold not in results]
+    work = functools.partial(run_fold, settings=settings)
+    for result in completed(work, collection, left, n_jobs=n_jobs):
+        if store is not None:
+            store.save(result)
+        results[result.fold] = result
+        if progress is not None:
+            progress(len(results), len(folds))
+    return [results[fold] for fold in folds]
+
+
+def _alike(finished: Sequence[FoldResult]) -> list[tuple[str, str]]:
+    """Warnings of all folds, one for those that differ in numbers only."""
+    texts: dict[tuple[str, str], dict[str, None]] = {}
+    n_folds: dict[tuple[str, str], int] = {}
+    for result in finished:
+        kinds = [(name, re.sub(r"\d+", "0", text)) for name, text in result.warnings]
+        for kind, (_, text) in zip(kinds, result.warnings, strict=True):
+            texts.setdefault(kind, {})[text] = None
+        for kind in dict.fromkeys(kinds):
+            n_folds[kind] = n_folds.get(kind, 0) + 1
+    return [
+        (
+            kind[0],
+            f"in {n_folds[kind]} of {len(finished)} folds: {next(iter(of_kind))}"
+            + (" and the like" if len(of_kind) > 1 else ""),
+        )
+        for kind, of_kind in texts.items()
+    ]
+
+
+def _description(collection: Collection, settings: LeaveOutSettings) -> dict[str, Any]:
+    """All that the folds depend on."""
+    import scipy
+
+    return {
+        "collection": collection.fingerprint,
+        **settings.describe_folds(),
+        "version of bayespool": __version__,
+        "version of numpy": np.__version__,
+        "version of scipy": scipy.__version__,
+        "machine": platform.machine(),
+    }
+
+
+def _assemble(
+    collection: Collection, pooled: Collection, settings: LeaveOutSettings, finished: Iterable[FoldResult]
+) -> LeaveOutResult:
+    columns: dict[str, list[Any]] = {}
+    true_counts: dict[tuple[str, str], npt.NDArray[np.int32]] = {}
+    seconds: dict[str, float] = {}
+    said: dict[tuple[str, str], None] = {}
+    for result in finished:
+        for name, values in result.rows.items():
+            columns.setdefault(name, []).extend(values)
+        for measure, counts in result.true_counts.items():
+            true_counts |= {
+                (measure, run): of_run for run, of_run in zip(result.fold.run_ids, counts, strict=True)
+            }
+        for stage, spent in result.seconds.items():
+            seconds[stage] = seconds.get(stage, 0.0) + spent
+        said |= dict.fromkeys(result.warnings)
+    return LeaveOutResult(
+        settings=settings,
+        fingerprint=collection.fingerprint,
+        pool=str(describe_pool(pooled)),
+        query_ids=collection.query_ids,
+        n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
+        true_counts=true_counts,
+        warnings=tuple(said),
+        seconds=seconds,
+        _rows=_table(pooled, settings, columns),
+    )
+
+
+def _table(collection: Collection, settings: LeaveOutSettings, columns: dict[str, list[Any]]) -> pd.DataFrame:
+    """The rows in the order of measures, estimators and runs, whatever order the folds came in."""
+    import pandas as pd
+
+    frame = pd.DataFrame(columns)
+    places = {
+        "measure": {str(m): i for i, m in enumerate(settings.measures)},
+        "estimator": {label: i for i, label in enumerate(settings.labels)},
+        "run_id": {run: i for i, run in enumerate(collection.run_ids)},
+    }
+    order = np.lexsort([frame[name].map(of).to_numpy() for name, of in reversed(places.items())])
+    frame = frame.iloc[order].reset_index(drop=True)
+    best = {(str(m), run) for m in settings.measures for run in best_runs(collection, m, settings)}
+    reported = [pair in best for pair in zip(frame["measure"], frame["run_id"], strict=True)]
+    frame.insert(list(frame.columns).index("truth"), "reported", reported)
+    for level in COVERAGE_LEVELS:
+        frame[f"covered_{level}"] = frame[f"covered_{level}"].astype("boolean")
+    return frame

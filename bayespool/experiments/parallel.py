@@ -1,0 +1,137 @@
+"""Independent pieces of work on one collection, spread over processes or machines with joblib.
+
+The collection travels as plain arrays: joblib maps large ones into memory once for all local workers, and a
+Dask cluster that is registered as joblib's backend gets each once. A worker puts the collection together once
+and keeps it. Every piece runs with one BLAS thread, so that results do not depend on the number of cores.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from bayespool.collection import Collection
+from bayespool.errors import WorkerError
+
+__all__ = ["completed"]
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+_kept: dict[str, Collection] = {}  # at most one: the collection of the work at hand, by fingerprint
+
+
+def completed(
+    function: Callable[[Collection, Task], Result],
+    collection: Collection,
+    tasks: Sequence[Task],
+    *,
+    n_jobs: int | None = None,
+) -> Iterator[Result]:
+    """Results of ``function(collection, task)`` in the order in which they come.
+
+    Parameters
+    ----------
+    function : callable
+        Of a module, so that a worker can import it; pure.
+    collection : Collection
+    tasks : sequence
+    n_jobs : int, optional
+        Number of processes, −1 for one per core; None for what a ``joblib.parallel_config`` around the call
+        says, else 1. Backends are joblib's.
+
+    Yields
+    ------
+    object
+        A result, which is independent of all that is said here of processes.
+
+    Raises
+    ------
+    WorkerError
+        A worker process died (killed, out of memory).
+    """
+    from joblib import Parallel, delayed
+
+    if not tasks:
+        return
+    header, arrays = _pack(collection)
+    jobs = (delayed(_work)(function, task, header, *arrays) for task in tasks)
+    parallel = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
+    try:
+        yield from parallel(jobs)
+    except BrokenExecutor as error:
+        raise WorkerError(
+            "a worker process died; perhaps there was not enough memory for as many jobs"
+        ) from error
+    finally:
+        _kept.clear()
+
+
+def _work(
+    function: Callable[[Collection, Any], Result],
+    task: Any,
+    header: dict[str, Any],
+    *arrays: npt.NDArray[Any],
+) -> Result:
+    from threadpoolctl import threadpool_limits
+
+    _end_with_parent()
+    fingerprint = header["fingerprint"]
+    if fingerprint not in _kept:
+        _kept.clear()
+        _kept[fingerprint] = _unpack(header, arrays)
+    with threadpool_limits(limits=1):
+        return function(_kept[fingerprint], task)
+
+
+@cache
+def _end_with_parent() -> None:
+    """Let a local worker end when the process that started it is killed; it would wait for work for ever."""
+    if not multiprocessing.current_process().name.startswith("LokyProcess"):
+        return
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _pack(collection: Collection) -> tuple[dict[str, Any], tuple[npt.NDArray[Any], ...]]:
+    """A small header, and the arrays: joblib and Dask look for large arrays among a function's arguments."""
+    fields = {f.name: getattr(collection, f.name) for f in dataclasses.fields(collection)}
+    ids = fields.pop("doc_ids")
+    arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
+    buffers = ids.buffers()
+    header = {
+        "fingerprint": collection.fingerprint,
+        "plain": {name: value for name, value in fields.items() if name not in arrays},
+        "arrays": list(arrays),
+        "doc_ids": (str(ids.type), len(ids), ids.offset, [b is not None for b in buffers]),
+    }
+    bytes_of = (np.frombuffer(b, dtype=np.uint8) for b in buffers if b is not None)
+    return header, (*arrays.values(), *bytes_of)
+
+
+def _unpack(header: dict[str, Any], arrays: tuple[npt.NDArray[Any], ...]) -> Collection:
+    plain = [np.asarray(array) for array in arrays]
+    n_fields = len(header["arrays"])
+    kind, length, offset, present = header["doc_ids"]
+    left = iter(plain[n_fields:])
+    buffers = [pa.py_buffer(next(left)) if there else None for there in present]
+    doc_ids = pa.Array.from_buffers(getattr(pa, kind)(), length, buffers, offset=offset)
+    fields: dict[str, Any] = header["plain"] | dict(zip(header["arrays"], plain, strict=False))
+    return Collection(**fields, doc_ids=doc_ids)

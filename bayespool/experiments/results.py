@@ -1,0 +1,238 @@
+"""The result of a leave-out experiment: a row per run and estimator, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.comparisons import paired_t, tukey_significant
+from bayespool.errors import InputError
+from bayespool.experiments.calibration import central_share
+from bayespool.experiments.error_measures import (
+    kendall_tau_b,
+    mean_absolute_error,
+    mean_error,
+    root_mean_squared_error,
+    system_rank_error,
+)
+from bayespool.experiments.fold_results import COVERAGE_LEVELS, NOT_COUNTED
+from bayespool.experiments.reliability import Reliability, reliability
+from bayespool.experiments.settings import LeaveOutSettings
+from bayespool.measures import parse_measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["LeaveOutResult"]
+
+_SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOutResult:
+    """What `leave_out` found.
+
+    Attributes
+    ----------
+    settings : LeaveOutSettings
+    fingerprint : str
+        Of the collection that was given.
+    pool : str
+        Report of the pool that runs were left out of.
+    query_ids : tuple of str
+    n_pooled_runs : dict of str to int
+        Pooled runs that were to choose from, by measure.
+    true_counts : mapping of (str, str) to ndarray of int32, shape (topic,)
+        Relevant documents in the top n in truth, by measure and run.
+    warnings : tuple of (str, str)
+        Class and text of the warnings of all folds.
+    seconds : mapping of str to float
+        Processor time by stage, summed over folds (and so over processes); folds that were stored count with
+        what they took then.
+    """
+
+    settings: LeaveOutSettings
+    fingerprint: str
+    pool: str
+    query_ids: tuple[str, ...]
+    n_pooled_runs: Mapping[str, int]
+    true_counts: Mapping[tuple[str, str], npt.NDArray[np.int32]]
+    warnings: tuple[tuple[str, str], ...]
+    seconds: Mapping[str, float]
+    _rows: pd.DataFrame
+
+    def __repr__(self) -> str:
+        s = self.settings
+        return (
+            f"<LeaveOutResult: {self._rows['fold'].nunique()} {s.by}s left out, "
+            f"{self._rows['run_id'].nunique()} runs, {len(s.measures)} measures, "
+            f"{len(s.estimators)} estimators>"
+        )
+
+    def frame(self, *, reported_only: bool = True) -> pd.DataFrame:
+        """One row per measure, estimator and run, in the order of the settings and the collection.
+
+        Parameters
+        ----------
+        reported_only : bool, default True
+            Only the best ``top`` % of the runs; otherwise all that were estimated.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``fold`` (what was left out), ``organization``, ``run_id``, ``measure``, ``estimator``,
+            ``reported`` (among the best), ``truth``, ``value`` (the estimate), ``lower`` and ``upper`` (ends
+            of its interval, NaN for a point correction), ``ci_prob``, ``std``, ``bound_lower`` (as it stands:
+            unjudged documents are not relevant) and ``bound_upper`` (they all are), ``n_unjudged`` (such
+            documents in the top n, over all topics), ``n_unknown`` (unjudged in truth, too), ``topic_rmse``
+            (root mean squared error over the run's topics), ``covered_50``, ``covered_80``, ``covered_95``
+            (whether the truth is inside the interval of that level, ends included; missing where nothing is
+            unjudged, and for point corrections), ``pit`` (randomised; NaN likewise), ``crps`` (in units of
+            the score) and ``note``.
+        """
+        rows = self._rows[self._rows["reported"]] if reported_only else self._rows
+        return rows.reset_index(drop=True)
+
+    @cached_property
+    def _summary(self) -> pd.DataFrame:
+        import pandas as pd
+
+        frame = self.frame()
+        rows = [
+            self._summarise(
+                frame[(frame["measure"] == str(measure)) & (frame["estimator"] == label)], str(measure), label
+            )
+            for measure in self.settings.measures
+            for label in self.settings.labels
+        ]
+        return pd.DataFrame(rows)
+
+    def summary_frame(self) -> pd.DataFrame:
+        """One row per measure and estimator, over the reported runs.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``measure``, ``estimator``, ``n_runs``, ``mae``, ``rmse``, ``bias`` (estimate − truth),
+            ``topic_rmse`` (over all runs and topics), ``sre``, ``sre_star``, ``kendall_tau_b``; for
+            posteriors ``n_open`` (runs with anything unjudged, which the next seven are over),
+            ``coverage_50``, ``coverage_80``, ``coverage_95`` (share of intervals that hold the truth, ends
+            included), ``pit_50``, ``pit_80``, ``pit_95`` (share of randomised PIT values in the central
+            50, 80, 95 %), ``width`` (mean width of the ``ci_prob`` intervals), ``ci_prob``, and ``crps``
+            (mean over all reported runs, to be set against the MAE of a point correction).
+        """
+        return self._summary.copy()
+
+    def significant(self, measure: object) -> npt.NDArray[np.bool_]:
+        """Which of the reported runs differ significantly at 5 % in their true scores, shape (run, run).
+
+        Topics that a run's score is not over (``denominator="run"``) are left out: for Tukey's test, which
+        needs all runs on all topics, for every run; for the paired t test of the pair.
+        """
+        scores = self.true_scores(measure)
+        if self.settings.test == "tukey-hsd":
+            scores = _complete_topics(scores)
+            return tukey_significant(scores, _SIGNIFICANT) if scores.shape[1] > 1 else _no_pair(scores)
+        p = paired_t(scores) if scores.shape[1] > 1 else np.full((len(scores), len(scores)), np.nan)
+        for u in np.flatnonzero(np.isnan(scores).any(axis=1)).tolist():
+            for v in range(len(scores)):
+                pair = _complete_topics(scores[np.array([u, v])])
+                if u != v and pair.shape[1] > 1:
+                    p[u, v] = p[v, u] = paired_t(pair)[0, 1]
+        with np.errstate(invalid="ignore"):
+            return np.asarray(p < _SIGNIFICANT)
+
+    def true_scores(self, measure: object) -> npt.NDArray[np.float64]:
+        """True scores of the reported runs, shape (run, topic), in the order of `frame`; NaN on topics that a
+        run's score is not over.
+        """
+        name, cutoff = self._measure(measure)
+        rows = self.frame()
+        rows = rows[(rows["measure"] == name) & (rows["estimator"] == self.settings.labels[0])]
+        counts = np.array([self.true_counts[name, run] for run in rows["run_id"]])
+        return np.where(counts == NOT_COUNTED, np.nan, counts / cutoff)
+
+    def mae_change(self, measure: object, estimator: str, *, reference: str = "lower-bound") -> float:
+        """By how many percent an estimator's MAE is above a reference's, negative where it is below; NaN
+        where the reference has no error.
+        """
+        name, _ = self._measure(measure)
+        mae = self._summary.set_index(["measure", "estimator"])["mae"]
+        if unknown := [label for label in (estimator, reference) if label not in self.settings.labels]:
+            raise InputError(
+                f"the experiment has no {unknown[0]!r}", hint=f"it has {', '.join(self.settings.labels)}"
+            )
+        before = float(mae[name, reference])
+        return 100 * (float(mae[name, estimator]) / before - 1) if before > 0 else float("nan")
+
+    def reliability(self, measure: object) -> Reliability:
+        """Eρ² and Φ of the true scores of the reported runs, on the topics that all of them have."""
+        return reliability(_complete_topics(self.true_scores(measure)), ci_prob=self.settings.ci_prob)
+
+    def reliability_frame(self) -> pd.DataFrame:
+        """One row per measure: the fields of `Reliability`, and ``n_runs``; no row where there are fewer than
+        two reported runs or topics.
+        """
+        import dataclasses
+
+        import pandas as pd
+
+        rows = []
+        for measure in self.settings.measures:
+            scores = self.true_scores(measure)
+            if min(_complete_topics(scores).shape) > 1:
+                found = dataclasses.asdict(self.reliability(measure))
+                rows.append({"measure": str(measure), "n_runs": len(scores)} | found)
+        return pd.DataFrame(rows)
+
+    def _measure(self, measure: object) -> tuple[str, int]:
+        parsed = parse_measure(measure)
+        if parsed not in self.settings.measures:
+            known = ", ".join(map(str, self.settings.measures))
+            raise InputError(f"the experiment has no {parsed}", hint=f"it has {known}")
+        return str(parsed), parsed.cutoff
+
+    @cached_property
+    def _significant(self) -> dict[str, npt.NDArray[np.bool_]]:
+        return {str(m): self.significant(m) for m in self.settings.measures}
+
+    def _summarise(self, rows: pd.DataFrame, measure: str, label: str) -> dict[str, Any]:
+        truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
+        summary: dict[str, Any] = {
+            "measure": measure,
+            "estimator": label,
+            "n_runs": len(rows),
+            "mae": mean_absolute_error(truth, value),
+            "rmse": root_mean_squared_error(truth, value),
+            "bias": mean_error(truth, value),
+            "topic_rmse": float(np.sqrt((rows["topic_rmse"].to_numpy() ** 2).mean())),
+            "sre": system_rank_error(truth, value),
+            "sre_star": system_rank_error(truth, value, self._significant[measure]),
+            "kendall_tau_b": kendall_tau_b(truth, value),
+        }
+        posterior = bool(rows["ci_prob"].notna().any())
+        open_ = rows[rows["n_unjudged"] > 0]
+        summary["n_open"] = len(open_)
+        for level in COVERAGE_LEVELS:
+            hits = open_[f"covered_{level}"].dropna().astype(bool)
+            summary[f"coverage_{level}"] = float(hits.mean()) if len(hits) else np.nan
+        for level in COVERAGE_LEVELS:
+            summary[f"pit_{level}"] = central_share(open_["pit"], level / 100)
+        summary["width"] = float((open_["upper"] - open_["lower"]).mean()) if posterior else np.nan
+        summary["ci_prob"] = self.settings.ci_prob if posterior else np.nan
+        summary["crps"] = float(rows["crps"].mean()) if posterior else np.nan
+        return summary
+
+
+def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The topics on which every run has a score."""
+    return scores[:, ~np.isnan(scores).any(axis=0)]
+
+
+def _no_pair(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    return np.zeros((len(scores), len(scores)), dtype=bool)

@@ -1,0 +1,100 @@
+"""One container for everything that is known of a fit: an ``xarray.DataTree`` with ArviZ's groups, on a disk
+as NetCDF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.trec import atomic_write
+
+__all__ = ["build_container", "write_container"]
+
+# Groups whose variables have the axes chain and draw first.
+_SAMPLED = (
+    "posterior",
+    "posterior_predictive",
+    "predictions",
+    "prior",
+    "prior_predictive",
+    "log_likelihood",
+    "sample_stats",
+)
+
+
+def build_container(
+    groups: Mapping[str, Mapping[str, npt.NDArray[Any]]],
+    *,
+    dims: Mapping[str, tuple[str, ...]],
+    coords: Mapping[str, Any],
+    attrs: Mapping[str, str | int | float] | None = None,
+) -> Any:
+    """A container that ArviZ reads.
+
+    Parameters
+    ----------
+    groups : mapping of str to mapping of str to ndarray
+        Variables by ArviZ's group. Those of ``posterior``, ``prior``, ``sample_stats``, ``log_likelihood``
+        and the predictive groups have shape (chain, draw, ...), those of the other groups the shape of the
+        data.
+    dims : mapping of str to tuple of str
+        Names of the axes of variables (after chain and draw), whichever group they are in.
+    coords : mapping of str to sequence
+        Values along the axes.
+    attrs : mapping, optional
+        Attributes of the container as a whole.
+
+    Returns
+    -------
+    xarray.DataTree
+        Without the time of its making, so that the same inputs give the same bytes.
+    """
+    import arviz_base
+    import xarray as xr
+
+    tree = {}
+    for name, variables in groups.items():
+        used = {dim for variable in variables for dim in dims.get(variable, ())}
+        dataset = arviz_base.dict_to_dataset(
+            {variable: np.asarray(values) for variable, values in variables.items()},
+            coords={dim: list(values) for dim, values in coords.items() if dim in used},
+            dims={variable: list(dims[variable]) for variable in variables if variable in dims},
+            sample_dims=["chain", "draw"] if name in _SAMPLED else [],
+        )
+        dataset.attrs = {}
+        tree[name] = dataset
+    container = xr.DataTree.from_dict(tree)
+    container.attrs = dict(attrs or {})
+    return container
+
+
+def write_container(container: Any, path: Path | str) -> None:
+    """Write a container as a NetCDF file, whole or not at all; counts are compressed.
+
+    ``xarray.open_datatree`` reads it into what ArviZ takes, and ``arviz.from_netcdf`` up to ArviZ 0.23.
+
+    Parameters
+    ----------
+    container : xarray.DataTree
+    path : path
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written; what stood there is untouched.
+    """
+    encoding = {
+        f"/{name}": {
+            str(variable): {"zlib": True, "complevel": 4}
+            for variable, values in group.to_dataset().data_vars.items()
+            if values.dtype.kind in "iu" and values.ndim
+        }
+        for name, group in container.children.items()
+    }
+    data = container.to_netcdf(None, engine="h5netcdf", encoding=encoding)
+    atomic_write(path, bytes(data))

@@ -1,0 +1,256 @@
+"""Checks of models as tables in the terminal, and as tables, figures and containers in a folder."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayespool.checking import (
+    ModelChecks,
+    SelfCalibration,
+    engine_summary,
+    self_calibration_frame,
+)
+from bayespool.report.experiments import FigureFormat, check_folder, print_table, write_frame
+from bayespool.trec import atomic_write
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+__all__ = [
+    "print_checks",
+    "print_engines",
+    "print_self_calibration",
+    "write_checks",
+    "write_engines",
+    "write_self_calibration",
+]
+
+
+def print_checks(checks: ModelChecks, console: Console) -> None:
+    """Print per measure how models predict organizations that were held out, and what to note.
+
+    Parameters
+    ----------
+    checks : ModelChecks
+    console : rich.console.Console
+        A table that is wider than the console is printed as wide as it is; no number is cut short.
+    """
+    calibration, elpd = checks.calibration(), checks.elpd()
+    n_folds, engine = checks.metadata["n_folds"], checks.metadata["engine"]
+    for measure in map(str, checks.measures):
+        table = calibration[calibration["measure"] == measure]
+        n_runs, n_organizations = int(table["n_runs"].iloc[0]), int(table["n_organizations"].iloc[0])
+        title = f"{measure}: {n_runs} runs of {n_organizations} organizations, held out in {n_folds} folds"
+        console.print(f"{title}; {engine}", style="bold", highlight=False)
+        print_table(console, *_calibration_cells(table))
+        console.print(f"{measure}: expected log predictive density by organization", highlight=False)
+        print_table(console, *_elpd_cells(elpd[elpd["measure"] == measure]))
+    for problem in checks.problems:
+        console.print(f"note: {problem}", highlight=False, markup=False, soft_wrap=True)
+
+
+def print_self_calibration(calibrations: Sequence[SelfCalibration], console: Console) -> None:
+    """Print per model whether the ranks of true values are uniform, and which are not."""
+    frame = self_calibration_frame(calibrations)
+    rows = []
+    for c in calibrations:
+        table = frame[frame["model"] == c.model]
+        wrong = table.loc[~table["uniform"], "quantity"]
+        rows.append(
+            [
+                c.model,
+                c.engine,
+                str(len(c.ranks)),
+                str(len(c.quantities)),
+                f"{table['p_holm'].min():.3f}",
+                str(c.n_failed_fits),
+                ", ".join(wrong) or "none",
+            ]
+        )
+    console.print("simulation-based calibration: ranks of true values", style="bold", highlight=False)
+    header = ["model", "engine", "simu-\nlations", "quan-\ntities", "smallest\nadjusted p", "failed\nfits"]
+    print_table(console, [*header, "not uniform"], rows)
+
+
+def print_engines(frame: pd.DataFrame, console: Console) -> None:
+    """Print per model how well the two engines agree."""
+    console.print("Laplace − NUTS in shares of the interval's width", style="bold", highlight=False)
+    header = [
+        "model",
+        "measure",
+        "runs",
+        "means off\n(mean)",
+        "within\n2 %",
+        "ends off\n(mean)",
+        "within\n5 %",
+    ]
+    summary = engine_summary(frame)
+    rows = [
+        [
+            str(row["model"]),
+            str(row["measure"]),
+            str(row["n_runs"]),
+            f"{row['mean_off']:.3f}",
+            f"{row['mean_agrees']:.2f}",
+            f"{row['ends_off']:.3f}",
+            f"{row['ends_agree']:.2f}",
+        ]
+        for _, row in summary.iterrows()
+    ]
+    print_table(console, header, rows)
+    for _, row in summary[summary["problems"] != ""].iterrows():
+        text = f"note: {row['measure']}, {row['model']}: {row['problems']}"
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "png") -> None:
+    """Write tables, containers and figures into a folder.
+
+    ``calibration``, ``elpd`` and ``runs``, each ``.csv`` and ``.parquet``; ``settings.json``; a container
+    ``<measure>-<model>.nc`` for ArviZ per measure and model; figures ``predictive-<measure>``,
+    ``pit-<measure>`` and ``elpd``. The same checks give the same bytes.
+
+    Parameters
+    ----------
+    checks : ModelChecks
+    folder : Path
+        Made if it is missing.
+    figures : {"png", "svg", "none"}
+
+    Raises
+    ------
+    OutputError
+        A file cannot be written.
+    """
+    from bayespool.inference.container import write_container
+
+    _make(folder)
+    write_frame(checks.calibration(), folder / "calibration")
+    write_frame(checks.elpd(), folder / "elpd")
+    write_frame(checks.runs(), folder / "runs")
+    described = dict(checks.metadata) | {"problems": list(checks.problems)}
+    atomic_write(folder / "settings.json", json.dumps(described, indent=1, ensure_ascii=False) + "\n")
+    for (name, model), container in checks.containers.items():
+        write_container(container, folder / f"{_file_name(name)}-{model}.nc")
+    if figures == "none":
+        return
+    from bayespool.plots import figure_grid, plot_elpd, plot_held_out_pit, plot_predictive
+
+    elpd = checks.elpd()
+    figure, panels = figure_grid(len(checks.measures), width=4.4, height=2.6)
+    for panel, measure in zip(panels, checks.measures, strict=True):
+        plot_elpd(elpd, measure, ax=panel)
+    _draw(figure, folder / "elpd", figures)
+    for measure in checks.measures:
+        mine = [p for p in checks.predictions if p.measure == measure]
+        height = 1.0 + 0.16 * max(8, int(mine[0].has_hidden.sum()))
+        figure, panels = figure_grid(len(mine), height=height)
+        for i, (panel, prediction) in enumerate(zip(panels, mine, strict=True)):
+            plot_predictive(prediction, label_runs=i % 3 == 0, ax=panel)
+        low, high = zip(*(panel.get_xlim() for panel in panels), strict=True)
+        for panel in panels:
+            panel.set_xlim(min(low), max(high))
+        figure.legend(
+            *panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False
+        )
+        _draw(figure, folder / f"predictive-{_file_name(measure)}", figures)
+        figure, panels = figure_grid(len(mine), height=2.4)
+        for panel, prediction in zip(panels, mine, strict=True):
+            plot_held_out_pit(prediction, ax=panel)
+        highest = max(panel.get_ylim()[1] for panel in panels)
+        for panel in panels:
+            panel.set_ylim(0, highest)
+        _draw(figure, folder / f"pit-{_file_name(measure)}", figures)
+
+
+def write_self_calibration(
+    calibrations: Sequence[SelfCalibration], folder: Path, *, figures: FigureFormat = "png"
+) -> None:
+    """Write ``self-calibration.csv`` and ``.parquet``, and a figure ``self-calibration-<model>-<engine>``
+    each.
+    """
+    _make(folder)
+    write_frame(self_calibration_frame(calibrations), folder / "self-calibration")
+    if figures == "none":
+        return
+    from bayespool.plots import figure_grid, plot_ranks
+
+    for c in calibrations:
+        figure, panels = figure_grid(len(c.quantities), width=2.9, height=1.9)
+        for panel, quantity in zip(panels, c.quantities, strict=True):
+            plot_ranks(c, quantity, ax=panel)
+        figure.suptitle(f"{c.model}, {c.engine}, {len(c.ranks)} simulations", fontsize="medium")
+        figure.supxlabel("rank of the true value", fontsize="small")
+        figure.supylabel("share of ranks up to it, less the uniform one", fontsize="small")
+        _draw(figure, folder / f"self-calibration-{c.model}-{c.engine}", figures)
+
+
+def write_engines(frame: pd.DataFrame, folder: Path, *, figures: FigureFormat = "png") -> None:
+    """Write ``engines.csv`` and ``.parquet``, a row per run, and the figure ``engines``."""
+    _make(folder)
+    write_frame(frame, folder / "engines")
+    if figures == "none":
+        return
+    from bayespool.plots import figure_grid, plot_engines
+
+    figure, panels = figure_grid(3, height=0.5 * frame["model"].nunique() + 1.2)
+    for panel, what in zip(panels, ("mean", "lower", "upper"), strict=True):
+        plot_engines(frame, what, ax=panel)  # type: ignore[arg-type]
+        if what != "mean":
+            panel.set_yticks(panel.get_yticks(), [])
+    _draw(figure, folder / "engines", figures)
+
+
+def _calibration_cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    probs = list(dict.fromkeys(table["ci_prob"]))
+    header = ["model", "MAE"]
+    header += [f"{'PIT in' if i == 0 else ''}\n{100 * p:g} %" for i, p in enumerate(probs)]
+    header += ["± of\n95 %", "mean\nPIT"]
+    header += [f"{'truth in' if i == 0 else ''}\n{100 * p:g} %" for i, p in enumerate(probs)]
+    header += [f"width of\n{100 * probs[-1]:g} %"]
+    rows = []
+    for model in dict.fromkeys(table["model"]):
+        of_one = table[table["model"] == model].set_index("ci_prob")
+        last = of_one.loc[probs[-1]]
+        cells = [model, f"{last['mae']:.4f}"]
+        cells += [f"{of_one.loc[p, 'pit_inside']:.3f}" for p in probs]
+        cells += [f"{last['se']:.3f}", f"{last['pit_mean']:.3f}"]
+        cells += [f"{of_one.loc[p, 'covered']:.3f}" for p in probs]
+        rows.append([*cells, f"{last['width']:.4f}"])
+    return header, rows
+
+
+def _elpd_cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    header = ["model", "elpd", "±", "less than\nthe best", "±", "weight", "weight in\ncombined"]
+    names = ("elpd", "se", "elpd_diff", "dse", "weight", "weight_combined")
+    digits = (1, 1, 1, 1, 2, 2)
+    rows = [
+        [str(row["model"])] + [_number(row[name], n) for name, n in zip(names, digits, strict=True)]
+        for _, row in table.iterrows()
+    ]
+    return header, rows
+
+
+def _number(x: Any, digits: int) -> str:
+    return "–" if x != x else f"{x:.{digits}f}"
+
+
+def _make(folder: Path) -> None:
+    check_folder(folder)
+    folder.mkdir(exist_ok=True)
+
+
+def _file_name(measure: object) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "_", str(measure))
+
+
+def _draw(figure: Any, stem: Path, file_format: FigureFormat) -> None:
+    from bayespool.plots import render
+
+    if file_format != "none":
+        atomic_write(stem.with_name(f"{stem.name}.{file_format}"), render(figure, file_format))

@@ -1,0 +1,361 @@
+"""Comparisons and reversals as terminal tables and files."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayespool.comparisons import Comparison, Reversals
+from bayespool.errors import InputError
+from bayespool.report.files import check_output
+from bayespool.report.sentences import TEST_NAMES, comparison_sentence, control_name
+from bayespool.trec import atomic_write
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+__all__ = [
+    "COMPARISON_TABLES",
+    "REVERSAL_TABLES",
+    "print_comparison",
+    "print_reversals",
+    "write_comparison",
+    "write_reversals",
+]
+
+COMPARISON_TABLES = ("differences", "ranks", "significance", "overview", "reliability")
+REVERSAL_TABLES = ("rates", "trends", "p_values", "risks", "calibration", "grades")
+
+_MOST_PAIRS = 45  # ten runs; beyond, what matters of the pairs and not all of them
+_MOST_SENTENCES = 10
+_RISKIEST = 20
+
+_SCOPES = {
+    "these-topics": "these {n} topics: only unjudged documents are uncertain",
+    "population": "a population of topics: the {n} topics are a sample, too",
+}
+
+
+def print_comparison(comparison: Comparison, console: Console) -> None:
+    """Print tables per measure and scope, the tests, and a sentence per pair where there are few.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    console : rich.console.Console
+        A table that does not fit is printed as wide as it is; no number is cut short.
+    """
+    n_runs, n_topics = len(comparison.run_ids), len(comparison.scores.query_ids)
+    n_pairs = n_runs * (n_runs - 1) // 2
+    few = n_pairs <= _MOST_PAIRS
+    differences, ranks = _by_pair(comparison.differences(), comparison.run_ids), comparison.ranks()
+    significance = _by_pair(comparison.significance(), comparison.run_ids)
+    reliability, overview = comparison.reliability(), comparison.overview()
+    for measure in comparison.measures:
+        for scope, words in _SCOPES.items():
+            pairs = _where(differences, measure=str(measure), scope=scope)
+            if pairs.empty or scope not in comparison.metadata["scopes"]:
+                continue
+            _heading(console, f"{measure}, {words.format(n=n_topics)}")
+            if few:
+                _print(console, *_difference_cells(pairs, comparison))
+            if not ranks.empty and n_runs > 2:
+                _print(console, *_rank_cells(_where(ranks, measure=str(measure), scope=scope)))
+        at = f"{measure}, a population of topics"
+        _heading(console, f"{at}: significance at {comparison.level:g}")
+        for test in comparison.tests:
+            of_test = _where(significance, measure=str(measure), test=test)
+            title = f"{TEST_NAMES[test]}, {control_name(comparison.control, test, n_pairs)}"
+            console.print(title, highlight=False)
+            if few:
+                _print(console, *_test_cells(of_test))
+                continue
+            _print(console, *_overview_cells(_where(overview, measure=str(measure), test=test)))
+            riskiest = of_test.sort_values("reversal_risk", ascending=False, kind="stable")
+            riskiest = riskiest[riskiest["reversal_risk"] > 0].head(_RISKIEST)
+            if len(riskiest):
+                console.print(f"the {len(riskiest)} pairs with the largest risk of reversal", highlight=False)
+                _print(console, *_test_cells(riskiest))
+        _heading(console, f"{at}: reliability of the comparison")
+        _print(console, *_reliability_cells(_where(reliability, measure=str(measure))))
+        spoken = any((m, scope) == (measure, "these-topics") for m, _, scope in comparison.draws)
+        if n_pairs <= _MOST_SENTENCES and spoken:
+            for a in range(n_runs):
+                for b in range(a + 1, n_runs):
+                    said = comparison_sentence(
+                        comparison, comparison.run_ids[a], comparison.run_ids[b], str(measure)
+                    )
+                    console.print(said, highlight=False, markup=False, soft_wrap=True)
+    _print_notes(comparison, console)
+
+
+def print_reversals(found: Reversals, console: Console) -> None:
+    """Print separability and reversals per group, fitted constants, and how good announced risks were.
+
+    Parameters
+    ----------
+    found : Reversals
+    console : rich.console.Console
+    """
+    rates, trends, grades = found.rates(), found.trends(), found.grades()
+    for group, runs in found.groups.items():
+        n_pairs = len(runs) * (len(runs) - 1) // 2
+        where = f"{TEST_NAMES[found.test]}, level {found.level:g}, "
+        where += control_name(found.control, found.test, n_pairs)
+        for n in found.n_judgments[:-1]:
+            mine = _where(rates, group=group, judgments=n, against="same method")
+            held = _where(rates, group=group, judgments=n, against="as they stand")
+            of_size = _records(_where(trends, group=group, judgments=n))
+            scores = {row["method"]: row["value"] for row in of_size}
+            _heading(
+                console,
+                f"{found.measure}, {len(runs)} {group} runs, {n_pairs} pairs: {n} of {found.n_judgments[-1]} "
+                f"judgments (pool depth {found.pool_depth[n]}); {where}",
+            )
+            header = ["method", "mean", "separable", "separable,\nall judged", "kept", "reversed", "swapped"]
+            header += ["gained", "taken back by\nscores as they\nstand then"]
+            rows = [
+                [
+                    row["method"],
+                    _number(scores[row["method"]]),
+                    *(_percent(row[name]) for name in ("separability", "separability_all", "kept")),
+                    *(_percent(row[name]) for name in ("reversed", "swapped", "gained")),
+                    _percent(other["reversed"] + other["swapped"]),
+                ]
+                for row, other in zip(_records(mine), _records(held), strict=True)
+            ]
+            _print(console, header, rows)
+    for method, fitted in found.constants.items():
+        console.print(
+            f"{method}: fitted constants C = {_number(fitted.c, 2)}, E = {_number(fitted.e, 3)} "
+            f"(RMSE {_number(fitted.rmse, 3)})",
+            highlight=False,
+        )
+    if len(grades):
+        _heading(console, "announced chances against what all judgments say")
+        header = ["group", "judgments", "method", "statement", "pairs", "announced", "happened", "Brier"]
+        header.append("Brier of\nthat share")
+        rows = [
+            [
+                row["group"],
+                str(row["judgments"]),
+                row["method"],
+                row["statement"],
+                str(row["n"]),
+                *(
+                    _number(x)
+                    for x in (row["announced"], row["happened"], row["brier"], row["brier_constant"])
+                ),
+            ]
+            for row in _records(grades)
+        ]
+        _print(console, header, rows, n_names=4)
+
+
+def write_comparison(comparison: Comparison, path: Path, *, table: str = "differences") -> None:
+    """Write a comparison to a file: JSON has every table and the metadata, CSV and Parquet have one table.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    path : Path
+        Ending in .csv, .json or .parquet.
+    table : {"differences", "ranks", "significance", "overview", "reliability"}
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written; what stood there is untouched.
+    """
+    tables = {name: getattr(comparison, name)() for name in COMPARISON_TABLES}
+    _write(path, tables, table, comparison.metadata)
+
+
+def write_reversals(found: Reversals, path: Path, *, table: str = "rates") -> None:
+    """Write reversals to a file, as `write_comparison`.
+
+    Parameters
+    ----------
+    found : Reversals
+    path : Path
+    table : {"rates", "trends", "p_values", "risks", "calibration", "grades"}
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written; what stood there is untouched.
+    """
+    tables = {name: getattr(found, name)() for name in REVERSAL_TABLES}
+    _write(path, tables, table, found.metadata)
+
+
+def _write(path: Path, tables: Mapping[str, pd.DataFrame], table: str, metadata: Mapping[str, Any]) -> None:
+    check_output(path)
+    if table not in tables:
+        raise InputError(f"no table {table!r}", hint=f"known: {', '.join(tables)}")
+    if path.suffix == ".csv":
+        atomic_write(path, tables[table].to_csv(index=False, lineterminator="\n"))
+    elif path.suffix == ".json":
+        rows = {
+            name: [{k: None if v != v else v for k, v in row.items()} for row in _records(frame)]
+            for name, frame in tables.items()
+        }
+        atomic_write(path, json.dumps({"metadata": dict(metadata)} | rows, indent=1) + "\n")
+    else:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        made = pa.Table.from_pandas(tables[table], preserve_index=False)
+        described = {"bayespool": json.dumps(dict(metadata))} | (made.schema.metadata or {})
+        buffer = io.BytesIO()
+        pq.write_table(made.replace_schema_metadata(described), buffer)
+        atomic_write(path, buffer.getvalue())
+
+
+def _difference_cells(pairs: pd.DataFrame, comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    header = ["run a", "run b", "method", "a − b", f"{100 * comparison.ci_prob:g} %\ninterval", "a > b"]
+    header += ["a = b", "a < b", f"within\n±{comparison.rope:g}"]
+    rows = [
+        [
+            row["run_a"],
+            row["run_b"],
+            row["method"],
+            f"{row['difference']:+.4f}",
+            _interval(row["lower"], row["upper"]),
+        ]
+        + [
+            _number(x, 3)
+            for x in (row["prob_greater"], row["prob_equal"], row["prob_less"], row["prob_equivalent"])
+        ]
+        for row in _records(pairs)
+    ]
+    return header, rows
+
+
+def _rank_cells(ranks: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    shown = [rank for rank in range(1, 7) if rank <= ranks["rank"].max()]
+    header = ["run", "method", "value", "expected\nrank", *(f"rank {rank}" for rank in shown)]
+    rows = []
+    for (run, method), chances in ranks.groupby(["run_id", "method"], sort=False):
+        first = chances.iloc[0]
+        of_rank = dict(zip(chances["rank"], chances["prob_rank"], strict=True))
+        cells = [str(run), str(method), _number(first["value"]), f"{first['expected_rank']:.2f}"]
+        rows.append((first["expected_rank"], [*cells, *(_number(of_rank[rank], 3) for rank in shown)]))
+    return header, [cells for _, cells in sorted(rows, key=lambda row: row[0])]
+
+
+def _test_cells(tests: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    header = ["run a", "run b", "method", "a − b", "p", "adjusted\np", "significant"]
+    header += ["chance, all\njudged", "risk of\nreversal"]
+    rows = [
+        [
+            row["run_a"],
+            row["run_b"],
+            row["method"],
+            f"{row['difference']:+.4f}",
+            _number(row["p_value"]),
+            _number(row["p_adjusted"]),
+            "yes" if row["significant"] else "no",
+            _number(row["prob_significant"], 3),
+            _number(row["reversal_risk"], 3),
+        ]
+        for row in _records(tests)
+    ]
+    return header, rows
+
+
+def _overview_cells(overview: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    header = ["method", "pairs", "significant", "chance, all judged:\nmean", "risk of reversal:\nmean"]
+    rows = [
+        [
+            row["method"],
+            str(row["n_pairs"]),
+            str(row["n_significant"]),
+            _number(row["prob_significant"], 3),
+            _number(row["reversal_risk"], 3),
+        ]
+        for row in _records(overview)
+    ]
+    return header, rows
+
+
+def _reliability_cells(reliability: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    signs = {"generalizability": "Eρ² (order of runs)", "dependability": "Φ (scores themselves)"}
+    rows = [
+        [
+            signs[row["coefficient"]],
+            row["method"],
+            _number(row["value"]),
+            "–" if np.isnan(row["lower"]) else f"{row['lower']:.4f} … {row['upper']:.4f}",
+        ]
+        for row in _records(reliability)
+    ]
+    return ["coefficient", "method", "value", "interval"], rows
+
+
+def _print_notes(comparison: Comparison, console: Console) -> None:
+    lines: dict[str, list[str]] = {}
+    for (run, _), note in comparison.scores.notes.items():
+        if note and run not in lines.setdefault(note, []):
+            lines[note].append(run)
+    for note, runs in lines.items():
+        who = "all runs" if 1 < len(runs) == len(comparison.run_ids) else ", ".join(runs)
+        console.print(f"note: {who}: {note}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _print(console: Console, header: Sequence[str], rows: Iterable[Sequence[str]], n_names: int = 0) -> None:
+    from rich import box
+    from rich.measure import Measurement
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    names = {"run a", "run b", "run", "method", "coefficient"}
+    for i, name in enumerate(header):
+        left = name in names or i < n_names
+        table.add_column(Text(name), justify="left" if left else "right", no_wrap=True, vertical="bottom")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    width = Measurement.get(console, console.options.update(max_width=10_000), table).maximum
+    before = console.width
+    console.width = max(before, width)  # rich cuts short what is wider
+    console.print(table)
+    console.width = before
+
+
+def _heading(console: Console, text: str) -> None:
+    console.print(text, style="bold", highlight=False, soft_wrap=True)
+
+
+def _where(frame: pd.DataFrame, **wanted: object) -> pd.DataFrame:
+    for name, value in wanted.items():
+        frame = frame[frame[name] == value]
+    return frame
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def _by_pair(frame: pd.DataFrame, run_ids: Sequence[str]) -> pd.DataFrame:
+    """Rows of a pair together, pairs in the order of the runs."""
+    place = {run: i for i, run in enumerate(run_ids)}
+    return frame.sort_values(["run_a", "run_b"], kind="stable", key=lambda column: column.map(place))
+
+
+def _number(x: float, digits: int = 4) -> str:
+    return "–" if np.isnan(x) else f"{x:.{digits}f}"
+
+
+def _percent(x: float) -> str:
+    return "–" if np.isnan(x) else f"{100 * x:.1f} %"
+
+
+def _interval(lower: float, upper: float) -> str:
+    return "–" if np.isnan(lower) else f"{lower:+.4f} … {upper:+.4f}"

@@ -1,0 +1,257 @@
+"""Leave-out experiments as tables in the terminal, and as tables and figures in a folder."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from bayespool import __version__
+from bayespool.errors import OutputError
+from bayespool.experiments import LeaveOutResult, LeaveOutSettings
+from bayespool.measures import Precision
+from bayespool.trec import atomic_write
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+__all__ = ["FigureFormat", "check_folder", "print_leave_out", "print_table", "write_frame", "write_leave_out"]
+
+FigureFormat = Literal["png", "svg", "none"]
+
+_TESTS = {"tukey-hsd": "Tukey's test", "paired-t": "paired t tests"}
+
+
+def print_leave_out(result: LeaveOutResult, console: Console) -> None:
+    """Print a table of errors per measure, one of intervals where there are posteriors, and what to note.
+
+    Parameters
+    ----------
+    result : LeaveOutResult
+    console : rich.console.Console
+        A table that is wider than the console is printed as wide as it is; no number is cut short.
+    """
+    summary = result.summary_frame()
+    console.print(_scope(result.settings, result.query_ids), highlight=False, soft_wrap=True)
+    for measure in result.settings.measures:
+        rows = summary[summary["measure"] == str(measure)]
+        n_runs = int(rows["n_runs"].iloc[0])
+        which = f"the best {n_runs} of {result.n_pooled_runs[str(measure)]} pooled runs"
+        if n_runs == result.n_pooled_runs[str(measure)]:
+            which = f"all {n_runs} pooled runs"
+        console.print(f"\n{measure}, {which}", style="bold", highlight=False)
+        print_table(console, *_errors(rows))
+        posteriors = rows[rows["ci_prob"].notna()]
+        if len(posteriors):
+            n_open = int(posteriors["n_open"].iloc[0])
+            console.print(f"intervals of {n_open} runs with anything unjudged", highlight=False)
+            print_table(console, *_intervals(posteriors))
+        for line in _notes(result, measure):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+    test = _TESTS[result.settings.test]
+    console.print(
+        f"\nSRE* counts only runs passed over that differ significantly in truth ({test}, 5 %).",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def write_leave_out(result: LeaveOutResult, folder: Path, *, figures: FigureFormat = "png") -> None:
+    """Write the tables, the settings and the figures into a folder.
+
+    ``runs`` (`LeaveOutResult.frame` with all runs), ``summary`` and ``reliability``, each ``.csv`` and
+    ``.parquet``; ``settings.json``; figures ``mae``, ``truth-<measure>`` and ``pit-<measure>``. The same
+    result gives the same bytes.
+
+    Parameters
+    ----------
+    result : LeaveOutResult
+    folder : Path
+        Made if it is missing.
+    figures : {"png", "svg", "none"}
+
+    Raises
+    ------
+    OutputError
+        A file cannot be written.
+    """
+    check_folder(folder)
+    folder.mkdir(exist_ok=True)
+    write_frame(result.frame(reported_only=False), folder / "runs")
+    write_frame(result.summary_frame(), folder / "summary")
+    write_frame(result.reliability_frame(), folder / "reliability")
+    described = {
+        "bayespool": __version__,
+        "fingerprint": result.fingerprint,
+        "pool": result.pool,
+        "settings": result.settings.describe(),
+        "warnings": [f"{name}: {text}" for name, text in result.warnings],
+    }
+    atomic_write(folder / "settings.json", json.dumps(described, indent=1, ensure_ascii=False) + "\n")
+    if figures != "none":
+        for name, content in _figures(result, figures).items():
+            atomic_write(folder / f"{name}.{figures}", content)
+
+
+def check_folder(folder: Path) -> None:
+    """Raise before any work is done for a folder that could not be written into after it.
+
+    Raises
+    ------
+    OutputError
+        A file of that name, no folder to make it in, or no permission.
+    """
+    place = folder if folder.exists() else folder.parent
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{folder}: is a file; name a folder")
+    if not place.is_dir():
+        raise OutputError(f"{folder}: there is no folder {place}; make it first")
+    if not os.access(place, os.W_OK):
+        raise OutputError(f"{folder}: the folder {place} cannot be written into")
+
+
+def write_frame(frame: pd.DataFrame, stem: Path) -> None:
+    """Write a table as ``.csv`` and as ``.parquet``, each whole or not at all."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    atomic_write(stem.with_name(stem.name + ".csv"), frame.to_csv(index=False, lineterminator="\n"))
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), buffer)
+    atomic_write(stem.with_name(stem.name + ".parquet"), buffer.getvalue())
+
+
+def print_table(console: Console, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table whose first column is a name and whose others are numbers, as wide as it is."""
+    from rich import box
+    from rich.measure import Measurement
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for i, name in enumerate(header):
+        table.add_column(Text(name), justify="right" if i else "left", no_wrap=True, vertical="bottom")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    width = Measurement.get(console, console.options.update(max_width=10_000), table).maximum
+    before = console.width
+    console.width = max(before, width)  # rich cuts short what is wider
+    console.print(table)
+    console.width = before
+
+
+def _scope(settings: LeaveOutSettings, query_ids: Sequence[str]) -> str:
+    parts = [f"each {settings.by} left out in turn, mean over {len(query_ids)} topics"]
+    if settings.denominator == "run":
+        parts[0] = f"each {settings.by} left out in turn, mean over the topics of each run"
+    if settings.pool_depth is not None:
+        parts.append(f"re-pooled to depth {settings.pool_depth}")
+    if settings.top_pool == "kept":
+        parts.append(f"pools of the best {settings.top:g} % of the runs alone")
+    parts.append(
+        "truth: the run back in the pool alone" if settings.truth == "repooled" else "truth: all judgments"
+    )
+    below = "stay nonrelevant" if settings.estimand == "pooled" else "are estimated, too"
+    parts.append(f"unjudged documents below the pool depth {below}")
+    return "; ".join(parts)
+
+
+def _errors(rows: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    header = ["estimator", "MAE", "RMSE", "bias", "RMSE\nper topic", "SRE", "SRE*", "τ_b"]
+    columns = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b")
+    body = [
+        [str(row["estimator"])]
+        + [_whole(row[name]) if name.startswith("sre") else _number(row[name]) for name in columns]
+        for _, row in rows.iterrows()
+    ]
+    return header, body
+
+
+def _intervals(rows: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    levels = (50, 80, 95)
+    ci_prob = float(rows["ci_prob"].iloc[0])
+    header = ["estimator"]
+    header += [f"{'holding the' if level == 50 else ''}\n{level} %" for level in levels]
+    header[1] = "truth in\n50 %"
+    header += [f"{'PIT in' if level == 50 else ''}\n{level} %" for level in levels]
+    header += [f"width of\n{100 * ci_prob:g} %", "CRPS"]
+    names = [f"coverage_{level}" for level in levels] + [f"pit_{level}" for level in levels]
+    body = [
+        [str(row["estimator"])]
+        + [_share(row[name]) for name in names]
+        + [_number(row["width"]), _number(row["crps"])]
+        for _, row in rows.iterrows()
+    ]
+    return header, body
+
+
+def _notes(result: LeaveOutResult, measure: Precision) -> list[str]:
+    lines = []
+    found = result.reliability_frame()
+    found = found[found["measure"] == str(measure)] if len(found) else found
+    for _, row in found.iterrows():
+        ends = [
+            f"{row[name]:.3f} ({row[f'{name}_lower']:.3f}–{row[f'{name}_upper']:.3f})"
+            for name in ("generalizability", "dependability")
+        ]
+        lines.append(f"reliability of the true scores: Eρ² {ends[0]}, Φ {ends[1]}")
+    frame = result.frame()
+    frame = frame[(frame["measure"] == str(measure))]
+    first = frame[frame["estimator"] == result.settings.labels[0]]
+    if first["n_unknown"].sum():
+        lines.append(
+            f"note: {first['n_unknown'].sum()} documents of these runs' top {measure.cutoff} are unjudged in "
+            "truth, too, and count as nonrelevant there"
+        )
+    notes: dict[tuple[str, str], int] = {}
+    for estimator, note in zip(frame["estimator"], frame["note"], strict=True):
+        if note:
+            notes[estimator, note] = notes.get((estimator, note), 0) + 1
+    lines += [f"note: {estimator}, {n} runs: {note}" for (estimator, note), n in notes.items()]
+    return lines
+
+
+def _figures(result: LeaveOutResult, file_format: Literal["png", "svg"]) -> dict[str, bytes]:
+    from bayespool.plots import figure_grid, plot_mae, plot_pit, plot_truth, render
+
+    labels = result.settings.labels
+    frame = result.frame()
+    posteriors = [
+        label for label in labels if frame.loc[frame["estimator"] == label, "ci_prob"].notna().any()
+    ]
+    made = {}
+    figure, (panel,) = figure_grid(1, width=8, height=4.5)
+    plot_mae(result, ax=panel)
+    made["mae"] = render(figure, file_format)
+    for measure in result.settings.measures:
+        name = re.sub(r"[^A-Za-z0-9]+", "_", str(measure))
+        figure, panels = figure_grid(len(labels))
+        for panel, label in zip(panels, labels, strict=True):
+            plot_truth(result, measure, label, ax=panel)
+        made[f"truth-{name}"] = render(figure, file_format)
+        if posteriors:
+            figure, panels = figure_grid(len(posteriors), height=3)
+            for panel, label in zip(panels, posteriors, strict=True):
+                plot_pit(result, measure, label, ax=panel)
+            made[f"pit-{name}"] = render(figure, file_format)
+    return made
+
+
+def _number(x: float) -> str:
+    return "–" if np.isnan(x) else f"{x:.4f}"
+
+
+def _share(x: float) -> str:
+    return "–" if np.isnan(x) else f"{x:.3f}"
+
+
+def _whole(x: float) -> str:
+    return "–" if np.isnan(x) else f"{x:.0f}"

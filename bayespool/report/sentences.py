@@ -1,0 +1,144 @@
+"""Comparisons in words that a paper could print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bayespool.comparisons import AS_THEY_STAND, Comparison, SignificantDraws
+from bayespool.errors import InputError
+from bayespool.measures import Precision
+
+__all__ = ["TEST_NAMES", "comparison_sentence", "control_name"]
+
+TEST_NAMES = {
+    "paired-t": "paired t test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "randomisation": "randomisation test",
+    "tukey-hsd": "Tukey's HSD",
+}
+_CONTROLS = {
+    "none": "unadjusted",
+    "holm": "Holm over {n} pairs",
+    "benjamini-hochberg": "Benjamini–Hochberg over {n} pairs",
+    "tukey-hsd": "over {n} pairs",
+}
+
+
+def control_name(control: str, test: str, n_pairs: int) -> str:
+    """How p-values of a test are controlled over pairs; Tukey's by the test itself."""
+    if n_pairs == 1:
+        return "one pair"
+    return _CONTROLS[test if test == "tukey-hsd" else control].format(n=n_pairs)
+
+
+def comparison_sentence(
+    comparison: Comparison,
+    run_a: str,
+    run_b: str,
+    measure: object | None = None,
+    *,
+    method: str | None = None,
+    test: str | None = None,
+) -> str:
+    """What a paper could print of a pair of runs, the better one first.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    run_a, run_b : str
+    measure : measure, optional
+        Default: the first.
+    method : str, optional
+        A method with draws; default: the first that has them.
+    test : str, optional
+        Default: the first of the comparison's.
+
+    Raises
+    ------
+    InputError
+        Unknown run, measure, method or test; no method with draws; the scope of these topics was left out.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.comparisons import compare
+    >>> two = compare(load_example(), ["new-b", "new-a"], "P@10", draws=250)
+    >>> print(comparison_sentence(two, "new-b", "new-a").split(" by ")[0])
+    On these 20 topics the P@10 of new-a is higher than that of new-b
+    """
+    a, b = (_position(comparison.run_ids, run, "run") for run in (run_a, run_b))
+    of = comparison.measures[_position([str(m) for m in comparison.measures], measure, "measure")]
+    with_draws = list(dict.fromkeys(m for _, m, _ in comparison.draws))
+    if not with_draws:
+        raise InputError("no method has draws to speak of chances with", hint="add a posterior estimator")
+    chosen = with_draws[_position(with_draws, method, "method with draws")]
+    tested = comparison.tests[_position(comparison.tests, test, "test")]
+    if (of, chosen, "these-topics") not in comparison.draws:
+        raise InputError("the scope these-topics was left out of the comparison")
+    here = comparison.draws[of, chosen, "these-topics"]
+    if here.difference[a, b] < 0:
+        a, b = b, a
+    better, worse = comparison.run_ids[a], comparison.run_ids[b]
+    level = f"{100 * comparison.ci_prob:g} %"
+    n_topics = len(comparison.scores.query_ids)
+    chance = _chance(here.prob_greater[a, b])
+    said = (
+        f"On these {n_topics} topics the {of} of {better} is higher than that of {worse} by "
+        f"{here.difference[a, b]:.3f} ({level} interval {_range(here.lower[a, b], here.upper[a, b])} over "
+        f"what the unjudged documents may be, {chosen}; chance that it is higher {chance}"
+    )
+    said += f", equal {_chance(here.prob_equal[a, b])})." if here.n_equal[a, b] else ")."
+    if (of, chosen, "population") in comparison.draws:
+        wide = comparison.draws[of, chosen, "population"]
+        said += (
+            f" For the population of topics that they are a sample of the interval is "
+            f"{_range(wide.lower[a, b], wide.upper[a, b])} (chance that it is higher "
+            f"{_chance(wide.prob_greater[a, b])})."
+        )
+    return said + _on_significance(comparison, of, chosen, tested, a, b)
+
+
+def _on_significance(comparison: Comparison, of: Precision, method: str, test: Any, a: int, b: int) -> str:
+    n_runs = len(comparison.run_ids)
+    p = float(comparison.p_adjusted[of, AS_THEY_STAND, test][a, b])
+    named = f"{TEST_NAMES[test]}, {control_name(comparison.control, test, n_runs * (n_runs - 1) // 2)}"
+    if np.isnan(p):
+        return f" On the judgments as they stand the two have the same score on every topic ({named})."
+    value = comparison.scores[AS_THEY_STAND, of].value
+    significant = p <= comparison.level
+    said = (
+        f" On the judgments as they stand the difference of {value[a] - value[b]:.3f} is "
+        f"{'' if significant else 'not '}significant at {comparison.level:g} ({named}: {_p_value(p)})"
+    )
+    draws: SignificantDraws | None = comparison.significant.get((of, method, test))
+    if draws is None:
+        return said + "."
+    if not significant:
+        chance = _chance(float(draws.prob_significant[a, b]))
+        return f"{said}; with all documents judged it would be with a chance of {chance}."
+    risk = draws.reversal_risk(comparison.better_as_they_stand(of, test))[a, b]
+    return said + f"; the chance that judging the unjudged documents takes it back is {_chance(risk)}."
+
+
+def _position(known: Sequence[str], wanted: object | None, what: str) -> int:
+    if wanted is None:
+        return 0
+    if str(wanted) not in known:
+        raise InputError(f"no {what} {str(wanted)!r} in the comparison", hint=f"it has {', '.join(known)}")
+    return list(known).index(str(wanted))
+
+
+def _range(lower: float, upper: float) -> str:
+    return f"{lower:.3f} to {upper:.3f}"
+
+
+def _chance(x: float) -> str:
+    written = f"{x:.3f}"
+    return {"0.000": "under 0.001", "1.000": "over 0.999"}.get(written, written)
+
+
+def _p_value(p: float) -> str:
+    return "p < 0.0001" if p < 0.00005 else f"p = {p:.4f}"

@@ -1,0 +1,186 @@
+"""``bayespool leave-out``: what it prints, writes, keeps and says."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from bayespool import cli
+from bayespool.experiments import leave_out
+from bayespool.simulation import load_example, simulate_example
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """`main` in this process, with a pipe for its output."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def call(*arguments: object) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["bayespool", "leave-out", *map(str, arguments)])
+        with warnings.catch_warnings():  # main sets how warnings are shown, for a process that is its own
+            try:
+                cli.main()
+                status = 0
+            except SystemExit as end:
+                status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        captured = capsys.readouterr()
+        return Outcome(status, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example's files; not to be changed."""
+    folder = tmp_path_factory.mktemp("example")
+    simulate_example().write(folder)
+    return folder
+
+
+def arguments(folder: Path, *more: object) -> list[str]:
+    files = ["--qrels", folder / "qrels.txt", "--pool", folder / "pool"]
+    files += ["--organizations", folder / "organizations.csv", "--jobs", 1]
+    return [*map(str, files), *map(str, more)]
+
+
+def test_tables_of_the_command_are_those_of_the_library(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "result"
+    asked = ("-m", "P@5", "-m", "P@10", "--estimators", "lower-bound,interpolated(c=0.5)", "--top", 75)
+    done = run(*arguments(written, *asked, "--output", output))
+    assert done.status == 0, done.err
+    found = leave_out(
+        load_example(), ["P@5", "P@10"], estimators=["lower-bound", "interpolated(c=0.5)"], top=75
+    )
+    expected = found.summary_frame()
+    pd.testing.assert_frame_equal(pd.read_parquet(output / "summary.parquet"), expected)
+    keys = ["measure", "estimator", "run_id"]  # the command reads the runs in the order of their names
+    frames = (pd.read_parquet(output / "runs.parquet"), found.frame(reported_only=False))
+    one, other = (frame.sort_values(keys, ignore_index=True) for frame in frames)
+    pd.testing.assert_frame_equal(one, other, check_exact=True)
+    assert (output / "runs.csv").read_text() == frames[0].to_csv(index=False)
+    settings = json.loads((output / "settings.json").read_text())
+    assert settings["settings"]["top"] == 75
+    assert settings["settings"]["estimators"]["interpolated"]["c"] == 0.5
+    assert settings["pool"].startswith("21 of 21 runs pooled to depth 10")
+    assert len(list((output / "folds").glob("*.parquet"))) == 8
+    assert (output / "mae.png").read_bytes().startswith(b"\x89PNG")
+    rows = [line.split() for line in done.out.splitlines() if line.startswith(" interpolated")]
+    assert [row[1] for row in rows] == [
+        f"{x:.4f}" for x in expected.loc[expected["estimator"] == "interpolated", "mae"]
+    ]
+    assert "organizations left out: 8 of 8" in done.err
+    assert "pool: 21 of 21 runs" in done.err
+
+
+def test_a_command_that_is_given_again_reads_its_folds(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    asked = ("--estimators", "background", "--figures", "none", "--output", tmp_path)
+    first = run(*arguments(written, *asked))
+    again = run(*arguments(written, *asked))
+    assert again.out == first.out
+    assert [line for line in again.err.splitlines() if "left out" in line] == [
+        "organizations left out: 8 of 8"
+    ]
+    changed = run(*arguments(written, *asked, "--truth", "full"))
+    assert changed.status == 0
+    assert "warning: " in changed.err
+    assert "differs in truth; starting afresh" in changed.err
+    assert not list(tmp_path.glob("*.png"))
+
+
+def test_options_reach_the_experiment(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    options = {
+        "--by": "run",
+        "--top": 50,
+        "--top-pool": "kept",
+        "--pool-depth": 5,
+        "--truth": "full",
+        "--estimand": "complete",
+        "--denominator": "run",
+        "--test": "paired-t",
+        "--seed": 3,
+        "--ci-prob": 0.8,
+        "--relevance-threshold": 2,
+        "--estimators": "all,posterior-background",
+        "--draws": 20,
+        "--known-depth": 10,
+        "--max-holes": 0,
+        "--pool-rule": "skipping",
+        "--figures": "none",
+    }
+    done = run(*arguments(written, *(x for pair in options.items() for x in pair), "--output", tmp_path))
+    assert done.status == 0, done.err
+    settings = json.loads((tmp_path / "settings.json").read_text())["settings"]
+    told = {name: settings[name.removeprefix("--").replace("-", "_")] for name in list(options)[:8]}
+    assert told == {name: options[name] for name in told}
+    assert (settings["random_seed"], settings["ci_prob"], settings["measures"]) == (3, 0.8, ["P(rel=2)@10"])
+    assert settings["estimators"]["posterior-background"]["draws"] == 20
+    assert {e["estimand"] for e in settings["estimators"].values()} == {"complete"}
+    assert "P(rel=2)@10, the best 11 of 21 pooled runs" in done.out
+    assert "re-pooled to depth 5" in done.out
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--estimators", "oracle"), "no estimator 'oracle'"),
+        (("-m", "MAP"), "unknown measure"),
+        (("--top", 0), "top 0"),
+        (("--jobs", 0), "--jobs 0"),
+        (("--pool-depth", 11), "pool depth 11"),
+        (("--output", "/no/such/folder"), "there is no folder"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(
+    run: Callable[..., Outcome], written: Path, more: tuple[object, ...], message: str
+) -> None:
+    done = run(*arguments(written, *more))
+    assert done.status == 1
+    assert done.out == ""
+    last = done.err.splitlines()[-1]
+    assert last.startswith("error: ")
+    assert message in last
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the interruption is a POSIX signal")
+def test_ctrl_c_says_where_the_folds_are(written: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from bayespool.cli import main; main()", "leave-out"]
+    asked = ("--estimators", "posterior-background", "--draws", 4000, "--output", tmp_path)
+    process = subprocess.Popen(
+        [*command, *arguments(written, *asked)],
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("folds/*.parquet")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert out == ""
+    assert f"interrupted; finished folds are in {tmp_path / 'folds'}" in err
+    assert "Traceback" not in err
+    assert 1 <= len(list(tmp_path.glob("folds/*.parquet"))) < 8
