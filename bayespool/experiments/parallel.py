@@ -8,13 +8,11 @@ and keeps it. Every piece runs with one BLAS thread, so that results do not depe
 from __future__ import annotations
 
 import dataclasses
-import multiprocessing
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -67,7 +65,13 @@ def completed(
         return
     header, arrays = _pack(collection)
     jobs = (delayed(_work)(function, task, header, *arrays) for task in tasks)
-    parallel = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
+    parallel = Parallel(
+        n_jobs=n_jobs,
+        batch_size=1,
+        return_as="generator_unordered",
+        initializer=_end_with,
+        initargs=(os.getpid(),),
+    )
     try:
         yield from parallel(jobs)
     except BrokenExecutor as error:
@@ -86,7 +90,6 @@ def _work(
 ) -> Result:
     from threadpoolctl import threadpool_limits
 
-    _end_with_parent()
     fingerprint = header["fingerprint"]
     if fingerprint not in _kept:
         _kept.clear()
@@ -95,19 +98,16 @@ def _work(
         return function(_kept[fingerprint], task)
 
 
-@cache
-def _end_with_parent() -> None:
+def _end_with(parent: int) -> None:
     """Let a local worker end when the process that started it is killed; it would wait for work for ever."""
-    if not multiprocessing.current_process().name.startswith("LokyProcess"):
-        return
-    parent = os.getppid()
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(1)
         os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+    if os.name == "posix":
+        threading.Thread(target=watch, daemon=True).start()
 
 
 def _pack(collection: Collection) -> tuple[dict[str, Any], tuple[npt.NDArray[Any], ...]]:

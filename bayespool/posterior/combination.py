@@ -65,9 +65,7 @@ def log_predictive_densities(
             held_out = np.arange(n_organizations) % _N_FOLDS == fold
             seen = evidence.of_organizations(~held_out)
             with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore", DiagnosticsWarning
-                )  # a rough fit weighs less
+                warnings.simplefilter("ignore", DiagnosticsWarning)  # a rough fit weighs less
                 fit = Laplace(draws=_N_DRAWS, n_points=_N_POINTS).fit(
                     model.structure(seen), seen.coords, random_seed=random_seed + fold
                 )

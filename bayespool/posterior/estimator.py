@@ -28,8 +28,8 @@ __all__ = ["WITHOUT_POOL", "PosteriorEstimator"]
 WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 3.5)"})
 """Priors of the interpolated model where no hidden document is at hand, instead of its own.
 
-C runs from 0.05 to 0.40 over the collections of ``benchmarks/priors.py``, published constants are 0.42 and 0.91,
-and Beta(1.2, 3.5) has 95 % of its mass between 0.01 and 0.68.
+C runs from 0.05 to 0.40 over the collections of ``benchmarks/priors.py``; published constants are 0.42 and
+0.91. Beta(1.2, 3.5) has 95 % of its mass between 0.01 and 0.68.
 """
 
 _COMBINED: tuple[ModelName, ...] = ("ratio", "evidence")
