@@ -611,6 +611,10 @@ def test_container_is_what_arviz_reads(model: str, tmp_path: Path) -> None:
         drawn = tree[group]["hidden_relevant"].values
         assert (drawn >= 0).all()
         assert (drawn <= tree["constant_data"]["cell_n_hidden"].values).all()
+        # the only run of its organization has all of its documents to itself
+        own = tree["constant_data"]["cell_run"].values == "ridge-1"
+        of_run = tree[group]["n_hidden_relevant"].sel(pooled_run="ridge-1").values
+        np.testing.assert_array_equal(drawn[:, :, own].sum(axis=2), of_run)
     # within a tenth of a standard deviation: the fit has seen what it replicates here
     total = tree["posterior_predictive"]["hidden_relevant"].sum("cell").values
     assert abs(total.mean() - rows.n_hidden_relevant.sum()) < 0.5 * total.std()
@@ -635,8 +639,8 @@ def test_log_likelihood_is_the_chance_of_the_relevances(model: str) -> None:
     )
     k, n = evidence.n_hidden_relevant[:, None], evidence.n_hidden[:, None]
     expected = (k * eta - n * np.logaddexp(0, eta)).sum(axis=0)
-    found = tree["log_likelihood"]["hidden_relevant"].sum("cell").values.ravel()
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    found = tree["log_likelihood"]["hidden_relevant"].values.astype(float).sum(axis=2).ravel()
+    np.testing.assert_allclose(found, expected, rtol=1e-6)  # kept in single precision
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword", "ignore:Estimated shape parameter")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,8 @@ import numpy.typing as npt
 
 from bayespool import __version__
 from bayespool.checking.fitting import Fitting
-from bayespool.checking.hidden import HiddenDocuments, row_log_odds
-from bayespool.checking.predictions import HeldOutPrediction, count_relevant
+from bayespool.checking.hidden import HiddenDocuments, Rows, row_log_odds
+from bayespool.checking.predictions import HeldOutPrediction
 from bayespool.checking.priors import draw_priors
 from bayespool.posterior import Prepared, new_organization_effect
 
@@ -52,44 +54,40 @@ def gather_container(
     """
     from bayespool.inference.container import build_container
 
-    rows, evidence = hidden.rows(prepared.evidence), prepared.evidence
-    fit = fitting.fit(prepared, evidence, random_seed)
+    rows = hidden.rows(prepared.evidence)
+    fit = fitting.fit(prepared, prepared.evidence, random_seed)
     shape = next(iter(fit.variables.values())).shape[:2]
-    n_draws = shape[0] * shape[1]
-    all_rows = np.arange(len(rows.n_hidden))
-    posterior, rng = fit.draws(), np.random.default_rng([random_seed, 3])
-    log_odds = row_log_odds(prepared.model, evidence, posterior, all_rows)
-    log_odds = log_odds + posterior["organization_effect"][:, rows.organization]
-    prior = draw_priors(prepared.structure(), n_draws, rng)
-    effect = new_organization_effect(prior["sigma_organization"], 0, rows.organization, rng)
-    prior_log_odds = row_log_odds(prepared.model, evidence, prior, all_rows) + effect
-    shown = np.flatnonzero(rows.n_hidden)  # the others hold documents below the cutoff alone
-    cells, cell = np.unique(np.column_stack([rows.run, rows.topic])[shown], axis=0, return_inverse=True)
-    cell = cell.reshape(-1)
+    rng = np.random.default_rng([random_seed, 3])
+    prior = draw_priors(prepared.structure(), shape[0] * shape[1], rng)
+    cells, cell_of_document = np.unique(
+        np.column_stack([rows.run, rows.topic])[rows.of_document], axis=0, return_inverse=True
+    )
+    replicate = _Replication(prepared, hidden, rows, cell_of_document.reshape(-1), rng)
+    before, after = replicate(prior, known=False), replicate(fit.draws(), known=True)
 
-    def predictive(values: FloatArray) -> dict[str, npt.NDArray[Any]]:
-        counts = rng.binomial(rows.n_hidden, 1 / (1 + np.exp(-values)))
-        runs = np.arange(len(hidden.organization))
-        of_run = count_relevant(hidden, rows, runs, all_rows, values, rng)
+    def predictive(replicated: _Replicated) -> dict[str, npt.NDArray[Any]]:
         return {
-            "hidden_relevant": _by_cell(counts[:, shown], cell).astype(np.int32).reshape(*shape, -1),
-            **_of_runs(of_run.reshape(*shape, -1), prediction),
+            "hidden_relevant": replicated.of_cells.reshape(*shape, -1),
+            **_of_runs(replicated.of_runs.reshape(*shape, -1), prediction),
         }
 
-    log_likelihood = rows.n_hidden_relevant * log_odds - rows.n_hidden * np.logaddexp(0, log_odds)
     groups: dict[str, dict[str, npt.NDArray[Any]]] = {
         "posterior": dict(fit.variables),
         "sample_stats": dict(fit.sample_stats),
         "prior": {name: prior[name].reshape(*shape, *prior[name].shape[1:]) for name in fit.variables},
-        "prior_predictive": predictive(prior_log_odds),
-        "posterior_predictive": predictive(log_odds),
+        "prior_predictive": predictive(before),
+        "posterior_predictive": predictive(after),
         "predictions": _of_runs(prediction.draws.reshape(*shape, -1), prediction),
-        "log_likelihood": {"hidden_relevant": _by_cell(log_likelihood[:, shown], cell).reshape(*shape, -1)},
+        "log_likelihood": {"hidden_relevant": after.log_likelihood.reshape(*shape, -1)},
         "observed_data": {
-            "hidden_relevant": np.bincount(cell, rows.n_hidden_relevant[shown]).astype(np.int32),
+            "hidden_relevant": replicate.n_relevant.astype(np.int16),
             **_of_runs(prediction.n_hidden_relevant, prediction),
         },
-        "constant_data": _constants(rows.n_hidden[shown], cells, cell, hidden),
+        "constant_data": {
+            "cell_n_hidden": replicate.n_hidden.astype(np.int16),
+            "cell_run": np.array([hidden.counts.run_ids[r] for r in cells[:, 0]]),
+            "cell_topic": np.array([hidden.counts.query_ids[t] for t in cells[:, 1]]),
+        },
         "predictions_constant_data": {
             "n_hidden": prediction.n_hidden,
             "n_judged_relevant": prediction.n_judged_relevant,
@@ -122,23 +120,66 @@ def _of_runs(n_relevant: npt.NDArray[np.int32], p: HeldOutPrediction) -> dict[st
     return {"n_hidden_relevant": n_relevant, "precision": (p.n_judged_relevant + n_relevant) / p.n_ranks}
 
 
-def _by_cell(values: npt.NDArray[Any], cell: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
-    """Sums over the rows of a cell, shape (draw, cell)."""
-    order = np.argsort(cell, kind="stable")
-    first = np.flatnonzero(np.append(True, np.diff(cell[order]) > 0))
-    summed: npt.NDArray[Any] = np.add.reduceat(values[:, order], first, axis=1)
-    return summed
+@dataclass(frozen=True, eq=False)
+class _Replicated:
+    """Replicated counts, shapes (draw, cell) and (draw, run), and the log likelihood of the observed ones."""
+
+    of_cells: npt.NDArray[np.int16]
+    of_runs: npt.NDArray[np.int32]
+    log_likelihood: npt.NDArray[np.float32]
 
 
-def _constants(
-    n_hidden: npt.NDArray[np.int64],
-    cells: npt.NDArray[np.int64],
-    cell: npt.NDArray[np.intp],
-    hidden: HiddenDocuments,
-) -> dict[str, npt.NDArray[Any]]:
-    counts = hidden.counts
-    return {
-        "cell_n_hidden": np.bincount(cell, n_hidden).astype(np.int32),
-        "cell_run": np.array([counts.run_ids[r] for r in cells[:, 0]]),
-        "cell_topic": np.array([counts.query_ids[t] for t in cells[:, 1]]),
-    }
+class _Replication:
+    """Every hidden document judged anew, once per draw, in portions that fit in memory."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        hidden: HiddenDocuments,
+        rows: Rows,
+        cell: npt.NDArray[np.intp],
+        rng: np.random.Generator,
+    ) -> None:
+        self.prepared, self.rows, self.rng = prepared, rows, rng
+        self.relevant = hidden.relevant
+        self.n_hidden = np.bincount(cell)
+        self.n_relevant = np.bincount(cell, self.relevant)
+        self.by_cell = np.argsort(cell, kind="stable")
+        self.cell_start = np.cumsum(self.n_hidden) - self.n_hidden
+        run, _, _, self.document_of_place = hidden.places
+        self.runs, self.run_start = np.unique(run, return_index=True)
+        self.n_runs = len(hidden.organization)
+
+    def __call__(self, draws: Mapping[str, FloatArray], *, known: bool) -> _Replicated:
+        """``known`` says whether the draws are of these organizations' effects, or their effects are new."""
+        n_draws, n_cells = len(draws["sigma_organization"]), len(self.n_hidden)
+        of_cells = np.zeros((n_draws, n_cells), dtype=np.int16)
+        of_runs = np.zeros((n_draws, self.n_runs), dtype=np.int32)
+        log_likelihood = np.zeros((n_draws, n_cells), dtype=np.float32)
+        row = np.arange(len(self.rows.n_hidden))
+        step = max(1, 2**23 // max(len(row), len(self.document_of_place)))
+        for first in range(0, n_draws, step):
+            part = {name: values[first : first + step] for name, values in draws.items()}
+            if known:
+                effect = part["organization_effect"][:, self.rows.organization]
+            else:
+                sigma = part["sigma_organization"]
+                effect = new_organization_effect(sigma, 0, self.rows.organization, self.rng)
+            log_odds = row_log_odds(self.prepared.model, self.prepared.evidence, part, row) + effect
+            log_odds = log_odds[:, self.rows.of_document]
+            relevant = self.rng.logistic(size=log_odds.shape) < log_odds
+            likely = self.relevant * log_odds - np.logaddexp(0, log_odds)
+            here = slice(first, first + step)
+            of_cells[here] = self._sum(relevant, dtype=np.int16)
+            log_likelihood[here] = self._sum(likely)
+            of_runs[here, self.runs] = np.add.reduceat(
+                relevant[:, self.document_of_place], self.run_start, axis=1, dtype=np.int32
+            )
+        return _Replicated(of_cells, of_runs, log_likelihood)
+
+    def _sum(self, values: npt.NDArray[Any], dtype: Any = None) -> npt.NDArray[Any]:
+        """Sums over the documents of each cell."""
+        summed: npt.NDArray[Any] = np.add.reduceat(
+            values[:, self.by_cell], self.cell_start, axis=1, dtype=dtype
+        )
+        return summed

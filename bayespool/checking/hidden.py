@@ -103,6 +103,11 @@ class HiddenDocuments:
         )
         return _Documents(run, topic, pair, relevant.astype(np.int64))
 
+    @property
+    def relevant(self) -> IndexArray:
+        """Whether each distinct hidden document is relevant, 0 or 1, shape (document,)."""
+        return self._documents.relevant
+
     @cached_property
     def places(
         self,

@@ -244,9 +244,14 @@ def _predict_prior(
     rng = _generator(random_seed, hidden.measure, 2**20 + 1)
     draws = draw_priors(prepared.structure(), n_draws, rng)
     row, runs = np.arange(len(rows.n_hidden)), np.arange(len(hidden.organization))
-    effect = new_organization_effect(draws["sigma_organization"], 0, rows.organization, rng)
-    log_odds = row_log_odds(prepared.model, prepared.evidence, draws, row) + effect
-    return count_relevant(hidden, rows, runs, row, log_odds, rng)
+    counted = np.empty((n_draws, len(runs)), dtype=np.int32)
+    step = max(1, 2**23 // len(row))  # of draws, held at a time
+    for first in range(0, n_draws, step):
+        part = {name: values[first : first + step] for name, values in draws.items()}
+        effect = new_organization_effect(part["sigma_organization"], 0, rows.organization, rng)
+        log_odds = row_log_odds(prepared.model, prepared.evidence, part, row) + effect
+        counted[first : first + step] = count_relevant(hidden, rows, runs, row, log_odds, rng)
+    return counted
 
 
 def _log_densities(rows: Rows, row: npt.NDArray[np.intp], log_odds: FloatArray) -> dict[int, float]:
