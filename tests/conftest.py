@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import settings
+
+# A shell starts what runs in its background with Ctrl-C ignored, and children inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 

@@ -446,6 +446,17 @@ def test_estimators_under_labels() -> None:
         leave_out(load_example(), "P@10", estimators=[Background(e=0.1), Background(e=0.2)])
 
 
+def test_all_stands_for_what_needs_no_argument() -> None:
+    asked = leave_out_settings(
+        "P@10", ["all", "posterior-ratio"], estimand="pooled", random_seed=4, priors={}, draws=7
+    )
+    assert asked.labels == (*ALL_ESTIMATORS, "posterior-ratio")
+    assert asked.describe()["estimators"]["posterior-ratio"]["draws"] == 7
+    assert asked.describe()["estimators"]["posterior-combined"]["random_seed"] == 4
+    alone = leave_out_settings("P@10", "all", estimand="pooled", random_seed=4)
+    assert alone.labels == ALL_ESTIMATORS
+
+
 @dataclass(frozen=True)
 class Blind(LowerBound):
     @property

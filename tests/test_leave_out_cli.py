@@ -122,7 +122,7 @@ def test_options_reach_the_experiment(run: Callable[..., Outcome], written: Path
         "--seed": 3,
         "--ci-prob": 0.8,
         "--relevance-threshold": 2,
-        "--estimators": "all,posterior-background",
+        "--estimators": "background,posterior-background",
         "--draws": 20,
         "--known-depth": 10,
         "--max-holes": 0,

@@ -50,8 +50,10 @@ def print_checks(checks: ModelChecks, console: Console) -> None:
         print_table(console, *_calibration_cells(table))
         console.print(f"{measure}: expected log predictive density by organization", highlight=False)
         print_table(console, *_elpd_cells(elpd[elpd["measure"] == measure]))
-    for problem in checks.problems:
-        console.print(f"note: {problem}", highlight=False, markup=False, soft_wrap=True)
+    for p in checks.predictions:
+        if p.problems and p.model != "combined":
+            text = f"{p.measure}, {p.model}: checks of fits that failed: {'; '.join(p.problems)}"
+            console.print(f"note: {text}", highlight=False, markup=False, soft_wrap=True)
 
 
 def print_self_calibration(calibrations: Sequence[SelfCalibration], console: Console) -> None:
