@@ -37,8 +37,9 @@ FloatArray = npt.NDArray[np.float64]
 _STEP = 0.15  # of the finite differences in θ, about a fifth of its standard deviation
 _GAIN = 5e-3  # in log density, twice what is left to gain: θ's mode is where points are laid about, no more
 _N_CHECKED = 200  # draws at which the exact density is compared
-_LEAST_SHARE = 0.2  # of effective draws; the models' own fits have 0.6 and more
-_SPREAD = 1.3  # the points lie this much wider than the Gaussian at θ's mode, to cover tails that are heavier
+_LEAST_SHARE = 0.05  # of effective draws; most fits have 0.6 and more
+_KERNEL = 0.4  # how far θ moves about its point, in standard deviations
+_SPREAD = (2.5, 1.3)  # of the points to the left and right of θ's mode: a scale may be near zero, rarely huge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,7 @@ class Laplace:
     """
 
     draws: int = 2000
-    n_points: int = 12
+    n_points: int = 16
 
     def __post_init__(self) -> None:
         if self.draws < 1 or self.n_points < 1:
@@ -145,7 +146,7 @@ class Approximation:
 
         Points are drawn systematically, so that each occurs within one of its expected number of times.
         """
-        position = (np.arange(n) + rng.random()) / n
+        position = (rng.permutation(n) + rng.random()) / n
         point = np.searchsorted(np.cumsum(self.weight), position).clip(max=len(self.weight) - 1)
         noise = rng.normal(size=(n, self.mode.shape[1]))
         x = np.empty_like(noise)
@@ -154,7 +155,17 @@ class Approximation:
             x[mine] = (
                 self.mode[k] + solve_triangular(self.cholesky[k], noise[mine].T, lower=True, trans="T").T
             )
-        return x, self.theta[point], point
+        return x, self._spread_out(self.theta[point], rng), point
+
+    def _spread_out(self, theta: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """θ moved about its point, and drawn in to keep its mean and variance (West 1993)."""
+        mean = self.weight @ self.theta
+        deviation = self.theta - mean
+        covariance = (deviation * self.weight[:, None]).T @ deviation
+        root = np.linalg.cholesky(covariance + 1e-9 * np.eye(len(mean)))
+        noise = rng.normal(size=theta.shape) @ root.T
+        moved: FloatArray = mean + np.sqrt(1 - _KERNEL**2) * (theta - mean) + _KERNEL * noise
+        return moved
 
     def log_ratios(self, x: FloatArray, point: npt.NDArray[np.intp]) -> FloatArray:
         """Log of the exact density over that of the mixture, up to a constant, at some draws spread over all
@@ -169,7 +180,7 @@ class Approximation:
         return ratio
 
 
-def approximate(density: Density, *, n_points: int = 12) -> Approximation:
+def approximate(density: Density, *, n_points: int = 16) -> Approximation:
     """The nested Laplace approximation of a density.
 
     Parameters
@@ -191,10 +202,12 @@ def approximate(density: Density, *, n_points: int = 12) -> Approximation:
             density, theta[None], np.ones(1), x[None], [lower], np.array([log_marginal]), fine
         )
     theta, x, axes = _theta_mode(density, theta, x)
-    standard = _low_discrepancy(n_points * n_scales, n_scales) * _SPREAD
-    thetas = theta + standard @ axes.T
+    standard = _low_discrepancy(n_points * n_scales, n_scales)
+    spread = np.where(standard < 0, *_SPREAD)
+    thetas = theta + (standard * spread) @ np.linalg.cholesky(axes @ axes.T).T
     found = [_mode(density, t, x) for t in thetas]
-    log_weight = np.array([f[2] for f in found]) + 0.5 * (standard**2).sum(axis=1) / _SPREAD**2
+    log_weight = np.array([f[2] for f in found])
+    log_weight += (0.5 * standard**2 + np.log(spread)).sum(axis=1)
     weight = np.exp(log_weight - log_weight.max())
     kept = np.flatnonzero(weight > 3e-3)
     centred = [_centre(density, thetas[k], found[k][0], found[k][1]) for k in kept]
@@ -249,8 +262,10 @@ def _mode(density: Density, theta: FloatArray, x: FloatArray) -> tuple[FloatArra
             converged = exact  # else it is not a maximum of the exact density
             break
         length = 1.0
-        while (new := density.log_density(x + length * step, theta)) < value - 1e-10 and length > 1e-4:
+        while not (new := density.log_density(x + length * step, theta)) >= value - 1e-9 and length > 1e-4:
             length /= 2
+        if not np.isfinite(new):
+            break
         x, value = x + length * step, new
     log_marginal = value - float(np.log(np.diag(lower)).sum())
     return x, lower, log_marginal, converged
@@ -291,6 +306,8 @@ def _pareto_k(log_ratio: FloatArray) -> float:
     """Shape of the generalised Pareto distribution fitted to the largest importance ratios."""
     from arviz_stats.base import array_stats
 
+    if len(log_ratio) < _N_CHECKED // 2 or not np.isfinite(log_ratio).all():
+        return float("nan")
     return float(array_stats.psislw(log_ratio.copy())[1])
 
 

@@ -23,7 +23,7 @@ from bayespool.posterior.preparation import MODEL_NAMES, ModelName, Prepared, Ta
 if TYPE_CHECKING:
     from bayespool.inference import CompiledModel, Fit
 
-__all__ = ["WITHOUT_POOL", "PosteriorEstimator"]
+__all__ = ["COMBINED", "WITHOUT_POOL", "PosteriorEstimator"]
 
 WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 3.5)"})
 """Priors of the interpolated model where no hidden document is at hand, instead of its own.
@@ -32,7 +32,9 @@ C runs from 0.05 to 0.40 over the collections of ``benchmarks/priors.py``; publi
 0.91. Beta(1.2, 3.5) has 95 % of its mass between 0.01 and 0.68.
 """
 
-_COMBINED: tuple[ModelName, ...] = ("ratio", "evidence")
+COMBINED: tuple[ModelName, ...] = ("ratio", "evidence")
+"""The models that the combined estimator mixes."""
+
 _MIN_ORGANIZATIONS = 4  # fewer cannot tell which model predicts better
 
 
@@ -178,7 +180,7 @@ class PosteriorEstimator:
     def _draw(
         self, task: Task, sampler: _Sampler, seeds: np.random.SeedSequence
     ) -> tuple[npt.NDArray[np.int32], dict[str, Fit], dict[str, float]]:
-        models: tuple[ModelName, ...] = (self.model,) if self.model != "combined" else _COMBINED
+        models: tuple[ModelName, ...] = (self.model,) if self.model != "combined" else COMBINED
         if self.model == "combined" and not task.has_evidence:
             models = ("interpolated",)
         priors = dict(self.priors) if task.has_evidence else {**WITHOUT_POOL, **self.priors}

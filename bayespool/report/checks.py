@@ -157,9 +157,8 @@ def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "
         low, high = zip(*(panel.get_xlim() for panel in panels), strict=True)
         for panel in panels:
             panel.set_xlim(min(low), max(high))
-        figure.legend(
-            *panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False
-        )
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
         _draw(figure, folder / f"predictive-{_file_name(measure)}", figures)
         figure, panels = figure_grid(len(mine), height=2.4)
         for panel, prediction in zip(panels, mine, strict=True):
