@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from bayespool.models import (
     parse_prior,
 )
 from bayespool.posterior import MODEL_NAMES, PosteriorEstimator, Task
-from bayespool.simulation import SimulationSettings, load_example, simulate
+from bayespool.simulation import load_example
 
 CENTRED = {("interpolated", "topic"), ("interpolated", "run"), ("smoothed", "topic"), ("smoothed", "run")}
 
@@ -201,27 +200,3 @@ def test_an_approximation_far_from_the_density_is_found_out():
     wrong = dataclasses.replace(approximation, cholesky=[0.6 * lower for lower in approximation.cholesky])
     x, _, point = wrong.draw(400, np.random.default_rng(1))
     assert _effective_share(wrong.log_ratios(x, point)) < 0.1
-
-
-@pytest.mark.parametrize("model", MODEL_NAMES)
-@pytest.mark.slow
-def test_agrees_with_nuts_on_scores(model, repetitions):
-    """Means within 2 % of the interval's width plus Monte-Carlo error, ends within 5 % or two documents.
-
-    Ends are whole documents, and NUTS' own lie a document off by chance.
-    """
-    settings = SimulationSettings(n_topics=25, n_organizations=12, max_runs=2, pool_depth=10, n_new=3)
-    for seed in range(repetitions(full=3, least=1)):
-        collection = simulate(settings, random_seed=100 + seed).collection
-        totals = {}
-        for engine in ("laplace", "nuts"):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                estimator = PosteriorEstimator(model=model, engine=engine, draws=3000)
-                totals[engine] = estimator.estimate(collection, None, "P@10")[0].draws.sum(axis=2)
-        for run in range(3):
-            a, b = totals["laplace"][:, run], totals["nuts"][:, run]
-            ends = [np.quantile(t, [0.025, 0.975], method="inverted_cdf") for t in (a, b)]
-            width = max(ends[1][1] - ends[1][0], 1)
-            assert abs(a.mean() - b.mean()) < 0.02 * width + 4 * b.std() / np.sqrt(2000)
-            assert np.abs(ends[0] - ends[1]).max() <= max(0.05 * width, 2)

@@ -38,7 +38,7 @@ def wrong_quantities(calibration: SelfCalibration, alpha: float = FALSE_ALARM) -
 def test_true_values_rank_uniformly_among_draws(
     model: str, engine: str, repetitions: Callable[[int, int], int]
 ) -> None:
-    (found,) = self_calibrate(model, engine=engine, n_simulations=repetitions(600, 150))  # type: ignore[arg-type]
+    (found,) = self_calibrate(model, engine=engine, n_simulations=repetitions(240, 60))  # type: ignore[arg-type]
     assert wrong_quantities(found) == [], self_calibration_frame([found]).to_string()
     assert found.ess > 0.9 * found.n_draws  # thinned draws are nearly independent
 
@@ -51,7 +51,7 @@ def test_true_values_rank_uniformly_where_little_is_judged(
     collection = simulate(LITTLE_JUDGED, random_seed=7).collection
     task = Task(collection, (), self_calibration.parse_measure("P@4"), "pooled")
     assert not task.prepare(model, {}).evidence.much_judged  # type: ignore[arg-type,union-attr]
-    n = repetitions(600, 150)
+    n = repetitions(240, 60)
     (found,) = self_calibrate(model, engine="nuts", collection=collection, measure="P@4", n_simulations=n)
     assert wrong_quantities(found) == [], self_calibration_frame([found]).to_string()
 

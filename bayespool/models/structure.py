@@ -166,6 +166,7 @@ def product_link(residual: FloatArray | None = None) -> Link:
                 (0, 2): np.zeros_like(chance),
                 (1, 2): np.zeros_like(chance),
             }
+        chance = np.clip(chance, 1e-12, 1 - 1e-12)  # a step too far may leave neither 0 nor 1 to divide by
         scale = 1 / (chance * (1 - chance))
         gradient = [one * scale for one in first]
         curvature = {
