@@ -59,6 +59,11 @@ QUICK = Fitting(draws=60, chains=2)
 every_model = pytest.mark.parametrize("model", MODEL_NAMES)
 two_models = pytest.mark.parametrize("model", ["background", "evidence"])  # a kind of evidence each
 
+with_the_first_arviz_stats = pytest.mark.skipif(
+    not arviz_stats.__version__.startswith("0."),
+    reason="compares with functions of arviz_stats whose interface changed in 1.0",
+)
+
 
 @cache
 def example_task() -> Task:
@@ -138,6 +143,7 @@ def test_band_holds_as_many_samples_as_it_says(prob: float) -> None:
     assert narrower.all(axis=1).mean() < prob
 
 
+@with_the_first_arviz_stats
 def test_band_is_the_one_that_arviz_simulates() -> None:
     n = 100
     lower, upper = ecdf_band(n, n, 0.94)
@@ -502,6 +508,7 @@ def test_runs_with_nothing_hidden_are_not_counted() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # of pandas, in arviz_stats
+@with_the_first_arviz_stats
 def test_elpd_counts_organizations_once_and_is_as_arviz_has_it() -> None:
     a, b = made_up("a", [-1.0, -3.0, -2.0, -4.0]), made_up("b", [-2.0, -2.0, -4.0, -4.5])
     frame = elpd_frame([b, a], combined=("a", "b")).set_index("model")
@@ -644,6 +651,7 @@ def test_log_likelihood_is_the_chance_of_the_relevances(model: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword", "ignore:Estimated shape parameter")
+@with_the_first_arviz_stats
 def test_models_are_compared_by_arviz_over_the_same_cells() -> None:
     trees = {model: tree for (_, model), tree in checks().containers.items()}
     loos = {model: arviz_stats.loo(tree) for model, tree in trees.items()}

@@ -308,7 +308,8 @@ def _pareto_k(log_ratio: FloatArray) -> float:
 
     if len(log_ratio) < _N_CHECKED // 2 or not np.isfinite(log_ratio).all():
         return float("nan")
-    return float(array_stats.psislw(log_ratio.copy())[1])
+    with np.errstate(all="ignore"):  # ratios that are all alike have no tail
+        return float(array_stats.psislw(log_ratio.copy())[1])
 
 
 def _effective_share(log_ratio: FloatArray) -> float:
