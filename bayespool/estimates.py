@@ -50,7 +50,7 @@ class Diagnostics:
     min_ess_tail: float
     n_divergences: int
     problems: tuple[str, ...] = ()
-    pareto_k: float = float("nan")
+    pareto_k: float = field(default=float("nan"), compare=False)
 
     @property
     def passed(self) -> bool:
