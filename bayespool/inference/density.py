@@ -9,13 +9,19 @@ import numpy.typing as npt
 from scipy.special import betaln, expit
 
 from bayespool.errors import InputError
+from bayespool.inference.kernels import (
+    Design,
+    binomial_terms,
+    covariances,
+    linear_predictor,
+    weighted_product,
+)
 from bayespool.models.priors import Prior
-from bayespool.models.structure import Block, Structure
+from bayespool.models.structure import Block, Predictor, Structure
 
 __all__ = ["Density"]
 
 FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.int64]
 
 _SUM_PRECISION = 1e6  # holds each factor's effects to a sum of zero; draws are centred exactly afterwards
 
@@ -70,6 +76,9 @@ class Density:
 
     def log_density(self, x: FloatArray, theta: FloatArray) -> float:
         """Log density at (x, θ), Jacobian of the log scales (and logits) included, up to a constant."""
+        return self._log_prior(x, theta) + sum(block.log_likelihood(x) for block in self._blocks)
+
+    def _log_prior(self, x: FloatArray, theta: FloatArray) -> float:
         total = 0.0
         for name, prior in self._priors.items():
             total += float(prior(x[self.slices[name]])[0].sum())
@@ -78,26 +87,38 @@ class Density:
             total += self._scale_priors[g](theta[g])
             total -= (len(effect) - 1) * theta[g] + 0.5 * np.exp(-2 * theta[g]) * float(effect @ effect)
             total -= 0.5 * _SUM_PRECISION * float(effect.sum()) ** 2
-        return total + sum(block.log_likelihood(x) for block in self._blocks)
+        return total
 
     def log_densities(self, x: FloatArray, theta: FloatArray) -> FloatArray:
         """`log_density` of many points, x and θ of shapes (point, parameter) and (point, scale)."""
         return np.array([self.log_density(one, at) for one, at in zip(x, theta, strict=True)])
 
-    def derivatives(
-        self,
-        x: FloatArray,
-        theta: FloatArray,
-        *,
-        expected: bool = False,
-        covariance: FloatArray | None = None,
-    ) -> tuple[FloatArray, FloatArray]:
-        """Gradient in x, and the negative Hessian.
+    def expand(
+        self, x: FloatArray, theta: FloatArray, *, expected: bool = False
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """`log_density`, its gradient in x, and the negative Hessian.
 
         With ``expected`` the likelihood's part of the Hessian is its Fisher information, positive
-        semidefinite. With a covariance, shape (parameter, parameter), both are means over the Gaussian with
-        that covariance about x.
+        semidefinite.
         """
+        gradient, hessian = self._prior_derivatives(x, theta)
+        value = self._log_prior(x, theta)
+        for block in self._blocks:
+            value += block.add_derivatives([(1.0, block.predictors(x))], gradient, hessian, expected=expected)
+        return value, gradient, hessian
+
+    def mean_derivatives(
+        self, x: FloatArray, theta: FloatArray, covariance: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Gradient and negative Hessian, means over the Gaussian about x with a covariance, shape (parameter,
+        parameter).
+        """
+        gradient, hessian = self._prior_derivatives(x, theta)
+        for block in self._blocks:
+            block.add_derivatives(block.nodes(x, covariance), gradient, hessian, expected=False)
+        return gradient, hessian
+
+    def _prior_derivatives(self, x: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         gradient, hessian = np.zeros(self.size), np.zeros((self.size, self.size))
         diagonal = np.einsum("ii->i", hessian)
         for name, prior in self._priors.items():
@@ -110,56 +131,35 @@ class Density:
             gradient[where] -= np.exp(-2 * theta[g]) * x[where] + _SUM_PRECISION * x[where].sum()
             hessian[where, where] += _SUM_PRECISION
             diagonal[where] += np.exp(-2 * theta[g])
-        for block in self._blocks:
-            block.add_derivatives(block.nodes(x, covariance), gradient, hessian, expected=expected)
         return gradient, hessian
 
 
 class _Prepared:
-    """A block with its predictors as a dense matrix of coefficients and an index per factor."""
+    """A block with the design matrix of each predictor."""
 
     def __init__(self, block: Block, density: Density) -> None:
-        self.block = block
+        self.link = block.link
         self.size = density.size
-        self._crosses: dict[tuple[int, int], tuple[IndexArray, FloatArray]] = {}
-        n = len(block.successes)
-        self.matrices: list[FloatArray] = []
-        self.columns: list[IndexArray] = []
-        self.groups: list[list[tuple[slice, IndexArray]]] = []
-        for predictor in block.predictors:
-            columns = [np.arange(density.size)[density.slices[name]] for name in predictor.coefficients]
-            parts = [np.asarray(v, dtype=float).reshape(n, -1) for v in predictor.coefficients.values()]
-            self.columns.append(np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64))
-            self.matrices.append(np.hstack(parts) if parts else np.zeros((n, 0)))
-            self.groups.append(
-                [(density.slices[g], i) for g, i in predictor.groups.items() if g in density.scales]
-            )
+        self.successes, self.trials = block.successes.astype(float), block.trials.astype(float)
+        self.designs = tuple(
+            _design(predictor, len(self.successes), density) for predictor in block.predictors
+        )
 
     def predictors(self, x: FloatArray) -> list[FloatArray]:
-        values = []
-        for matrix, columns, groups in zip(self.matrices, self.columns, self.groups, strict=True):
-            z = matrix @ x[columns]
-            for where, index in groups:
-                z = z + x[where][index]
-            values.append(z)
-        return values
+        return [linear_predictor(design, x) for design in self.designs]
 
     def log_likelihood(self, x: FloatArray) -> float:
-        eta = self.block.link(self.predictors(x))[0]
-        return float(self.block.successes @ eta - self.block.trials @ np.logaddexp(0, eta))
+        return float(binomial_terms(self.link(self.predictors(x))[0], self.successes, self.trials)[0])
 
-    def nodes(self, x: FloatArray, covariance: FloatArray | None) -> list[tuple[float, list[FloatArray]]]:
-        """Weights and values of the predictors: one node at x, or those of a cubature over the Gaussian about
-        it.
-        """
+    def nodes(self, x: FloatArray, covariance: FloatArray) -> list[tuple[float, list[FloatArray]]]:
+        """Weights and values of the predictors: a cubature over the Gaussian about x."""
         z = self.predictors(x)
-        if covariance is None:
-            return [(1.0, z)]
         n_predictors = len(z)
         variance = np.empty((len(z[0]), n_predictors, n_predictors))
         for k in range(n_predictors):
             for m in range(k + 1):
-                variance[:, k, m] = variance[:, m, k] = self._covariance(k, m, covariance)
+                both = covariances(self.designs[k], self.designs[m], covariance)
+                variance[:, k, m] = variance[:, m, k] = both
         variance[:, range(n_predictors), range(n_predictors)] += 1e-10
         root = np.sqrt(variance) if n_predictors == 1 else np.linalg.cholesky(variance)
         center = 2 / 3 if n_predictors == 1 else 0.0  # three nodes of Gauss and Hermite, or those of degree 3
@@ -171,18 +171,6 @@ class _Prepared:
                 nodes.append(((1 - center) / (2 * n_predictors), moved))
         return nodes
 
-    def _covariance(self, k: int, m: int, covariance: FloatArray) -> FloatArray:
-        """Covariance of predictors k and m at each observation, shape (observation,)."""
-        among = covariance[np.ix_(self.columns[k], self.columns[m])]
-        total: FloatArray = ((self.matrices[k] @ among) * self.matrices[m]).sum(axis=1)
-        for where, index in self.groups[m]:
-            total = total + (self.matrices[k] * covariance[self.columns[k], where].T[index]).sum(axis=1)
-        for where, index in self.groups[k]:
-            total = total + (self.matrices[m] * covariance[self.columns[m], where].T[index]).sum(axis=1)
-            for other, other_index in self.groups[m]:
-                total = total + covariance[where, other][index, other_index]
-        return total
-
     def add_derivatives(
         self,
         nodes: list[tuple[float, list[FloatArray]]],
@@ -190,70 +178,42 @@ class _Prepared:
         hessian: FloatArray,
         *,
         expected: bool,
-    ) -> None:
+    ) -> float:
+        """Add to both the mean over the nodes, and return that of the log likelihood."""
+        value = 0.0
         first_weights: dict[int, FloatArray] = {}
         second_weights: dict[tuple[int, int], FloatArray] = {}
         for at, z in nodes:
-            eta, first, second = self.block.link(z)
-            p = expit(eta)
-            score = at * (self.block.successes - self.block.trials * p)
-            information = at * self.block.trials * p * (1 - p)
+            eta, first, second = self.link(z)
+            log_likelihood, score, information = binomial_terms(eta, self.successes, self.trials)
+            value += at * log_likelihood
             for m in range(len(first)):
-                first_weights[m] = first_weights.get(m, 0.0) + score * first[m]
+                first_weights[m] = first_weights.get(m, 0.0) + at * score * first[m]
                 for k in range(m + 1):
                     weight = information * first[m] * first[k]
                     if not expected and (k, m) in second:
                         weight = weight - score * second[k, m]
-                    second_weights[k, m] = second_weights.get((k, m), 0.0) + weight
+                    second_weights[k, m] = second_weights.get((k, m), 0.0) + at * weight
         for m, weight in first_weights.items():
-            self._add_gradient(m, weight, gradient)
+            matrix, columns, index = self.designs[m]
+            gradient[columns] += matrix.T @ weight
+            for effect in index.T:
+                gradient += np.bincount(effect, weight, self.size)
         for (k, m), weight in second_weights.items():
-            self._add_hessian(k, m, weight, hessian)
+            product = weighted_product(self.designs[k], self.designs[m], k == m, weight, self.size)
+            hessian += product if k == m else product + product.T
+        return value
 
-    def _add_gradient(self, m: int, weight: FloatArray, gradient: FloatArray) -> None:
-        gradient[self.columns[m]] += self.matrices[m].T @ weight
-        for where, index in self.groups[m]:
-            gradient[where] += np.bincount(index, weight, where.stop - where.start)
 
-    def _add_hessian(self, k: int, m: int, weight: FloatArray, hessian: FloatArray) -> None:
-        """Add Zₖᵀ·diag(weight)·Zₘ, Z the design of a predictor; where k and m differ the transpose, too."""
-        among = (self.matrices[k] * weight[:, None]).T @ self.matrices[m]
-        hessian[np.ix_(self.columns[k], self.columns[m])] += among
-        cells, values = self._cross(k, m)
-        part = np.bincount(cells.ravel(), (values * weight[:, None]).ravel(), hessian.size)
-        part = part.reshape(hessian.shape)
-        hessian += part
-        hessian += part.T
-        if k == m:
-            hessian[np.diag_indices(len(hessian))] -= np.diag(part)
-        else:
-            hessian[np.ix_(self.columns[m], self.columns[k])] += among.T
-
-    def _cross(self, k: int, m: int) -> tuple[IndexArray, FloatArray]:
-        """Flat cells of the Hessian that effects touch, and by what, shape (observation, entry); one triangle
-        for k = m.
-        """
-        if (k, m) not in self._crosses:
-            cells, values = [], []
-            for where, index in self.groups[m]:
-                for column, value in zip(self.columns[k], self.matrices[k].T, strict=True):
-                    cells.append(column * self.size + where.start + index)
-                    values.append(value)
-                for other, other_index in self.groups[k]:
-                    if k != m or other.start <= where.start:
-                        cells.append((other.start + other_index) * self.size + where.start + index)
-                        values.append(np.ones(len(index)))
-            if k != m:
-                for where, index in self.groups[k]:
-                    for column, value in zip(self.columns[m], self.matrices[m].T, strict=True):
-                        cells.append((where.start + index) * self.size + column)
-                        values.append(value)
-            n = len(self.block.successes)
-            self._crosses[k, m] = (
-                np.column_stack(cells) if cells else np.zeros((n, 0), dtype=np.int64),
-                np.column_stack(values) if values else np.zeros((n, 0)),
-            )
-        return self._crosses[k, m]
+def _design(predictor: Predictor, n: int, density: Density) -> Design:
+    columns = [np.arange(density.size)[density.slices[name]] for name in predictor.coefficients]
+    parts = [np.asarray(v, dtype=float).reshape(n, -1) for v in predictor.coefficients.values()]
+    effects = [density.slices[g].start + i for g, i in predictor.groups.items() if g in density.scales]
+    return Design(
+        np.hstack(parts) if parts else np.zeros((n, 0)),
+        np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64),
+        np.column_stack(effects).astype(np.int64) if effects else np.zeros((n, 0), dtype=np.int64),
+    )
 
 
 _Prior = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]

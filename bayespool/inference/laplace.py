@@ -36,7 +36,7 @@ FloatArray = npt.NDArray[np.float64]
 
 _STEP = 0.15  # of the finite differences in θ, about a fifth of its standard deviation
 _GAIN = 5e-3  # in log density, twice what is left to gain: θ's mode is where points are laid about, no more
-_N_CHECKED = 200  # draws at which the exact density is compared
+_LEAST_CHECKED = 100  # draws, for a tail to be fitted to
 _LEAST_SHARE = 0.05  # of effective draws; most fits have 0.6 and more
 _KERNEL = 0.4  # how far θ moves about its point, in standard deviations
 _SPREAD = (2.5, 1.3)  # of the points to the left and right of θ's mode: a scale may be near zero, rarely huge
@@ -52,14 +52,19 @@ class Laplace:
         Independent draws.
     n_points : int
         Points at which the scales are integrated, for each of them.
+    n_checked : int
+        Draws at which the exact density is compared with the approximation; 0 for no check.
     """
 
     draws: int = 2000
     n_points: int = 16
+    n_checked: int = 200
 
     def __post_init__(self) -> None:
         if self.draws < 1 or self.n_points < 1:
             raise InputError(f"draws and n_points must be at least 1: {self}")
+        if self.n_checked < 0:
+            raise InputError(f"n_checked must not be negative: {self}")
 
     def fit(self, structure: Structure, coords: Mapping[str, Any], *, random_seed: int) -> Fit:
         """Independent draws from the approximate posterior of a model.
@@ -86,12 +91,14 @@ class Laplace:
         density = Density(structure)
         approximation = approximate(density, n_points=self.n_points)
         x, theta, point = approximation.draw(self.draws, np.random.default_rng(random_seed))
-        log_ratio = approximation.log_ratios(x, point)
-        n, pareto_k = float(self.draws), _pareto_k(log_ratio)
+        n, pareto_k, share = float(self.draws), float("nan"), 1.0
+        if self.n_checked:
+            log_ratio = approximation.log_ratios(x, point, self.n_checked)
+            pareto_k, share = _pareto_k(log_ratio), _effective_share(log_ratio)
         problems: tuple[str, ...] = ()
         if not approximation.converged:
             problems += ("no mode with positive curvature was found",)
-        if _effective_share(log_ratio) < _LEAST_SHARE:
+        if not share >= _LEAST_SHARE:
             problems += (f"the approximation is far from the density (Pareto k is {pareto_k:.1f})",)
         diagnostics = Diagnostics("laplace", float("nan"), n, n, 0, problems, pareto_k)
         if problems:
@@ -167,11 +174,11 @@ class Approximation:
         moved: FloatArray = mean + np.sqrt(1 - _KERNEL**2) * (theta - mean) + _KERNEL * noise
         return moved
 
-    def log_ratios(self, x: FloatArray, point: npt.NDArray[np.intp]) -> FloatArray:
-        """Log of the exact density over that of the mixture, up to a constant, at some draws spread over all
-        of them.
+    def log_ratios(self, x: FloatArray, point: npt.NDArray[np.intp], n: int) -> FloatArray:
+        """Log of the exact density over that of the mixture, up to a constant, at n of the draws spread over
+        all of them, or at all where they are fewer.
         """
-        chosen = np.unique(np.linspace(0, len(x) - 1, _N_CHECKED).astype(int))
+        chosen = np.unique(np.linspace(0, len(x) - 1, n).astype(int))
         ratio = self.density.log_densities(x[chosen], self.theta[point[chosen]])
         for i, k in enumerate(point[chosen]):
             standard = self.cholesky[k].T @ (x[chosen[i]] - self.mode[k])
@@ -253,34 +260,36 @@ def _mode(density: Density, theta: FloatArray, x: FloatArray) -> tuple[FloatArra
     """Mode of x given θ, lower Cholesky factor of the curvature there, log marginal of θ, and whether all
     went well.
     """
-    value = density.log_density(x, theta)
+    value, gradient, curvature = density.expand(x, theta)
     converged = False
     for _ in range(100):
-        gradient, lower, exact = _curvature(density, theta, x)
+        lower, exact = _factor(density, theta, x, curvature)
         step = cho_solve((lower, True), gradient)
         if float(gradient @ step) < 1e-6:
             converged = exact  # else it is not a maximum of the exact density
             break
         length = 1.0
-        while not (new := density.log_density(x + length * step, theta)) >= value - 1e-9 and length > 1e-4:
+        while not (new := density.expand(x + length * step, theta))[0] >= value - 1e-9 and length > 1e-4:
             length /= 2
-        if not np.isfinite(new):
+        if not np.isfinite(new[0]):
             break
-        x, value = x + length * step, new
+        x = x + length * step
+        value, gradient, curvature = new
     log_marginal = value - float(np.log(np.diag(lower)).sum())
     return x, lower, log_marginal, converged
 
 
-def _curvature(density: Density, theta: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray, bool]:
-    """Gradient; lower Cholesky factor of the exact curvature, or of the expected one where that is not
-    positive (Newton's steps near the mode, Fisher's scores far from it); whether it is the exact one.
+def _factor(
+    density: Density, theta: FloatArray, x: FloatArray, curvature: FloatArray
+) -> tuple[FloatArray, bool]:
+    """Lower Cholesky factor of the exact curvature, or of the expected one where that is not positive
+    (Newton's steps near the mode, Fisher's scores far from it); whether it is the exact one.
     """
-    gradient, curvature = density.derivatives(x, theta, expected=False)
     try:
-        return gradient, np.asarray(np.linalg.cholesky(curvature)), True
+        return np.asarray(np.linalg.cholesky(curvature)), True
     except np.linalg.LinAlgError:
-        expected = density.derivatives(x, theta, expected=True)[1]
-        return gradient, np.asarray(np.linalg.cholesky(expected)), False
+        expected = density.expand(x, theta, expected=True)[2]
+        return np.asarray(np.linalg.cholesky(expected)), False
 
 
 def _centre(
@@ -293,7 +302,7 @@ def _centre(
     """
     for _ in range(n_steps):
         covariance = cho_solve((lower, True), np.eye(len(x)))
-        gradient, curvature = density.derivatives(x, theta, covariance=covariance)
+        gradient, curvature = density.mean_derivatives(x, theta, covariance)
         try:
             lower = np.asarray(np.linalg.cholesky(curvature))
         except np.linalg.LinAlgError:
@@ -306,7 +315,7 @@ def _pareto_k(log_ratio: FloatArray) -> float:
     """Shape of the generalised Pareto distribution fitted to the largest importance ratios."""
     from arviz_stats.base import array_stats
 
-    if len(log_ratio) < _N_CHECKED // 2 or not np.isfinite(log_ratio).all():
+    if len(log_ratio) < _LEAST_CHECKED or not np.isfinite(log_ratio).all():
         return float("nan")
     with np.errstate(all="ignore"):  # ratios that are all alike have no tail
         return float(array_stats.psislw(log_ratio.copy())[1])
