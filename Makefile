@@ -8,6 +8,7 @@ PYTHON ?= python3
 VENV ?= .venv
 
 RUN := $(VENV)/bin/python
+PYTEST := "$(RUN)" -m pytest -n auto --maxprocesses 8 --dist worksteal
 STAMP := $(VENV)/.bayespool
 
 .DEFAULT_GOAL := help
@@ -28,13 +29,13 @@ demo: $(STAMP)-run
 	@"$(VENV)/bin/bayespool" demo
 
 test: $(STAMP)-test
-	@"$(RUN)" -m pytest
+	@$(PYTEST)
 
 slow: $(STAMP)-test
-	@"$(RUN)" -m pytest -m slow
+	@$(PYTEST) -m slow
 
 notebooks: $(STAMP)-test
-	@"$(RUN)" -m pytest --nbmake --nbmake-timeout=900 notebooks
+	@$(PYTEST) --nbmake --nbmake-timeout=900 notebooks
 
 lint: $(STAMP)-dev
 	@"$(RUN)" -m ruff check .
