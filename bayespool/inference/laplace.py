@@ -36,6 +36,7 @@ FloatArray = npt.NDArray[np.float64]
 
 _STEP = 0.15  # of the finite differences in θ, about a fifth of its standard deviation
 _GAIN = 5e-3  # in log density, twice what is left to gain: θ's mode is where points are laid about, no more
+_LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the density has no curvature
 _LEAST_CHECKED = 100  # draws, for a tail to be fitted to
 _LEAST_SHARE = 0.05  # of effective draws; most fits have 0.6 and more
 _KERNEL = 0.4  # how far θ moves about its point, in standard deviations
@@ -268,7 +269,7 @@ def _mode(density: Density, theta: FloatArray, x: FloatArray) -> tuple[FloatArra
         if float(gradient @ step) < 1e-6:
             converged = exact  # else it is not a maximum of the exact density
             break
-        length = 1.0
+        length = min(1.0, _LONGEST / float(np.abs(step).max()))
         while not (new := density.expand(x + length * step, theta))[0] >= value - 1e-9 and length > 1e-4:
             length /= 2
         if not np.isfinite(new[0]):
