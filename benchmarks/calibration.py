@@ -4,7 +4,7 @@
 
 RESULT is the folder that ``bayespool leave-out --output`` wrote. Over all pooled runs with anything unjudged:
 mean absolute error over the runs reported, and the share of randomised PIT values inside the central 95 % and
-50 %, by folder and measure and over all.
+50 %, expected over their random part, by folder and measure and over all.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import argparse
 from pathlib import Path
 
 import pandas as pd
+
+from bayespool.experiments import central_share
 
 
 def main() -> None:
@@ -31,15 +33,16 @@ def main() -> None:
             known = of_one[of_one["n_unjudged"] > 0]
             reported = of_one[of_one["reported"]]
             error = (reported["value"] - reported["truth"]).abs().mean()
-            print(f"{folder.name:24}{measure:>9}{error:>9.4f}{shares(known['pit'])}")
-            rows.append(known["pit"])
+            print(f"{folder.name:24}{measure:>9}{error:>9.4f}{shares(known)}")
+            rows.append(known)
     print(f"{'all':24}{'':>18}{shares(pd.concat(rows))}")
 
 
-def shares(pit: pd.Series) -> str:
+def shares(runs: pd.DataFrame) -> str:
     """Number of values, their shares in the central 95 % and 50 %, and their mean."""
-    inside = [float(((pit - 0.5).abs() < p / 2).mean()) for p in (0.95, 0.5)]
-    return f"{len(pit):>6}{inside[0]:>9.3f}{inside[1]:>9.3f}{pit.mean():>10.2f}"
+    lower, upper = runs["pit_lower"], runs["pit_upper"]
+    inside = [central_share(lower, upper, p) for p in (0.95, 0.5)]
+    return f"{len(runs):>6}{inside[0]:>9.3f}{inside[1]:>9.3f}{((lower + upper) / 2).mean():>10.2f}"
 
 
 if __name__ == "__main__":

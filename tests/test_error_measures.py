@@ -16,6 +16,7 @@ from bayespool.experiments import (
     mean_absolute_error,
     mean_error,
     passed_over,
+    pit_range,
     randomised_pit,
     reliability,
     root_mean_squared_error,
@@ -127,16 +128,21 @@ def test_randomised_pit_is_uniform_for_discrete_draws() -> None:
     pit = randomised_pit(draws, truth, rng.random(n))
     share = np.histogram(pit, bins=10, range=(0, 1))[0] / n
     assert np.abs(share - 0.1).max() < 4 * np.sqrt(0.09 / n)
-    assert central_share(pit, 0.5) == pytest.approx(0.5, abs=0.04)
+    assert central_share(pit, pit, 0.5) == pytest.approx(0.5, abs=0.04)
+    lower, upper = pit_range(draws, truth)
+    assert ((lower <= pit) & (pit <= upper)).all()
+    assert central_share(lower, upper, 0.5) == pytest.approx(central_share(pit, pit, 0.5), abs=0.02)
     # the plain PIT, which takes every step whole, is far from it
-    assert central_share(randomised_pit(draws, truth, np.ones(n)), 0.5) > 0.55
+    assert central_share(upper, upper, 0.5) > 0.55
 
 
 def test_central_share_by_hand() -> None:
-    assert central_share([0.024, 0.025, 0.5, 0.975, np.nan], 0.95) == 0.75
-    assert np.isnan(central_share([np.nan], 0.5))
+    points = [0.024, 0.025, 0.5, 0.975, np.nan]
+    assert central_share(points, points, 0.95) == 0.75
+    assert central_share([0.0, 0.7, 0.0], [0.5, 0.8, 1.0], 0.5) == pytest.approx((0.5 + 0.5 + 0.5) / 3)
+    assert np.isnan(central_share([np.nan], [np.nan], 0.5))
     with pytest.raises(InputError, match="prob"):
-        central_share([0.5], 1.0)
+        central_share([0.5], [0.5], 1.0)
 
 
 def with_mean_squares(n_runs: int, n_topics: int, run: float, topic: float, rest: float) -> np.ndarray:

@@ -34,7 +34,7 @@ from bayespool.errors import (
     WorkerError,
 )
 from bayespool.estimates import Estimates
-from bayespool.experiments import ALL_ESTIMATORS, LeaveOutResult, kendall_tau_b, leave_out
+from bayespool.experiments import ALL_ESTIMATORS, LeaveOutResult, central_share, kendall_tau_b, leave_out
 from bayespool.experiments.fold_results import run_fold
 from bayespool.experiments.folds import make_folds, seed_of
 from bayespool.experiments.parallel import completed
@@ -316,7 +316,8 @@ def test_rows_of_the_example(result: LeaveOutResult) -> None:
     assert frame["run_id"].drop_duplicates().tolist() == list(load_example().pooled_run_ids)
     assert frame["reported"].sum() == len(result.frame()) == 2 * len(ALL_ESTIMATORS) * 16
     posterior = frame["estimator"] == "posterior-background"
-    intervals = ["lower", "upper", "ci_prob", "std", "covered_50", "covered_80", "covered_95", "pit", "crps"]
+    intervals = ["lower", "upper", "ci_prob", "std", "covered_50", "covered_80", "covered_95"]
+    intervals += ["pit", "pit_lower", "pit_upper", "crps"]
     assert frame.loc[~posterior, intervals].isna().all(axis=None)
     assert frame.loc[posterior, intervals].notna().all(axis=None)
     assert (frame["bound_lower"] <= frame["truth"]).all()
@@ -341,7 +342,10 @@ def test_summary_is_over_the_reported_runs(result: LeaveOutResult) -> None:
         assert row["kendall_tau_b"] == kendall_tau_b(rows["truth"], rows["value"])
         if key[1] == "posterior-background":
             assert row["coverage_80"] == rows["covered_80"].astype(float).mean()
-            assert row["pit_50"] == ((rows["pit"] - 0.5).abs() <= 0.25).mean()
+            ends = rows[["pit_lower", "pit_upper"]]
+            assert row["pit_50"] == central_share(ends["pit_lower"], ends["pit_upper"], 0.5)
+            assert (ends["pit_lower"] <= rows["pit"]).all()
+            assert (rows["pit"] <= ends["pit_upper"]).all()
             assert row["width"] == pytest.approx((rows["upper"] - rows["lower"]).mean())
             assert row["crps"] == pytest.approx(rows["crps"].mean())
         else:

@@ -1,6 +1,6 @@
 """Experiments with a known truth: runs that were pooled are left out, estimated, and compared with it."""
 
-from bayespool.experiments.calibration import central_share, covered, crps, randomised_pit
+from bayespool.experiments.calibration import central_share, covered, crps, pit_range, randomised_pit
 from bayespool.experiments.error_measures import (
     kendall_tau_b,
     mean_absolute_error,
@@ -27,6 +27,7 @@ __all__ = [
     "mean_absolute_error",
     "mean_error",
     "passed_over",
+    "pit_range",
     "randomised_pit",
     "reliability",
     "root_mean_squared_error",

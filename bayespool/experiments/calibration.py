@@ -22,7 +22,7 @@ import numpy.typing as npt
 from bayespool.errors import InputError
 from bayespool.estimates import equal_tailed_interval
 
-__all__ = ["central_share", "covered", "crps", "randomised_pit"]
+__all__ = ["central_share", "covered", "crps", "pit_range", "randomised_pit"]
 
 FloatArray = npt.NDArray[np.float64]
 IntDraws = npt.NDArray[Any]
@@ -68,20 +68,49 @@ def randomised_pit(draws: IntDraws, truth: IntDraws, uniform: FloatArray) -> Flo
     return pit
 
 
-def central_share(pit: npt.ArrayLike, prob: float) -> float:
-    """Share of PIT values in the central ``prob`` of (0, 1); near ``prob`` itself where the draws are
-    calibrated, NaN without any value. NaN values are left out.
+def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]:
+    """P(draw < truth) and P(draw ≤ truth), each of shape (run,): between them lies the randomised PIT.
+
+    Parameters
+    ----------
+    draws : ndarray of int, shape (draw, run)
+    truth : ndarray of int, shape (run,)
 
     Examples
     --------
-    >>> central_share([0.1, 0.3, 0.5, 0.7], 0.5)
-    0.75
+    >>> [end.tolist() for end in pit_range(np.array([[1], [2], [2], [3]]), np.array([2]))]
+    [[0.25], [0.75]]
+    """
+    return (draws < truth).mean(axis=0), (draws <= truth).mean(axis=0)
+
+
+def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> float:
+    """Share of randomised PIT values in the central ``prob`` of (0, 1), expected over their random part: near
+    ``prob`` itself where the draws are calibrated. NaN without any value; NaN values are left out.
+
+    Parameters
+    ----------
+    lower, upper : array-like of float in [0, 1], shape (run,)
+        Ends of `pit_range`.
+    prob : float in (0, 1)
+
+    Examples
+    --------
+    >>> central_share([0.1, 0.3, 0.5, 0.2], [0.1, 0.3, 0.5, 0.3], 0.5)
+    0.625
     """
     if not 0 < prob < 1:
         raise InputError(f"prob {prob} is not between 0 and 1")
-    values = np.asarray(pit, dtype=float)
-    values = values[~np.isnan(values)]
-    return float((np.abs(values - 0.5) <= prob / 2).mean()) if len(values) else float("nan")
+    low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    known = ~np.isnan(low)
+    low, high = low[known], high[known]
+    if not len(low):
+        return float("nan")
+    start, stop = 0.5 - prob / 2, 0.5 + prob / 2
+    inside = np.clip(high, start, stop) - np.clip(low, start, stop)
+    point = np.abs(low - 0.5) <= prob / 2
+    width = high - low
+    return float(np.where(width > 0, inside / np.where(width > 0, width, 1), point).mean())
 
 
 def crps(draws: IntDraws, truth: IntDraws) -> FloatArray:

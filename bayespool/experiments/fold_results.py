@@ -21,7 +21,7 @@ from bayespool.collection import Collection
 from bayespool.counts import JudgmentCounts, judgment_counts
 from bayespool.errors import BayespoolWarning
 from bayespool.estimates import Estimates, Estimator, equal_tailed_interval
-from bayespool.experiments.calibration import covered, crps, randomised_pit
+from bayespool.experiments.calibration import covered, crps, pit_range, randomised_pit
 from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_counts, without
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Precision
@@ -168,13 +168,15 @@ class _Comparison:
         if draws is None:
             flags = {f"covered_{level}": [None] * n_runs for level in COVERAGE_LEVELS}
             names = ("lower", "upper", "ci_prob")
-            return {**dict.fromkeys(names, nothing), "std": std, **flags, "pit": nothing, "crps": nothing}
+            last = dict.fromkeys(("pit", "pit_lower", "pit_upper", "crps"), nothing)
+            return {**dict.fromkeys(names, nothing), "std": std, **flags, **last}
         total = draws.sum(axis=2, dtype=np.int64)
         true_total = self.truth.n_relevant.sum(axis=1, dtype=np.int64)
         low, high = equal_tailed_interval(total, self.settings.ci_prob)
         inside = {level: covered(total, true_total, level / 100) for level in COVERAGE_LEVELS}
         seed = seed_of(self.settings.random_seed, "pit", self.fold.name, self.measure, label)
         pit = randomised_pit(total, true_total, np.random.default_rng(seed).random(n_runs))
+        below, up_to = pit_range(total, true_total)
         return {
             "lower": low / n_ranks,
             "upper": high / n_ranks,
@@ -185,6 +187,8 @@ class _Comparison:
                 for level, hits in inside.items()
             },
             "pit": np.where(open_, pit, np.nan),
+            "pit_lower": np.where(open_, below, np.nan),
+            "pit_upper": np.where(open_, up_to, np.nan),
             "crps": crps(total, true_total) / n_ranks,
         }
 

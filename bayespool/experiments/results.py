@@ -92,8 +92,8 @@ class LeaveOutResult:
             documents in the top n, over all topics), ``n_unknown`` (unjudged in truth, too), ``topic_rmse``
             (root mean squared error over the run's topics), ``covered_50``, ``covered_80``, ``covered_95``
             (whether the truth is inside the interval of that level, ends included; missing where nothing is
-            unjudged, and for point corrections), ``pit`` (randomised; NaN likewise), ``crps`` (in units of
-            the score) and ``note``.
+            unjudged, and for point corrections), ``pit`` (randomised; NaN likewise), ``pit_lower`` and
+            ``pit_upper`` (the range that it is drawn from), ``crps`` (in units of the score) and ``note``.
         """
         rows = self._rows[self._rows["reported"]] if reported_only else self._rows
         return rows.reset_index(drop=True)
@@ -123,8 +123,9 @@ class LeaveOutResult:
             posteriors ``n_open`` (runs with anything unjudged, which the next seven are over),
             ``coverage_50``, ``coverage_80``, ``coverage_95`` (share of intervals that hold the truth, ends
             included), ``pit_50``, ``pit_80``, ``pit_95`` (share of randomised PIT values in the central
-            50, 80, 95 %), ``width`` (mean width of the ``ci_prob`` intervals), ``ci_prob``, and ``crps``
-            (mean over all reported runs, to be set against the MAE of a point correction).
+            50, 80, 95 %, expected over their random part), ``width`` (mean width of the ``ci_prob``
+            intervals), ``ci_prob``, and ``crps`` (mean over all reported runs, to be set against the MAE of a
+            point correction).
         """
         return self._summary.copy()
 
@@ -222,7 +223,7 @@ class LeaveOutResult:
             hits = open_[f"covered_{level}"].dropna().astype(bool)
             summary[f"coverage_{level}"] = float(hits.mean()) if len(hits) else np.nan
         for level in COVERAGE_LEVELS:
-            summary[f"pit_{level}"] = central_share(open_["pit"], level / 100)
+            summary[f"pit_{level}"] = central_share(open_["pit_lower"], open_["pit_upper"], level / 100)
         summary["width"] = float((open_["upper"] - open_["lower"]).mean()) if posterior else np.nan
         summary["ci_prob"] = self.settings.ci_prob if posterior else np.nan
         summary["crps"] = float(rows["crps"].mean()) if posterior else np.nan
