@@ -14,7 +14,7 @@ from bayespool.inference.density import Density
 from bayespool.inference.laplace import _effective_share, approximate
 from bayespool.measures import parse_measure
 from bayespool.models import (
-    EVIDENCE_PREDICTORS,
+    EVIDENCE_SLOPES,
     parse_prior,
 )
 from bayespool.posterior import MODEL_NAMES, PosteriorEstimator, Task
@@ -66,7 +66,7 @@ def test_the_density_is_the_one_of_the_pymc_graph(model):
                 values[f"standard_{scale}"] = effect / np.exp(t)
                 moved += (len(effect) - 1) * t
         if "beta" in values:
-            values["standard_beta"] = evidence.rotation.T @ values["beta"]
+            values["standard_beta"] = evidence.rotation.T @ (values["beta"] - evidence.expected)
         point = {}
         for rv in graph.free_RVs:
             transform, value = graph.rvs_to_transforms[rv], values[rv.name]
@@ -125,7 +125,7 @@ def test_draws_sum_to_zero_and_repeat_to_the_byte():
     assert all(first[name].tobytes() == again[name].tobytes() for name in first)
     assert first["mu"].tobytes() != other["mu"].tobytes()
     np.testing.assert_allclose(first["topic_effect"].sum(axis=1), 0, atol=1e-9)
-    assert first["beta"].shape == (500, len(EVIDENCE_PREDICTORS))
+    assert first["beta"].shape == (500, len(EVIDENCE_SLOPES))
     assert (first["sigma_organization"] > 0).all()
     assert fits[0].posterior["posterior"]["topic_effect"].dims == ("chain", "draw", "topic")
 

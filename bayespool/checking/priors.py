@@ -86,7 +86,7 @@ def draw_priors(structure: Structure, n: int, rng: np.random.Generator) -> dict[
     """
     draws = {}
     for name, coefficient in structure.coefficients.items():
-        draws[name] = draw_prior(coefficient.prior, _shape(n, coefficient.size), rng)
+        draws[name] = coefficient.shift + draw_prior(coefficient.prior, _shape(n, coefficient.size), rng)
     for name, group in structure.groups.items():
         sigma = draw_prior(group.scale, n, rng)
         effect = sigma[:, None] * rng.normal(size=(n, group.size))

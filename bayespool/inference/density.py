@@ -17,7 +17,7 @@ from bayespool.inference.kernels import (
     weighted_product,
 )
 from bayespool.models.priors import Prior
-from bayespool.models.structure import Block, Predictor, Structure
+from bayespool.models.structure import Block, Coefficient, Predictor, Structure
 
 __all__ = ["Density"]
 
@@ -61,7 +61,7 @@ class Density:
                 stop + structure.groups[name].size,
             )
         self.size = stop
-        self._priors = {n: _coefficient_prior(n, c.prior, c.logit) for n, c in structure.coefficients.items()}
+        self._priors = {n: _coefficient_prior(n, c) for n, c in structure.coefficients.items()}
         scale_priors = {n: _scale_prior(n, group.scale) for n, group in structure.groups.items()}
         self._scale_priors = [scale_priors[name] for name in self.scales]
         self._blocks = [_Prepared(block, self) for block in structure.blocks if len(block.successes)]
@@ -71,7 +71,7 @@ class Density:
         x = np.zeros(self.size)
         for name, coefficient in self.structure.coefficients.items():
             if coefficient.prior.distribution == "Normal":
-                x[self.slices[name]] = coefficient.prior.args[0]
+                x[self.slices[name]] = coefficient.prior.args[0] + coefficient.shift
         return x
 
     def log_density(self, x: FloatArray, theta: FloatArray) -> float:
@@ -219,13 +219,14 @@ def _design(predictor: Predictor, n: int, density: Density) -> Design:
 _Prior = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
 
 
-def _coefficient_prior(name: str, prior: Prior, logit: bool) -> _Prior:
+def _coefficient_prior(name: str, coefficient: Coefficient) -> _Prior:
     """Log density of a coefficient on the scale the predictors use, with first and second derivative."""
+    prior, logit, shift = coefficient.prior, coefficient.logit, coefficient.shift
     if prior.distribution == "Normal" and not logit:
         mean, sd = _parameters(name, prior)
 
         def normal(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-            z = (x - mean) / sd
+            z = (x - shift - mean) / sd
             return -0.5 * z**2, -z / sd, np.full_like(x, -1 / sd**2)
 
         return normal
@@ -233,7 +234,7 @@ def _coefficient_prior(name: str, prior: Prior, logit: bool) -> _Prior:
         mean, scale = _parameters(name, prior)
 
         def logistic(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-            z = (x - mean) / scale
+            z = (x - shift - mean) / scale
             p = expit(z)
             return -z - 2 * np.logaddexp(0, -z), (1 - 2 * p) / scale, -2 * p * (1 - p) / scale**2
 

@@ -4,18 +4,21 @@ documents.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from bayespool.documents import COMPOSITION_PREDICTORS
 from bayespool.models.linear import LinearEvidence, linear_graph, linear_structure
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE, Prior
 
 if TYPE_CHECKING:
     import pymc as pm
 
-__all__ = ["ANTI_PRECISION_PREDICTORS", "anti_precision", "anti_precision_structure"]
+__all__ = ["ANTI_PRECISION_SLOPES", "anti_precision", "anti_precision_structure"]
 
-ANTI_PRECISION_PREDICTORS = (*COMPOSITION_PREDICTORS, "precision")
+ANTI_PRECISION_SLOPES = MappingProxyType(
+    {"delta_precision": (-3.0, 5.0), "delta_antiprecision": (-3.0, 5.0), "precision": (0.7, 0.3)}
+)
+"""Predictors, and what their slopes are expected to be, see `bayespool.models.document`."""
 
 
 def anti_precision(
@@ -41,7 +44,7 @@ def anti_precision(
     Parameters
     ----------
     evidence : LinearEvidence
-        With the predictors `ANTI_PRECISION_PREDICTORS`.
+        With the predictors `ANTI_PRECISION_SLOPES`.
     mu, beta, sigma_topic, sigma_organization : Prior
         As in `bayespool.models.ratio`.
 

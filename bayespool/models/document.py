@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from bayespool.documents import PREDICTORS
 from bayespool.models.linear import LinearEvidence, linear_graph, linear_structure
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE, Prior
 
 if TYPE_CHECKING:
     import pymc as pm
 
-__all__ = ["EVIDENCE_PREDICTORS", "evidence", "evidence_structure"]
+__all__ = ["EVIDENCE_SLOPES", "evidence", "evidence_structure"]
 
-EVIDENCE_PREDICTORS = PREDICTORS
+EVIDENCE_SLOPES = MappingProxyType(
+    {
+        "log_rank": (-0.1, 0.2),
+        "precision": (0.2, 0.3),
+        "run_precision": (0.9, 0.5),
+        "support": (0.0, 1.0),
+        "log_best_rank": (-0.5, 0.3),
+        "fusion": (4.0, 3.0),
+        "local_precision": (0.8, 0.4),
+        "run_unjudged": (0.2, 0.15),
+    }
+)
+"""Predictors, and what their slopes are expected to be: mean and standard deviation per unit of the
+predictor's own scale, from ``benchmarks/priors.py``."""
 
 
 def evidence(
@@ -39,7 +52,7 @@ def evidence(
     Parameters
     ----------
     documents : LinearEvidence
-        With the predictors `EVIDENCE_PREDICTORS`.
+        With the predictors `EVIDENCE_SLOPES`.
     mu, beta, sigma_topic, sigma_organization : Prior
         As in `bayespool.models.ratio`.
 

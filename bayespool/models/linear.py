@@ -30,7 +30,7 @@ _OF_RANKINGS = frozenset({"precision", "run_precision", "run_unjudged", *COMPOSI
 
 @dataclass(frozen=True, eq=False)
 class LinearEvidence:
-    """Hidden documents with standardised predictors, those that no predictor tells apart in one row.
+    """Hidden documents with their predictors, those that no predictor tells apart in one row.
 
     Attributes
     ----------
@@ -40,10 +40,12 @@ class LinearEvidence:
         The pooled run that a row's documents are credited to, as an index into the collection's runs.
     topic, organization : ndarray of int64, shape (row,)
     predictors : ndarray of float, shape (row, predictor)
-        Mean 0 and standard deviation 1 over hidden documents.
+        With mean 0 over hidden documents, in units in which slopes have a standard deviation of 1 a priori.
     n_hidden, n_hidden_relevant : ndarray of int64, shape (row,)
-    center, spread : ndarray of float, shape (predictor,)
-        What the predictors were standardised with.
+    center, unit : ndarray of float, shape (predictor,)
+        Mean over hidden documents, and what a unit is on the predictor's own scale.
+    expected : ndarray of float, shape (predictor,)
+        Slopes expected a priori, per unit.
     """
 
     query_ids: tuple[str, ...]
@@ -56,7 +58,8 @@ class LinearEvidence:
     n_hidden: IndexArray
     n_hidden_relevant: IndexArray
     center: FloatArray
-    spread: FloatArray
+    unit: FloatArray
+    expected: FloatArray
 
     @property
     def coords(self) -> dict[str, tuple[str, ...]]:
@@ -80,7 +83,7 @@ class LinearEvidence:
 
     def standardise(self, table: DocumentTable) -> FloatArray:
         """Predictors of other documents on the scale of these, shape (document, predictor)."""
-        standard: FloatArray = (table.columns(self.predictor_names) - self.center) / self.spread
+        standard: FloatArray = (table.columns(self.predictor_names) - self.center) / self.unit
         return standard
 
     def of_organizations(self, kept: npt.NDArray[np.bool_]) -> LinearEvidence:
@@ -102,23 +105,24 @@ class LinearEvidence:
 def gather_documents(
     collection: Collection,
     hidden: DocumentTable,
-    predictor_names: tuple[str, ...],
+    slopes: Mapping[str, tuple[float, float]],
     *,
     without: tuple[str, ...] = (),
 ) -> LinearEvidence:
-    """Evidence with the named predictors.
+    """Evidence with some predictors.
 
     Parameters
     ----------
     collection : Collection
     hidden : DocumentTable
         Of `bayespool.documents.hidden_document_table`.
-    predictor_names : tuple of str
-        Out of the table's.
+    slopes : mapping of str to (float, float)
+        The predictors, out of the table's, and the mean and standard deviation a priori of their slopes.
     without : tuple of str
         Runs whose hidden documents are left out, but for added judgments: the runs to score.
     """
     kept = (collection.added_for[hidden.pair] >= 0) | ~np.isin(hidden.run, collection.run_index(without))
+    predictor_names = tuple(slopes)
     chosen = hidden.columns(predictor_names)[kept]
     keys = np.column_stack([hidden.run[kept], hidden.topic[kept]])
     if _OF_RANKINGS.issuperset(predictor_names):
@@ -129,8 +133,7 @@ def gather_documents(
     else:
         rows, row, first = keys, np.arange(len(keys)), np.arange(len(keys))
     center = chosen.mean(axis=0) if len(chosen) else np.zeros(len(predictor_names))
-    spread = chosen.std(axis=0) if len(chosen) else np.ones(len(predictor_names))
-    spread = np.where(spread > 1e-9, spread, 1.0)
+    mean, std = np.array(list(slopes.values()), dtype=float).T
     own = np.unique(rows[:, 0][np.isin(rows[:, 0], np.flatnonzero(~collection.pooled))])
     present = np.unique(collection.organization[np.concatenate([np.flatnonzero(collection.pooled), own])])
     return LinearEvidence(
@@ -140,11 +143,12 @@ def gather_documents(
         run=rows[:, 0].astype(np.int64),
         topic=rows[:, 1].astype(np.int64),
         organization=np.searchsorted(present, collection.organization[rows[:, 0]]).astype(np.int64),
-        predictors=(chosen[first] - center) / spread,
+        predictors=(chosen[first] - center) * std,
         n_hidden=np.bincount(row, minlength=len(rows)).astype(np.int64),
         n_hidden_relevant=np.bincount(row, hidden.relevant[kept], len(rows)).astype(np.int64),
         center=center,
-        spread=spread,
+        unit=1 / std,
+        expected=mean / std,
     )
 
 
@@ -166,9 +170,10 @@ def linear_graph(
         if beta.distribution == "Normal" and len(beta.args) == 2:
             center, scale = beta.args
             standard = pm.Normal("standard_beta", shape=len(evidence.predictor_names))
-            slopes = pm.Deterministic("beta", center + scale * data["rotation"] @ standard, dims="predictor")
+            deviation = center + scale * data["rotation"] @ standard
         else:
-            slopes = beta.variable("beta", dims="predictor")
+            deviation = beta.variable("standard_beta", dims="predictor")
+        slopes = pm.Deterministic("beta", evidence.expected + deviation, dims="predictor")
         topic = group_effect("topic", sigma_topic, "topic", centred=False)
         organization = group_effect("organization", sigma_organization, "organization", centred=False)
         logit_p = (
@@ -195,7 +200,10 @@ def linear_structure(
         {"topic": evidence.topic, "organization": evidence.organization},
     )
     return Structure(
-        {"mu": Coefficient(mu), "beta": Coefficient(beta, len(evidence.predictor_names), "predictor")},
+        {
+            "mu": Coefficient(mu),
+            "beta": Coefficient(beta, len(evidence.predictor_names), "predictor", shift=evidence.expected),
+        },
         {
             "topic": Group(sigma_topic, len(evidence.query_ids), "topic"),
             "organization": Group(sigma_organization, len(evidence.organizations), "organization"),
@@ -213,7 +221,7 @@ def linear_log_odds(draws: Mapping[str, FloatArray], topic: IndexArray, predicto
         Draws of ``mu``, ``beta`` and ``topic_effect``, draws on the first axis.
     topic : ndarray of int, shape (document,)
     predictors : ndarray of float, shape (document, predictor)
-        Standardised like the evidence's.
+        On the scale of the evidence's.
     """
     log_odds: FloatArray = (
         draws["mu"][:, None] + draws["topic_effect"][:, topic] + draws["beta"] @ predictors.T

@@ -85,6 +85,6 @@ PRECISION = Prior("Normal", (-0.5, 1.5))
 FACTOR = Prior("Beta", (2.0, 2.5))
 """Relevance of unjudged documents over that of judged ones: covers the published 0.42 and 0.91."""
 SLOPE = Prior("Normal", (0.0, 1.0))
-"""Of a standardised predictor: e in the odds for a standard deviation is ordinary."""
+"""How far a slope is from the one expected, in standard deviations of slopes over collections."""
 SCALE = Prior("HalfNormal", (1.0,))
 """Standard deviation between groups: a factor of e in the odds is ordinary, e² rare."""

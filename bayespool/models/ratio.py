@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bayespool.models.linear import LinearEvidence, linear_graph, linear_structure
@@ -10,9 +11,10 @@ from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE, Prior
 if TYPE_CHECKING:
     import pymc as pm
 
-__all__ = ["RATIO_PREDICTORS", "ratio", "ratio_structure"]
+__all__ = ["RATIO_SLOPES", "ratio", "ratio_structure"]
 
-RATIO_PREDICTORS = ("precision", "run_precision")
+RATIO_SLOPES = MappingProxyType({"precision": (0.7, 0.3), "run_precision": (1.3, 0.7)})
+"""Predictors, and what their slopes are expected to be, see `bayespool.models.document`."""
 
 
 def ratio(
@@ -38,12 +40,12 @@ def ratio(
     Parameters
     ----------
     evidence : LinearEvidence
-        With the predictors `RATIO_PREDICTORS`.
+        With the predictors `RATIO_SLOPES`.
     mu : Prior
         Mean logit over these topics and organizations at average predictors, see
         `bayespool.models.background`.
     beta : Prior
-        Slopes of standardised predictors: Normal(0, 1), e in the odds for a standard deviation is ordinary.
+        How far slopes are from those expected, `RATIO_SLOPES`, in standard deviations: Normal(0, 1).
     sigma_topic, sigma_organization : Prior
         Standard deviations of the effects.
 

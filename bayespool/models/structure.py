@@ -48,12 +48,15 @@ class Coefficient:
         Name of the vector's coordinate.
     logit : bool
         Whether the prior is on (0, 1) and the predictors use the logit.
+    shift : float or ndarray of float, shape (size,)
+        What the prior is about: it is of the coefficient less this.
     """
 
     prior: Prior
     size: int | None = None
     dim: str | None = None
     logit: bool = False
+    shift: float | FloatArray = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,9 +107,9 @@ class Task:
         """Evidence of a model with predictors."""
         from bayespool import models
 
-        names: tuple[str, ...] = getattr(models, f"{model.upper()}_PREDICTORS")
+        slopes: Mapping[str, tuple[float, float]] = getattr(models, f"{model.upper()}_SLOPES")
         return models.gather_documents(
-            self.collection, self.table(model, hidden=True), names, without=self.run_ids
+            self.collection, self.table(model, hidden=True), slopes, without=self.run_ids
         )
 
     @cached_property
