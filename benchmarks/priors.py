@@ -1,11 +1,14 @@
 """What collections with a pool teach about one without: how the informative priors were chosen.
 
-    BAYESPOOL_COLLECTIONS=folder python benchmarks/priors.py
+    BAYESPOOL_COLLECTIONS=folder python benchmarks/priors.py [--slopes]
 
-First table: posterior means of the interpolated model's parameters on whole collections. Second table: each
-pooled run scored as if its organization had not been pooled and no pool were at hand, under the model's own
-prior of C and under the one used without a pool: mean absolute error of the run score, and the share of
-randomised PIT values in the central 95 % and 50 %.
+With --slopes: slopes of the ratio and evidence models on whole collections, per unit of each predictor's own
+scale, posterior mean and standard deviation under a prior five times as wide as the models' own.
+
+Otherwise two tables. First: posterior means of the interpolated model's parameters on whole collections.
+Second: each pooled run scored as if its organization had not been pooled and no pool were at hand, under the
+model's own prior of C and under the one used without a pool: mean absolute error of the run score, and the
+share of randomised PIT values in the central 95 % and 50 %.
 """
 
 from __future__ import annotations
@@ -21,44 +24,80 @@ import numpy as np
 
 from bayespool import Collection, judgment_counts, parse_measure, read_collection
 from bayespool.inference import Laplace
-from bayespool.posterior import WITHOUT_POOL, PosteriorEstimator, Task
+from bayespool.models import LinearEvidence
+from bayespool.posterior import WITHOUT_POOL, ModelName, PosteriorEstimator, Task
 
-SETTINGS = (  # collection, tolerated holes, pool depth, cutoffs
+Setting = tuple[
+    str, int | None, int | None, tuple[int, ...]
+]  # collection, tolerated holes, pool depth, cutoffs
+SETTINGS: tuple[Setting, ...] = (
     ("trec2011-medical", None, None, (10,)),
     ("trec2-adhoc", None, None, (10, 30)),
     ("trec8-adhoc", 0, 10, (10,)),
     ("trec8-adhoc", 0, None, (10, 30)),
 )
+SLOPE_SETTINGS: tuple[Setting, ...] = (
+    ("trec2011-medical", None, None, (10,)),
+    ("trec2-adhoc", None, None, (10, 100)),
+    ("trec8-adhoc", 0, 3, (10,)),
+    ("trec8-adhoc", 0, 10, (10,)),
+    ("trec8-adhoc", 0, None, (10, 100)),
+)
+SLOPE_MODELS: tuple[ModelName, ...] = ("ratio", "evidence")
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.parse_args()
+    parser.add_argument("--slopes", action="store_true")
+    slopes_only = parser.parse_args().slopes
     warnings.simplefilter("ignore")
+    if slopes_only:
+        print_slopes()
+        return
     names = ("a", "c", "sigma_topic", "sigma_run", "sigma_organization")
     print(f"{'':24}" + "".join(f"{name:>20}" for name in names))
-    for name, collection, cutoff in collections():
+    for name, collection, cutoff in collections(SETTINGS):
         means = posterior_means(collection, cutoff)
         print(f"{name:18} P@{cutoff:<4}" + "".join(f"{means[n]:>20.2f}" for n in names), flush=True)
     own = {"C of the model": {}, "C without a pool": WITHOUT_POOL}
     for title, priors in own.items():
         print(f"\n{title}: {priors or 'as in bayespool.models.interpolated'}")
         every = []
-        for name, collection, cutoff in collections():
+        for name, collection, cutoff in collections(SETTINGS):
             error, pit = without_pool(collection, cutoff, priors)
             every.append(pit)
             print(f"{name:18} P@{cutoff:<4} {summary(error, pit)}", flush=True)
         print(f"{'all':25}{summary(np.zeros(0), np.concatenate(every))}")
 
 
-def collections() -> Iterator[tuple[str, Collection, int]]:
+def print_slopes() -> None:
+    """A table per model: a row for each predictor, a column for each collection and cutoff."""
+    cases = list(collections(SLOPE_SETTINGS))
+    for model in SLOPE_MODELS:
+        columns, names = [], ()
+        for _, collection, cutoff in cases:
+            prepared = Task(collection, (), parse_measure(f"P@{cutoff}"), "pooled").prepare(
+                model, {"beta": "Normal(0, 5)"}
+            )
+            evidence = prepared.evidence
+            assert isinstance(evidence, LinearEvidence)
+            fit = Laplace(draws=2000).fit(prepared.structure(), evidence.coords, random_seed=1)
+            slopes = fit.draws()["beta"] / evidence.unit
+            columns.append([f"{m:.2f} ± {s:.2f}" for m, s in zip(slopes.mean(0), slopes.std(0), strict=True)])
+            names = evidence.predictor_names
+        print(f"\n{model:16}" + "".join(f"{f'{name} P@{cutoff}':>26}" for name, _, cutoff in cases))
+        for i, name in enumerate(names):
+            print(f"{name:16}" + "".join(f"{column[i]:>26}" for column in columns))
+
+
+def collections(settings: tuple[Setting, ...]) -> Iterator[tuple[str, Collection, int]]:
     """The collections at each cutoff."""
     root = os.environ.get("BAYESPOOL_COLLECTIONS")
     if not root:
         raise SystemExit("BAYESPOOL_COLLECTIONS is not set: it names the folder of the unpacked collections")
-    for name, holes, depth, cutoffs in SETTINGS:
+    for name, holes, depth, cutoffs in settings:
         folder = Path(root) / name
         collection = read_collection(
             folder / "qrels.txt",

@@ -23,7 +23,7 @@ ONLY_IN = {
     "arviz": set(),
     "arviz_base": {"inference"},
     "arviz_stats": {"inference"},
-    "matplotlib": {"plots"},
+    "matplotlib": {"plots", "experiment_plots"},
     "nutpie": {"inference"},
     "pyarrow.csv": {"trec"},
     "pymc": {"models", "inference"},

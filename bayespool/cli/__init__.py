@@ -12,6 +12,7 @@ from bayespool import __version__
 from bayespool.cli.check import check
 from bayespool.cli.compare import compare, reversals
 from bayespool.cli.leave_out import leave_out
+from bayespool.cli.random_pools import common_topics, pool_width, run_types
 from bayespool.cli.score import demo, score
 from bayespool.errors import BayespoolError, BayespoolWarning
 
@@ -24,7 +25,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (score, compare, reversals, leave_out, check, demo):
+for command in (
+    score,
+    compare,
+    reversals,
+    leave_out,
+    pool_width,
+    common_topics,
+    run_types,
+    check,
+    demo,
+):
     app.command()(command)
 
 

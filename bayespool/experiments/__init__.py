@@ -1,6 +1,12 @@
 """Experiments with a known truth: runs that were pooled are left out, estimated, and compared with it."""
 
 from bayespool.experiments.calibration import central_share, covered, crps, pit_range, randomised_pit
+from bayespool.experiments.common_topics import (
+    CommonTopicsResult,
+    CommonTopicsSettings,
+    common_topics_errors,
+    vary_common_topics,
+)
 from bayespool.experiments.error_measures import (
     kendall_tau_b,
     mean_absolute_error,
@@ -10,20 +16,30 @@ from bayespool.experiments.error_measures import (
     system_rank_error,
 )
 from bayespool.experiments.leaving_out import leave_out
+from bayespool.experiments.pool_width import PoolWidthResult, PoolWidthSettings, vary_pool_width
 from bayespool.experiments.reliability import Reliability, reliability
 from bayespool.experiments.results import LeaveOutResult
+from bayespool.experiments.run_types import RunTypesResult, RunTypesSettings, leave_types_out
 from bayespool.experiments.settings import ALL_ESTIMATORS, LeaveOutSettings
 
 __all__ = [
     "ALL_ESTIMATORS",
+    "CommonTopicsResult",
+    "CommonTopicsSettings",
     "LeaveOutResult",
     "LeaveOutSettings",
+    "PoolWidthResult",
+    "PoolWidthSettings",
     "Reliability",
+    "RunTypesResult",
+    "RunTypesSettings",
     "central_share",
+    "common_topics_errors",
     "covered",
     "crps",
     "kendall_tau_b",
     "leave_out",
+    "leave_types_out",
     "mean_absolute_error",
     "mean_error",
     "passed_over",
@@ -32,4 +48,6 @@ __all__ = [
     "reliability",
     "root_mean_squared_error",
     "system_rank_error",
+    "vary_common_topics",
+    "vary_pool_width",
 ]

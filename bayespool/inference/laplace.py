@@ -39,8 +39,8 @@ _GAIN = 5e-3  # in log density, twice what is left to gain: θ's mode is where p
 _LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the density has no curvature
 _LEAST_CHECKED = 100  # draws, for a tail to be fitted to
 _LEAST_SHARE = 0.05  # of effective draws; most fits have 0.6 and more
-_KERNEL = 0.4  # how far θ moves about its point, in standard deviations
-_SPREAD = (2.5, 1.3)  # of the points to the left and right of θ's mode: a scale may be near zero, rarely huge
+_KERNEL = 0.3  # how far θ moves about its point, in standard deviations
+_SPREAD = (2.2, 1.3)  # of the points to the left and right of θ's mode: a scale may be near zero, rarely huge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Laplace:
     """
 
     draws: int = 2000
-    n_points: int = 16
+    n_points: int = 32
     n_checked: int = 200
 
     def __post_init__(self) -> None:
@@ -188,7 +188,7 @@ class Approximation:
         return ratio
 
 
-def approximate(density: Density, *, n_points: int = 16) -> Approximation:
+def approximate(density: Density, *, n_points: int = 32) -> Approximation:
     """The nested Laplace approximation of a density.
 
     Parameters

@@ -52,6 +52,7 @@ from bayespool.trec.files import atomic_write, find_files
 from bayespool.trec.frames import qrels_from_frame, run_from_frame
 from bayespool.trec.readers import read_organizations, read_qrels, read_run, read_runs
 from bayespool.trec.records import Qrels, Run, Skipped
+from bayespool.trec.run_types import read_run_types
 from bayespool.trec.writers import write_organizations, write_qrels, write_run
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "read_organizations",
     "read_qrels",
     "read_run",
+    "read_run_types",
     "read_runs",
     "run_from_frame",
     "write_organizations",

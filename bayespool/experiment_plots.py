@@ -1,0 +1,172 @@
+"""Experiments on random pools and run types → matplotlib axes; nothing is computed here that no result has.
+
+As in `bayespool.plots`, a function draws into the axes it is given, or into a new figure of its own, and
+returns the axes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayespool.errors import InputError
+from bayespool.experiments import CommonTopicsResult, PoolWidthResult, RunTypesResult
+from bayespool.measures import parse_measure
+from bayespool.plots import figure_grid
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_common_topics", "plot_pool_width", "plot_run_types"]
+
+_MARKS = "osD^vXP*<>hp"
+_COLOURS = ("C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9")
+_POSTERIOR, _AS_IT_STANDS = "C0", "0.45"
+_STYLES = {
+    "unadjusted": (_AS_IT_STANDS, "-", None),
+    "mixed": ("C1", "-", "s"),
+    "adjusted": ("C0", "-", "o"),
+    "common-only": ("C2", "-", "^"),
+}
+
+
+def plot_pool_width(result: PoolWidthResult, measure: object, *, ax: Axes | None = None) -> Axes:
+    """Error of runs outside the pool against the width of the pool: means, and quartiles as bars.
+
+    The figure 1 of Webber & Park (2009).
+
+    Parameters
+    ----------
+    result : PoolWidthResult
+    measure : measure
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The widths are on a logarithmic scale; the estimators stand a little apart.
+    """
+    rows = _of_measure(result.summary_frame(), measure)
+    axes = _axes(ax)
+    axes.axhline(0, color="0.8", lw=1, zorder=0)
+    for i, label in enumerate(result.settings.labels):
+        of_one = rows[rows["estimator"] == label]
+        shift = 1.05 ** (i - (len(result.settings.labels) - 1) / 2)
+        places, colour = of_one["pool_width"].to_numpy() * shift, _colour(result.settings.labels, label)
+        axes.vlines(places, of_one["quartile_1"], of_one["quartile_3"], color=colour, lw=3, alpha=0.3)
+        mark = _MARKS[i % len(_MARKS)]
+        axes.plot(places, of_one["bias"], color=colour, marker=mark, ms=5, lw=1.4, label=label)
+    _count_axis(axes, result.settings.widths)
+    axes.set_xlabel(f"pool width, {result.settings.by}s")
+    axes.set_ylabel(f"estimate − true {parse_measure(measure)}")
+    axes.legend(fontsize="small", frameon=False)
+    return axes
+
+
+def plot_common_topics(
+    result: CommonTopicsResult, measure: object, estimator: str, width: int, *, ax: Axes | None = None
+) -> Axes:
+    """Mean absolute error against the number of common topics, and what sampling theory says of it (dashed).
+
+    Parameters
+    ----------
+    result : CommonTopicsResult
+    measure : measure
+    estimator : str
+        A label of the result's: what is adjusted.
+    width : int
+        A pool width of the result's.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The numbers of topics are on a logarithmic scale.
+    """
+    rows = _of_measure(result.summary_frame(), measure)
+    rows = rows[(rows["estimator"] == estimator) & (rows["pool_width"] == width)]
+    if rows.empty:
+        known = f"{', '.join(result.settings.labels)}; {', '.join(map(str, result.settings.widths))}"
+        raise InputError(
+            f"the result has no {estimator!r} with pools of width {width}", hint=f"it has {known}"
+        )
+    axes = _axes(ax)
+    for score, (colour, style, mark) in _STYLES.items():
+        of_one = rows[rows["score"] == score]
+        n_common = of_one["n_common"].to_numpy()
+        axes.plot(n_common, of_one["mae"], color=colour, ls=style, marker=mark, ms=4, lw=1.2, label=score)
+        if of_one["mae_law"].notna().any():
+            axes.plot(n_common, of_one["mae_law"], color=colour, ls="--", lw=1, alpha=0.7)
+    _count_axis(axes, result.settings.n_common)
+    axes.set_ylim(0, 1.3 * float(rows["mae"].max()) or 1)
+    axes.set_xlabel(f"common topics, of {len(result.query_ids)}")
+    axes.set_ylabel(f"mean absolute error of {parse_measure(measure)}")
+    axes.set_title(f"{estimator}, pools of {width} {result.settings.by}s", fontsize="medium")
+    axes.legend(fontsize="x-small", frameon=False, loc="upper right", ncols=2)
+    return axes
+
+
+def plot_run_types(result: RunTypesResult, measure: object, kind: str, *, ax: Axes | None = None) -> Axes:
+    """Errors of the runs of a left-out type, a dot per run in a row per estimator; the bar is their mean.
+
+    Parameters
+    ----------
+    result : RunTypesResult
+    measure : measure
+    kind : str
+        A type that was left out.
+    ax : matplotlib.axes.Axes, optional
+    """
+    rows = _of_measure(result.frame(), measure)
+    rows = rows[rows["type"] == kind]
+    if rows.empty:
+        raise InputError(
+            f"the result has no type {kind!r} left out", hint=f"it has {', '.join(result.settings.types)}"
+        )
+    axes, labels = _axes(ax), result.settings.shared.labels
+    axes.axvline(0, color="0.8", lw=1, zorder=0)
+    for row, label in enumerate(labels):
+        of_one = rows[rows["estimator"] == label]
+        error, colour = (of_one["value"] - of_one["truth"]).to_numpy(), _colour(labels, label)
+        places = -row + 0.5 * (np.arange(len(error)) + 0.5) / len(error) - 0.25
+        axes.plot(error, places, "o", color=colour, ms=3, mew=0, alpha=0.6)
+        axes.vlines(error.mean(), -row - 0.35, -row + 0.35, color=colour, lw=2)
+    axes.set_yticks(-np.arange(len(labels)), labels, fontsize="small")
+    axes.set_xlabel(f"estimate − true {parse_measure(measure)}")
+    axes.set_title(f"{kind} runs on a pool without any", fontsize="medium")
+    return axes
+
+
+def _of_measure(frame: pd.DataFrame, measure: object) -> pd.DataFrame:
+    name = str(parse_measure(measure))
+    rows = frame[frame["measure"] == name]
+    if rows.empty:
+        known = ", ".join(dict.fromkeys(frame["measure"]))
+        raise InputError(f"the result has no {name}", hint=f"it has {known}")
+    return rows
+
+
+def _axes(ax: Axes | None) -> Axes:
+    return figure_grid(1, width=5, height=4)[1][0] if ax is None else ax
+
+
+def _count_axis(axes: Axes, counts: tuple[int, ...]) -> None:
+    """Ticks at the counts themselves."""
+    from matplotlib.ticker import NullLocator
+
+    if len(counts) > 1:
+        axes.set_xscale("log", base=2)
+    axes.set_xticks(counts, [str(n) for n in counts])
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _colour(labels: tuple[str, ...], label: str) -> str:
+    if label == "lower-bound":
+        return _AS_IT_STANDS
+    posteriors = [name for name in labels if name.startswith("posterior")]
+    if label in posteriors[:1]:
+        return _POSTERIOR
+    others = [name for name in labels if name != "lower-bound" and name not in posteriors[:1]]
+    return _COLOURS[others.index(label) % len(_COLOURS)]

@@ -1,0 +1,415 @@
+"""Score adjustment from common topics on random pools (Webber & Park 2009, §3.2, algorithm 3, tables 2 to 4).
+
+References
+----------
+S. K. Thompson (2002). Sampling. 2nd edition, Wiley.
+
+W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling bias. SIGIR 2009, 444–451.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.counts import judgment_counts
+from bayespool.errors import InputError
+from bayespool.experiments.folds import seed_of
+from bayespool.experiments.resampling import (
+    PoolSettings,
+    RandomPool,
+    Runs,
+    Said,
+    Unit,
+    contributors,
+    distinct_sizes,
+    draw_pools,
+    estimates_of,
+    fitting_widths,
+    in_random_pools,
+    run_types_of,
+    whole_pool,
+    with_drawn_pool,
+)
+from bayespool.experiments.settings import Estimators, leave_out_settings
+from bayespool.pool import describe_pool
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "COMMON_ESTIMATORS",
+    "COMMON_SIZES",
+    "SCORES",
+    "CommonTopicsResult",
+    "CommonTopicsSettings",
+    "common_topics_errors",
+    "vary_common_topics",
+]
+
+COMMON_ESTIMATORS = ("lower-bound", "condensed-list")
+"""What Webber & Park adjust: scores with unjudged documents not relevant (table 2), or dropped (table 3)."""
+
+COMMON_SIZES = (5, 10, 20, 30, 40, 50, 100, 150, 200)
+"""Numbers of common topics that are tried where nothing is said, as far as there are more topics."""
+
+SCORES = ("unadjusted", "mixed", "adjusted", "common-only")
+"""What is made of a run's scores: left as they are; the true ones put in on the common topics; adjusted by
+the mean difference on the common topics; the mean of the true ones on the common topics alone.
+"""
+
+FloatArray = npt.NDArray[np.float64]
+Columns = dict[str, list[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonTopicsSettings(PoolSettings):
+    """Settings of `vary_common_topics`, complete; see there for what each means.
+
+    Attributes
+    ----------
+    n_common : tuple of int
+    n_topic_samples : int
+    """
+
+    n_common: tuple[int, ...]
+    n_topic_samples: int = 200
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_topic_samples < 1:
+            raise InputError(f"{self.n_topic_samples} topic samples: draw at least one set of common topics")
+
+
+@dataclass(frozen=True, eq=False)
+class CommonTopicsResult:
+    """What `vary_common_topics` found.
+
+    Attributes
+    ----------
+    settings : CommonTopicsSettings
+    fingerprint : str
+        Of the collection that was given.
+    pool : str
+        Report of the whole pool that pools were drawn from.
+    query_ids : tuple of str
+    n_contributors : int
+        Runs or organizations that pools were drawn from.
+    """
+
+    settings: CommonTopicsSettings
+    fingerprint: str
+    pool: str
+    query_ids: tuple[str, ...]
+    n_contributors: int
+    _rows: pd.DataFrame
+
+    def __repr__(self) -> str:
+        s = self.settings
+        return (
+            f"<CommonTopicsResult: {s.n_samples} pools of each of {len(s.widths)} widths, "
+            f"{len(s.n_common)} numbers of common topics of {len(self.query_ids)}, "
+            f"{s.n_topic_samples} draws of each>"
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """One row per measure, width, pool, estimator, kind of score and number of common topics.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``measure``, ``pool_width``, ``sample`` (number of the pool), ``run_id``, ``organization``,
+            ``estimator`` (how the unpooled scores are taken), ``truth``, ``value`` (the mean unpooled score),
+            ``std_difference`` (standard deviation over topics of truth − unpooled score), ``std_truth`` (of
+            the true scores), ``one_sided`` (whether these differences have one sign), ``score`` (one of
+            `SCORES`), ``n_common``, over the draws of common topics
+            ``mae``, ``mse`` and ``bias``, and ``law``, the standard deviation that sampling theory gives the
+            error: √((N − n)/(nN)) times ``std_difference`` for the adjusted scores, times ``std_truth`` for
+            those of the common topics alone, NaN for the others.
+        """
+        return self._rows.copy()
+
+    def summary_frame(self) -> pd.DataFrame:
+        """One row per measure, width, estimator, kind of score and number of common topics.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``measure``, ``pool_width``, ``estimator``, ``score``, ``n_common``, ``n_samples``, ``mae``,
+            ``rmse`` and ``bias`` over pools and draws of common topics; what they are in theory
+            (``mae_law``, ``rmse_law``, see `vary_common_topics`); and ``helped``, the share of pools in which
+            the mean absolute error is below that of the unadjusted score, among those in which the latter has
+            one.
+        """
+        import pandas as pd
+
+        keys = ["measure", "pool_width", "estimator", "score", "n_common"]
+        places = ["measure", "pool_width", "estimator", "sample"]
+        rows = self._rows
+        plain = rows[rows["score"] == "unadjusted"].drop_duplicates(places)[[*places, "mae"]]
+        rows = rows.merge(plain.rename(columns={"mae": "unadjusted_mae"}), on=places, how="left")
+        n_topics = len(self.query_ids)
+        return pd.DataFrame(
+            [
+                dict(zip(keys, key, strict=True)) | _summarise(group, n_topics)
+                for key, group in rows.groupby(keys, sort=False)
+            ]
+        )
+
+
+def vary_common_topics(
+    collection: Collection,
+    measures: object = "P@10",
+    *,
+    estimators: Estimators = COMMON_ESTIMATORS,
+    widths: Sequence[int] | None = None,
+    n_common: Sequence[int] | None = None,
+    n_samples: int = 100,
+    n_topic_samples: int = 200,
+    by: Unit = "run",
+    runs: Runs = "pooled",
+    pool_depth: int | None = None,
+    run_types: Mapping[str, str] | None = None,
+    pool_type: str | None = None,
+    target_type: str | None = None,
+    random_seed: int = 1,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **settings: Any,
+) -> CommonTopicsResult:
+    """Draw pools and common topics at random, and adjust scores of runs outside the pools from these topics.
+
+    Parameters
+    ----------
+    collection : Collection
+        With a known pool.
+    measures : measure or iterable of measures
+        Cutoffs of at most the pool depth, down to which every true score is known.
+    estimators : a name, a sequence of names and estimators, or a mapping of labels to them
+        How the unpooled scores are taken that are adjusted; any estimator that gives values per topic.
+    widths : sequence of int, optional
+        Contributors that make a pool. Default: 2, 4, 10, 20 and 40 as far as there are more contributors.
+    n_common : sequence of int, optional
+        Numbers of common topics, at most all. Default: `COMMON_SIZES` below the number of topics.
+    n_samples : int, default 100
+        Pools drawn of each width, with a run outside each.
+    n_topic_samples : int, default 200
+        Sets of common topics drawn for each pool. The sets of one draw are nested: n topics are n′ < n and
+        others.
+    by, runs, pool_depth, run_types, pool_type, target_type, random_seed, n_jobs, progress
+        As of `vary_pool_width`.
+    **settings
+        Settings of the named estimators that have them.
+
+    Returns
+    -------
+    CommonTopicsResult
+
+    Raises
+    ------
+    InputError
+        Unknown measure, estimator, setting or type; no pool; a cutoff below the pool depth; a pool so wide
+        that nothing is outside it; more common topics than topics; fewer than two topics.
+    WorkerError
+        A worker process died.
+
+    Notes
+    -----
+    With d the differences between a run's true scores and its unpooled ones on N topics, of mean A and
+    standard deviation s (denominator N − 1), and a the mean of d on n common topics, the error of the
+    adjusted mean score is a − A. Over simple random samples of topics its mean is 0 and its variance exactly
+    (N − n)/(nN)·s² (equations 2 to 4), whatever the distribution of d. So ``rmse_law`` is the root of the
+    mean of that over pools; ``mae_law``, √(2/π) times the mean of the standard deviations, holds as far as a
+    is normal. The error of the mixed score is −(N − n)/N times A on average, and where all of d have one
+    sign, as with ``lower-bound``, that times the amount of A is its MAE, given as ``mae_law``.
+
+    Topics are exchanged here at random, between topics that are all the same campaign's; common topics of
+    another kind would be worth less.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> result = vary_common_topics(load_example(), widths=[4], n_common=[5, 20], estimators="lower-bound")
+    >>> summary = result.summary_frame()[["score", "n_common", "mae", "mae_law"]]
+    >>> print(summary.round(3).to_string(index=False))
+          score  n_common   mae  mae_law
+     unadjusted         5 0.078      NaN
+     unadjusted        20 0.078      NaN
+          mixed         5 0.058    0.058
+          mixed        20 0.000    0.000
+       adjusted         5 0.030    0.029
+       adjusted        20 0.000    0.000
+    common-only         5 0.087    0.085
+    common-only        20 0.000    0.000
+    """
+    chosen = leave_out_settings(measures, estimators, estimand="pooled", random_seed=random_seed, **settings)
+    whole = whole_pool(collection, runs, pool_depth)
+    n_topics = len(whole.query_ids)
+    types = run_types_of(whole, run_types, whole.pooled_run_ids)
+    found = CommonTopicsSettings(
+        measures=chosen.measures,
+        estimators=chosen.estimators,
+        widths=fitting_widths(whole, widths, by, types, pool_type),
+        n_samples=n_samples,
+        n_common=_sizes(n_common, n_topics),
+        n_topic_samples=n_topic_samples,
+        by=by,
+        runs=runs,
+        pool_depth=whole.pool_depth,
+        run_types=types,
+        pool_type=pool_type,
+        target_type=target_type,
+        random_seed=random_seed,
+    )
+    pools = draw_pools(whole, found, 1, "common topics")
+    work = functools.partial(_adjust_outside, settings=found)
+    results = in_random_pools(work, whole, pools, n_jobs=n_jobs, progress=progress)
+    return CommonTopicsResult(
+        settings=found,
+        fingerprint=collection.fingerprint,
+        pool=str(describe_pool(whole)),
+        query_ids=whole.query_ids,
+        n_contributors=len(contributors(whole, by, types, pool_type)),
+        _rows=_table(found, results),
+    )
+
+
+def common_topics_errors(
+    truth: npt.ArrayLike, unpooled: npt.ArrayLike, n_common: Sequence[int], order: npt.NDArray[np.intp]
+) -> dict[str, FloatArray]:
+    """Errors of a run's mean score when some topics are common, by what is made of the scores.
+
+    Parameters
+    ----------
+    truth, unpooled : array_like of float, shape (topic,)
+        The run's scores when it is judged in full, and without the judgments that it alone would bring.
+    n_common : sequence of int
+        Numbers of common topics.
+    order : ndarray of int, shape (draw, topic)
+        Permutations of the topics; the first n of each are common.
+
+    Returns
+    -------
+    dict of str to ndarray of float, shape (draw, len(n_common))
+        By `SCORES`: estimate − true mean score.
+
+    Examples
+    --------
+    Two topics of which the first is common; half of what was lost was lost there:
+
+    >>> errors = common_topics_errors([0.5, 0.3], [0.4, 0.2], [1], np.array([[0, 1]]))
+    >>> {name: round(float(error[0, 0]), 3) for name, error in errors.items()}
+    {'unadjusted': -0.1, 'mixed': -0.05, 'adjusted': 0.0, 'common-only': 0.1}
+    """
+    true = np.asarray(truth, dtype=float)
+    difference = true - np.asarray(unpooled, dtype=float)
+    n, n_topics = np.asarray(n_common), len(true)
+    found = np.cumsum(difference[order], axis=1)[:, n - 1]  # Σ of d over the common topics
+    whole = difference.sum()
+    return {
+        "unadjusted": np.full(found.shape, -whole / n_topics),
+        "mixed": (found - whole) / n_topics,
+        "adjusted": found / n - whole / n_topics,
+        "common-only": np.cumsum(true[order], axis=1)[:, n - 1] / n - true.mean(),
+    }
+
+
+def _sizes(n_common: Sequence[int] | None, n_topics: int) -> tuple[int, ...]:
+    if n_topics < 2:
+        raise InputError("one topic cannot be common to some of the topics", hint="give more topics")
+    if n_common is None:
+        n_common = [n for n in COMMON_SIZES if n < n_topics] or [1]
+    chosen = distinct_sizes(n_common, "number of common topics")
+    if not chosen or max(chosen) > n_topics:
+        raise InputError(
+            f"{max(chosen, default=0)} common topics: there are {n_topics} topics", hint=f"1 to {n_topics}"
+        )
+    return chosen
+
+
+def _adjust_outside(
+    whole: Collection, pool: RandomPool, settings: CommonTopicsSettings
+) -> tuple[Columns, Said]:
+    """Rows of one pool: what adjusting the run outside it comes to."""
+    reduced = with_drawn_pool(whole, pool)
+    estimates, said = estimates_of(reduced, pool, settings)
+    (run,) = pool.target_run_ids
+    n_topics = len(whole.query_ids)
+    rng = np.random.default_rng(seed_of(settings.random_seed, "topics", pool.width, pool.sample))
+    order = np.argsort(rng.random((settings.n_topic_samples, n_topics)), axis=1)
+    n_common = np.array(settings.n_common)
+    spread = np.sqrt((n_topics - n_common) / (n_common * n_topics))
+    columns: Columns = {}
+    for m, measure in enumerate(settings.measures):
+        counts = judgment_counts(whole, run, cutoffs=measure.cutoff, rel=measure.rel)
+        truth = counts.lower[0, :, 0]
+        for label in settings.labels:
+            unpooled = estimates[label][m].per_topic[0]
+            errors = common_topics_errors(truth, unpooled, settings.n_common, order)
+            std = {"adjusted": (truth - unpooled).std(ddof=1), "common-only": truth.std(ddof=1)}
+            for score, error in errors.items():
+                more = {
+                    "measure": str(measure),
+                    "pool_width": pool.width,
+                    "sample": pool.sample,
+                    "run_id": run,
+                    "organization": whole.organizations[int(whole.organization[whole.run_index(run)[0]])],
+                    "estimator": label,
+                    "truth": float(truth.mean()),
+                    "value": float(unpooled.mean()),
+                    "std_difference": float(std["adjusted"]),
+                    "std_truth": float(std["common-only"]),
+                    "one_sided": bool((truth >= unpooled).all() or (truth <= unpooled).all()),
+                    "score": score,
+                    "n_common": n_common.tolist(),
+                    "mae": np.abs(error).mean(axis=0).tolist(),
+                    "mse": (error**2).mean(axis=0).tolist(),
+                    "bias": error.mean(axis=0).tolist(),
+                    "law": (spread * std.get(score, np.nan)).tolist(),
+                }
+                for name, value in more.items():
+                    values = value if isinstance(value, list) else [value] * len(n_common)
+                    columns.setdefault(name, []).extend(values)
+    return columns, said
+
+
+def _table(settings: CommonTopicsSettings, results: Sequence[Columns]) -> pd.DataFrame:
+    """Rows in the order of measures, widths, estimators, scores, numbers of common topics and pools."""
+    import pandas as pd
+
+    frame = pd.DataFrame({name: [x for r in results for x in r[name]] for name in results[0]})
+    places = {
+        "measure": {str(m): i for i, m in enumerate(settings.measures)},
+        "estimator": {label: i for i, label in enumerate(settings.labels)},
+        "score": {score: i for i, score in enumerate(SCORES)},
+    }
+    measure, estimator, score = (frame[name].map(of).to_numpy() for name, of in places.items())
+    sample, n_common, width = (frame[name].to_numpy() for name in ("sample", "n_common", "pool_width"))
+    order = np.lexsort([sample, n_common, score, estimator, width, measure])
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def _summarise(rows: pd.DataFrame, n_topics: int) -> dict[str, Any]:
+    law, n_common = rows["law"].to_numpy(), int(rows["n_common"].iloc[0])
+    lost = np.abs(rows["truth"].to_numpy() - rows["value"].to_numpy())
+    mae_law = np.sqrt(2 / np.pi) * law.mean()
+    if rows["score"].iloc[0] == "mixed":
+        mae_law = (n_topics - n_common) / n_topics * lost.mean() if rows["one_sided"].all() else np.nan
+    biased = rows["unadjusted_mae"] > 0
+    helped = rows["mae"] < rows["unadjusted_mae"]
+    told = rows["score"].iloc[0] != "unadjusted" and biased.any()
+    return {
+        "n_samples": len(rows),
+        "mae": float(rows["mae"].mean()),
+        "rmse": float(np.sqrt(rows["mse"].mean())),
+        "bias": float(rows["bias"].mean()),
+        "mae_law": float(mae_law),
+        "rmse_law": float(np.sqrt((law**2).mean())),
+        "helped": float(helped[biased].mean()) if told else np.nan,
+    }

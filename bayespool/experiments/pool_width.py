@@ -1,0 +1,346 @@
+"""How far off the scores of new runs are with pools of different widths (Webber & Park 2009, §2.2 and §3.1).
+
+References
+----------
+W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling bias. SIGIR 2009, 444–451.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayespool.collection import Collection
+from bayespool.counts import judgment_counts
+from bayespool.errors import InputError
+from bayespool.estimates import Estimates, equal_tailed_interval
+from bayespool.experiments.error_measures import mean_absolute_error, mean_error, root_mean_squared_error
+from bayespool.experiments.resampling import (
+    PoolSettings,
+    RandomPool,
+    Runs,
+    Said,
+    Unit,
+    contributors,
+    draw_pools,
+    estimates_of,
+    fitting_widths,
+    in_random_pools,
+    run_types_of,
+    whole_pool,
+    with_drawn_pool,
+)
+from bayespool.experiments.settings import Estimators, leave_out_settings
+from bayespool.measures import Precision
+from bayespool.pool import describe_pool
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["WIDTH_ESTIMATORS", "PoolWidthResult", "PoolWidthSettings", "vary_pool_width"]
+
+WIDTH_ESTIMATORS = ("lower-bound", "condensed-list", "systems-adjustment")
+"""Estimators of figure 1 and table 1 of Webber & Park: unjudged documents not relevant, unjudged documents
+dropped, and the adjustment by leaving pooled systems out.
+"""
+
+Columns = dict[str, list[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolWidthSettings(PoolSettings):
+    """Settings of `vary_pool_width`, complete; see there for what each means.
+
+    Attributes
+    ----------
+    n_targets : int
+        Runs outside each pool that are scored.
+    """
+
+    n_targets: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_targets < 1:
+            raise InputError(f"{self.n_targets} runs to score on each pool: take one or more")
+
+
+@dataclass(frozen=True, eq=False)
+class PoolWidthResult:
+    """What `vary_pool_width` found.
+
+    Attributes
+    ----------
+    settings : PoolWidthSettings
+    fingerprint : str
+        Of the collection that was given.
+    pool : str
+        Report of the whole pool that pools were drawn from.
+    query_ids : tuple of str
+    n_contributors : int
+        Runs or organizations that pools were drawn from.
+    """
+
+    settings: PoolWidthSettings
+    fingerprint: str
+    pool: str
+    query_ids: tuple[str, ...]
+    n_contributors: int
+    _rows: pd.DataFrame
+
+    def __repr__(self) -> str:
+        s = self.settings
+        return (
+            f"<PoolWidthResult: {s.n_samples} pools of each of {len(s.widths)} widths, "
+            f"{len(s.measures)} measures, {len(s.estimators)} estimators>"
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """One row per measure, width, pool, estimator and run that was scored.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``measure``, ``pool_width``, ``sample`` (number of the pool), ``n_pool_runs``, ``run_id``,
+            ``organization``, ``estimator``, ``truth``, ``value`` (the estimate), ``error`` (value − truth),
+            ``topic_rmse`` (root mean squared error over topics), ``unjudged`` (share of the top n),
+            ``n_unknown`` (documents that are unjudged in truth, too, and count as nonrelevant there),
+            ``lower``, ``upper`` (ends of the interval, NaN for a point correction), ``ci_prob``.
+        """
+        return self._rows.copy()
+
+    def summary_frame(self) -> pd.DataFrame:
+        """One row per measure, width and estimator.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``measure``, ``pool_width``, ``estimator``, ``n_scored`` (rows of `frame`), ``n_pool_runs``
+            (mean), ``unjudged`` (mean share), ``bias`` (mean error), ``bias_se`` (its standard error over
+            pools; NaN for one pool), ``quartile_1``, ``median``, ``quartile_3`` (of the error), ``mae``,
+            ``rmse``, ``topic_rmse``, and for posteriors ``coverage`` (share of intervals that hold the truth,
+            ends included, where anything is unjudged), ``interval_width`` (mean, likewise) and ``ci_prob``.
+        """
+        import pandas as pd
+
+        keys = ["measure", "pool_width", "estimator"]
+        rows = [
+            dict(zip(keys, key, strict=True)) | _summarise(group)
+            for key, group in self._rows.groupby(keys, sort=False)
+        ]
+        return pd.DataFrame(rows)
+
+
+def vary_pool_width(
+    collection: Collection,
+    measures: object = "P@10",
+    *,
+    estimators: Estimators = WIDTH_ESTIMATORS,
+    widths: Sequence[int] | None = None,
+    n_samples: int = 100,
+    n_targets: int = 1,
+    by: Unit = "run",
+    runs: Runs = "pooled",
+    pool_depth: int | None = None,
+    run_types: Mapping[str, str] | None = None,
+    pool_type: str | None = None,
+    target_type: str | None = None,
+    ci_prob: float = 0.95,
+    random_seed: int = 1,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **settings: Any,
+) -> PoolWidthResult:
+    """Draw pools of different widths at random, and estimate runs outside them.
+
+    Parameters
+    ----------
+    collection : Collection
+        With a known pool.
+    measures : measure or iterable of measures
+        Cutoffs of at most the pool depth, down to which every true score is known.
+    estimators : "all", a name, a sequence of names and estimators, or a mapping of labels to them
+        As of `leave_out`; by default those of the paper.
+    widths : sequence of int, optional
+        Contributors that make a pool. Default: 2, 4, 10, 20 and 40 as far as there are more contributors.
+    n_samples : int, default 100
+        Pools drawn of each width.
+    n_targets : int, default 1
+        Runs outside each pool that are scored, as in the paper one. With more, fewer pools do.
+    by : {"run", "organization"}
+        What a pool is drawn from: runs, as in the paper, where a run's siblings may be in the pool; or
+        organizations with all their runs, where they are not.
+    runs : {"pooled", "all"}
+        Which runs take part: those pooled, whose documents are judged; or all, what is unjudged within the
+        depth counting as not relevant, as in the paper.
+    pool_depth : int, optional
+        Depth to which pools are judged. Default: the collection's. In the paper it is the cutoff.
+    run_types : mapping of str to str, optional
+        Type of each run that takes part, ``"automatic"`` or ``"manual"`` for example.
+    pool_type, target_type : str, optional
+        Make pools of runs of one type; score runs of one type.
+    ci_prob : float in (0, 1), default 0.95
+        Probability of the intervals.
+    random_seed : int
+        The same seed draws the same pools and the same runs, whatever is estimated.
+    n_jobs : int, optional
+        Processes; −1 for one per core, None for 1 or what a ``joblib.parallel_config`` around the call says.
+        Results are the same to the byte.
+    progress : callable, optional
+        Called with the number of finished pools and their total.
+    **settings
+        Settings of the named estimators that have them.
+
+    Returns
+    -------
+    PoolWidthResult
+
+    Raises
+    ------
+    InputError
+        Unknown measure, estimator, setting or type; no pool; a cutoff below the pool depth; a pool so wide
+        that nothing is outside it.
+    WorkerError
+        A worker process died.
+
+    Notes
+    -----
+    A run's true score is that on the whole pool. Down to the pool depth its own documents are judged there,
+    so that it is its score under full judgment. An estimator gets the collection with the judgments of the
+    drawn pool alone, the names of the runs and the measures. The paper draws w + 1 systems and takes one out
+    to score it, which comes to the same.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> result = vary_pool_width(load_example(), widths=[2, 8], n_samples=50, estimators="lower-bound")
+    >>> print(result.summary_frame()[["pool_width", "unjudged", "bias"]].round(3).to_string(index=False))
+     pool_width  unjudged   bias
+              2     0.514 -0.154
+              8     0.243 -0.043
+    """
+    chosen = leave_out_settings(
+        measures, estimators, estimand="pooled", random_seed=random_seed, ci_prob=ci_prob, **settings
+    )
+    whole = whole_pool(collection, runs, pool_depth)
+    types = run_types_of(whole, run_types, whole.pooled_run_ids)
+    found = PoolWidthSettings(
+        measures=chosen.measures,
+        estimators=chosen.estimators,
+        widths=fitting_widths(whole, widths, by, types, pool_type),
+        n_samples=n_samples,
+        n_targets=n_targets,
+        by=by,
+        runs=runs,
+        pool_depth=whole.pool_depth,
+        run_types=types,
+        pool_type=pool_type,
+        target_type=target_type,
+        ci_prob=ci_prob,
+        random_seed=random_seed,
+    )
+    pools = draw_pools(whole, found, n_targets, "pool width")
+    work = functools.partial(_score_outside, settings=found)
+    results = in_random_pools(work, whole, pools, n_jobs=n_jobs, progress=progress)
+    return PoolWidthResult(
+        settings=found,
+        fingerprint=collection.fingerprint,
+        pool=str(describe_pool(whole)),
+        query_ids=whole.query_ids,
+        n_contributors=len(contributors(whole, by, types, pool_type)),
+        _rows=_table(found, results),
+    )
+
+
+def _score_outside(whole: Collection, pool: RandomPool, settings: PoolWidthSettings) -> tuple[Columns, Said]:
+    """Rows of one pool: every estimator on every measure for the runs to score."""
+    reduced = with_drawn_pool(whole, pool)
+    estimates, said = estimates_of(reduced, pool, settings)
+    names = np.array(whole.organizations)[whole.organization[whole.run_index(pool.target_run_ids)]]
+    columns: Columns = {}
+    for m, measure in enumerate(settings.measures):
+        n_ranks = measure.cutoff * len(whole.query_ids)
+        of_whole, of_drawn = (
+            judgment_counts(c, pool.target_run_ids, cutoffs=measure.cutoff, rel=measure.rel)
+            for c in (whole, reduced)
+        )
+        relevant = of_whole.n_relevant[:, :, 0]
+        for label in settings.labels:
+            found = estimates[label][m]
+            lower, upper = _interval(found, measure, settings.ci_prob)
+            truth = relevant.sum(axis=1) / n_ranks
+            more = {
+                "measure": [str(measure)] * len(truth),
+                "pool_width": [pool.width] * len(truth),
+                "sample": [pool.sample] * len(truth),
+                "n_pool_runs": [len(pool.pool_run_ids)] * len(truth),
+                "run_id": list(pool.target_run_ids),
+                "organization": names.tolist(),
+                "estimator": [label] * len(truth),
+                "truth": truth.tolist(),
+                "value": found.value.tolist(),
+                "error": (found.value - truth).tolist(),
+                "topic_rmse": np.sqrt(
+                    ((found.per_topic - relevant / measure.cutoff) ** 2).mean(axis=1)
+                ).tolist(),
+                "unjudged": (of_drawn.n_unjudged.sum(axis=(1, 2)) / n_ranks).tolist(),
+                "n_unknown": of_whole.n_unjudged.sum(axis=(1, 2)).tolist(),
+                "lower": lower,
+                "upper": upper,
+                "ci_prob": [np.nan if found.draws is None else settings.ci_prob] * len(truth),
+            }
+            for name, values in more.items():
+                columns.setdefault(name, []).extend(values)
+    return columns, said
+
+
+def _interval(found: Estimates, measure: Precision, ci_prob: float) -> tuple[list[float], list[float]]:
+    """Ends of the runs' intervals; from integers, as the truth is, so that a truth at an end is inside."""
+    if found.draws is None:
+        nothing = [float("nan")] * len(found.run_ids)
+        return nothing, list(nothing)
+    n_ranks = measure.cutoff * len(found.query_ids)
+    low, high = equal_tailed_interval(found.draws.sum(axis=2, dtype=np.int64), ci_prob)
+    return (low / n_ranks).tolist(), (high / n_ranks).tolist()
+
+
+def _table(settings: PoolWidthSettings, results: Sequence[Columns]) -> pd.DataFrame:
+    """Rows in the order of measures, widths, estimators, pools and runs."""
+    import pandas as pd
+
+    frame = pd.DataFrame({name: [x for r in results for x in r[name]] for name in results[0]})
+    places = {
+        "measure": {str(m): i for i, m in enumerate(settings.measures)},
+        "estimator": {label: i for i, label in enumerate(settings.labels)},
+    }
+    measure, estimator = (frame[name].map(of).to_numpy() for name, of in places.items())
+    sample, width = (frame[name].to_numpy() for name in ("sample", "pool_width"))
+    order = np.lexsort([sample, estimator, width, measure])
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def _summarise(rows: pd.DataFrame) -> dict[str, Any]:
+    truth, value, error = (rows[name].to_numpy() for name in ("truth", "value", "error"))
+    of_pools = rows.groupby("sample")["error"].mean()
+    open_ = rows[rows["ci_prob"].notna() & (rows["unjudged"] > 0)]
+    inside = (open_["lower"] <= open_["truth"]) & (open_["truth"] <= open_["upper"])
+    return {
+        "n_scored": len(rows),
+        "n_pool_runs": float(rows["n_pool_runs"].mean()),
+        "unjudged": float(rows["unjudged"].mean()),
+        "bias": mean_error(truth, value),
+        "bias_se": float(of_pools.std(ddof=1) / np.sqrt(len(of_pools))) if len(of_pools) > 1 else np.nan,
+        "quartile_1": float(np.quantile(error, 0.25)),
+        "median": float(np.median(error)),
+        "quartile_3": float(np.quantile(error, 0.75)),
+        "mae": mean_absolute_error(truth, value),
+        "rmse": root_mean_squared_error(truth, value),
+        "topic_rmse": float(np.sqrt((rows["topic_rmse"].to_numpy() ** 2).mean())),
+        "coverage": float(inside.mean()) if len(open_) else np.nan,
+        "interval_width": float((open_["upper"] - open_["lower"]).mean()) if len(open_) else np.nan,
+        "ci_prob": float(rows["ci_prob"].iloc[0]),
+    }

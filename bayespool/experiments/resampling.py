@@ -1,0 +1,365 @@
+"""What the experiments on random pools share: their settings, the draw of a pool and of runs outside it.
+
+A pool of w contributors is drawn from those whose judgments are all known, and runs outside it are scored as
+new ones: by the judgments that the drawn contributors alone would have brought.
+
+References
+----------
+W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling bias. SIGIR 2009, 444–451.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, get_args
+
+import numpy as np
+
+import bayespool.errors
+from bayespool.collection import UNJUDGED, Collection
+from bayespool.errors import BayespoolWarning, InputError
+from bayespool.estimates import Estimates, Estimator
+from bayespool.experiments.folds import seed_of
+from bayespool.experiments.parallel import completed
+from bayespool.experiments.settings import LeaveOutSettings
+from bayespool.measures import Precision
+
+__all__ = [
+    "PAPER_WIDTHS",
+    "PoolSettings",
+    "RandomPool",
+    "Runs",
+    "Said",
+    "Unit",
+    "contributors",
+    "distinct_sizes",
+    "draw_pools",
+    "estimates_of",
+    "fitting_widths",
+    "in_random_pools",
+    "run_types_of",
+    "whole_pool",
+    "with_drawn_pool",
+]
+
+PAPER_WIDTHS = (2, 4, 10, 20, 40)
+"""Pool widths of Webber & Park (2009)."""
+
+Unit = Literal["run", "organization"]
+Runs = Literal["pooled", "all"]
+Said = tuple[tuple[str, str], ...]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolSettings:
+    """What experiments on random pools are asked to do.
+
+    Attributes
+    ----------
+    measures : tuple of Precision
+    estimators : tuple of (str, Estimator)
+        Labels, and what is run under them.
+    widths : tuple of int
+        Numbers of contributors that a pool is made of.
+    n_samples : int
+        Pools drawn for each width.
+    by : {"run", "organization"}
+        What contributes to a pool, and is drawn.
+    runs : {"pooled", "all"}
+        Which runs take part.
+    pool_depth : int
+        Each drawn run's documents down to this rank are judged.
+    run_types : tuple of (str, str)
+        Run ids and their types, where runs have any.
+    pool_type, target_type : str or None
+        The type of the runs that make the pools, and of those that are scored; None for all.
+    ci_prob : float in (0, 1)
+    random_seed : int
+    """
+
+    measures: tuple[Precision, ...]
+    estimators: tuple[tuple[str, Estimator], ...]
+    widths: tuple[int, ...]
+    n_samples: int = 100
+    by: Unit = "run"
+    runs: Runs = "pooled"
+    pool_depth: int
+    run_types: tuple[tuple[str, str], ...] = ()
+    pool_type: str | None = None
+    target_type: str | None = None
+    ci_prob: float = 0.95
+    random_seed: int = 1
+
+    def __post_init__(self) -> None:
+        for name, choice in (("by", Unit), ("runs", Runs)):
+            if getattr(self, name) not in get_args(choice):
+                known = ", ".join(get_args(choice))
+                raise InputError(f"{name} cannot be {getattr(self, name)!r}", hint=f"known: {known}")
+        if self.n_samples < 1:
+            raise InputError(f"{self.n_samples} samples: draw at least one pool of each width")
+        deepest = max(self.measures, key=lambda m: m.cutoff)
+        if deepest.cutoff > self.pool_depth:
+            raise InputError(
+                f"{deepest} looks deeper than the pools, which are judged to depth {self.pool_depth}",
+                hint="take a smaller cutoff or a deeper pool",
+            )
+        types, kind = dict(self.run_types), self.target_type
+        if kind is not None and kind not in types.values():
+            raise InputError(f"no run has the target type {kind!r}", hint=_known_types(types))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the estimators in the tables."""
+        return tuple(label for label, _ in self.estimators)
+
+    def describe(self) -> dict[str, Any]:
+        """All settings, as JSON can hold them."""
+        shared = LeaveOutSettings(measures=self.measures, estimators=self.estimators).describe()
+        plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return plain | {
+            "measures": shared["measures"],
+            "estimators": shared["estimators"],
+            "run_types": dict(self.run_types),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RandomPool:
+    """A pool that was drawn, and the runs outside it that are scored.
+
+    Attributes
+    ----------
+    width : int
+    sample : int
+        Its number among the pools of this width, from 0.
+    pool_run_ids : tuple of str
+        In the order of the collection.
+    target_run_ids : tuple of str
+        In the order drawn.
+    """
+
+    width: int
+    sample: int
+    pool_run_ids: tuple[str, ...]
+    target_run_ids: tuple[str, ...]
+
+
+def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Collection:
+    """The collection that pools are drawn from, with the judgments that its runs account for and no others.
+
+    Parameters
+    ----------
+    collection : Collection
+    runs : {"pooled", "all"}
+        ``"all"`` lets every run take part, as Webber & Park do: what is unjudged within the depth counts as
+        judged and not relevant.
+    pool_depth : int, optional
+        Default: the collection's own.
+
+    Raises
+    ------
+    InputError
+        No pool is known; the depth is not between 1 and the pool's.
+    """
+    if runs not in get_args(Runs):
+        raise InputError(f"runs cannot be {runs!r}", hint=f"known: {', '.join(get_args(Runs))}")
+    if collection.pool_depth < 1 or not collection.pooled.any():
+        raise InputError(
+            "no pooled run to draw pools from",
+            hint="give the campaign's runs as the pool, or name those pooled",
+        )
+    depth = collection.pool_depth if pool_depth is None else pool_depth
+    if runs == "pooled":
+        whole = collection.truncate_pool(depth)
+    else:
+        everyone = dataclasses.replace(collection, pooled=np.ones(len(collection.run_ids), dtype=bool))
+        whole = everyone.truncate_pool(depth)
+        unknown = whole.pool() & (whole.relevance < 0)
+        whole = dataclasses.replace(whole, relevance=np.where(unknown, np.int16(0), whole.relevance))
+    return dataclasses.replace(whole, added_for=np.full_like(whole.added_for, UNJUDGED))
+
+
+def run_types_of(
+    collection: Collection, run_types: Mapping[str, str] | None, run_ids: Iterable[str]
+) -> tuple[tuple[str, str], ...]:
+    """Types of some runs of the collection, in the order given.
+
+    Raises
+    ------
+    InputError
+        One of them has no type.
+    """
+    if run_types is None:
+        return ()
+    names = list(run_ids)
+    if missing := [run for run in names if run not in run_types]:
+        raise InputError(
+            f"{len(missing)} runs of the pool have no type, {missing[0]!r} for one", hint="give every run one"
+        )
+    return tuple((run, run_types[run]) for run in names)
+
+
+def contributors(
+    whole: Collection,
+    by: Unit,
+    run_types: tuple[tuple[str, str], ...] = (),
+    pool_type: str | None = None,
+) -> dict[str, tuple[str, ...]]:
+    """Names of what contributes to the pool, and the pooled runs of each, in the collection's order.
+
+    Raises
+    ------
+    InputError
+        ``by`` is no unit; no run is of the type.
+    """
+    if by not in get_args(Unit):
+        raise InputError(f"by cannot be {by!r}", hint=f"known: {', '.join(get_args(Unit))}")
+    types, units = dict(run_types), dict[str, list[str]]()
+    if pool_type is not None and pool_type not in types.values():
+        raise InputError(f"no run has the pool type {pool_type!r}", hint=_known_types(types))
+    index = whole.run_index(whole.pooled_run_ids)
+    for run, organization in zip(whole.pooled_run_ids, whole.organization[index], strict=True):
+        if pool_type is None or types[run] == pool_type:
+            units.setdefault(run if by == "run" else whole.organizations[organization], []).append(run)
+    return {name: tuple(runs) for name, runs in units.items()}
+
+
+def fitting_widths(
+    whole: Collection,
+    widths: Sequence[int] | None,
+    by: Unit,
+    run_types: tuple[tuple[str, str], ...],
+    pool_type: str | None,
+) -> tuple[int, ...]:
+    """The widths asked for, checked; by default those of the paper that leave a contributor outside.
+
+    Raises
+    ------
+    InputError
+        A width below 1, or one that leaves nothing outside the pool.
+    """
+    n_units = len(contributors(whole, by, run_types, pool_type))
+    most = n_units - 1
+    if widths is None:
+        widths = [w for w in PAPER_WIDTHS if w <= most]
+        if not widths and most > 0:
+            widths = [most]
+    chosen = distinct_sizes(widths, "pool width")
+    if not chosen or max(chosen) > most:
+        which = "" if pool_type is None else f" of type {pool_type!r}"
+        raise InputError(
+            f"{n_units} {by}s{which} make no pool of width {max(chosen, default=1)} with one outside it",
+            hint=f"widths from 1 to {most}" if most > 0 else "give more runs",
+        )
+    return chosen
+
+
+def distinct_sizes(sizes: Iterable[int], what: str) -> tuple[int, ...]:
+    """Sizes in ascending order, each once and at least 1."""
+    chosen = tuple(sorted(set(sizes)))
+    if chosen and chosen[0] < 1:
+        raise InputError(f"a {what} of {chosen[0]} is none", hint="1 or more")
+    return chosen
+
+
+def draw_pools(whole: Collection, settings: PoolSettings, n_targets: int, name: str) -> list[RandomPool]:
+    """All pools of an experiment with the runs that are scored on them, the same for the same seed.
+
+    A run to score is drawn first, then the pool among the contributors that it does not belong to, then
+    further runs to score outside the pool.
+    """
+    types = dict(settings.run_types)
+    unit_of = {run: unit for unit, runs in contributors(whole, settings.by).items() for run in runs}
+    drawn_from = contributors(whole, settings.by, settings.run_types, settings.pool_type)
+    kind = settings.target_type
+    scored = [run for run in whole.pooled_run_ids if kind is None or types[run] == kind]
+    pools = []
+    for width in settings.widths:
+        for sample in range(settings.n_samples):
+            rng = np.random.default_rng(seed_of(settings.random_seed, name, width, sample))
+            first = scored[rng.integers(len(scored))]
+            others = [unit for unit in drawn_from if unit != unit_of[first]]
+            drawn = {others[i] for i in rng.permutation(len(others))[:width]}
+            pool = {run for unit in drawn for run in drawn_from[unit]}
+            outside = [run for run in scored if run != first and unit_of[run] not in drawn]
+            more = [outside[i] for i in rng.permutation(len(outside))[: n_targets - 1]]
+            kept = tuple(run for run in whole.pooled_run_ids if run in pool)
+            pools.append(RandomPool(width, sample, kept, (first, *more)))
+    return pools
+
+
+def with_drawn_pool(whole: Collection, pool: RandomPool) -> Collection:
+    """The collection as it would be had the drawn runs alone been pooled: all that an estimator gets."""
+    inside = set(pool.pool_run_ids)
+    return whole.unpool([run for run in whole.pooled_run_ids if run not in inside])
+
+
+def estimates_of(
+    reduced: Collection, pool: RandomPool, settings: PoolSettings
+) -> tuple[dict[str, tuple[Estimates, ...]], Said]:
+    """Estimates of a pool's runs to score by label, one per measure, and bayespool's own warnings."""
+    found: dict[str, tuple[Estimates, ...]] = {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for label, estimator in settings.estimators:
+            if "random_seed" in getattr(estimator, "__dataclass_fields__", {}):
+                own = getattr(estimator, "random_seed")  # noqa: B009 - not in the protocol
+                seed = seed_of(own, "random pool", pool.width, pool.sample)
+                estimator = dataclasses.replace(estimator, random_seed=seed)  # type: ignore[type-var]
+            found[label] = estimator.estimate(reduced, pool.target_run_ids, settings.measures)
+    ours = {
+        (c.category.__name__, str(c.message)): None
+        for c in caught
+        if issubclass(c.category, BayespoolWarning)
+    }
+    return found, tuple(ours)
+
+
+def in_random_pools(
+    work: Callable[[Collection, RandomPool], tuple[Result, Said]],
+    whole: Collection,
+    pools: Sequence[RandomPool],
+    *,
+    n_jobs: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> list[Result]:
+    """What comes of each pool, in their order; warnings that many pools share are given once."""
+    place = {(pool.width, pool.sample): i for i, pool in enumerate(pools)}
+    results: dict[int, Result] = {}
+    said: dict[tuple[str, str], list[str]] = {}
+    if progress is not None:
+        progress(0, len(pools))
+    task = _Placed(work)
+    for (width, sample), result, texts in completed(task, whole, pools, n_jobs=n_jobs):
+        results[place[width, sample]] = result
+        kinds = {(name, re.sub(r"\d+", "0", text)): text for name, text in texts}
+        for kind, text in kinds.items():
+            said.setdefault(kind, []).append(text)
+        if progress is not None:
+            progress(len(results), len(pools))
+    for (name, _), given in sorted(said.items()):
+        more = " and the like" if len(set(given)) > 1 else ""
+        category = getattr(bayespool.errors, name, BayespoolWarning)
+        warnings.warn(f"in {len(given)} of {len(pools)} pools: {min(given)}{more}", category, stacklevel=3)
+    return [results[i] for i in range(len(pools))]
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """The work on a pool together with the name of the pool: results come in any order."""
+
+    work: Callable[[Collection, RandomPool], tuple[Any, Said]]
+
+    def __call__(self, whole: Collection, pool: RandomPool) -> tuple[tuple[int, int], Any, Said]:
+        result, said = self.work(whole, pool)
+        return (pool.width, pool.sample), result, said
+
+
+def _known_types(types: Mapping[str, str]) -> str:
+    known = ", ".join(sorted(set(types.values())))
+    return f"known: {known}" if known else "give the types of the runs"

@@ -1,0 +1,324 @@
+"""From runs of some types to runs of another: a pool made without a type of runs, which are then new to it.
+
+Webber & Park (2009, §2.1 and table 1) score manual runs on pools of other runs: an estimator that learns from
+runs like the one that it is asked about does better than one that learns from others.
+
+References
+----------
+W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling bias. SIGIR 2009, 444–451.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+import bayespool.errors
+from bayespool.collection import Collection
+from bayespool.counts import judgment_counts
+from bayespool.errors import BayespoolWarning, InputError
+from bayespool.experiments.error_measures import (
+    kendall_tau_b,
+    mean_absolute_error,
+    mean_error,
+    root_mean_squared_error,
+    system_rank_error,
+)
+from bayespool.experiments.fold_results import FoldResult, run_fold
+from bayespool.experiments.folds import Fold
+from bayespool.experiments.parallel import completed
+from bayespool.experiments.resampling import Runs, run_types_of, whole_pool
+from bayespool.experiments.settings import Estimators, LeaveOutSettings, leave_out_settings
+from bayespool.pool import describe_pool
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["RunTypesResult", "RunTypesSettings", "leave_types_out"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunTypesSettings:
+    """Settings of `leave_types_out`, complete; see there for what each means.
+
+    Attributes
+    ----------
+    shared : LeaveOutSettings
+        Measures, estimators, interval and seed.
+    runs : {"pooled", "all"}
+    pool_depth : int
+    run_types : tuple of (str, str)
+        Run ids and their types, of the runs that take part.
+    types : tuple of str
+        Types that are left out, one at a time.
+    """
+
+    shared: LeaveOutSettings
+    runs: Runs
+    pool_depth: int
+    run_types: tuple[tuple[str, str], ...]
+    types: tuple[str, ...]
+
+    def describe(self) -> dict[str, Any]:
+        """All settings, as JSON can hold them."""
+        of_shared = self.shared.describe()
+        kept = ("measures", "estimators", "ci_prob", "random_seed")
+        return {name: of_shared[name] for name in kept} | {
+            "runs": self.runs,
+            "pool_depth": self.pool_depth,
+            "types": list(self.types),
+            "run_types": dict(self.run_types),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class RunTypesResult:
+    """What `leave_types_out` found.
+
+    Attributes
+    ----------
+    settings : RunTypesSettings
+    fingerprint : str
+        Of the collection that was given.
+    pool : str
+        Report of the whole pool.
+    query_ids : tuple of str
+    n_runs : mapping of str to int
+        Runs of each type in the whole pool.
+    true_scores : mapping of str to mapping of str to float
+        True score of every run of the whole pool, by measure and run.
+    warnings : tuple of (str, str)
+        Class and text of the warnings that came up.
+    """
+
+    settings: RunTypesSettings
+    fingerprint: str
+    pool: str
+    query_ids: tuple[str, ...]
+    n_runs: Mapping[str, int]
+    true_scores: Mapping[str, Mapping[str, float]]
+    warnings: tuple[tuple[str, str], ...]
+    _rows: pd.DataFrame
+
+    def __repr__(self) -> str:
+        s = self.settings
+        return (
+            f"<RunTypesResult: {', '.join(s.types)} left out, {len(s.shared.measures)} measures, "
+            f"{len(s.shared.estimators)} estimators>"
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """One row per left-out type, measure, estimator and run of the type.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``type`` (what was left out), then the columns of `LeaveOutResult.frame` but for ``fold`` and
+            ``reported``.
+        """
+        return self._rows.copy()
+
+    def summary_frame(self) -> pd.DataFrame:
+        """One row per left-out type, measure and estimator.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``type``, ``measure``, ``estimator``, ``n_runs``, ``n_pool_runs`` (of the other types), ``mae``,
+            ``rmse``, ``bias`` (estimate − truth), ``bias_quartile_1``, ``bias_median``, ``bias_quartile_3``
+            (of the runs' errors), ``sre`` (each estimate among the true scores of all other runs, of
+            whatever type), ``kendall_tau_b`` (among the runs of the type), and for posteriors ``n_open``
+            (runs with anything unjudged), ``coverage_50``, ``coverage_80``, ``coverage_95`` (share of their
+            intervals that hold the truth, ends included), ``width`` (mean, of the ``ci_prob`` intervals),
+            ``ci_prob`` and ``crps``.
+        """
+        import pandas as pd
+
+        keys = ["type", "measure", "estimator"]
+        rows = []
+        for key, group in self._rows.groupby(keys, sort=False):
+            kind, measure = str(key[0]), str(key[1])
+            others = {r: t for r, t in self.true_scores[measure].items() if r not in set(group["run_id"])}
+            n_pool_runs = sum(self.n_runs.values()) - self.n_runs[kind]
+            row = dict(zip(keys, key, strict=True)) | {"n_runs": len(group), "n_pool_runs": n_pool_runs}
+            rows.append(row | _summarise(group, np.array(list(others.values()))))
+        return pd.DataFrame(rows)
+
+
+def leave_types_out(
+    collection: Collection,
+    measures: object = "P@10",
+    *,
+    run_types: Mapping[str, str],
+    types: Sequence[str] | None = None,
+    estimators: Estimators = "all",
+    runs: Runs = "pooled",
+    pool_depth: int | None = None,
+    ci_prob: float = 0.95,
+    random_seed: int = 1,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **settings: Any,
+) -> RunTypesResult:
+    """Leave all runs of a type out of the pool, estimate them from the runs of other types, and compare.
+
+    Parameters
+    ----------
+    collection : Collection
+        With a known pool.
+    measures : measure or iterable of measures
+    run_types : mapping of str to str
+        Type of each run that takes part, ``"automatic"`` or ``"manual"`` for example.
+    types : sequence of str, optional
+        Types to leave out, one at a time. Default: all, by name.
+    estimators : "all", a name, a sequence of names and estimators, or a mapping of labels to them
+        As of `leave_out`.
+    runs : {"pooled", "all"}
+        Which runs take part: those pooled; or all, what is unjudged within the depth counting as judged and
+        not relevant.
+    pool_depth : int, optional
+        Depth to which the pool is judged. Default: the collection's.
+    ci_prob : float in (0, 1), default 0.95
+    random_seed : int
+    n_jobs : int, optional
+        Processes, as of `leave_out`.
+    progress : callable, optional
+        Called with the number of finished types and their total.
+    **settings
+        Settings of the named estimators that have them.
+
+    Returns
+    -------
+    RunTypesResult
+
+    Raises
+    ------
+    InputError
+        Unknown measure, estimator, setting or type; a run without a type; no pool; a single type.
+    WorkerError
+        A worker process died.
+
+    Notes
+    -----
+    As in `leave_out`, a true score is that of the run had it alone been put back into the pool, unjudged
+    documents below the pool depth stay nonrelevant, and an estimator gets the collection without the
+    judgments that only the left-out runs contributed. Runs keep their organizations: one that submitted runs
+    of both types stays in the pool with the others.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> example = load_example()
+    >>> kinds = {run: "odd" if run.startswith("north") else "usual" for run in example.pooled_run_ids}
+    >>> result = leave_types_out(example, run_types=kinds, types=["odd"], estimators="lower-bound")
+    >>> summary = result.summary_frame()[["type", "n_runs", "n_pool_runs", "bias"]]
+    >>> print(summary.round(3).to_string(index=False))
+    type  n_runs  n_pool_runs  bias
+     odd       2           19 -0.02
+    """
+    chosen = leave_out_settings(
+        measures, estimators, estimand="pooled", random_seed=random_seed, ci_prob=ci_prob, **settings
+    )
+    whole = whole_pool(collection, runs, pool_depth)
+    pairs = run_types_of(whole, run_types, whole.pooled_run_ids)
+    known = sorted({kind for _, kind in pairs})
+    if len(known) < 2:
+        raise InputError(
+            f"all runs of the pool are of type {known[0]!r}: nothing is left once it is left out",
+            hint="give at least two types",
+        )
+    wanted = tuple(dict.fromkeys(known if types is None else types))
+    if unknown := [kind for kind in wanted if kind not in known]:
+        raise InputError(f"no run of the pool has the type {unknown[0]!r}", hint=f"known: {', '.join(known)}")
+    if not wanted:
+        raise InputError("no type to leave out", hint=f"known: {', '.join(known)}")
+    of_type = {kind: tuple(run for run, other in pairs if other == kind) for kind in known}
+    folds = [Fold(k, "", of_type[k], chosen.measures, whole.pooled_run_ids) for k in wanted]
+    found = _fold_results(whole, folds, chosen, n_jobs, progress)
+    said = tuple(dict.fromkeys(pair for result in found for pair in result.warnings))
+    for name, text in said:
+        warnings.warn(text, getattr(bayespool.errors, name, BayespoolWarning), stacklevel=2)
+    return RunTypesResult(
+        settings=RunTypesSettings(
+            shared=chosen, runs=runs, pool_depth=whole.pool_depth, run_types=pairs, types=wanted
+        ),
+        fingerprint=collection.fingerprint,
+        pool=str(describe_pool(whole)),
+        query_ids=whole.query_ids,
+        n_runs={kind: len(members) for kind, members in of_type.items()},
+        true_scores=_true_scores(whole, chosen),
+        warnings=said,
+        _rows=_table(whole, found),
+    )
+
+
+def _fold_results(
+    whole: Collection,
+    folds: Sequence[Fold],
+    settings: LeaveOutSettings,
+    n_jobs: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> list[FoldResult]:
+    results: dict[str, FoldResult] = {}
+    if progress is not None:
+        progress(0, len(folds))
+    work = functools.partial(run_fold, settings=settings)
+    for result in completed(work, whole, folds, n_jobs=n_jobs):
+        results[result.fold.name] = result
+        if progress is not None:
+            progress(len(results), len(folds))
+    return [results[fold.name] for fold in folds]
+
+
+def _true_scores(whole: Collection, settings: LeaveOutSettings) -> dict[str, dict[str, float]]:
+    """Scores of all runs of the whole pool, of which those below the pool depth are as all judgments say."""
+    runs = whole.pooled_run_ids
+    scores = {}
+    for measure in settings.measures:
+        counts = judgment_counts(whole, runs, cutoffs=measure.cutoff, rel=measure.rel)
+        mean = counts.n_relevant.sum(axis=(1, 2)) / (measure.cutoff * len(whole.query_ids))
+        scores[str(measure)] = dict(zip(runs, mean.tolist(), strict=True))
+    return scores
+
+
+def _table(whole: Collection, found: Sequence[FoldResult]) -> pd.DataFrame:
+    """Rows of all types, with the organization of each run."""
+    import pandas as pd
+
+    frame = pd.concat([pd.DataFrame(result.rows) for result in found], ignore_index=True)
+    index = whole.run_index(frame["run_id"])
+    frame["organization"] = np.array(whole.organizations, dtype=object)[whole.organization[index]]
+    for name in [name for name in frame.columns if name.startswith("covered_")]:
+        frame[name] = frame[name].astype("boolean")
+    return frame.rename(columns={"fold": "type"})
+
+
+def _summarise(rows: pd.DataFrame, others: npt.NDArray[np.float64]) -> dict[str, Any]:
+    truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
+    posterior, open_ = bool(rows["ci_prob"].notna().any()), rows[rows["n_unjudged"] > 0]
+    quartiles = np.quantile(value - truth, [0.25, 0.5, 0.75])
+    summary: dict[str, Any] = {
+        "mae": mean_absolute_error(truth, value),
+        "rmse": root_mean_squared_error(truth, value),
+        "bias": mean_error(truth, value),
+        **dict(
+            zip(("bias_quartile_1", "bias_median", "bias_quartile_3"), map(float, quartiles), strict=True)
+        ),
+        # the others stay where they are and pass over nobody
+        "sre": system_rank_error(np.append(truth, others), np.append(value, others)),
+        "kendall_tau_b": kendall_tau_b(truth, value),
+        "n_open": len(open_),
+    }
+    for level in (50, 80, 95):
+        hits = open_[f"covered_{level}"].dropna().astype(bool)
+        summary[f"coverage_{level}"] = float(hits.mean()) if len(hits) else np.nan
+    summary["width"] = float((open_["upper"] - open_["lower"]).mean()) if posterior else np.nan
+    summary["ci_prob"] = float(rows["ci_prob"].iloc[0])
+    summary["crps"] = float(rows["crps"].mean()) if posterior else np.nan
+    return summary

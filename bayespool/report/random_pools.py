@@ -1,0 +1,232 @@
+"""Experiments on random pools and run types: tables in the terminal, tables and figures in a folder."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bayespool import __version__
+from bayespool.experiments import CommonTopicsResult, PoolWidthResult, RunTypesResult
+from bayespool.measures import Precision
+from bayespool.report.experiments import FigureFormat, check_folder, print_table, write_frame
+from bayespool.trec import atomic_write
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+__all__ = [
+    "print_common_topics",
+    "print_pool_width",
+    "print_run_types",
+    "write_common_topics",
+    "write_pool_width",
+    "write_run_types",
+]
+
+Result = PoolWidthResult | CommonTopicsResult | RunTypesResult
+
+
+def print_pool_width(result: PoolWidthResult, console: Console) -> None:
+    """Print a table per measure: errors by estimator and width."""
+    summary, s = result.summary_frame(), result.settings
+    scored = "a run" if s.n_targets == 1 else f"up to {s.n_targets} runs"
+    _say(console, f"{_drawn(result)}, {scored} outside each scored; {_scope(result)}")
+    for measure in s.measures:
+        console.print(f"\n{measure}", style="bold", highlight=False)
+        rows = summary[summary["measure"] == str(measure)]
+        header = ["estimator", "width", "un-\njudged", "bias", "its\ns.e.", "1st\nquartile", "median"]
+        header += ["3rd\nquartile", "MAE", "RMSE", "RMSE\nper topic"]
+        names = ["unjudged", "bias", "bias_se", "quartile_1", "median", "quartile_3", "mae", "rmse"]
+        names.append("topic_rmse")
+        if rows["ci_prob"].notna().any():
+            header += [f"truth in\n{100 * s.ci_prob:g} %", f"width of\n{100 * s.ci_prob:g} %"]
+            names += ["coverage", "interval_width"]
+        body = [
+            [str(row["estimator"]), str(row["pool_width"]), *(_number(row[name]) for name in names)]
+            for label in s.labels
+            for _, row in rows[rows["estimator"] == label].iterrows()
+        ]
+        print_table(console, header, body)
+        frame = result.frame()
+        first = frame[(frame["measure"] == str(measure)) & (frame["estimator"] == s.labels[0])]
+        if unknown := first.drop_duplicates("run_id")["n_unknown"].sum():
+            _say(
+                console,
+                f"note: {unknown} documents of these runs' top {measure.cutoff} are unjudged in truth, too, "
+                "and count as nonrelevant there",
+            )
+
+
+def print_common_topics(result: CommonTopicsResult, console: Console) -> None:
+    """Print a table per measure and estimator: mean absolute errors by width and number of common topics."""
+    summary, s = result.summary_frame(), result.settings
+    drawn = f"{_drawn(result)}, a run outside each scored; {s.n_topic_samples} draws of common topics each"
+    _say(console, f"{drawn}; {_scope(result)}")
+    for measure in s.measures:
+        for label in s.labels:
+            title = f"\n{measure}, MAE of {label} by the number of common topics"
+            console.print(title, style="bold", highlight=False)
+            rows = summary[(summary["measure"] == str(measure)) & (summary["estimator"] == label)]
+            header = ["score", "width", "none", *(str(n) for n in s.n_common)]
+            body = [line for width in s.widths for line in _of_width(rows[rows["pool_width"] == width])]
+            print_table(console, header, body)
+    _say(
+        console,
+        "law: √(2/π) √((N − n)/(nN)) times the standard deviation over topics of what a run loses outside "
+        "the pool, which is the MAE of the adjusted score as far as that is normal.",
+    )
+
+
+def print_run_types(result: RunTypesResult, console: Console) -> None:
+    """Print a table per measure and left-out type: errors by estimator."""
+    summary, shared = result.summary_frame(), result.settings.shared
+    _say(console, f"each type left out of the pool in turn; {_scope(result)}")
+    for measure in shared.measures:
+        for kind in result.settings.types:
+            rows = summary[(summary["measure"] == str(measure)) & (summary["type"] == kind)]
+            n_runs, n_pool_runs = (int(rows[name].iloc[0]) for name in ("n_runs", "n_pool_runs"))
+            title = f"\n{measure}, {n_runs} {kind} runs on a pool of {n_pool_runs} others"
+            console.print(title, style="bold", highlight=False)
+            header = ["estimator", "MAE", "RMSE", "bias", "SRE", "τ_b"]
+            names = ["mae", "rmse", "bias", "sre", "kendall_tau_b"]
+            if rows["ci_prob"].notna().any():
+                header += [
+                    "truth in\n50 %",
+                    "\n80 %",
+                    "\n95 %",
+                    f"width of\n{100 * shared.ci_prob:g} %",
+                    "CRPS",
+                ]
+                names += ["coverage_50", "coverage_80", "coverage_95", "width", "crps"]
+            body = [
+                [str(row["estimator"])]
+                + [_number(row[name], 0 if name == "sre" else 3 if "cover" in name else 4) for name in names]
+                for _, row in rows.iterrows()
+            ]
+            print_table(console, header, body)
+
+
+def write_pool_width(result: PoolWidthResult, folder: Path, *, figures: FigureFormat = "png") -> None:
+    """Write ``pools`` (`PoolWidthResult.frame`) and ``summary``, each ``.csv`` and ``.parquet``,
+    ``settings.json`` and a figure per measure into a folder. The same result gives the same bytes.
+
+    Raises
+    ------
+    OutputError
+        A file cannot be written.
+    """
+    _write(result, folder, "pools", result.settings.describe())
+    if figures != "none":
+        from bayespool.experiment_plots import plot_pool_width
+        from bayespool.plots import figure_grid, render
+
+        for measure in result.settings.measures:
+            figure, (panel,) = figure_grid(1, width=6.5, height=4.5)
+            plot_pool_width(result, measure, ax=panel)
+            _keep(folder, f"pool-width-{_plain(measure)}", render(figure, figures), figures)
+
+
+def write_common_topics(result: CommonTopicsResult, folder: Path, *, figures: FigureFormat = "png") -> None:
+    """Write ``pools`` (`CommonTopicsResult.frame`) and ``summary``, each ``.csv`` and ``.parquet``,
+    ``settings.json`` and a figure per measure and estimator, with a panel per width, into a folder.
+
+    Raises
+    ------
+    OutputError
+        A file cannot be written.
+    """
+    s = result.settings
+    _write(result, folder, "pools", s.describe())
+    if figures != "none":
+        from bayespool.experiment_plots import plot_common_topics
+        from bayespool.plots import figure_grid, render
+
+        for measure in s.measures:
+            for label in s.labels:
+                figure, panels = figure_grid(len(s.widths))
+                for panel, width in zip(panels, s.widths, strict=True):
+                    plot_common_topics(result, measure, label, width, ax=panel)
+                name = f"common-topics-{_plain(measure)}-{_plain(label)}"
+                _keep(folder, name, render(figure, figures), figures)
+
+
+def write_run_types(result: RunTypesResult, folder: Path, *, figures: FigureFormat = "png") -> None:
+    """Write ``runs`` (`RunTypesResult.frame`) and ``summary``, each ``.csv`` and ``.parquet``,
+    ``settings.json`` and a figure per measure, with a panel per left-out type, into a folder.
+
+    Raises
+    ------
+    OutputError
+        A file cannot be written.
+    """
+    _write(result, folder, "runs", result.settings.describe())
+    if figures != "none":
+        from bayespool.experiment_plots import plot_run_types
+        from bayespool.plots import figure_grid, render
+
+        for measure in result.settings.shared.measures:
+            figure, panels = figure_grid(len(result.settings.types), width=5)
+            for panel, kind in zip(panels, result.settings.types, strict=True):
+                plot_run_types(result, measure, kind, ax=panel)
+            _keep(folder, f"run-types-{_plain(measure)}", render(figure, figures), figures)
+
+
+def _write(result: Result, folder: Path, name: str, settings: Mapping[str, Any]) -> None:
+    check_folder(folder)
+    folder.mkdir(exist_ok=True)
+    write_frame(result.frame(), folder / name)
+    write_frame(result.summary_frame(), folder / "summary")
+    described = {
+        "bayespool": __version__,
+        "fingerprint": result.fingerprint,
+        "pool": result.pool,
+        "settings": settings,
+    }
+    atomic_write(folder / "settings.json", json.dumps(described, indent=1, ensure_ascii=False) + "\n")
+
+
+def _keep(folder: Path, name: str, content: bytes, file_format: Literal["png", "svg"]) -> None:
+    atomic_write(folder / f"{name}.{file_format}", content)
+
+
+def _of_width(rows: pd.DataFrame) -> list[list[str]]:
+    """Lines of one width: the unadjusted score needs no common topic, the others a number of them each."""
+    width, plain = str(rows["pool_width"].iloc[0]), rows[rows["score"] == "unadjusted"]
+    lines = [["unadjusted", width, _number(plain["mae"].iloc[0]), *[""] * len(plain)]]
+    for score in ("mixed", "adjusted", "common-only"):
+        of_one = rows[rows["score"] == score]
+        lines.append([score, width, "", *(_number(x) for x in of_one["mae"])])
+        if score == "adjusted":
+            lines.append(["  law", width, "", *(_number(x) for x in of_one["mae_law"])])
+    return lines
+
+
+def _drawn(result: PoolWidthResult | CommonTopicsResult) -> str:
+    s = result.settings
+    of = "" if s.pool_type is None else f"{s.pool_type} "
+    pools = f"{s.n_samples} pools of each width drawn from {result.n_contributors} {of}{s.by}s"
+    return pools if s.target_type is None else f"{pools} for {s.target_type} runs"
+
+
+def _scope(result: Result) -> str:
+    s = result.settings
+    who = "" if s.runs == "pooled" else ", all runs taking part, unjudged documents in truth nonrelevant"
+    return f"judged to depth {s.pool_depth}{who}; means over {len(result.query_ids)} topics"
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def _plain(name: Precision | str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "_", str(name)).strip("_")
+
+
+def _number(x: float, digits: int = 4) -> str:
+    return "–" if np.isnan(x) else f"{x:.{digits}f}"

@@ -1,0 +1,192 @@
+"""``bayespool pool-width``, ``common-topics`` and ``run-types``: what they print, write and say."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from bayespool import cli
+from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
+from bayespool.loading import read_collection
+from bayespool.simulation import simulate_example
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """`main` in this process, with a pipe for its output."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def call(*arguments: object) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["bayespool", *map(str, arguments)])
+        with warnings.catch_warnings():  # main sets how warnings are shown, for a process that is its own
+            try:
+                cli.main()
+                status = 0
+            except SystemExit as end:
+                status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        captured = capsys.readouterr()
+        return Outcome(status, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example's files, and types of its runs; not to be changed."""
+    folder = tmp_path_factory.mktemp("example")
+    simulate_example().write(folder)
+    runs = sorted(path.stem for path in (folder / "pool").iterdir())
+    lines = [f"{name},{'manual' if i % 4 == 0 else 'automatic'}" for i, name in enumerate(runs)]
+    (folder / "types.csv").write_text("\n".join(["run_id,type", *lines]) + "\n")
+    return folder
+
+
+def arguments(folder: Path, *more: object) -> list[str]:
+    files = ["--qrels", folder / "qrels.txt", "--pool", folder / "pool"]
+    files += ["--organizations", folder / "organizations.csv", "--jobs", 1]
+    return [*map(str, files), *map(str, more)]
+
+
+def read(folder: Path) -> object:
+    return read_collection(
+        folder / "qrels.txt", pool=folder / "pool", organizations=folder / "organizations.csv"
+    )
+
+
+def kinds(folder: Path) -> dict[str, str]:
+    return dict(line.split(",") for line in (folder / "types.csv").read_text().splitlines()[1:])
+
+
+def test_pool_width_writes_what_the_library_finds(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    asked = ("-m", "P@5", "-m", "P@10", "--widths", "2,6", "--samples", 4, "--targets", 2, "--seed", 3)
+    types = ("--run-types", written / "types.csv", "--pool-type", "automatic", "--target-type", "manual")
+    output = tmp_path / "result"
+    done = run("pool-width", *arguments(written, *asked, *types, "--output", output))
+    assert done.status == 0, done.err
+    found = vary_pool_width(
+        read(written), ["P@5", "P@10"], widths=[2, 6], n_samples=4, n_targets=2, random_seed=3,  # type: ignore[arg-type]
+        run_types=kinds(written), pool_type="automatic", target_type="manual",
+    )  # fmt: skip
+    pd.testing.assert_frame_equal(pd.read_parquet(output / "pools.parquet"), found.frame())
+    pd.testing.assert_frame_equal(pd.read_parquet(output / "summary.parquet"), found.summary_frame())
+    assert (output / "summary.csv").read_text() == found.summary_frame().to_csv(index=False)
+    told = json.loads((output / "settings.json").read_text())
+    assert told["settings"]["widths"] == [2, 6]
+    assert told["settings"]["target_type"] == "manual"
+    assert told["settings"]["run_types"] == kinds(written)
+    assert told["pool"].startswith("21 of 21 runs pooled to depth 10")
+    for name in ("pool-width-P_5.png", "pool-width-P_10.png"):
+        assert (output / name).read_bytes().startswith(b"\x89PNG")
+    assert "4 pools of each width drawn from 15 automatic runs for manual runs" in done.out
+    row = next(line.split() for line in done.out.splitlines() if line.startswith(" lower-bound"))
+    first = found.summary_frame().iloc[0]
+    assert row[:4] == ["lower-bound", "2", f"{first['unjudged']:.4f}", f"{first['bias']:.4f}"]
+    assert "pools: 8 of 8" in done.err
+
+
+def test_pool_width_of_posteriors_tells_coverage(run: Callable[..., Outcome], written: Path) -> None:
+    asked = ("--estimators", "posterior-background", "--draws", 20, "--widths", 4, "--samples", 3)
+    done = run("pool-width", *arguments(written, *asked, "--ci-prob", 0.8, "--by", "organization"))
+    assert done.status == 0, done.err
+    assert "truth in" in done.out
+    assert "80 %" in done.out
+    assert "drawn from 8 organizations" in done.out
+
+
+def test_common_topics_writes_what_the_library_finds(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    asked = ("--widths", "3,8", "--common", "4,20", "--samples", 5, "--topic-samples", 20, "--figures", "svg")
+    done = run("common-topics", *arguments(written, *asked, "--output", tmp_path))
+    assert done.status == 0, done.err
+    found = vary_common_topics(
+        read(written),
+        widths=[3, 8],
+        n_common=[4, 20],
+        n_samples=5,
+        n_topic_samples=20,  # type: ignore[arg-type]
+    )
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "pools.parquet"), found.frame())
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "summary.parquet"), found.summary_frame())
+    assert json.loads((tmp_path / "settings.json").read_text())["settings"]["n_common"] == [4, 20]
+    assert (tmp_path / "common-topics-P_10-condensed_list.svg").read_text().startswith("<?xml")
+    summary = found.summary_frame()
+    lines = [line.split() for line in done.out.splitlines()]
+    adjusted = summary[(summary["score"] == "adjusted") & (summary["estimator"] == "lower-bound")]
+    assert next(line for line in lines if line[:2] == ["adjusted", "3"]) == [
+        "adjusted",
+        "3",
+        *(f"{x:.4f}" for x in adjusted.loc[adjusted["pool_width"] == 3, "mae"]),
+    ]
+    assert next(line for line in lines if line[:2] == ["law", "8"])[2:] == [
+        f"{x:.4f}" for x in adjusted.loc[adjusted["pool_width"] == 8, "mae_law"]
+    ]
+
+
+def test_run_types_writes_what_the_library_finds(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    asked = ("--run-types", written / "types.csv", "--estimators", "lower-bound,posterior-background")
+    asked += ("--draws", 20, "--leave-out", "manual", "--output", tmp_path)  # type: ignore[assignment]
+    done = run("run-types", *arguments(written, *asked))
+    assert done.status == 0, done.err
+    found = leave_types_out(
+        read(written), run_types=kinds(written), types=["manual"],  # type: ignore[arg-type]
+        estimators=["lower-bound", "posterior-background"], draws=20,
+    )  # fmt: skip
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "runs.parquet"), found.frame())
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "summary.parquet"), found.summary_frame())
+    assert (tmp_path / "run-types-P_10.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads((tmp_path / "settings.json").read_text())["settings"]["types"] == ["manual"]
+    assert "P@10, 6 manual runs on a pool of 15 others" in done.out
+    row = next(line.split() for line in done.out.splitlines() if line.startswith(" lower-bound"))
+    assert row[1] == f"{found.summary_frame()['mae'].iloc[0]:.4f}"
+    assert "types left out: 1 of 1" in done.err
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "message"),
+    [
+        ("pool-width", ("--widths", "2,many"), "--widths 2,many: not whole numbers"),
+        ("pool-width", ("--widths", 30), "21 runs make no pool of width 30"),
+        ("pool-width", ("--target-type", "manual"), "need the types of the runs; give --run-types"),
+        ("pool-width", ("--jobs", 0), "--jobs 0"),
+        ("pool-width", ("--output", "/no/such/folder"), "there is no folder"),
+        ("pool-width", ("-m", "P@20"), "P@20 looks deeper than the pools"),
+        ("common-topics", ("--common", 21), "21 common topics: there are 20 topics"),
+        ("common-topics", ("--common", "x"), "--common x: not whole numbers"),
+        ("run-types", ("--run-types", "/no/such/list.csv"), "/no/such/list.csv"),
+        ("run-types", ("--run-types", "types.csv", "--leave-out", "odd"), "has the type 'odd'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(
+    run: Callable[..., Outcome],
+    monkeypatch: pytest.MonkeyPatch,
+    written: Path,
+    command: str,
+    more: tuple[object, ...],
+    message: str,
+) -> None:
+    monkeypatch.chdir(written)
+    done = run(command, *arguments(written, *more))
+    assert done.status == 1
+    assert done.out == ""
+    last = done.err.splitlines()[-1]
+    assert last.startswith("error: ")
+    assert message in last
