@@ -100,11 +100,11 @@ def compare(
     >>> from bayespool.comparisons import compare
     >>> two = compare(load_example(), ["new-a", "new-b"], "P@10", draws=250)
     >>> frame = two.differences()
-    >>> print(frame[["method", "scope", "difference"]].round(1).to_string(index=False))
-                method        scope  difference
-           lower-bound these-topics         0.2
-    posterior-combined these-topics         0.3
-    posterior-combined   population         0.3
+    >>> print(frame[["method", "scope", "prob_greater"]].round(1).to_string(index=False))
+                method        scope  prob_greater
+           lower-bound these-topics           NaN
+    posterior-combined these-topics           1.0
+    posterior-combined   population           1.0
     """
     names = [str(e if isinstance(e, str) else e.name).partition("(")[0] for e in estimators]
     if AS_THEY_STAND not in names:
