@@ -22,7 +22,7 @@ FloatArray = npt.NDArray[np.float64]
 _N_FOLDS = 5
 _N_DRAWS = 400
 _N_POINTS = 4
-_PRIOR_RUNS = 2.0  # the weights start from equal ones that count as much as this many organizations each
+_PRIOR_RUNS = 0.5  # the weights start from equal ones that count as much as this many organizations each
 
 
 def log_predictive_densities(
@@ -106,7 +106,7 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
     Examples
     --------
     >>> stacking_weights(np.log([[0.9, 0.1]] * 50), np.ones(50)).round(2).tolist()
-    [0.96, 0.04]
+    [0.99, 0.01]
     """
     n_models = densities.shape[1]
     weights = np.full(n_models, 1 / n_models)
