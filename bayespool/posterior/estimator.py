@@ -203,10 +203,27 @@ class PosteriorEstimator:
             )
             known = one.organization >= 0
             effect[:, known] = parameters["organization_effect"][:, one.organization[known]]
-            log_odds = one.log_odds(parameters) + effect[:, task.documents[0]]
+            log_odds = _DocumentLogOdds(one, parameters, effect, task.documents[0])
             completed.append(impute(task.counts.n_relevant[:, :, 0], task.documents, log_odds, rng))
         draws = completed[0] if len(models) == 1 else mix(completed, weights, np.random.default_rng(mix_seed))
         return draws, fits, dict(zip(prepared, weights.tolist(), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class _DocumentLogOdds:
+    """Log odds of the documents to impute, computed for a few draws at a time."""
+
+    prepared: Prepared
+    parameters: Mapping[str, npt.NDArray[np.float64]]
+    effect: npt.NDArray[np.float64]  # of each run's organization
+    run: npt.NDArray[np.intp]  # of each document
+
+    def __len__(self) -> int:
+        return len(self.effect)
+
+    def __getitem__(self, draws: slice, /) -> npt.NDArray[np.float64]:
+        parameters = {name: values[draws] for name, values in self.parameters.items()}
+        return self.prepared.log_odds(parameters) + self.effect[draws][:, self.run]
 
 
 class _Sampler:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["impute", "new_organization_effect"]
+__all__ = ["LogOdds", "impute", "new_organization_effect"]
 
 _CHUNK = 2**24  # drawn (draw, document) relevances held at a time
+
+
+class LogOdds(Protocol):
+    """Draws of log odds, as many as its length says, of which a slice is an array; an array is one.
+
+    Draws × documents may be more than fits into memory.
+    """
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, draws: slice, /) -> npt.NDArray[np.float64]: ...
 
 
 def new_organization_effect(
@@ -42,7 +53,7 @@ def new_organization_effect(
 def impute(
     n_relevant: npt.NDArray[np.int32],
     documents: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.int32]],
-    log_odds: npt.NDArray[np.float64],
+    log_odds: LogOdds,
     rng: np.random.Generator,
 ) -> npt.NDArray[np.int32]:
     """Draws of the number of relevant documents in the top n, one relevance per unjudged (topic, document)
@@ -54,7 +65,7 @@ def impute(
         Judged relevant documents in the top n.
     documents : tuple of ndarray
         Run, topic and pair of each unjudged document (`bayespool.counts.unjudged_documents`).
-    log_odds : ndarray of float, shape (draw, run, topic) or (draw, document)
+    log_odds : ndarray of float or LogOdds, shape (draw, run, topic) or (draw, document)
         Log odds that an unjudged document is relevant, by its run and topic or for each entry of
         ``documents``; a document of several runs has the mean of theirs.
     rng : numpy.random.Generator
