@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +24,7 @@ from bayespool.corrections import (
     TopicsAdjustment,
 )
 from bayespool.counts import Estimand, JudgmentCounts, judgment_counts
-from bayespool.errors import InputError
+from bayespool.errors import InputError, InputWarning
 from bayespool.estimates import DEFAULT_CI_PROB, Estimates, Estimator
 from bayespool.measures import Precision, parse_measures
 from bayespool.pool import describe_pool
@@ -90,7 +91,8 @@ class Scores:
         for estimate in self.estimates:
             if estimate.method == method and str(estimate.measure) == str(measure):
                 return estimate
-        raise KeyError(key)
+        there = ", ".join(dict.fromkeys(f"{e.method}, {e.measure}" for e in self.estimates))
+        raise KeyError(f"no estimates {method!r}, {str(measure)!r}; there are: {there}")
 
     @cached_property
     def notes(self) -> dict[tuple[str, Precision], str]:
@@ -109,6 +111,8 @@ class Scores:
                     said.append(f"{missing[r]} of {len(self.query_ids)} topics missing from the run")
                 if not counts.n_unjudged[r].any():
                     said.append("nothing unjudged")
+                elif not (counts.n_relevant[r] + counts.n_nonrelevant[r]).any():
+                    said.append("nothing of it is judged: are these the collection's document ids?")
                 for e in self.estimates:
                     if e.measure == measure and e.notes and e.notes[r]:
                         said.append(f"{e.method}: {e.notes[r]}")
@@ -230,7 +234,7 @@ def score(
     run_ids: str | Iterable[str] | None = None,
     measures: object = "P@10",
     *,
-    estimators: Sequence[str | Estimator] = DEFAULT_ESTIMATORS,
+    estimators: str | Sequence[str | Estimator] = DEFAULT_ESTIMATORS,
     ci_prob: float = DEFAULT_CI_PROB,
     estimand: Estimand = "complete",
     report: Callable[[str], None] | None = None,
@@ -245,7 +249,7 @@ def score(
         Default: the runs that were not pooled.
     measures : measure or iterable of measures
         ``"P@10"``, ``["P@5", "P(rel=2)@10"]``, ir_measures objects.
-    estimators : sequence of str or Estimator
+    estimators : str or sequence of str or Estimator
         Names (see `parse_estimator`) or estimators.
     ci_prob : float in (0, 1), default 0.95
         Probability of the equal-tailed intervals.
@@ -288,6 +292,15 @@ def score(
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model"}
     if unknown := set(settings) - known:
         raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
+    if isinstance(estimators, str):
+        estimators = (estimators,)
+    for measure in parsed:
+        if not (collection.relevance >= measure.rel).any():
+            warnings.warn(
+                f"no document of the qrels has relevance {measure.rel} or more, which {measure} asks for",
+                InputWarning,
+                stacklevel=2,
+            )
     chosen = [parse_estimator(e, estimand=estimand, **settings) for e in estimators]
     if not chosen:
         raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")

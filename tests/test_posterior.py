@@ -19,7 +19,7 @@ from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.estimates import Estimates
 from bayespool.inference import NUTS, Laplace
 from bayespool.measures import Precision, parse_measure
-from bayespool.posterior import PosteriorEstimator, imputation, impute, new_organization_effect
+from bayespool.posterior import PosteriorEstimator, Task, imputation, impute, new_organization_effect
 from bayespool.simulation import load_example
 
 MODELS = ("background", "interpolated", "smoothed")
@@ -529,3 +529,47 @@ def test_settings_are_a_value() -> None:
         estimator.priors["mu"] = "Normal(9, 1)"  # type: ignore[index]
     assert estimator == PosteriorEstimator(model="background", priors={"mu": "Normal(0, 1)"}, progress=True)
     assert estimator.name == "posterior-background"
+
+
+def test_pooled_runs_scored_with_others_stay_evidence() -> None:
+    """The same draws of the parameters whoever else is scored: what is judged is evidence."""
+    collection = load_example()
+    pooled = collection.pooled_run_ids
+    for model in ("ratio", "evidence", "interpolated"):
+        alone = Task(collection, ("new-a",), parse_measure("P@10"), "complete").prepare(model, {})  # type: ignore[arg-type]
+        task = Task(collection, ("new-a", *pooled), parse_measure("P@10"), "complete")
+        together = task.prepare(model, {})  # type: ignore[arg-type]
+        assert together.evidence.n_hidden.sum() == alone.evidence.n_hidden.sum()
+        assert together.evidence.n_hidden_relevant.sum() == alone.evidence.n_hidden_relevant.sum()
+        assert together.organization[0] == -1  # new
+        contributing = task.contributing
+        assert (together.organization[[task.run_ids.index(r) for r in contributing]] >= 0).all()
+    (one,) = estimate(PosteriorEstimator(), collection, ("new-a",), "P@10")
+    (all_,) = estimate(PosteriorEstimator(), collection, ("new-a", *pooled), "P@10")
+    assert all_.value[0] == pytest.approx(one.value[0], abs=0.003)
+    assert all_.notes[0] == ""
+
+
+def test_the_only_organization_of_a_pool_is_no_evidence() -> None:
+    """Without it nothing would be judged: its best documents would be hidden, too."""
+    collection = load_example()
+    first = collection.organizations[collection.organization[np.flatnonzero(collection.pooled)[0]]]
+    others = [o for o in collection.organizations if o != first]
+    for organization in others:
+        collection = collection.unpool(organization=organization)
+    task = Task(collection, TARGETS, parse_measure("P@10"), "complete", min_organizations=2)
+    assert len(task.hidden.run) > 0
+    assert not task.has_evidence
+    for model in ("ratio", "interpolated"):
+        assert task.prepare(model, {}).evidence.n_hidden.sum() == 0  # type: ignore[arg-type]
+    (alone,) = estimate(PosteriorEstimator(), collection, TARGETS, "P@10")
+    assert "no hidden documents" in alone.notes[0]
+
+
+def test_a_prior_that_no_model_took_is_noted() -> None:
+    (without,) = estimate(
+        PosteriorEstimator(priors={"mu": "Normal(-8, 0.1)"}), without_pool(load_example()), TARGETS, "P@10"
+    )
+    assert "interpolated took no prior of mu" in without.notes[0]
+    (taken,) = estimate(PosteriorEstimator(priors={"mu": "Normal(-2, 1)"}), load_example(), TARGETS, "P@10")
+    assert taken.notes[0] == ""

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import TARGETS
-from toys import EDGE_CASES, WITHOUT_A_POOL, missing_topic, toy_collection
+from toys import EDGE_CASES, WITHOUT_A_POOL, from_rankings, missing_topic, toy_collection
 
 import bayespool
 from bayespool.corrections import Background, Interpolated, TopicsAdjustment
 from bayespool.counts import judgment_counts
-from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.errors import DiagnosticsWarning, InputError, InputWarning
 from bayespool.estimates import Diagnostics, Estimates, Estimator
 from bayespool.measures import Precision
 from bayespool.posterior import PosteriorEstimator
@@ -468,3 +468,19 @@ def test_posterior_of_the_example_covers_its_truth() -> None:
     assert (frame["posterior-combined_ci_lower"] <= truth + 1e-12).all()
     assert (truth <= frame["posterior-combined_ci_upper"] + 1e-12).all()
     assert (np.abs(frame["posterior-combined"] - truth) < 0.02).all()
+
+
+def test_a_run_of_which_nothing_is_judged_is_noted() -> None:
+    collection = from_rankings({"a": {"q": "ab"}, "new": {"q": "xy"}}, {"q": {"a": 1, "b": 0}})
+    scores = score(collection, ["new"], "P@2", estimators="background")
+    assert "nothing of it is judged" in scores.notes["new", Precision(2)]
+
+
+def test_a_relevance_that_nobody_gave_is_said() -> None:
+    with pytest.warns(InputWarning, match=r"no document of the qrels has relevance 7 or more"):
+        score(load_example(), "new-a", "P(rel=7)@5", estimators=["background"])
+
+
+def test_estimates_that_are_not_there_are_named() -> None:
+    with pytest.raises(KeyError, match="there are: background, P@5"):
+        _ = example_scores()["background", "P@99"]

@@ -133,10 +133,11 @@ def chosen_estimators(text: str | None, common_topics: str | None) -> list[str] 
     names = list(DEFAULT_ESTIMATORS) if text is None else split_list(text)
     if common_topics is not None:
         topics = tuple(t.strip() for t in common_topics.split(",") if t.strip())
-        names.insert(
-            len([n for n in names if not n.startswith("posterior")]),
-            f"topics-adjustment(common_query_ids={topics!r})",
-        )
+        place = len([n for n in names if not n.startswith("posterior")])
+        if "topics-adjustment" in names:
+            place = names.index("topics-adjustment")
+            del names[place]
+        names.insert(place, f"topics-adjustment(common_query_ids={topics!r})")
     for name in names:
         parse_estimator(name)
     return names

@@ -80,7 +80,12 @@ class ModelEvidence:
 
 
 def gather_evidence(
-    held_out: HeldOutCounts, targets: JudgmentCounts, cutoff: int, *, with_added: Sequence[str] = ()
+    held_out: HeldOutCounts,
+    targets: JudgmentCounts,
+    cutoff: int,
+    *,
+    contributing: Sequence[str] = (),
+    without: Sequence[str] = (),
 ) -> ModelEvidence:
     """Evidence at one cutoff.
 
@@ -92,17 +97,19 @@ def gather_evidence(
         Of the runs to score.
     cutoff : int
         One that both tables have.
-    with_added : sequence of str
-        The runs to score of which added judgments are evidence.
+    contributing : sequence of str
+        The runs to score that are evidence, too.
+    without : sequence of str
+        Other runs that are not.
 
     Returns
     -------
     ModelEvidence
     """
     h, t = held_out.cutoffs.index(cutoff), targets.cutoffs.index(cutoff)
-    own = [i for i, run in enumerate(held_out.run_ids) if run not in set(targets.run_ids)]
+    own = [i for i, run in enumerate(held_out.run_ids) if run not in {*targets.run_ids, *without}]
     position = {run: i for i, run in enumerate(targets.run_ids)}
-    added = [i for i, run in enumerate(held_out.run_ids) if run in position and run in with_added]
+    added = [i for i, run in enumerate(held_out.run_ids) if run in position and run in contributing]
     rows = np.array([*own, *added], dtype=np.intp)
     run_of_row = np.array([*range(len(own)), *(len(own) + position[held_out.run_ids[i]] for i in added)])
     present, organization = np.unique(held_out.organization[rows], return_inverse=True)

@@ -119,7 +119,7 @@ def gather_documents(
     slopes : mapping of str to (float, float)
         The predictors, out of the table's, and the mean and standard deviation a priori of their slopes.
     without : tuple of str
-        Runs whose hidden documents are left out, but for added judgments: the runs to score.
+        Runs whose hidden documents are left out, but for added judgments.
     """
     kept = (collection.added_for[hidden.pair] >= 0) | ~np.isin(hidden.run, collection.run_index(without))
     predictor_names = tuple(slopes)

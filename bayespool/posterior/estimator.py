@@ -135,7 +135,7 @@ class PosteriorEstimator:
         sampler = _Sampler(self)
         return tuple(
             self._estimate(
-                Task(collection, targets, measure, self.estimand),
+                Task(collection, targets, measure, self.estimand, 2 if self.model == "combined" else 1),
                 sampler,
                 np.random.SeedSequence([self.random_seed, measure.cutoff, measure.rel]),
             )
@@ -175,6 +175,9 @@ class PosteriorEstimator:
         notes = [f"diagnostics failed: {problems}"] if problems else []
         if self.model == "combined" and "interpolated" in fits:
             notes.append("no hidden documents to learn from, the interpolated model on its priors")
+        idle = [name for name in self.priors if all(name not in prior_names(model) for model in fits)]
+        if idle and fits:
+            notes.append(f"{' and '.join(fits)} took no prior of {', '.join(idle)}")
         return "; ".join(notes)
 
     def _draw(

@@ -42,12 +42,15 @@ class Task:
     run_ids : tuple of str
     measure : Precision
     estimand : {"complete", "pooled"}
+    min_organizations : int
+        A pool of fewer is no evidence.
     """
 
     collection: Collection
     run_ids: tuple[str, ...]
     measure: Precision
     estimand: Estimand
+    min_organizations: int = 1
 
     @cached_property
     def counts(self) -> JudgmentCounts:
@@ -92,9 +95,19 @@ class Task:
 
     @property
     def has_evidence(self) -> bool:
-        """Whether anything is hidden when an organization other than the targets' runs is held out."""
-        kept = np.isin(self.hidden.run, self.collection.run_index(self.run_ids), invert=True)
+        """Whether any hidden document is evidence."""
+        kept = np.isin(self.hidden.run, self.collection.run_index(self.left_out), invert=True)
         return bool((kept | (self.collection.added_for[self.hidden.pair] >= 0)).any())
+
+    @cached_property
+    def left_out(self) -> tuple[str, ...]:
+        """Pooled runs that are no evidence: all of a pool of too few organizations. Without an only one
+        nothing is judged, and all that it retrieved is hidden, its best documents too.
+        """
+        pooled = np.flatnonzero(self.collection.pooled)
+        if len(np.unique(self.collection.organization[pooled])) >= self.min_organizations:
+            return ()
+        return tuple(self.collection.run_ids[i] for i in pooled)
 
     def table(self, model: LinearName, *, hidden: bool) -> DocumentTable:
         """Hidden or unjudged documents with the predictors of a model among others."""
@@ -109,14 +122,14 @@ class Task:
 
         slopes: Mapping[str, tuple[float, float]] = getattr(models, f"{model.upper()}_SLOPES")
         return models.gather_documents(
-            self.collection, self.table(model, hidden=True), slopes, without=self.run_ids
+            self.collection, self.table(model, hidden=True), slopes, without=self.left_out
         )
 
     @cached_property
-    def with_added(self) -> tuple[str, ...]:
-        """The runs to score that are not pooled and have added judgments."""
+    def contributing(self) -> tuple[str, ...]:
+        """The runs to score that are evidence themselves: pooled ones, and those with added judgments."""
         collection = self.collection
-        own = {collection.run_ids[i] for i in collection.contributors if not collection.pooled[i]}
+        own = {collection.run_ids[i] for i in collection.contributors} - set(self.left_out)
         return tuple(run for run in self.run_ids if run in own)
 
     def prepare(self, model: ModelName, priors: Mapping[str, str]) -> Prepared:
@@ -131,12 +144,21 @@ class Task:
             held_out = held_out_counts(
                 self.collection, cutoffs=self.measure.cutoff, rel=self.measure.rel, with_added=True
             )
-            evidence = gather_evidence(held_out, self.counts, self.measure.cutoff, with_added=self.with_added)
+            evidence = gather_evidence(
+                held_out,
+                self.counts,
+                self.measure.cutoff,
+                contributing=self.contributing,
+                without=self.left_out,
+            )
             log_odds = self._counted(model, evidence)
-        known = {self.collection.organization[self.collection.run_index(run)[0]] for run in self.with_added}
+        contributing = self.collection.run_index(self.contributing)
+        with_added = contributing[~self.collection.pooled[contributing]]
+        known = np.isin(self.organization, self.collection.organization[with_added])
+        known |= np.isin(self.run_ids, self.contributing)
         organization = [
-            evidence.organizations.index(self.collection.organizations[o]) if o in known else -1
-            for o in self.organization
+            evidence.organizations.index(self.collection.organizations[o]) if k else -1
+            for o, k in zip(self.organization, known, strict=True)
         ]
         return Prepared(model, evidence, dict(priors), log_odds, np.array(organization, dtype=np.intp))
 
