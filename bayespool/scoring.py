@@ -33,7 +33,14 @@ from bayespool.posterior import MODEL_NAMES, PosteriorEstimator, prior_names
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DEFAULT_ESTIMATORS", "ESTIMATOR_NAMES", "Scores", "parse_estimator", "score"]
+__all__ = [
+    "DEFAULT_ESTIMATORS",
+    "ESTIMATOR_NAMES",
+    "Scores",
+    "parse_estimator",
+    "refuse_idle_priors",
+    "score",
+]
 
 _POINT = {
     "lower-bound": LowerBound,
@@ -216,6 +223,18 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
     return estimator
 
 
+def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str]) -> None:
+    """Refuse priors that none of the estimators has: a name with a slip of the pen would change nothing.
+
+    Raises
+    ------
+    InputError
+    """
+    taken = {name for e in estimators if isinstance(e, PosteriorEstimator) for name in e.priors}
+    if idle := [name for name in priors if name not in taken]:
+        raise InputError(f"no estimator asked for has a prior {idle[0]!r}")
+
+
 def _check_types(given: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
     """Refuse values of the wrong kind among settings read from a text."""
     numbers = {int: (int,), float: (int, float)}
@@ -304,9 +323,7 @@ def score(
     chosen = [parse_estimator(e, estimand=estimand, **settings) for e in estimators]
     if not chosen:
         raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
-    taken = {name for e in chosen if isinstance(e, PosteriorEstimator) for name in e.priors}
-    if idle := [name for name in settings.get("priors", {}) if name not in taken]:
-        raise InputError(f"no estimator asked for has a prior {idle[0]!r}")
+    refuse_idle_priors(chosen, settings.get("priors") or {})
     names = [e.name for e in chosen]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise InputError(f"two estimators are called {twice[0]!r}", hint="score them one after the other")

@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
+from toys import from_rankings
 
 from bayespool import cli
 from bayespool.comparisons import Comparison, Reversals, compare, reversals
@@ -335,3 +336,15 @@ def test_tables_of_reversals_are_written(tmp_path: Path) -> None:
         assert len(frame) == len(getattr(reversed_example(), name)())
     risks = pd.read_csv(tmp_path / "risks.csv")
     np.testing.assert_array_equal(risks["reversal_risk"].notna(), risks["significant"])
+
+
+def test_runs_that_are_equal_whatever_is_judged_are_said_to_be() -> None:
+    """Copies of one run: every draw completes both alike."""
+    runs = {"a": {"q": "abx", "r": "dcy"}, "b": {"q": "abx", "r": "dcy"}, "c": {"q": "abc", "r": "dca"}}
+    judged = {"q": {"a": 1, "b": 0, "c": 1}, "r": {"a": 0, "c": 1, "d": 1}}
+    collection = from_rankings(runs, judged, {"c": "o"}, pooled_run_ids=("c",), pool_depth=3)
+    found = compare(collection, ["a", "b"], "P@3", draws=50)
+    assert comparison_sentence(found, "a", "b") == (
+        "On these 2 topics the P@3 of a and b is the same, whatever the unjudged documents are "
+        "(posterior-combined)."
+    )

@@ -936,3 +936,8 @@ def test_the_published_tool_is_reproduced(collections: Path, name: str, by: Any,
         row = summary.loc[key]
         ours = (round(row["mae"], 4), row["sre"], row["sre_star"], round(row["kendall_tau_b"], 4))
         assert ours == expected, key
+
+
+def test_a_prior_that_no_estimator_has_is_refused() -> None:
+    with pytest.raises(InputError, match="no estimator asked for has a prior 'zzz'"):
+        leave_out(load_example(), "P@10", estimators=["posterior-ratio"], priors={"zzz": "Normal(0, 1)"})

@@ -33,7 +33,7 @@ from bayespool.errors import InputError
 from bayespool.estimates import Estimates, Estimator
 from bayespool.measures import Precision, parse_measure
 from bayespool.posterior import PosteriorEstimator
-from bayespool.scoring import parse_estimator
+from bayespool.scoring import parse_estimator, refuse_idle_priors
 
 __all__ = ["FIT_JUDGMENTS", "reversals"]
 
@@ -207,6 +207,7 @@ def _methods(estimators: Sequence[str | Estimator], **settings: Any) -> dict[str
         if estimator.name in chosen and estimator.name != AS_THEY_STAND:
             raise InputError(f"two estimators are called {estimator.name!r}", hint="ask for one of them")
         chosen[estimator.name] = estimator
+    refuse_idle_priors(chosen.values(), settings.get("priors") or {})
     return chosen
 
 

@@ -12,7 +12,7 @@ from bayespool.errors import InputError
 from bayespool.estimates import DEFAULT_CI_PROB, Estimator
 from bayespool.measures import Precision, parse_measures
 from bayespool.posterior import PosteriorEstimator
-from bayespool.scoring import DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, parse_estimator
+from bayespool.scoring import DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, parse_estimator, refuse_idle_priors
 
 __all__ = [
     "ALL_ESTIMATORS",
@@ -163,12 +163,15 @@ def _labelled(
     if isinstance(estimators, str):
         estimators = ALL_ESTIMATORS if estimators == "all" else (estimators,)
     if isinstance(estimators, Mapping):
-        return tuple(
+        labelled = tuple(
             (label, _with_estimand(parse_estimator(e, **settings), estimand))
             for label, e in estimators.items()
         )
+        refuse_idle_priors((e for _, e in labelled), settings.get("priors") or {})
+        return labelled
     given = [one for e in estimators for one in (ALL_ESTIMATORS if e == "all" else (e,))]
     parsed = [_with_estimand(parse_estimator(e, **settings), estimand) for e in given]
+    refuse_idle_priors(parsed, settings.get("priors") or {})
     names = [e.name for e in parsed]
     labels = [
         e.name if names.count(e.name) == 1 or not isinstance(text, str) else text

@@ -82,6 +82,10 @@ def comparison_sentence(
     if here.difference[a, b] < 0:
         a, b = b, a
     better, worse = comparison.run_ids[a], comparison.run_ids[b]
+    if here.prob_equal[a, b] == 1:
+        n = len(comparison.scores.query_ids)
+        same = f"the {of} of {better} and {worse} is the same, whatever the unjudged documents are"
+        return f"On these {n} topics {same} ({chosen})."
     level = f"{100 * comparison.ci_prob:g} %"
     n_topics = len(comparison.scores.query_ids)
     chance = _chance(here.prob_greater[a, b])
