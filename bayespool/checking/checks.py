@@ -18,7 +18,7 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures import Precision, parse_measures
 from bayespool.posterior import MODEL_NAMES, Task, prior_names
-from bayespool.posterior.estimator import COMBINED as COMBINED
+from bayespool.posterior.estimator import COMBINED
 
 if TYPE_CHECKING:
     import pandas as pd

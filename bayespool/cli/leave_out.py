@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from bayespool.cli.options import (
+    CampaignRuns,
     Chains,
     CiProb,
     Draws,
     Engine,
+    Figures,
+    Jobs,
+    KnownDepth,
     Lenient,
     MaxHoles,
     Measures,
@@ -27,9 +28,11 @@ from bayespool.cli.options import (
     Seed,
     Threshold,
     Tune,
+    check_experiment,
+    count_progress,
     parse_priors,
+    read_campaign,
     split_list,
-    stage_progress,
     with_threshold,
 )
 
@@ -38,9 +41,7 @@ __all__ = ["leave_out"]
 
 def leave_out(
     qrels: QrelsFile,
-    pool: Annotated[
-        list[Path], typer.Option(help="Runs of the campaign: folder, glob or file; may be repeated.")
-    ],
+    pool: CampaignRuns,
     organizations: Organizations = None,
     measure: Measures = ["P@10"],  # noqa: B006 - typer copies it
     relevance_threshold: Threshold = None,
@@ -83,9 +84,7 @@ def leave_out(
     test: Annotated[
         Literal["tukey-hsd", "paired-t"], typer.Option(help="What is significant in SRE*.")
     ] = "tukey-hsd",
-    known_depth: Annotated[
-        int | None, typer.Option(help="Depth that was judged, if known; else discovered.", min=1)
-    ] = None,
+    known_depth: KnownDepth = None,
     max_holes: MaxHoles = None,
     pooled_runs: PooledRuns = None,
     pool_rule: Annotated[
@@ -102,7 +101,7 @@ def leave_out(
     order: OrderOption = "score",
     run_id: RunIdFrom = "file",
     lenient: Lenient = False,
-    jobs: Annotated[int, typer.Option(help="Processes; -1 for one per core.")] = -1,
+    jobs: Jobs = -1,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -112,9 +111,7 @@ def leave_out(
             "interrupted goes on where it stopped.",
         ),
     ] = None,
-    figures: Annotated[
-        Literal["png", "svg", "none"], typer.Option(help="Kind of figures in the output folder.")
-    ] = "png",
+    figures: Figures = "png",
 ) -> None:
     """Leave each organization (or run) out of the pool, estimate its runs, and compare with the truth.
 
@@ -122,34 +119,25 @@ def leave_out(
     """
     from rich.console import Console
 
-    from bayespool.errors import InputError
     from bayespool.experiments import leave_out
-    from bayespool.loading import read_collection
-    from bayespool.pool import describe_pool
-    from bayespool.report import check_folder, print_leave_out, write_leave_out
+    from bayespool.report import print_leave_out, write_leave_out
 
-    if jobs == 0:
-        raise InputError("--jobs 0: give a number of processes, or -1 for one per core")
-    if output is not None:
-        check_folder(output)
+    check_experiment(jobs, output)
     measures = [with_threshold(m, relevance_threshold) for m in measure]
-    with stage_progress() as say:
-        collection = read_collection(
-            qrels,
-            pool=[str(p) for p in pool],
-            organizations=organizations,
-            order=order,
-            run_id=run_id,
-            pool_depth=known_depth,
-            max_holes=max_holes,
-            pooled_run_ids=None if pooled_runs is None else split_list(pooled_runs),
-            pool_rule=pool_rule,
-            strict=not lenient,
-            progress=lambda done, total: say(f"reading runs: {done} of {total}"),
-        )
-    typer.echo(f"pool: {describe_pool(collection)}", err=True)
+    collection = read_campaign(
+        qrels,
+        pool,
+        organizations=organizations,
+        order=order,
+        run_id=run_id,
+        pool_depth=known_depth,
+        max_holes=max_holes,
+        pooled_runs=pooled_runs,
+        pool_rule=pool_rule,
+        lenient=lenient,
+    )
     try:
-        with _fold_progress(by) as show:
+        with count_progress(f"{by}s left out") as show:
             result = leave_out(
                 collection,
                 measures,
@@ -182,23 +170,3 @@ def leave_out(
     print_leave_out(result, Console())
     if output is not None:
         write_leave_out(result, output, figures=figures)
-
-
-@contextmanager
-def _fold_progress(by: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar with the time that is left on a terminal; a line for each fold elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda done, total: typer.echo(f"{by}s left out: {done} of {total}", err=True)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"{by}s left out", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

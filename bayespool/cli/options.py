@@ -6,19 +6,26 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from bayespool.errors import InputError
 
+if TYPE_CHECKING:
+    from bayespool.collection import Collection
+
 __all__ = [
+    "CampaignRuns",
     "Chains",
     "CiProb",
     "Draws",
     "Engine",
     "EstimandOption",
     "Estimators",
+    "Figures",
+    "Jobs",
+    "KnownDepth",
     "Lenient",
     "MaxHoles",
     "Measures",
@@ -36,8 +43,11 @@ __all__ = [
     "Seed",
     "Threshold",
     "Tune",
+    "check_experiment",
     "chosen_estimators",
+    "count_progress",
     "parse_priors",
+    "read_campaign",
     "split_list",
     "stage_progress",
     "with_threshold",
@@ -81,6 +91,9 @@ QrelsFile = Annotated[Path, typer.Option(help="Relevance judgments.")]
 Pool = Annotated[
     list[Path] | None, typer.Option(help="Runs of the campaign: folder, glob or file; may be repeated.")
 ]
+CampaignRuns = Annotated[
+    list[Path], typer.Option(help="Runs of the campaign: folder, glob or file; may be repeated.")
+]
 Organizations = Annotated[
     Path | None, typer.Option(help="Who submitted which run: CSV with run_id,organization, or XML.")
 ]
@@ -101,6 +114,9 @@ OrderOption = Annotated[
 ]
 RunIdFrom = Annotated[Literal["file", "tag"], typer.Option(help="Name runs by their files or by their tags.")]
 PoolDepth = Annotated[int | None, typer.Option(help="Pool depth, if known; else discovered.", min=1)]
+KnownDepth = Annotated[
+    int | None, typer.Option(help="Depth that was judged, if known; else discovered.", min=1)
+]
 MaxHoles = Annotated[
     int | None,
     typer.Option(
@@ -110,6 +126,8 @@ MaxHoles = Annotated[
 PooledRuns = Annotated[
     str | None, typer.Option(help="Comma-separated ids of the pooled runs, if known; else discovered.")
 ]
+Jobs = Annotated[int, typer.Option(help="Processes; -1 for one per core.")]
+Figures = Annotated[Literal["png", "svg", "none"], typer.Option(help="Kind of figures in the output folder.")]
 Lenient = Annotated[
     bool,
     typer.Option("--lenient", help="Skip lines that cannot be used, and report them, instead of stopping."),
@@ -166,6 +184,69 @@ def parse_priors(given: list[str] | None) -> dict[str, str]:
             )
         priors[name.strip()] = distribution.strip()
     return priors
+
+
+def check_experiment(jobs: int, output: Path | None) -> None:
+    """Raise for what would stop an experiment at its end."""
+    from bayespool.report import check_folder
+
+    if jobs == 0:
+        raise InputError("--jobs 0: give a number of processes, or -1 for one per core")
+    if output is not None:
+        check_folder(output)
+
+
+def read_campaign(
+    qrels: Path, pool: list[Path], *, lenient: bool, pooled_runs: str | None, **settings: Any
+) -> Collection:
+    """The collection of an experiment, which only the campaign's runs are in; says what the pool is.
+
+    ``settings`` are those of `bayespool.loading.read_collection`.
+    """
+    from bayespool.loading import read_collection
+    from bayespool.pool import describe_pool
+
+    with stage_progress() as say:
+        collection = read_collection(
+            qrels,
+            pool=[str(p) for p in pool],
+            pooled_run_ids=None if pooled_runs is None else split_list(pooled_runs),
+            strict=not lenient,
+            progress=lambda done, total: say(f"reading runs: {done} of {total}"),
+            **settings,
+        )
+    typer.echo(f"pool: {describe_pool(collection)}", err=True)
+    return collection
+
+
+@contextmanager
+def count_progress(what: str, *, n_lines: int | None = None) -> Iterator[Callable[[int, int], None]]:
+    """A bar with the time that is left on a terminal; elsewhere a line for each step, or about ``n_lines`` in
+    all.
+    """
+    if not sys.stderr.isatty():
+        told: set[int] = set()
+
+        def say(done: int, total: int) -> None:
+            part = done if n_lines is None else n_lines * done // max(total, 1)
+            if part not in told:
+                told.add(part)
+                typer.echo(f"{what}: {done} of {total}", err=True)
+
+        yield say
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextmanager

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from bayespool.cli.options import (
+    CampaignRuns,
     Chains,
     CiProb,
     Draws,
     Engine,
+    Figures,
+    Jobs,
+    KnownDepth,
     Lenient,
     MaxHoles,
     Measures,
@@ -27,21 +28,17 @@ from bayespool.cli.options import (
     Seed,
     Threshold,
     Tune,
+    check_experiment,
+    count_progress,
     parse_priors,
+    read_campaign,
     split_list,
-    stage_progress,
     with_threshold,
 )
 from bayespool.errors import InputError
 
-if TYPE_CHECKING:
-    from bayespool.collection import Collection
-
 __all__ = ["common_topics", "pool_width", "run_types"]
 
-CampaignRuns = Annotated[
-    list[Path], typer.Option(help="Runs of the campaign: folder, glob or file; may be repeated.")
-]
 Estimators = Annotated[
     str,
     typer.Option(help="'all', or comma-separated names with settings in parentheses: background(e=0.05)."),
@@ -70,14 +67,9 @@ TypesFile = Annotated[
 ]
 PoolType = Annotated[str | None, typer.Option(help="Make pools of runs of this type alone.")]
 TargetType = Annotated[str | None, typer.Option(help="Score runs of this type alone.")]
-KnownDepth = Annotated[
-    int | None, typer.Option(help="Depth that was judged, if known; else discovered.", min=1)
-]
-Jobs = Annotated[int, typer.Option(help="Processes; -1 for one per core.")]
 Folder = Annotated[
     Path | None, typer.Option("--output", "-o", help="Folder for tables, settings and figures.")
 ]
-Figures = Annotated[Literal["png", "svg", "none"], typer.Option(help="Kind of figures in the output folder.")]
 
 
 def pool_width(
@@ -121,12 +113,20 @@ def pool_width(
     from bayespool.experiments import vary_pool_width
     from bayespool.report.random_pools import print_pool_width, write_pool_width
 
-    _check(jobs, output)
+    check_experiment(jobs, output)
     kinds = _kinds(types_file, pool_type, target_type)
-    collection = _read(
-        qrels, pool, organizations, order, run_id, known_depth, max_holes, pooled_runs, lenient
+    collection = read_campaign(
+        qrels,
+        pool,
+        organizations=organizations,
+        order=order,
+        run_id=run_id,
+        pool_depth=known_depth,
+        max_holes=max_holes,
+        pooled_runs=pooled_runs,
+        lenient=lenient,
     )
-    with _pool_progress("pools") as show:
+    with count_progress("pools", n_lines=10) as show:
         result = vary_pool_width(
             collection,
             [with_threshold(m, relevance_threshold) for m in measure],
@@ -198,12 +198,20 @@ def common_topics(
     from bayespool.experiments import vary_common_topics
     from bayespool.report.random_pools import print_common_topics, write_common_topics
 
-    _check(jobs, output)
+    check_experiment(jobs, output)
     kinds = _kinds(types_file, pool_type, target_type)
-    collection = _read(
-        qrels, pool, organizations, order, run_id, known_depth, max_holes, pooled_runs, lenient
+    collection = read_campaign(
+        qrels,
+        pool,
+        organizations=organizations,
+        order=order,
+        run_id=run_id,
+        pool_depth=known_depth,
+        max_holes=max_holes,
+        pooled_runs=pooled_runs,
+        lenient=lenient,
     )
-    with _pool_progress("pools") as show:
+    with count_progress("pools", n_lines=10) as show:
         result = vary_common_topics(
             collection,
             [with_threshold(m, relevance_threshold) for m in measure],
@@ -264,12 +272,20 @@ def run_types(
     from bayespool.report.random_pools import print_run_types, write_run_types
     from bayespool.trec import read_run_types
 
-    _check(jobs, output)
+    check_experiment(jobs, output)
     kinds = read_run_types(types_file)
-    collection = _read(
-        qrels, pool, organizations, order, run_id, known_depth, max_holes, pooled_runs, lenient
+    collection = read_campaign(
+        qrels,
+        pool,
+        organizations=organizations,
+        order=order,
+        run_id=run_id,
+        pool_depth=known_depth,
+        max_holes=max_holes,
+        pooled_runs=pooled_runs,
+        lenient=lenient,
     )
-    with _pool_progress("types left out") as show:
+    with count_progress("types left out", n_lines=10) as show:
         result = leave_types_out(
             collection,
             [with_threshold(m, relevance_threshold) for m in measure],
@@ -293,16 +309,6 @@ def run_types(
         write_run_types(result, output, figures=figures)
 
 
-def _check(jobs: int, output: Path | None) -> None:
-    """Raise for what would stop the command at its end."""
-    from bayespool.report import check_folder
-
-    if jobs == 0:
-        raise InputError("--jobs 0: give a number of processes, or -1 for one per core")
-    if output is not None:
-        check_folder(output)
-
-
 def _kinds(path: Path | None, pool_type: str | None, target_type: str | None) -> dict[str, str] | None:
     from bayespool.trec import read_run_types
 
@@ -315,37 +321,6 @@ def _kinds(path: Path | None, pool_type: str | None, target_type: str | None) ->
     return read_run_types(path)
 
 
-def _read(
-    qrels: Path,
-    pool: list[Path],
-    organizations: Path | None,
-    order: Literal["score", "rank"],
-    run_id: Literal["file", "tag"],
-    known_depth: int | None,
-    max_holes: int | None,
-    pooled_runs: str | None,
-    lenient: bool,
-) -> Collection:
-    from bayespool.loading import read_collection
-    from bayespool.pool import describe_pool
-
-    with stage_progress() as say:
-        collection = read_collection(
-            qrels,
-            pool=[str(p) for p in pool],
-            organizations=organizations,
-            order=order,
-            run_id=run_id,
-            pool_depth=known_depth,
-            max_holes=max_holes,
-            pooled_run_ids=None if pooled_runs is None else split_list(pooled_runs),
-            strict=not lenient,
-            progress=lambda done, total: say(f"reading runs: {done} of {total}"),
-        )
-    typer.echo(f"pool: {describe_pool(collection)}", err=True)
-    return collection
-
-
 def _whole_numbers(text: str | None, option: str) -> list[int] | None:
     if text is None:
         return None
@@ -353,31 +328,3 @@ def _whole_numbers(text: str | None, option: str) -> list[int] | None:
         return [int(part) for part in split_list(text)]
     except ValueError:
         raise InputError(f"{option} {text}: not whole numbers", hint="for example 2,4,10") from None
-
-
-@contextmanager
-def _pool_progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar with the time that is left on a terminal; a line for each tenth elsewhere."""
-    if not sys.stderr.isatty():
-        told: list[int] = []
-
-        def say(done: int, total: int) -> None:
-            tenth = 10 * done // max(total, 1)
-            if tenth not in told:
-                told.append(tenth)
-                typer.echo(f"{what}: {done} of {total}", err=True)
-
-        yield say
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -22,6 +22,7 @@ from bayespool.counts import judgment_counts
 from bayespool.errors import InputError
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.resampling import (
+    Columns,
     PoolSettings,
     RandomPool,
     Runs,
@@ -33,6 +34,7 @@ from bayespool.experiments.resampling import (
     estimates_of,
     fitting_widths,
     in_random_pools,
+    ordered_table,
     run_types_of,
     whole_pool,
     with_drawn_pool,
@@ -65,7 +67,6 @@ the mean difference on the common topics; the mean of the true ones on the commo
 """
 
 FloatArray = npt.NDArray[np.float64]
-Columns = dict[str, list[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,7 +277,17 @@ def vary_common_topics(
         pool=str(describe_pool(whole)),
         query_ids=whole.query_ids,
         n_contributors=len(contributors(whole, by, types, pool_type)),
-        _rows=_table(found, results),
+        _rows=ordered_table(
+            results,
+            {
+                "measure": [str(m) for m in found.measures],
+                "pool_width": None,
+                "estimator": found.labels,
+                "score": SCORES,
+                "n_common": None,
+                "sample": None,
+            },
+        ),
     )
 
 
@@ -377,22 +388,6 @@ def _adjust_outside(
                     values = value if isinstance(value, list) else [value] * len(n_common)
                     columns.setdefault(name, []).extend(values)
     return columns, said
-
-
-def _table(settings: CommonTopicsSettings, results: Sequence[Columns]) -> pd.DataFrame:
-    """Rows in the order of measures, widths, estimators, scores, numbers of common topics and pools."""
-    import pandas as pd
-
-    frame = pd.DataFrame({name: [x for r in results for x in r[name]] for name in results[0]})
-    places = {
-        "measure": {str(m): i for i, m in enumerate(settings.measures)},
-        "estimator": {label: i for i, label in enumerate(settings.labels)},
-        "score": {score: i for i, score in enumerate(SCORES)},
-    }
-    measure, estimator, score = (frame[name].map(of).to_numpy() for name, of in places.items())
-    sample, n_common, width = (frame[name].to_numpy() for name in ("sample", "n_common", "pool_width"))
-    order = np.lexsort([sample, n_common, score, estimator, width, measure])
-    return frame.iloc[order].reset_index(drop=True)
 
 
 def _summarise(rows: pd.DataFrame, n_topics: int) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_co
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Precision
 
-__all__ = ["COVERAGE_LEVELS", "NOT_COUNTED", "FoldResult", "run_fold"]
+__all__ = ["COVERAGE_LEVELS", "NOT_COUNTED", "FoldResult", "own_warnings", "run_fold", "seeded"]
 
 COVERAGE_LEVELS = (50, 80, 95)
 """Levels, in percent, at which intervals are checked whatever ``ci_prob`` is."""
@@ -83,7 +83,7 @@ def run_fold(collection: Collection, fold: Fold, settings: LeaveOutSettings) -> 
     for label, estimator in settings.estimators:
         with clock.stage(label), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            estimates[label] = _seeded(estimator, settings, fold).estimate(
+            estimates[label] = seeded(estimator, settings.by, fold.name).estimate(
                 reduced, fold.run_ids, fold.measures
             )
         said += caught
@@ -101,7 +101,7 @@ def run_fold(collection: Collection, fold: Fold, settings: LeaveOutSettings) -> 
             for label, of_measures in estimates.items():
                 for name, values in compare.columns(label, of_measures[m]).items():
                     rows.setdefault(name, []).extend(values)
-    return FoldResult(fold, rows, truths, _ours(said), clock.seconds)
+    return FoldResult(fold, rows, truths, own_warnings(said), clock.seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,17 +204,19 @@ class _Clock:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - start
 
 
-def _seeded(estimator: Estimator, settings: LeaveOutSettings, fold: Fold) -> Estimator:
-    """The estimator with a seed of the fold's own, from names alone and from nothing that is judged."""
+def seeded(estimator: Estimator, *names: object) -> Estimator:
+    """The estimator with a seed of its own for the work named, from names alone and from nothing that is
+    judged; one without a seed as it is.
+    """
     fields = getattr(estimator, "__dataclass_fields__", {})
     if "random_seed" not in fields:
         return estimator
-    seed = seed_of(getattr(estimator, "random_seed"), settings.by, fold.name)  # noqa: B009 - not in the protocol
+    seed = seed_of(getattr(estimator, "random_seed"), *names)  # noqa: B009 - not in the protocol
     replaced: Any = dataclasses.replace(estimator, random_seed=seed)  # type: ignore[type-var]
     return replaced  # type: ignore[no-any-return]
 
 
-def _ours(caught: list[warnings.WarningMessage]) -> tuple[tuple[str, str], ...]:
+def own_warnings(caught: list[warnings.WarningMessage]) -> tuple[tuple[str, str], ...]:
     """Class and text of bayespool's own warnings; the others are given again."""
     ours: dict[tuple[str, str], None] = {}
     for message in caught:

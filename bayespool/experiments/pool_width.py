@@ -20,6 +20,7 @@ from bayespool.errors import InputError
 from bayespool.estimates import Estimates, equal_tailed_interval
 from bayespool.experiments.error_measures import mean_absolute_error, mean_error, root_mean_squared_error
 from bayespool.experiments.resampling import (
+    Columns,
     PoolSettings,
     RandomPool,
     Runs,
@@ -30,6 +31,7 @@ from bayespool.experiments.resampling import (
     estimates_of,
     fitting_widths,
     in_random_pools,
+    ordered_table,
     run_types_of,
     whole_pool,
     with_drawn_pool,
@@ -47,8 +49,6 @@ WIDTH_ESTIMATORS = ("lower-bound", "condensed-list", "systems-adjustment")
 """Estimators of figure 1 and table 1 of Webber & Park: unjudged documents not relevant, unjudged documents
 dropped, and the adjustment by leaving pooled systems out.
 """
-
-Columns = dict[str, list[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +252,15 @@ def vary_pool_width(
         pool=str(describe_pool(whole)),
         query_ids=whole.query_ids,
         n_contributors=len(contributors(whole, by, types, pool_type)),
-        _rows=_table(found, results),
+        _rows=ordered_table(
+            results,
+            {
+                "measure": [str(m) for m in found.measures],
+                "pool_width": None,
+                "estimator": found.labels,
+                "sample": None,
+            },
+        ),
     )
 
 
@@ -306,21 +314,6 @@ def _interval(found: Estimates, measure: Precision, ci_prob: float) -> tuple[lis
     n_ranks = measure.cutoff * len(found.query_ids)
     low, high = equal_tailed_interval(found.draws.sum(axis=2, dtype=np.int64), ci_prob)
     return (low / n_ranks).tolist(), (high / n_ranks).tolist()
-
-
-def _table(settings: PoolWidthSettings, results: Sequence[Columns]) -> pd.DataFrame:
-    """Rows in the order of measures, widths, estimators, pools and runs."""
-    import pandas as pd
-
-    frame = pd.DataFrame({name: [x for r in results for x in r[name]] for name in results[0]})
-    places = {
-        "measure": {str(m): i for i, m in enumerate(settings.measures)},
-        "estimator": {label: i for i, label in enumerate(settings.labels)},
-    }
-    measure, estimator = (frame[name].map(of).to_numpy() for name, of in places.items())
-    sample, width = (frame[name].to_numpy() for name in ("sample", "pool_width"))
-    order = np.lexsort([sample, estimator, width, measure])
-    return frame.iloc[order].reset_index(drop=True)
 
 
 def _summarise(rows: pd.DataFrame) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -23,13 +23,18 @@ import bayespool.errors
 from bayespool.collection import UNJUDGED, Collection
 from bayespool.errors import BayespoolWarning, InputError
 from bayespool.estimates import Estimates, Estimator
+from bayespool.experiments.fold_results import own_warnings, seeded
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Precision
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = [
     "PAPER_WIDTHS",
+    "Columns",
     "PoolSettings",
     "RandomPool",
     "Runs",
@@ -41,6 +46,7 @@ __all__ = [
     "estimates_of",
     "fitting_widths",
     "in_random_pools",
+    "ordered_table",
     "run_types_of",
     "whole_pool",
     "with_drawn_pool",
@@ -52,6 +58,7 @@ PAPER_WIDTHS = (2, 4, 10, 20, 40)
 Unit = Literal["run", "organization"]
 Runs = Literal["pooled", "all"]
 Said = tuple[tuple[str, str], ...]
+Columns = dict[str, list[Any]]
 Result = TypeVar("Result")
 
 
@@ -307,17 +314,9 @@ def estimates_of(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for label, estimator in settings.estimators:
-            if "random_seed" in getattr(estimator, "__dataclass_fields__", {}):
-                own = getattr(estimator, "random_seed")  # noqa: B009 - not in the protocol
-                seed = seed_of(own, "random pool", pool.width, pool.sample)
-                estimator = dataclasses.replace(estimator, random_seed=seed)  # type: ignore[type-var]
-            found[label] = estimator.estimate(reduced, pool.target_run_ids, settings.measures)
-    ours = {
-        (c.category.__name__, str(c.message)): None
-        for c in caught
-        if issubclass(c.category, BayespoolWarning)
-    }
-    return found, tuple(ours)
+            one = seeded(estimator, "random pool", pool.width, pool.sample)
+            found[label] = one.estimate(reduced, pool.target_run_ids, settings.measures)
+    return found, own_warnings(caught)
 
 
 def in_random_pools(
@@ -347,6 +346,20 @@ def in_random_pools(
         category = getattr(bayespool.errors, name, BayespoolWarning)
         warnings.warn(f"in {len(given)} of {len(pools)} pools: {min(given)}{more}", category, stacklevel=3)
     return [results[i] for i in range(len(pools))]
+
+
+def ordered_table(results: Sequence[Columns], keys: Mapping[str, Sequence[object] | None]) -> pd.DataFrame:
+    """Rows of all pools, sorted by the columns that ``keys`` names: in the order given, or by value where
+    there is none.
+    """
+    import pandas as pd
+
+    frame = pd.DataFrame({name: [x for r in results for x in r[name]] for name in results[0]})
+    columns = [
+        (frame[name] if order is None else frame[name].map({x: i for i, x in enumerate(order)})).to_numpy()
+        for name, order in keys.items()
+    ]
+    return frame.iloc[np.lexsort(columns[::-1])].reset_index(drop=True)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from bayespool.experiments.error_measures import (
     root_mean_squared_error,
     system_rank_error,
 )
-from bayespool.experiments.fold_results import FoldResult, run_fold
+from bayespool.experiments.fold_results import COVERAGE_LEVELS, FoldResult, run_fold
 from bayespool.experiments.folds import Fold
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.resampling import Runs, run_types_of, whole_pool
@@ -315,7 +315,7 @@ def _summarise(rows: pd.DataFrame, others: npt.NDArray[np.float64]) -> dict[str,
         "kendall_tau_b": kendall_tau_b(truth, value),
         "n_open": len(open_),
     }
-    for level in (50, 80, 95):
+    for level in COVERAGE_LEVELS:
         hits = open_[f"covered_{level}"].dropna().astype(bool)
         summary[f"coverage_{level}"] = float(hits.mean()) if len(hits) else np.nan
     summary["width"] = float((open_["upper"] - open_["lower"]).mean()) if posterior else np.nan

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,14 @@ from bayespool.checking import (
     engine_summary,
     self_calibration_frame,
 )
-from bayespool.report.experiments import FigureFormat, check_folder, print_table, write_frame
+from bayespool.report.experiments import (
+    FigureFormat,
+    check_folder,
+    file_name,
+    number,
+    print_table,
+    write_frame,
+)
 from bayespool.trec import atomic_write
 
 if TYPE_CHECKING:
@@ -138,7 +144,7 @@ def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "
     described = dict(checks.metadata) | {"problems": list(checks.problems)}
     atomic_write(folder / "settings.json", json.dumps(described, indent=1, ensure_ascii=False) + "\n")
     for (name, model), container in checks.containers.items():
-        write_container(container, folder / f"{_file_name(name)}-{model}.nc")
+        write_container(container, folder / f"{file_name(name)}-{model}.nc")
     if figures == "none":
         return
     from bayespool.plots import figure_grid, plot_elpd, plot_held_out_pit, plot_predictive
@@ -159,14 +165,14 @@ def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "
             panel.set_xlim(min(low), max(high))
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
-        _draw(figure, folder / f"predictive-{_file_name(measure)}", figures)
+        _draw(figure, folder / f"predictive-{file_name(measure)}", figures)
         figure, panels = figure_grid(len(mine), height=2.4)
         for panel, prediction in zip(panels, mine, strict=True):
             plot_held_out_pit(prediction, ax=panel)
         highest = max(panel.get_ylim()[1] for panel in panels)
         for panel in panels:
             panel.set_ylim(0, highest)
-        _draw(figure, folder / f"pit-{_file_name(measure)}", figures)
+        _draw(figure, folder / f"pit-{file_name(measure)}", figures)
 
 
 def write_self_calibration(
@@ -231,23 +237,15 @@ def _elpd_cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     names = ("elpd", "se", "elpd_diff", "dse", "weight", "weight_combined")
     digits = (1, 1, 1, 1, 2, 2)
     rows = [
-        [str(row["model"])] + [_number(row[name], n) for name, n in zip(names, digits, strict=True)]
+        [str(row["model"])] + [number(row[name], n) for name, n in zip(names, digits, strict=True)]
         for _, row in table.iterrows()
     ]
     return header, rows
 
 
-def _number(x: Any, digits: int) -> str:
-    return "–" if x != x else f"{x:.{digits}f}"
-
-
 def _make(folder: Path) -> None:
     check_folder(folder)
     folder.mkdir(exist_ok=True)
-
-
-def _file_name(measure: object) -> str:
-    return re.sub(r"[^A-Za-z0-9]+", "_", str(measure))
 
 
 def _draw(figure: Any, stem: Path, file_format: FigureFormat) -> None:

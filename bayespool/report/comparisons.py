@@ -12,6 +12,7 @@ import numpy as np
 
 from bayespool.comparisons import Comparison, Reversals
 from bayespool.errors import InputError
+from bayespool.report.experiments import number
 from bayespool.report.files import check_output
 from bayespool.report.sentences import TEST_NAMES, comparison_sentence, control_name
 from bayespool.trec import atomic_write
@@ -123,7 +124,7 @@ def print_reversals(found: Reversals, console: Console) -> None:
             rows = [
                 [
                     row["method"],
-                    _number(scores[row["method"]]),
+                    number(scores[row["method"]]),
                     *(_percent(row[name]) for name in ("separability", "separability_all", "kept")),
                     *(_percent(row[name]) for name in ("reversed", "swapped", "gained")),
                     _percent(other["reversed"] + other["swapped"]),
@@ -133,8 +134,8 @@ def print_reversals(found: Reversals, console: Console) -> None:
             _print(console, header, rows)
     for method, fitted in found.constants.items():
         console.print(
-            f"{method}: fitted constants C = {_number(fitted.c, 2)}, E = {_number(fitted.e, 3)} "
-            f"(RMSE {_number(fitted.rmse, 3)})",
+            f"{method}: fitted constants C = {number(fitted.c, 2)}, E = {number(fitted.e, 3)} "
+            f"(RMSE {number(fitted.rmse, 3)})",
             highlight=False,
         )
     if len(grades):
@@ -149,7 +150,7 @@ def print_reversals(found: Reversals, console: Console) -> None:
                 row["statement"],
                 str(row["n"]),
                 *(
-                    _number(x)
+                    number(x)
                     for x in (row["announced"], row["happened"], row["brier"], row["brier_constant"])
                 ),
             ]
@@ -230,7 +231,7 @@ def _difference_cells(pairs: pd.DataFrame, comparison: Comparison) -> tuple[list
             _interval(row["lower"], row["upper"]),
         ]
         + [
-            _number(x, 3)
+            number(x, 3)
             for x in (row["prob_greater"], row["prob_equal"], row["prob_less"], row["prob_equivalent"])
         ]
         for row in _records(pairs)
@@ -245,8 +246,8 @@ def _rank_cells(ranks: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     for (run, method), chances in ranks.groupby(["run_id", "method"], sort=False):
         first = chances.iloc[0]
         of_rank = dict(zip(chances["rank"], chances["prob_rank"], strict=True))
-        cells = [str(run), str(method), _number(first["value"]), f"{first['expected_rank']:.2f}"]
-        rows.append((first["expected_rank"], [*cells, *(_number(of_rank[rank], 3) for rank in shown)]))
+        cells = [str(run), str(method), number(first["value"]), f"{first['expected_rank']:.2f}"]
+        rows.append((first["expected_rank"], [*cells, *(number(of_rank[rank], 3) for rank in shown)]))
     return header, [cells for _, cells in sorted(rows, key=lambda row: row[0])]
 
 
@@ -259,11 +260,11 @@ def _test_cells(tests: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
             row["run_b"],
             row["method"],
             f"{row['difference']:+.4f}",
-            _number(row["p_value"]),
-            _number(row["p_adjusted"]),
+            number(row["p_value"]),
+            number(row["p_adjusted"]),
             "yes" if row["significant"] else "no",
-            _number(row["prob_significant"], 3),
-            _number(row["reversal_risk"], 3),
+            number(row["prob_significant"], 3),
+            number(row["reversal_risk"], 3),
         ]
         for row in _records(tests)
     ]
@@ -277,8 +278,8 @@ def _overview_cells(overview: pd.DataFrame) -> tuple[list[str], list[list[str]]]
             row["method"],
             str(row["n_pairs"]),
             str(row["n_significant"]),
-            _number(row["prob_significant"], 3),
-            _number(row["reversal_risk"], 3),
+            number(row["prob_significant"], 3),
+            number(row["reversal_risk"], 3),
         ]
         for row in _records(overview)
     ]
@@ -291,7 +292,7 @@ def _reliability_cells(reliability: pd.DataFrame) -> tuple[list[str], list[list[
         [
             signs[row["coefficient"]],
             row["method"],
-            _number(row["value"]),
+            number(row["value"]),
             "–" if np.isnan(row["lower"]) else f"{row['lower']:.4f} … {row['upper']:.4f}",
         ]
         for row in _records(reliability)
@@ -347,10 +348,6 @@ def _by_pair(frame: pd.DataFrame, run_ids: Sequence[str]) -> pd.DataFrame:
     """Rows of a pair together, pairs in the order of the runs."""
     place = {run: i for i, run in enumerate(run_ids)}
     return frame.sort_values(["run_a", "run_b"], kind="stable", key=lambda column: column.map(place))
-
-
-def _number(x: float, digits: int = 4) -> str:
-    return "–" if np.isnan(x) else f"{x:.{digits}f}"
 
 
 def _percent(x: float) -> str:

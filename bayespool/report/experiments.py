@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-__all__ = ["FigureFormat", "check_folder", "print_leave_out", "print_table", "write_frame", "write_leave_out"]
+__all__ = [
+    "FigureFormat",
+    "check_folder",
+    "file_name",
+    "number",
+    "print_leave_out",
+    "print_table",
+    "write_frame",
+    "write_leave_out",
+]
 
 FigureFormat = Literal["png", "svg", "none"]
 
@@ -148,6 +157,16 @@ def print_table(console: Console, header: Sequence[str], rows: Sequence[Sequence
     console.width = before
 
 
+def file_name(name: object) -> str:
+    """A name that any file system takes."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", str(name)).strip("_")
+
+
+def number(x: float, digits: int = 4) -> str:
+    """A number for a table; a dash where there is none."""
+    return "–" if np.isnan(x) else f"{x:.{digits}f}"
+
+
 def _scope(settings: LeaveOutSettings, query_ids: Sequence[str]) -> str:
     parts = [f"each {settings.by} left out in turn, mean over {len(query_ids)} topics"]
     if settings.denominator == "run":
@@ -169,7 +188,7 @@ def _errors(rows: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     columns = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b")
     body = [
         [str(row["estimator"])]
-        + [_whole(row[name]) if name.startswith("sre") else _number(row[name]) for name in columns]
+        + [_whole(row[name]) if name.startswith("sre") else number(row[name]) for name in columns]
         for _, row in rows.iterrows()
     ]
     return header, body
@@ -187,7 +206,7 @@ def _intervals(rows: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     body = [
         [str(row["estimator"])]
         + [_share(row[name]) for name in names]
-        + [_number(row["width"]), _number(row["crps"])]
+        + [number(row["width"]), number(row["crps"])]
         for _, row in rows.iterrows()
     ]
     return header, body
@@ -232,7 +251,7 @@ def _figures(result: LeaveOutResult, file_format: Literal["png", "svg"]) -> dict
     plot_mae(result, ax=panel)
     made["mae"] = render(figure, file_format)
     for measure in result.settings.measures:
-        name = re.sub(r"[^A-Za-z0-9]+", "_", str(measure))
+        name = file_name(measure)
         figure, panels = figure_grid(len(labels))
         for panel, label in zip(panels, labels, strict=True):
             plot_truth(result, measure, label, ax=panel)
@@ -243,10 +262,6 @@ def _figures(result: LeaveOutResult, file_format: Literal["png", "svg"]) -> dict
                 plot_pit(result, measure, label, ax=panel)
             made[f"pit-{name}"] = render(figure, file_format)
     return made
-
-
-def _number(x: float) -> str:
-    return "–" if np.isnan(x) else f"{x:.4f}"
 
 
 def _share(x: float) -> str:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from bayespool import __version__
 from bayespool.experiments import CommonTopicsResult, PoolWidthResult, RunTypesResult
-from bayespool.measures import Precision
-from bayespool.report.experiments import FigureFormat, check_folder, print_table, write_frame
+from bayespool.report.experiments import (
+    FigureFormat,
+    check_folder,
+    file_name,
+    number,
+    print_table,
+    write_frame,
+)
 from bayespool.trec import atomic_write
 
 if TYPE_CHECKING:
@@ -48,7 +51,7 @@ def print_pool_width(result: PoolWidthResult, console: Console) -> None:
             header += [f"truth in\n{100 * s.ci_prob:g} %", f"width of\n{100 * s.ci_prob:g} %"]
             names += ["coverage", "interval_width"]
         body = [
-            [str(row["estimator"]), str(row["pool_width"]), *(_number(row[name]) for name in names)]
+            [str(row["estimator"]), str(row["pool_width"]), *(number(row[name]) for name in names)]
             for label in s.labels
             for _, row in rows[rows["estimator"] == label].iterrows()
         ]
@@ -106,7 +109,7 @@ def print_run_types(result: RunTypesResult, console: Console) -> None:
                 names += ["coverage_50", "coverage_80", "coverage_95", "width", "crps"]
             body = [
                 [str(row["estimator"])]
-                + [_number(row[name], 0 if name == "sre" else 3 if "cover" in name else 4) for name in names]
+                + [number(row[name], 0 if name == "sre" else 3 if "cover" in name else 4) for name in names]
                 for _, row in rows.iterrows()
             ]
             print_table(console, header, body)
@@ -129,7 +132,7 @@ def write_pool_width(result: PoolWidthResult, folder: Path, *, figures: FigureFo
         for measure in result.settings.measures:
             figure, (panel,) = figure_grid(1, width=6.5, height=4.5)
             plot_pool_width(result, measure, ax=panel)
-            _keep(folder, f"pool-width-{_plain(measure)}", render(figure, figures), figures)
+            _keep(folder, f"pool-width-{file_name(measure)}", render(figure, figures), figures)
 
 
 def write_common_topics(result: CommonTopicsResult, folder: Path, *, figures: FigureFormat = "png") -> None:
@@ -152,7 +155,7 @@ def write_common_topics(result: CommonTopicsResult, folder: Path, *, figures: Fi
                 figure, panels = figure_grid(len(s.widths))
                 for panel, width in zip(panels, s.widths, strict=True):
                     plot_common_topics(result, measure, label, width, ax=panel)
-                name = f"common-topics-{_plain(measure)}-{_plain(label)}"
+                name = f"common-topics-{file_name(measure)}-{file_name(label)}"
                 _keep(folder, name, render(figure, figures), figures)
 
 
@@ -174,7 +177,7 @@ def write_run_types(result: RunTypesResult, folder: Path, *, figures: FigureForm
             figure, panels = figure_grid(len(result.settings.types), width=5)
             for panel, kind in zip(panels, result.settings.types, strict=True):
                 plot_run_types(result, measure, kind, ax=panel)
-            _keep(folder, f"run-types-{_plain(measure)}", render(figure, figures), figures)
+            _keep(folder, f"run-types-{file_name(measure)}", render(figure, figures), figures)
 
 
 def _write(result: Result, folder: Path, name: str, settings: Mapping[str, Any]) -> None:
@@ -198,12 +201,12 @@ def _keep(folder: Path, name: str, content: bytes, file_format: Literal["png", "
 def _of_width(rows: pd.DataFrame) -> list[list[str]]:
     """Lines of one width: the unadjusted score needs no common topic, the others a number of them each."""
     width, plain = str(rows["pool_width"].iloc[0]), rows[rows["score"] == "unadjusted"]
-    lines = [["unadjusted", width, _number(plain["mae"].iloc[0]), *[""] * len(plain)]]
+    lines = [["unadjusted", width, number(plain["mae"].iloc[0]), *[""] * len(plain)]]
     for score in ("mixed", "adjusted", "common-only"):
         of_one = rows[rows["score"] == score]
-        lines.append([score, width, "", *(_number(x) for x in of_one["mae"])])
+        lines.append([score, width, "", *(number(x) for x in of_one["mae"])])
         if score == "adjusted":
-            lines.append(["  law", width, "", *(_number(x) for x in of_one["mae_law"])])
+            lines.append(["  law", width, "", *(number(x) for x in of_one["mae_law"])])
     return lines
 
 
@@ -222,11 +225,3 @@ def _scope(result: Result) -> str:
 
 def _say(console: Console, text: str) -> None:
     console.print(text, highlight=False, markup=False, soft_wrap=True)
-
-
-def _plain(name: Precision | str) -> str:
-    return re.sub(r"[^A-Za-z0-9]+", "_", str(name)).strip("_")
-
-
-def _number(x: float, digits: int = 4) -> str:
-    return "–" if np.isnan(x) else f"{x:.{digits}f}"
