@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import Outcome
 from hypothesis import settings
+
+from bayespool import cli
 
 # A shell starts what runs in its background with Ctrl-C ignored, and children inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -74,3 +78,22 @@ def repetitions() -> Callable[[int, int], int]:
     if not 0 < scale <= 1:
         pytest.fail(f"{SLOW_SCALE} must be over 0 and at most 1, and is {scale}")
     return lambda full, least: max(least, round(full * scale))
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """`main` in this process, with a pipe for its output."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def call(*arguments: object) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["bayespool", *map(str, arguments)])
+        with warnings.catch_warnings():  # main sets how warnings are shown, for a process that is its own
+            try:
+                cli.main()
+                status = 0
+            except SystemExit as end:
+                status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        captured = capsys.readouterr()
+        return Outcome(status, captured.out, captured.err)
+
+    return call

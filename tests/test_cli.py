@@ -9,48 +9,20 @@ import shutil
 import signal
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from commands import Outcome
 
 import bayespool
-from bayespool import cli
 from bayespool.counts import judgment_counts
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import DEFAULT_ESTIMATORS, score
 from bayespool.simulation import load_example, simulate_example
 
 FAST = ("--estimators", "background")  # what is asked has nothing to do with the estimator
-
-
-@dataclass(frozen=True)
-class Outcome:
-    status: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
-    """`main` in this process, with a pipe for its output."""
-    monkeypatch.setenv("COLUMNS", "80")
-
-    def call(*arguments: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["bayespool", *map(str, arguments)])
-        with warnings.catch_warnings():  # main sets how warnings are shown, for a process that is its own
-            try:
-                cli.main()
-                status = 0
-            except SystemExit as end:
-                status = end.code if isinstance(end.code, int) else int(end.code is not None)
-        captured = capsys.readouterr()
-        return Outcome(status, captured.out, captured.err)
-
-    return call
 
 
 @pytest.fixture(scope="session")

@@ -5,10 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-import sys
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -16,10 +13,10 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from commands import Outcome
 from rich.console import Console
 from toys import from_rankings
 
-from bayespool import cli
 from bayespool.comparisons import Comparison, Reversals, compare, reversals
 from bayespool.errors import InputError, OutputError
 from bayespool.report.comparisons import (
@@ -35,32 +32,6 @@ from bayespool.simulation import load_example, simulate_example
 
 NEW = ("new-a", "new-b")
 FAST = ("--estimators", "posterior-ratio", "--draws", "50")
-
-
-@dataclass(frozen=True)
-class Outcome:
-    status: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
-    """`main` in this process, with a pipe for its output."""
-    monkeypatch.setenv("COLUMNS", "80")
-
-    def call(*arguments: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["bayespool", *map(str, arguments)])
-        with warnings.catch_warnings():  # main sets how warnings are shown, for a process that is its own
-            try:
-                cli.main()
-                status = 0
-            except SystemExit as end:
-                status = end.code if isinstance(end.code, int) else int(end.code is not None)
-        captured = capsys.readouterr()
-        return Outcome(status, captured.out, captured.err)
-
-    return call
 
 
 @pytest.fixture(scope="session")

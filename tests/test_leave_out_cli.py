@@ -2,49 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from commands import Outcome
 
-from bayespool import cli
 from bayespool.experiments import leave_out
 from bayespool.simulation import load_example, simulate_example
 
 
-@dataclass(frozen=True)
-class Outcome:
-    status: int
-    out: str
-    err: str
-
-
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
-    """`main` in this process, with a pipe for its output."""
-    monkeypatch.setenv("COLUMNS", "80")
-
-    def call(*arguments: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["bayespool", "leave-out", *map(str, arguments)])
-        with warnings.catch_warnings():  # main sets how warnings are shown, for a process that is its own
-            try:
-                cli.main()
-                status = 0
-            except SystemExit as end:
-                status = end.code if isinstance(end.code, int) else int(end.code is not None)
-        captured = capsys.readouterr()
-        return Outcome(status, captured.out, captured.err)
-
-    return call
+def run(run: Callable[..., Outcome]) -> Callable[..., Outcome]:
+    """The command ``leave-out`` in this process."""
+    return functools.partial(run, "leave-out")
 
 
 @pytest.fixture(scope="module")

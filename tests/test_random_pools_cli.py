@@ -3,45 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from commands import Outcome
 
-from bayespool import cli
 from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
 from bayespool.loading import read_collection
 from bayespool.simulation import simulate_example
-
-
-@dataclass(frozen=True)
-class Outcome:
-    status: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
-    """`main` in this process, with a pipe for its output."""
-    monkeypatch.setenv("COLUMNS", "80")
-
-    def call(*arguments: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["bayespool", *map(str, arguments)])
-        with warnings.catch_warnings():  # main sets how warnings are shown, for a process that is its own
-            try:
-                cli.main()
-                status = 0
-            except SystemExit as end:
-                status = end.code if isinstance(end.code, int) else int(end.code is not None)
-        captured = capsys.readouterr()
-        return Outcome(status, captured.out, captured.err)
-
-    return call
 
 
 @pytest.fixture(scope="module")
