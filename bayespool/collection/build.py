@@ -61,22 +61,27 @@ def build_collection(
     """
     _check(runs, qrels, order)
     query_ids, query_codes = _query_codes(runs, qrels)
-    doc_ids, doc_codes = _doc_codes([*(run.doc_id for run in runs), qrels.doc_id])
-    vocabulary, sort_key = _stack(runs, query_codes[:-1], doc_codes[:-1], len(query_ids), order)
-    document = np.empty_like(vocabulary)
+    names, doc_codes = _doc_codes([*(run.doc_id for run in runs), qrels.doc_id])
+    with ThreadPoolExecutor(1) as sorter:  # beside the stacking, which needs no order yet
+        sorting = sorter.submit(pc.sort_indices, names)
+        document, sort_key = _stack(runs, query_codes[:-1], doc_codes[:-1], len(query_ids), order)
+        by_bytes = sorting.result()
+    sorted_code = by_bytes.to_numpy().astype(np.intp)
 
     def on_topic(t: int) -> tuple[IntArray, npt.NDArray[np.int16]]:
-        """Documents of a topic and their relevance; writes its rankings, as positions among the documents."""
+        """Documents of a topic, in byte order, and their relevance; replaces the codes in its rankings by
+        positions among the documents, best first.
+        """
         judged_here = query_codes[-1] == t
         judged = doc_codes[-1][judged_here]
-        retrieved = vocabulary[:, t, :] >= 0
-        seen = np.zeros(len(doc_ids), dtype=bool)
-        seen[vocabulary[:, t, :][retrieved]] = True
+        retrieved = document[:, t, :] >= 0
+        seen = np.zeros(len(names), dtype=bool)
+        seen[document[:, t, :][retrieved]] = True
         seen[judged] = True
-        present = np.flatnonzero(seen).astype(np.int32)
-        position = np.empty(len(doc_ids), dtype=np.int32)
-        position[present] = np.arange(len(present), dtype=np.int32)
-        document[:, t, :] = _order(position[vocabulary[:, t, :]], sort_key[:, t, :], retrieved)
+        present = np.flatnonzero(seen[sorted_code]).astype(np.int32)
+        position = np.empty(len(names), dtype=np.int32)
+        position[sorted_code[present]] = np.arange(len(present), dtype=np.int32)
+        document[:, t, :] = _order(position[document[:, t, :]], sort_key[:, t, :], retrieved)
         relevance = np.full(len(present), UNJUDGED, dtype=np.int16)
         relevance[position[judged]] = np.maximum(qrels.relevance[judged_here], UNJUDGED)
         return present, relevance
@@ -86,7 +91,7 @@ def build_collection(
     n_present = np.array([len(documents) for documents in present], dtype=np.int32)
     document += np.where(document >= 0, (np.cumsum(n_present) - n_present)[:, None], 0)
     run_ids = tuple(run.run_id for run in runs)
-    names, organization = _organizations(run_ids, organizations or {})
+    organization_names, organization = _organizations(run_ids, organizations or {})
     pooled_ids = set(pooled_run_ids)
     return Collection(
         run_ids=run_ids,
@@ -95,8 +100,8 @@ def build_collection(
         relevance=np.concatenate(relevance),
         pair_topic=np.repeat(np.arange(len(query_ids), dtype=np.int32), n_present),
         pair_doc=np.concatenate(present),
-        doc_ids=doc_ids,
-        organizations=names,
+        doc_ids=names.take(by_bytes),
+        organizations=organization_names,
         organization=organization,
         pooled=np.array([run in pooled_ids for run in run_ids]),
         pool_depth=pool_depth,
@@ -152,7 +157,7 @@ def _query_codes(runs: Sequence[Run], qrels: Qrels) -> tuple[tuple[str, ...], li
 
 
 def _doc_codes(columns: Sequence[pa.DictionaryArray]) -> tuple[pa.StringArray, list[IntArray]]:
-    """All document ids in byte order, and each column as indices into them.
+    """All document ids in the order they are met, and each column as indices into them.
 
     Equal ids of all columns are found in two halves at once (pyarrow gives up the GIL), then between them.
     """
@@ -162,15 +167,10 @@ def _doc_codes(columns: Sequence[pa.DictionaryArray]) -> tuple[pa.StringArray, l
         names, to_names = _unify(
             [pa.DictionaryArray.from_arrays(np.arange(len(part), dtype=np.int32), part) for part, _ in halves]
         )
-        order = pc.sort_indices(names)
-        rank = np.empty(len(names), dtype=np.int32)
-        rank[order.to_numpy()] = np.arange(len(names), dtype=np.int32)
-        codes = [
-            (to_code, code)
-            for (_, part), to_code in zip(halves, (rank[found] for found in to_names), strict=True)
-            for code in part
-        ]
-        return names.take(order), list(threads.map(lambda pair: np.take(*pair), codes))
+        codes = halves[0][1]  # those met first keep their codes
+        for (_, part), to_code in zip(halves[1:], to_names[1:], strict=True):
+            codes += threads.map(to_code.take, part)
+        return names, codes
 
 
 def _unify(columns: Sequence[pa.DictionaryArray]) -> tuple[pa.StringArray, list[IntArray]]:

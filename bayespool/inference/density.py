@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import cho_solve
 from scipy.special import betaln, expit
 
 from bayespool.errors import InputError
@@ -117,6 +118,17 @@ class Density:
         for block in self._blocks:
             block.add_derivatives(block.nodes(x, covariance), gradient, hessian, expected=False)
         return gradient, hessian
+
+    def drift(self, x: FloatArray, theta: FloatArray, lower: FloatArray) -> FloatArray:
+        """How the mode x moves with θ, dx/dθ, shape (scale, parameter), from the lower Cholesky factor of the
+        curvature there.
+        """
+        pull = np.zeros((len(self.scales), self.size))
+        for g, name in enumerate(self.scales):
+            where = self.slices[name]
+            pull[g, where] = 2 * np.exp(-2 * theta[g]) * x[where]
+        drift: FloatArray = cho_solve((lower, True), pull.T).T
+        return drift
 
     def _prior_derivatives(self, x: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         gradient, hessian = np.zeros(self.size), np.zeros((self.size, self.size))

@@ -89,13 +89,16 @@ class Laplace:
             No mode found, a curvature that is not positive, or a few importance ratios to the exact density
             that carry most of the weight.
         """
+        from threadpoolctl import threadpool_limits
+
         density = Density(structure)
-        approximation = approximate(density, n_points=self.n_points)
-        x, theta, point = approximation.draw(self.draws, np.random.default_rng(random_seed))
         n, pareto_k, share = float(self.draws), float("nan"), 1.0
-        if self.n_checked:
-            log_ratio = approximation.log_ratios(x, point, self.n_checked)
-            pareto_k, share = _pareto_k(log_ratio), _effective_share(log_ratio)
+        with threadpool_limits(limits=1):  # threads wait longer for each other than such small systems take
+            approximation = approximate(density, n_points=self.n_points)
+            x, theta, point = approximation.draw(self.draws, np.random.default_rng(random_seed))
+            if self.n_checked:
+                log_ratio = approximation.log_ratios(x, point, self.n_checked)
+                pareto_k, share = _pareto_k(log_ratio), _effective_share(log_ratio)
         problems: tuple[str, ...] = ()
         if not approximation.converged:
             problems += ("no mode with positive curvature was found",)
@@ -210,10 +213,12 @@ def approximate(density: Density, *, n_points: int = 32) -> Approximation:
             density, theta[None], np.ones(1), x[None], [lower], np.array([log_marginal]), fine
         )
     theta, x, axes = _theta_mode(density, theta, x)
+    x, lower, *_ = _mode(density, theta, x)
+    drift = density.drift(x, theta, lower)
     standard = _low_discrepancy(n_points * n_scales, n_scales)
     spread = np.where(standard < 0, *_SPREAD)
     thetas = theta + (standard * spread) @ np.linalg.cholesky(axes @ axes.T).T
-    found = [_mode(density, t, x) for t in thetas]
+    found = [_mode(density, t, x + (t - theta) @ drift) for t in thetas]
     log_weight = np.array([f[2] for f in found])
     log_weight += (0.5 * standard**2 + np.log(spread)).sum(axis=1)
     weight = np.exp(log_weight - log_weight.max())
@@ -237,13 +242,14 @@ def _theta_mode(
     n = len(theta)
     unit = np.eye(n) * _STEP
     for _ in range(15):
-        x, _, center, _ = _mode(density, theta, x)
-        plus = np.array([_mode(density, theta + u, x)[2] for u in unit])
-        minus = np.array([_mode(density, theta - u, x)[2] for u in unit])
+        x, lower, center, _ = _mode(density, theta, x)
+        moved = _STEP * density.drift(x, theta, lower)
+        plus = np.array([_mode(density, theta + u, x + d)[2] for u, d in zip(unit, moved, strict=True)])
+        minus = np.array([_mode(density, theta - u, x - d)[2] for u, d in zip(unit, moved, strict=True)])
         curvature = np.diag((plus - 2 * center + minus) / _STEP**2)
         for i in range(n):
             for j in range(i):
-                both = _mode(density, theta + unit[i] + unit[j], x)[2]
+                both = _mode(density, theta + unit[i] + unit[j], x + moved[i] + moved[j])[2]
                 curvature[i, j] = curvature[j, i] = (both - plus[i] - plus[j] + center) / _STEP**2
         values, vectors = np.linalg.eigh(-curvature)
         values = np.clip(values, 1.0, None)  # a scale is never known worse than to a factor of e
