@@ -120,4 +120,4 @@ def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, Float
         for name, index in predictor.groups.items():
             z = z + draws[f"{name}_effect"][:, index]
         predictors.append(z)
-    return block.link(predictors)[0]
+    return predictors[0] if block.link is None else block.link.log_odds(predictors)

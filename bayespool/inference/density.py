@@ -12,10 +12,12 @@ from scipy.special import betaln, expit
 from bayespool.errors import InputError
 from bayespool.inference.kernels import (
     Design,
+    add_product,
+    add_weights,
     binomial_terms,
     covariances,
     linear_predictor,
-    weighted_product,
+    product_terms,
 )
 from bayespool.models.priors import Prior
 from bayespool.models.structure import Block, Coefficient, Predictor, Structure
@@ -147,27 +149,38 @@ class Density:
 
 
 class _Prepared:
-    """A block with the design matrix of each predictor."""
+    """A block with the design matrix of each predictor.
+
+    Values of the predictors have shape (predictor, observation).
+    """
 
     def __init__(self, block: Block, density: Density) -> None:
-        self.link = block.link
         self.size = density.size
         self.successes, self.trials = block.successes.astype(float), block.trials.astype(float)
-        self.designs = tuple(
-            _design(predictor, len(self.successes), density) for predictor in block.predictors
-        )
+        n = len(self.successes)
+        self.designs = tuple(_design(predictor, n, density) for predictor in block.predictors)
+        self.is_product = block.link is not None
+        given = block.link.residual if block.link is not None else None
+        self.residual = np.zeros(n) if given is None else given
 
-    def predictors(self, x: FloatArray) -> list[FloatArray]:
-        return [linear_predictor(design, x) for design in self.designs]
+    def predictors(self, x: FloatArray) -> FloatArray:
+        return np.array([linear_predictor(design, x) for design in self.designs])
 
     def log_likelihood(self, x: FloatArray) -> float:
-        return float(binomial_terms(self.link(self.predictors(x))[0], self.successes, self.trials)[0])
+        eta, *_ = self._logit(self.predictors(x))
+        return float(binomial_terms(eta, self.successes, self.trials)[0])
 
-    def nodes(self, x: FloatArray, covariance: FloatArray) -> list[tuple[float, list[FloatArray]]]:
+    def _logit(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Logit of the chance, its gradient in the predictors, and its second derivatives."""
+        if self.is_product:
+            return product_terms(z, self.residual)
+        return z[0], np.ones_like(z), np.zeros((1, *z.shape))
+
+    def nodes(self, x: FloatArray, covariance: FloatArray) -> list[tuple[float, FloatArray]]:
         """Weights and values of the predictors: a cubature over the Gaussian about x."""
         z = self.predictors(x)
         n_predictors = len(z)
-        variance = np.empty((len(z[0]), n_predictors, n_predictors))
+        variance = np.empty((z.shape[1], n_predictors, n_predictors))
         for k in range(n_predictors):
             for m in range(k + 1):
                 both = covariances(self.designs[k], self.designs[m], covariance)
@@ -178,42 +191,32 @@ class _Prepared:
         reach = np.sqrt(n_predictors / (1 - center))
         nodes = [(center, z)] if center else []
         for axis in range(n_predictors):
-            for sign in (reach, -reach):
-                moved = [z[m] + sign * root[:, m, axis] for m in range(n_predictors)]
-                nodes.append(((1 - center) / (2 * n_predictors), moved))
+            moved = reach * root[:, :, axis].T
+            nodes += [((1 - center) / (2 * n_predictors), z + sign * moved) for sign in (1, -1)]
         return nodes
 
     def add_derivatives(
         self,
-        nodes: list[tuple[float, list[FloatArray]]],
+        nodes: list[tuple[float, FloatArray]],
         gradient: FloatArray,
         hessian: FloatArray,
         *,
         expected: bool,
     ) -> float:
         """Add to both the mean over the nodes, and return that of the log likelihood."""
-        value = 0.0
-        first_weights: dict[int, FloatArray] = {}
-        second_weights: dict[tuple[int, int], FloatArray] = {}
+        n_predictors, n = len(self.designs), len(self.successes)
+        value, slope, bend = 0.0, np.zeros((n_predictors, n)), np.zeros((n_predictors, n_predictors, n))
         for at, z in nodes:
-            eta, first, second = self.link(z)
+            eta, first, second = self._logit(z)
             log_likelihood, score, information = binomial_terms(eta, self.successes, self.trials)
             value += at * log_likelihood
-            for m in range(len(first)):
-                first_weights[m] = first_weights.get(m, 0.0) + at * score * first[m]
-                for k in range(m + 1):
-                    weight = information * first[m] * first[k]
-                    if not expected and (k, m) in second:
-                        weight = weight - score * second[k, m]
-                    second_weights[k, m] = second_weights.get((k, m), 0.0) + at * weight
-        for m, weight in first_weights.items():
-            matrix, columns, index = self.designs[m]
-            gradient[columns] += matrix.T @ weight
+            add_weights(at, score, information, first, second, expected, slope, bend)
+        for m, (matrix, columns, index) in enumerate(self.designs):
+            gradient[columns] += matrix.T @ slope[m]
             for effect in index.T:
-                gradient += np.bincount(effect, weight, self.size)
-        for (k, m), weight in second_weights.items():
-            product = weighted_product(self.designs[k], self.designs[m], k == m, weight, self.size)
-            hessian += product if k == m else product + product.T
+                gradient += np.bincount(effect, slope[m], self.size)
+            for k in range(m + 1):
+                add_product(self.designs[k], self.designs[m], k == m, bend[k, m], hessian)
         return value
 
 

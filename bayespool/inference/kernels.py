@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, log1p
+from math import exp, log, log1p
 from typing import NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Design", "binomial_terms", "covariances", "linear_predictor", "weighted_product"]
+__all__ = [
+    "Design",
+    "add_product",
+    "add_weights",
+    "binomial_terms",
+    "covariances",
+    "linear_predictor",
+    "product_terms",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -74,14 +82,76 @@ def binomial_terms(
 
 
 @_compiled
-def weighted_product(left: Design, right: Design, same: bool, weight: FloatArray, size: int) -> FloatArray:
-    """Zₗᵀ·diag(weight)·Zᵣ, shape (parameter, parameter); with ``same`` both are one."""
+def product_terms(z: FloatArray, residual: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Logit of the chance of a `Product` plus its effect, from z of shape (predictor, observation): η, its
+    gradient in z and its second derivatives, whose first axes are of predictors.
+
+    With three predictors there is no E, and the residual is zero.
+    """
+    n_predictors, n = z.shape
+    last = n_predictors - 1
+    eta, first = np.empty(n), np.ones((n_predictors, n))
+    second = np.zeros((n_predictors, n_predictors, n))
+    s, d = np.zeros(3), np.zeros(3)
+    for i in range(n):
+        for m in range(last):
+            small = exp(-abs(z[m, i]))
+            s[m] = (1.0 if z[m, i] >= 0 else small) / (1.0 + small)
+            d[m] = small / (1.0 + small) ** 2
+        share = 1.0 - residual[i]
+        chance = share * s[0] * s[1] + residual[i] * s[2]
+        chance = min(max(chance, 1e-12), 1.0 - 1e-12)  # a step too far may leave neither 0 nor 1 to divide by
+        scale = 1.0 / (chance * (1.0 - chance))
+        eta[i] = log(chance) - log1p(-chance) + z[last, i]
+        first[0, i] = share * d[0] * s[1] * scale
+        first[1, i] = share * s[0] * d[1] * scale
+        second[0, 0, i] = share * d[0] * (1 - 2 * s[0]) * s[1] * scale
+        second[0, 1, i] = share * d[0] * d[1] * scale
+        second[1, 1, i] = share * s[0] * d[1] * (1 - 2 * s[1]) * scale
+        if last == 3:
+            first[2, i] = residual[i] * d[2] * scale
+            second[2, 2, i] = residual[i] * d[2] * (1 - 2 * s[2]) * scale
+        for m in range(last):
+            for k in range(m + 1):
+                second[k, m, i] -= first[k, i] * first[m, i] * (1 - 2 * chance)
+                second[m, k, i] = second[k, m, i]
+    return eta, first, second
+
+
+@_compiled
+def add_weights(
+    at: float,
+    score: FloatArray,
+    information: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    expected: bool,
+    gradient: FloatArray,
+    curvature: FloatArray,
+) -> None:
+    """Add ``at`` times the gradient of a log likelihood in its predictors, and minus its Hessian (k ≤ m)."""
+    n_predictors = len(first)
+    for m in range(n_predictors):
+        for i in range(len(score)):
+            gradient[m, i] += at * score[i] * first[m, i]
+        for k in range(m + 1):
+            for i in range(len(score)):
+                weight = information[i] * first[m, i] * first[k, i]
+                if not expected:
+                    weight -= score[i] * second[k, m, i]
+                curvature[k, m, i] += at * weight
+
+
+@_compiled
+def add_product(left: Design, right: Design, same: bool, weight: FloatArray, total: FloatArray) -> None:
+    """Add Zₗᵀ·diag(weight)·Zᵣ to a symmetric total, shape (parameter, parameter), and its transpose unless
+    with ``same`` both designs are one.
+    """
     a_matrix, a_index, b_matrix, b_index = left.matrix, left.effects, right.matrix, right.effects
-    n_a, n_b = a_matrix.shape[1], b_matrix.shape[1]
+    n_a, n_b, size = a_matrix.shape[1], b_matrix.shape[1], len(total)
     among = np.zeros((n_a, n_b))
-    down = np.zeros((size, n_b))
-    across = np.zeros((size, n_a))
-    product = np.zeros((size, size))
+    down = np.zeros((n_b, size))
+    across = np.zeros((n_a, size))
     for i in range(len(weight)):
         for a in range(n_a):
             part = weight[i] * a_matrix[i, a]
@@ -90,26 +160,29 @@ def weighted_product(left: Design, right: Design, same: bool, weight: FloatArray
         for g in range(a_index.shape[1]):
             own = a_index[i, g]
             for b in range(n_b):
-                down[own, b] += weight[i] * b_matrix[i, b]
+                down[b, own] += weight[i] * b_matrix[i, b]
             for h in range(b_index.shape[1]):
-                product[own, b_index[i, h]] += weight[i]
+                total[own, b_index[i, h]] += weight[i]
+                if not same:
+                    total[b_index[i, h], own] += weight[i]
         if same:
             continue
         for h in range(b_index.shape[1]):
             own = b_index[i, h]
             for a in range(n_a):
-                across[own, a] += weight[i] * a_matrix[i, a]
-    if same:
-        across = down
+                across[a, own] += weight[i] * a_matrix[i, a]
     for a in range(n_a):
         for b in range(n_b):
-            product[left.columns[a], right.columns[b]] += among[a, b]
+            total[left.columns[a], right.columns[b]] += among[a, b]
+            if not same:
+                total[right.columns[b], left.columns[a]] += among[a, b]
         for j in range(size):
-            product[left.columns[a], j] += across[j, a]
+            total[left.columns[a], j] += across[a, j]
+            total[j, left.columns[a]] += across[a, j]
     for b in range(n_b):
         for j in range(size):
-            product[j, right.columns[b]] += down[j, b]
-    return product
+            total[j, right.columns[b]] += down[b, j]
+            total[right.columns[b], j] += down[b, j]
 
 
 @_compiled

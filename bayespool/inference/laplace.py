@@ -40,7 +40,8 @@ _LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the 
 _LEAST_CHECKED = 100  # draws, for a tail to be fitted to
 _LEAST_SHARE = 0.05  # of effective draws; most fits have 0.6 and more
 _KERNEL = 0.3  # how far θ moves about its point, in standard deviations
-_SPREAD = (2.2, 1.3)  # of the points to the left and right of θ's mode: a scale may be near zero, rarely huge
+_LEFT = 1.5  # mean distance of the points to the left of θ's mode: near zero any scale is as likely
+_RIGHT = 1.3  # standard deviation of those to the right
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,17 +167,25 @@ class Approximation:
             x[mine] = (
                 self.mode[k] + solve_triangular(self.cholesky[k], noise[mine].T, lower=True, trans="T").T
             )
-        return x, self._spread_out(self.theta[point], rng), point
+        return x, self._spread_out(point, rng), point
 
-    def _spread_out(self, theta: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """θ moved about its point, and drawn in to keep its mean and variance (West 1993)."""
-        mean = self.weight @ self.theta
-        deviation = self.theta - mean
-        covariance = (deviation * self.weight[:, None]).T @ deviation
-        root = np.linalg.cholesky(covariance + 1e-9 * np.eye(len(mean)))
-        noise = rng.normal(size=theta.shape) @ root.T
-        moved: FloatArray = mean + np.sqrt(1 - _KERNEL**2) * (theta - mean) + _KERNEL * noise
-        return moved
+    def _spread_out(self, point: npt.NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
+        """θ moved about its point: every scale to anywhere half way to its neighbours on either side, from
+        the least one down to zero.
+        """
+        n_points, n_scales = self.theta.shape
+        sigma = np.exp(self.theta)
+        moved = np.empty((len(point), n_scales))
+        for g in range(n_scales):
+            order = np.argsort(sigma[:, g])
+            between = np.convolve(sigma[order, g], [0.5, 0.5], "valid")
+            last = 2 * sigma[order[-1], g] - between[-1] if n_points > 1 else 2 * sigma[0, g]
+            edges = np.concatenate([[0.0], between, [last]])
+            place = np.empty(n_points, dtype=np.intp)
+            place[order] = np.arange(n_points)
+            cell = place[point]
+            moved[:, g] = edges[cell] + (1 - rng.random(len(point))) * np.diff(edges)[cell]
+        return np.log(moved)
 
     def log_ratios(self, x: FloatArray, point: npt.NDArray[np.intp], n: int) -> FloatArray:
         """Log of the exact density over that of the mixture, up to a constant, at n of the draws spread over
@@ -215,12 +224,10 @@ def approximate(density: Density, *, n_points: int = 32) -> Approximation:
     theta, x, axes = _theta_mode(density, theta, x)
     x, lower, *_ = _mode(density, theta, x)
     drift = density.drift(x, theta, lower)
-    standard = _low_discrepancy(n_points * n_scales, n_scales)
-    spread = np.where(standard < 0, *_SPREAD)
-    thetas = theta + (standard * spread) @ np.linalg.cholesky(axes @ axes.T).T
+    standard, log_placed = _points(n_points * n_scales, n_scales)
+    thetas = theta + standard @ np.linalg.cholesky(axes @ axes.T).T
     found = [_mode(density, t, x + (t - theta) @ drift) for t in thetas]
-    log_weight = np.array([f[2] for f in found])
-    log_weight += (0.5 * standard**2 + np.log(spread)).sum(axis=1)
+    log_weight = np.array([f[2] for f in found]) - log_placed
     weight = np.exp(log_weight - log_weight.max())
     kept = np.flatnonzero(weight > 3e-3)
     centred = [_centre(density, thetas[k], found[k][0], found[k][1]) for k in kept]
@@ -271,7 +278,7 @@ def _mode(density: Density, theta: FloatArray, x: FloatArray) -> tuple[FloatArra
     converged = False
     for _ in range(100):
         lower, exact = _factor(density, theta, x, curvature)
-        step = cho_solve((lower, True), gradient)
+        step = cho_solve((lower, True), gradient, check_finite=False)
         if float(gradient @ step) < 1e-6:
             converged = exact  # else it is not a maximum of the exact density
             break
@@ -308,13 +315,13 @@ def _centre(
     Effects of topics without a relevant document are skewed; their mean is well below their mode.
     """
     for _ in range(n_steps):
-        covariance = cho_solve((lower, True), np.eye(len(x)))
+        covariance = cho_solve((lower, True), np.eye(len(x)), check_finite=False)
         gradient, curvature = density.mean_derivatives(x, theta, covariance)
         try:
             lower = np.asarray(np.linalg.cholesky(curvature))
         except np.linalg.LinAlgError:
             return x, lower
-        x = x + cho_solve((lower, True), gradient)
+        x = x + cho_solve((lower, True), gradient, check_finite=False)
     return x, lower
 
 
@@ -342,12 +349,24 @@ def _draw_scale(group: Group, n: int, random_seed: int) -> FloatArray:
     return rng.exponential(1 / group.scale.args[0], size=n)
 
 
-def _low_discrepancy(n: int, n_dims: int) -> FloatArray:
-    """Standard normal points that fill space evenly: an additive recurrence (Roberts 2018) through Φ⁻¹."""
+def _points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
+    """Points that fill space evenly, shape (point, dimension), and the log density they are placed with.
+
+    To the left of zero the density is exponential, as a scale's logarithm has it where the data allow a scale
+    of zero; to the right it is normal.
+    """
     ratio = 2.0
     for _ in range(40):
         ratio = (1 + ratio) ** (1 / (n_dims + 1))
-    steps = ratio ** -np.arange(1, n_dims + 1)
+    steps = ratio ** -np.arange(1, n_dims + 1)  # an additive recurrence (Roberts 2018)
     uniform = (0.5 + np.arange(1, n + 1)[:, None] * steps) % 1
-    points: FloatArray = ndtri(uniform)
-    return points
+    is_left = uniform < 0.5
+    normal = ndtri(np.maximum(uniform, 0.5))
+    left = np.log(2 * uniform)
+    points = np.where(is_left, _LEFT * left, _RIGHT * normal)
+    log_density = np.where(
+        is_left,
+        left - np.log(2 * _LEFT),
+        -0.5 * normal**2 - np.log(_RIGHT * np.sqrt(2 * np.pi)),
+    )
+    return points, log_density.sum(axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayespool.models.evidence import FloatArray, IndexArray, ModelEvidence
 from bayespool.models.priors import LOG_ODDS, SCALE, Prior
-from bayespool.models.structure import Block, Coefficient, Group, Predictor, Structure, identity_link
+from bayespool.models.structure import Block, Coefficient, Group, Predictor, Structure
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -96,5 +96,5 @@ def background_structure(
             "topic": Group(sigma_topic, len(evidence.query_ids), "topic"),
             "organization": Group(sigma_organization, len(evidence.organizations), "organization"),
         },
-        (Block(evidence.n_hidden_relevant, evidence.n_hidden, (predictor,), identity_link),),
+        (Block(evidence.n_hidden_relevant, evidence.n_hidden, (predictor,)),),
     )

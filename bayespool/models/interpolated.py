@@ -16,9 +16,8 @@ from bayespool.models.structure import (
     Coefficient,
     Group,
     Predictor,
+    Product,
     Structure,
-    identity_link,
-    product_link,
 )
 
 if TYPE_CHECKING:
@@ -123,12 +122,12 @@ def interpolated_structure(
             "organization": Group(sigma_organization, len(evidence.organizations), "organization"),
         },
         (
-            Block(evidence.n_relevant, evidence.n_judged, (judged,), identity_link),
+            Block(evidence.n_relevant, evidence.n_judged, (judged,)),
             Block(
                 evidence.n_hidden_relevant,
                 evidence.n_hidden,
                 (precision, Predictor({"c": one}), effect),
-                product_link(),
+                Product(),
             ),
         ),
     )

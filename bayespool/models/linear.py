@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.documents import COMPOSITION_PREDICTORS, DocumentTable
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE, Prior
-from bayespool.models.structure import Block, Coefficient, Group, Predictor, Structure, identity_link
+from bayespool.models.structure import Block, Coefficient, Group, Predictor, Structure
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -208,7 +208,7 @@ def linear_structure(
             "topic": Group(sigma_topic, len(evidence.query_ids), "topic"),
             "organization": Group(sigma_organization, len(evidence.organizations), "organization"),
         },
-        (Block(evidence.n_hidden_relevant, evidence.n_hidden, (predictor,), identity_link),),
+        (Block(evidence.n_hidden_relevant, evidence.n_hidden, (predictor,)),),
     )
 
 

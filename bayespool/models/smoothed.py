@@ -14,9 +14,8 @@ from bayespool.models.structure import (
     Coefficient,
     Group,
     Predictor,
+    Product,
     Structure,
-    identity_link,
-    product_link,
 )
 
 if TYPE_CHECKING:
@@ -135,12 +134,12 @@ def smoothed_structure(
             "organization": Group(sigma_organization, len(evidence.organizations), "organization"),
         },
         (
-            Block(evidence.n_relevant, evidence.n_judged, (judged,), identity_link),
+            Block(evidence.n_relevant, evidence.n_judged, (judged,)),
             Block(
                 evidence.n_hidden_relevant,
                 evidence.n_hidden,
                 (precision, Predictor({"c": one}), background, effect),
-                product_link(evidence.hidden_residual),
+                Product(evidence.hidden_residual),
             ),
         ),
     )

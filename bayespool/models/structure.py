@@ -6,12 +6,12 @@ Each PyMC graph of this package has such a twin; `tests/test_laplace.py` holds t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from bayespool.models.priors import Prior
 
@@ -19,20 +19,13 @@ __all__ = [
     "Block",
     "Coefficient",
     "Group",
-    "Link",
     "Predictor",
+    "Product",
     "Structure",
-    "identity_link",
-    "product_link",
 ]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
-
-Link = Callable[[list[FloatArray]], tuple[FloatArray, list[FloatArray], dict[tuple[int, int], FloatArray]]]
-"""Linear predictors → logit of the chance, its gradient, and the second derivatives that are not zero (l ≤
-m).
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +88,29 @@ class Predictor:
 
 
 @dataclass(frozen=True, slots=True)
+class Product:
+    """A chance (1 − Δ)·C·π + Δ·E, whose logit an effect is added to; the four predictors are logit π, logit
+    C, logit E and the effect.
+
+    Attributes
+    ----------
+    residual : ndarray of float, shape (observation,), or None
+        Δ. Without it the chance is C·π, and there is no predictor for E.
+    """
+
+    residual: FloatArray | None = None
+
+    def log_odds(self, z: Sequence[FloatArray]) -> FloatArray:
+        """Logit of the chance plus the effect, from the predictors, each of shape (..., observation)."""
+        chance = expit(z[0]) * expit(z[1])
+        if self.residual is not None:
+            chance = (1 - self.residual) * chance + self.residual * expit(z[2])
+        chance = np.clip(chance, 1e-12, 1 - 1e-12)
+        log_odds: FloatArray = logit(chance) + z[-1]
+        return log_odds
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """Counts k ~ Binomial(n, p) with logit p a function of linear predictors.
 
@@ -102,13 +118,14 @@ class Block:
     ----------
     successes, trials : ndarray of int64, shape (observation,)
     predictors : tuple of Predictor
-    link : Link
+    link : Product or None
+        How the predictors make the logit; None where it is the one predictor itself.
     """
 
     successes: IndexArray
     trials: IndexArray
     predictors: tuple[Predictor, ...]
-    link: Link
+    link: Product | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,57 +143,3 @@ class Structure:
     coefficients: Mapping[str, Coefficient]
     groups: Mapping[str, Group]
     blocks: tuple[Block, ...]
-
-
-def identity_link(
-    z: list[FloatArray],
-) -> tuple[FloatArray, list[FloatArray], dict[tuple[int, int], FloatArray]]:
-    """The logit is the one predictor itself."""
-    return z[0], [np.ones_like(z[0])], {}
-
-
-def product_link(residual: FloatArray | None = None) -> Link:
-    """The logit of (1 − Δ)·C·π + Δ·E, plus an effect.
-
-    Parameters
-    ----------
-    residual : ndarray of float, shape (observation,), optional
-        Δ. Without it the chance is C·π and there is no predictor for E.
-
-    Returns
-    -------
-    Link
-        Of the predictors logit π, logit C, (logit E,) effect.
-    """
-
-    def link(z: list[FloatArray]) -> tuple[FloatArray, list[FloatArray], dict[tuple[int, int], FloatArray]]:
-        share = np.ones_like(z[0]) if residual is None else 1 - residual
-        s = [expit(one) for one in z[:-1]]
-        d = [one * (1 - one) for one in s]
-        bend = [one * (1 - 2 * other) for one, other in zip(d, s, strict=True)]
-        chance = share * s[0] * s[1]
-        first = [share * d[0] * s[1], share * s[0] * d[1]]
-        second = {
-            (0, 0): share * bend[0] * s[1],
-            (0, 1): share * d[0] * d[1],
-            (1, 1): share * s[0] * bend[1],
-        }
-        if residual is not None:
-            chance = chance + residual * s[2]
-            first.append(residual * d[2])
-            second |= {
-                (2, 2): residual * bend[2],
-                (0, 2): np.zeros_like(chance),
-                (1, 2): np.zeros_like(chance),
-            }
-        chance = np.clip(chance, 1e-12, 1 - 1e-12)  # a step too far may leave neither 0 nor 1 to divide by
-        scale = 1 / (chance * (1 - chance))
-        gradient = [one * scale for one in first]
-        curvature = {
-            (i, j): value * scale - gradient[i] * gradient[j] * (1 - 2 * chance)
-            for (i, j), value in second.items()
-        }
-        logit = np.log(chance) - np.log1p(-chance) + z[-1]
-        return logit, [*gradient, np.ones_like(chance)], curvature
-
-    return link
