@@ -88,4 +88,4 @@ class DiagnosticsWarning(BayespoolWarning):
 
 
 class ExperimentChangedWarning(BayespoolWarning):
-    """What is stored of an experiment is of another input or setting, so that it starts afresh."""
+    """What is stored of an experiment cannot be used: it is of another input or setting, or damaged."""

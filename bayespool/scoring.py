@@ -40,6 +40,7 @@ __all__ = [
     "parse_estimator",
     "refuse_idle_priors",
     "score",
+    "warn_of_unused_relevance",
 ]
 
 _POINT = {
@@ -223,6 +224,32 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
     return estimator
 
 
+def warn_of_unused_relevance(
+    collection: Collection, measures: Iterable[Precision], *, stacklevel: int = 2
+) -> None:
+    """Warn of a measure that asks for a relevance that no document of the qrels has.
+
+    Parameters
+    ----------
+    collection : Collection
+    measures : iterable of Precision
+    stacklevel : int
+        As for `warnings.warn`, from here.
+
+    Warns
+    -----
+    InputWarning
+        Once per measure.
+    """
+    for measure in measures:
+        if not (collection.relevance >= measure.rel).any():
+            warnings.warn(
+                f"no document of the qrels has relevance {measure.rel} or more, which {measure} asks for",
+                InputWarning,
+                stacklevel=stacklevel,
+            )
+
+
 def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str]) -> None:
     """Refuse priors that none of the estimators has: a name with a slip of the pen would change nothing.
 
@@ -313,13 +340,7 @@ def score(
         raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
     if isinstance(estimators, str):
         estimators = (estimators,)
-    for measure in parsed:
-        if not (collection.relevance >= measure.rel).any():
-            warnings.warn(
-                f"no document of the qrels has relevance {measure.rel} or more, which {measure} asks for",
-                InputWarning,
-                stacklevel=2,
-            )
+    warn_of_unused_relevance(collection, parsed, stacklevel=3)
     chosen = [parse_estimator(e, estimand=estimand, **settings) for e in estimators]
     if not chosen:
         raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")

@@ -225,6 +225,8 @@ def test_reversals_table_has_the_frames_numbers() -> None:
     constants = reversed_example().constants["smoothed"]
     assert f"smoothed: fitted constants C = {constants.c:.2f}, E = {constants.e:.3f}" in text
     assert "announced" in text
+    (note,) = (line for line in text.splitlines() if line.startswith("note: "))
+    assert note.startswith("note: 300 judgments reach down to rank 2 of the pooled runs;")
 
 
 # --- sentences ---------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from bayespool.errors import (
     DiagnosticsWarning,
     ExperimentChangedWarning,
     InputError,
+    InputWarning,
     OutputError,
     WorkerError,
 )
@@ -644,9 +645,14 @@ def test_a_fold_that_cannot_be_read_is_worked_out_again(tmp_path: Path) -> None:
     first, second = sorted((tmp_path / "folds").iterdir())
     first.write_bytes(first.read_bytes()[:-20])
     kept = second.stat().st_mtime_ns
-    with pytest.warns(ExperimentChangedWarning, match="a file that cannot be read"):
+    with pytest.warns(ExperimentChangedWarning, match="1 stored fold cannot be read and will be made again"):
         assert tables(leave_out(toy_collection(), **arguments)) == expected
     assert second.stat().st_mtime_ns == kept
+
+
+def test_a_relevance_that_nobody_gave_is_told(tmp_path: Path) -> None:
+    with pytest.warns(InputWarning, match="no document of the qrels has relevance 7 or more"):
+        leave_out(toy_collection(), "P(rel=7)@3", estimators="background")
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:

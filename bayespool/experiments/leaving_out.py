@@ -34,6 +34,7 @@ from bayespool.experiments.settings import (
 )
 from bayespool.experiments.storage import FoldStore
 from bayespool.pool import describe_pool
+from bayespool.scoring import warn_of_unused_relevance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,6 +157,7 @@ def leave_out(
         random_seed=random_seed,
         **settings,
     )
+    warn_of_unused_relevance(collection, chosen.measures, stacklevel=3)
     pooled = collection if pool_depth is None else collection.truncate_pool(pool_depth)
     folds = make_folds(pooled, chosen)
     store = None

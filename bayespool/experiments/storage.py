@@ -45,7 +45,8 @@ class FoldStore:
     Warns
     -----
     ExperimentChangedWarning
-        The folder holds folds of another experiment; the message says what differs.
+        The folder holds folds of another experiment, and the message says what differs; or folds that cannot
+        be read.
     """
 
     def __init__(self, folder: Path, description: dict[str, Any]) -> None:
@@ -56,11 +57,23 @@ class FoldStore:
         except OSError as error:
             raise OutputError(f"{folder}: cannot be made: {error.strerror or error}") from None
         others: list[str] = []
+        damaged = 0
         for path in sorted(p for p in folder.iterdir() if _NAME.fullmatch(p.name)):
             described = self._read(path)[0]
-            if described != self._description:
+            if described == self._description:
+                continue
+            path.unlink()
+            if isinstance(described, dict):
                 others += _differing(described, self._description)
-                path.unlink()
+            else:
+                damaged += 1
+        if damaged:
+            what = "1 stored fold" if damaged == 1 else f"{damaged} stored folds"
+            warnings.warn(
+                f"{folder}: {what} cannot be read and will be made again",
+                ExperimentChangedWarning,
+                stacklevel=3,
+            )
         if others:
             warnings.warn(
                 f"{folder}: the experiment stored there differs in {', '.join(dict.fromkeys(others))}; "
@@ -133,8 +146,6 @@ def _identity(fold: Fold) -> list[Any]:
     return [fold.name, list(fold.run_ids), [str(m) for m in fold.measures], pooled]
 
 
-def _differing(found: Any, wanted: dict[str, Any]) -> list[str]:
+def _differing(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     """Names of the settings in which two descriptions differ."""
-    if not isinstance(found, dict):
-        return ["a file that cannot be read"]
     return [name for name in wanted if found.get(name) != wanted[name]] or ["settings unknown here"]

@@ -157,6 +157,14 @@ def print_reversals(found: Reversals, console: Console) -> None:
             for row in _records(grades)
         ]
         _print(console, header, rows, n_names=4)
+        for n, depth in found.pool_depth.items():
+            if depth < found.measure.cutoff:
+                console.print(
+                    f"note: {n} judgments reach down to rank {depth} of the pooled runs; what the posteriors "
+                    f"say of deeper ranks of {found.measure} is extrapolated, and small risks tend to be too "
+                    "large",
+                    highlight=False,
+                )
 
 
 def write_comparison(comparison: Comparison, path: Path, *, table: str = "differences") -> None:
