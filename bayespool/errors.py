@@ -80,7 +80,7 @@ class PoolWarning(BayespoolWarning):
 
 
 class NoPoolWarning(BayespoolWarning):
-    """No pooled run is at hand: posterior estimates rest on informative priors alone."""
+    """No pooled run is at hand: posterior estimates rest on informative priors, and on judgments of one's own."""
 
 
 class DiagnosticsWarning(BayespoolWarning):

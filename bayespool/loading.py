@@ -97,8 +97,9 @@ def read_collection(
     collection = build_collection(read, judgments, organizations=organization_of, order=order)
     own_qrels = None if own_judgments is None else read_qrels(own_judgments, strict=strict)
     if not pool_ids:
+        rest = "alone" if own_qrels is None else "and on the judgments of your own"
         warnings.warn(
-            "no pooled runs given: posterior estimates rest on informative priors alone",
+            f"no pooled runs given: posterior estimates rest on informative priors {rest}",
             NoPoolWarning,
             stacklevel=2,
         )

@@ -260,6 +260,15 @@ def test_no_pool_warns(folder: Path) -> None:
     assert toys.judged(collection) == ["abcfhijk", "pqrvw", "abcd"]
 
 
+def test_no_pool_with_own_judgments_says_so(folder: Path) -> None:
+    (folder / "mine.txt").write_text("1 0 l 1\n")
+    with pytest.warns(NoPoolWarning, match="informative priors and on the judgments of your own"):
+        collection = read_collection(
+            folder / "qrels.txt", folder / "input.u.gz", own_judgments=folder / "mine.txt"
+        )
+    assert toys.judged(collection) == ["abcfhijkl", "pqrvw", "abcd"]
+
+
 def test_pool_in_which_nothing_is_pooled_warns(folder: Path) -> None:
     with pytest.warns(NoPoolWarning, match="no run looks pooled") as caught:
         collection = read_collection(
