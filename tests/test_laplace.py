@@ -147,6 +147,25 @@ def test_without_evidence_draws_come_from_the_priors():
     assert draws["sigma_organization"].mean() == pytest.approx(np.sqrt(2 / np.pi), rel=0.03)
 
 
+def test_scales_that_nobody_knows_have_the_prior_down_to_zero():
+    """Four organizations of which one document each is hidden say next to nothing of their scale."""
+    one = np.ones(4, np.int64)
+    evidence = dataclasses.replace(
+        _evidence("background"),
+        query_ids=("1",),
+        organizations=("a", "b", "c", "d"),
+        hidden_topic=0 * one,
+        hidden_organization=np.arange(4),
+        n_hidden=one,
+        n_hidden_relevant=np.array([0, 1, 0, 1]),
+    )
+    fit = Laplace(draws=20_000).fit(_build("background_structure")(evidence), evidence.coords, random_seed=1)
+    sigma = fit.draws()["sigma_organization"]
+    prior = stats.halfnorm()
+    for at in (0.01, 0.05, 0.2, 0.7, 1.5):
+        assert (sigma < at).mean() == pytest.approx(prior.cdf(at), rel=0.3)
+
+
 @pytest.mark.parametrize("priors", [{"mu": "StudentT(3, 0, 1)"}, {"sigma_topic": "Gamma(2, 1)"}])
 def test_a_prior_that_the_engine_does_not_know_names_the_other_engine(priors):
     estimator = PosteriorEstimator(model="background", priors=priors)

@@ -39,7 +39,6 @@ _GAIN = 5e-3  # in log density, twice what is left to gain: θ's mode is where p
 _LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the density has no curvature
 _LEAST_CHECKED = 100  # draws, for a tail to be fitted to
 _LEAST_SHARE = 0.05  # of effective draws; most fits have 0.6 and more
-_KERNEL = 0.3  # how far θ moves about its point, in standard deviations
 _LEFT = 1.5  # mean distance of the points to the left of θ's mode: near zero any scale is as likely
 _RIGHT = 1.3  # standard deviation of those to the right
 
@@ -173,18 +172,17 @@ class Approximation:
         """θ moved about its point: every scale to anywhere half way to its neighbours on either side, from
         the least one down to zero.
         """
-        n_points, n_scales = self.theta.shape
-        sigma = np.exp(self.theta)
-        moved = np.empty((len(point), n_scales))
-        for g in range(n_scales):
-            order = np.argsort(sigma[:, g])
-            between = np.convolve(sigma[order, g], [0.5, 0.5], "valid")
-            last = 2 * sigma[order[-1], g] - between[-1] if n_points > 1 else 2 * sigma[0, g]
-            edges = np.concatenate([[0.0], between, [last]])
-            place = np.empty(n_points, dtype=np.intp)
-            place[order] = np.arange(n_points)
-            cell = place[point]
-            moved[:, g] = edges[cell] + (1 - rng.random(len(point))) * np.diff(edges)[cell]
+        n_points = len(self.theta)
+        moved = np.empty((len(point), len(self.density.scales)))
+        for g, scale in enumerate(np.exp(self.theta).T):
+            order = np.argsort(scale)
+            between = (scale[order[1:]] + scale[order[:-1]]) / 2
+            below_last = between[-1] if n_points > 1 else 0.0
+            edges = np.concatenate([[0.0], between, [2 * scale[order[-1]] - below_last]])
+            cell = np.empty(n_points, dtype=np.intp)
+            cell[order] = np.arange(n_points)
+            low, width = edges[:-1][cell[point]], np.diff(edges)[cell[point]]
+            moved[:, g] = low + (1 - rng.random(len(point))) * width
         return np.log(moved)
 
     def log_ratios(self, x: FloatArray, point: npt.NDArray[np.intp], n: int) -> FloatArray:
