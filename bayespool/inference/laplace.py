@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 from scipy.special import expit, ndtri
 
 from bayespool.errors import DiagnosticsWarning, InputError
@@ -227,7 +227,7 @@ def approximate(density: Density, *, n_points: int = 32) -> Approximation:
     found = [_mode(density, t, x + (t - theta) @ drift) for t in thetas]
     log_weight = np.array([f[2] for f in found]) - log_placed
     weight = np.exp(log_weight - log_weight.max())
-    kept = np.flatnonzero(weight > 3e-3)
+    kept = np.flatnonzero(weight > 0.01)  # the rest is a few thousandths of the whole
     centred = [_centre(density, thetas[k], found[k][0], found[k][1]) for k in kept]
     return Approximation(
         density,
@@ -298,10 +298,14 @@ def _factor(
     (Newton's steps near the mode, Fisher's scores far from it); whether it is the exact one.
     """
     try:
-        return np.asarray(np.linalg.cholesky(curvature)), True
-    except np.linalg.LinAlgError:
-        expected = density.expand(x, theta, expected=True)[2]
-        return np.asarray(np.linalg.cholesky(expected)), False
+        return _lower(curvature), True
+    except LinAlgError:
+        return _lower(density.expand(x, theta, expected=True)[2]), False
+
+
+def _lower(curvature: FloatArray) -> FloatArray:
+    """Lower Cholesky factor, in the order of memory that `cho_solve` does not have to copy."""
+    return np.asarray(cholesky(curvature, lower=True, check_finite=False))
 
 
 def _centre(
@@ -316,8 +320,8 @@ def _centre(
         covariance = cho_solve((lower, True), np.eye(len(x)), check_finite=False)
         gradient, curvature = density.mean_derivatives(x, theta, covariance)
         try:
-            lower = np.asarray(np.linalg.cholesky(curvature))
-        except np.linalg.LinAlgError:
+            lower = _lower(curvature)
+        except LinAlgError:
             return x, lower
         x = x + cho_solve((lower, True), gradient, check_finite=False)
     return x, lower
