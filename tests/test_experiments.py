@@ -645,7 +645,7 @@ def test_a_fold_that_cannot_be_read_is_worked_out_again(tmp_path: Path) -> None:
     first, second = sorted((tmp_path / "folds").iterdir())
     first.write_bytes(first.read_bytes()[:-20])
     kept = second.stat().st_mtime_ns
-    with pytest.warns(ExperimentChangedWarning, match="1 stored fold cannot be read and will be made again"):
+    with pytest.warns(ExperimentChangedWarning, match="1 file of finished work cannot be read"):
         assert tables(leave_out(toy_collection(), **arguments)) == expected
     assert second.stat().st_mtime_ns == kept
 

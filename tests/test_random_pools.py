@@ -6,9 +6,10 @@ import dataclasses
 import itertools
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,10 +21,13 @@ from toys import from_rankings
 
 from bayespool.collection import Collection
 from bayespool.corrections import TopicsAdjustment
-from bayespool.errors import InputError, PoolWarning
+from bayespool.errors import ExperimentChangedWarning, InputError, PoolWarning
 from bayespool.estimates import Estimates
 from bayespool.experiment_plots import plot_common_topics, plot_pool_width, plot_run_types
 from bayespool.experiments import (
+    CommonTopicsResult,
+    PoolWidthResult,
+    RunTypesResult,
     common_topics_errors,
     leave_out,
     leave_types_out,
@@ -600,6 +604,73 @@ def test_figures_show_the_summary(example: Collection) -> None:
     ):
         with pytest.raises(InputError, match="it has"):
             wrong()
+
+
+class _Stopped(Exception):
+    pass
+
+
+def stop_after(n: int) -> Callable[[int, int], None]:
+    """A progress display at which the experiment is cut off, as Ctrl-C does."""
+
+    def show(done: int, _: int) -> None:
+        if done == n:
+            raise _Stopped
+
+    return show
+
+
+def of_types(example: Collection, **more: Any) -> RunTypesResult:
+    types = {run: ("x", "y", "z")[i % 3] for i, run in enumerate(example.pooled_run_ids)}
+    return leave_types_out(example, run_types=types, estimators=["lower-bound", "posterior-background"],
+                           draws=20, **more)  # fmt: skip
+
+
+def of_widths(example: Collection, **more: Any) -> PoolWidthResult:
+    asked: dict[str, Any] = {"widths": [4], "n_samples": 3} | more
+    return vary_pool_width(example, estimators=["lower-bound", "posterior-background"], draws=20, **asked)
+
+
+def of_common_topics(example: Collection, **more: Any) -> CommonTopicsResult:
+    return vary_common_topics(example, widths=[4], n_common=[5], n_samples=3, n_topic_samples=10, **more)
+
+
+@pytest.mark.parametrize("experiment", [of_types, of_widths, of_common_topics])
+def test_what_was_cut_off_goes_on(
+    example: Collection, experiment: Callable[..., Any], tmp_path: Path
+) -> None:
+    with warnings.catch_warnings(record=True) as expected:
+        warnings.simplefilter("always")
+        whole = experiment(example)
+    with pytest.raises(_Stopped):
+        experiment(example, folder=tmp_path, progress=stop_after(2))
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "finished").iterdir()}
+    assert len(kept) == 2
+    done: list[int] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = experiment(example, folder=tmp_path, progress=lambda n, _: done.append(n))
+    assert done == [2, 3]
+    assert all(path.stat().st_mtime_ns == at for path, at in kept.items())
+    pd.testing.assert_frame_equal(found.frame(), whole.frame(), check_exact=True)
+    pd.testing.assert_frame_equal(found.summary_frame(), whole.summary_frame(), check_exact=True)
+    assert [str(w.message) for w in caught] == [str(w.message) for w in expected]
+
+
+def test_more_pools_go_on_from_those_that_are_stored(example: Collection, tmp_path: Path) -> None:
+    of_widths(example, folder=tmp_path)
+    done: list[int] = []
+    more = {"widths": [2, 4], "n_samples": 5}
+    found = of_widths(example, folder=tmp_path, progress=lambda n, _: done.append(n), **more)
+    assert done == [3, 4, 5, 6, 7, 8, 9, 10]
+    pd.testing.assert_frame_equal(found.frame(), of_widths(example, **more).frame(), check_exact=True)
+
+
+def test_other_settings_start_afresh(example: Collection, tmp_path: Path) -> None:
+    of_widths(example, folder=tmp_path)
+    with pytest.warns(ExperimentChangedWarning, match="differs in estimators, random_seed; starting"):
+        found = of_widths(example, folder=tmp_path, random_seed=2)
+    pd.testing.assert_frame_equal(found.frame(), of_widths(example, random_seed=2).frame())
 
 
 def test_measures_of_a_result_are_in_its_settings(example: Collection) -> None:

@@ -68,7 +68,10 @@ TypesFile = Annotated[
 PoolType = Annotated[str | None, typer.Option(help="Make pools of runs of this type alone.")]
 TargetType = Annotated[str | None, typer.Option(help="Score runs of this type alone.")]
 Folder = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Folder for tables, settings and figures.")
+    Path | None,
+    typer.Option(
+        "--output", "-o", help="Folder for tables, settings and figures; finished work is kept there."
+    ),
 ]
 
 
@@ -142,6 +145,7 @@ def pool_width(
             target_type=target_type,
             ci_prob=ci_prob,
             random_seed=seed,
+            folder=output,
             n_jobs=jobs,
             progress=show,
             priors=parse_priors(prior),
@@ -227,6 +231,7 @@ def common_topics(
             pool_type=pool_type,
             target_type=target_type,
             random_seed=seed,
+            folder=output,
             n_jobs=jobs,
             progress=show,
         )
@@ -296,6 +301,7 @@ def run_types(
             pool_depth=pool_depth,
             ci_prob=ci_prob,
             random_seed=seed,
+            folder=output,
             n_jobs=jobs,
             progress=show,
             priors=parse_priors(prior),

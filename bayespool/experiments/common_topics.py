@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from bayespool.experiments.resampling import (
     fitting_widths,
     in_random_pools,
     ordered_table,
+    pool_store,
     run_types_of,
     whole_pool,
     with_drawn_pool,
@@ -180,6 +182,7 @@ def vary_common_topics(
     pool_type: str | None = None,
     target_type: str | None = None,
     random_seed: int = 1,
+    folder: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     **settings: Any,
@@ -203,7 +206,7 @@ def vary_common_topics(
     n_topic_samples : int, default 200
         Sets of common topics drawn for each pool. The sets of one draw are nested: n topics are n′ < n and
         others.
-    by, runs, pool_depth, run_types, pool_type, target_type, random_seed, n_jobs, progress
+    by, runs, pool_depth, run_types, pool_type, target_type, random_seed, folder, n_jobs, progress
         As of `vary_pool_width`.
     **settings
         Settings of the named estimators that have them.
@@ -217,8 +220,15 @@ def vary_common_topics(
     InputError
         Unknown measure, estimator, setting or type; no pool; a cutoff below the pool depth; a pool so wide
         that nothing is outside it; more common topics than topics; fewer than two topics.
+    OutputError
+        ``folder`` cannot be written.
     WorkerError
-        A worker process died.
+        A worker process died. With a folder the same call goes on from the pools that are stored.
+
+    Warns
+    -----
+    ExperimentChangedWarning
+        ``folder`` holds another experiment's pools.
 
     Notes
     -----
@@ -270,7 +280,8 @@ def vary_common_topics(
     )
     pools = draw_pools(whole, found, 1, "common topics")
     work = functools.partial(_adjust_outside, settings=found)
-    results = in_random_pools(work, whole, pools, n_jobs=n_jobs, progress=progress)
+    store = pool_store(folder, collection, found)
+    results = in_random_pools(work, whole, pools, store=store, n_jobs=n_jobs, progress=progress)
     return CommonTopicsResult(
         settings=found,
         fingerprint=collection.fingerprint,

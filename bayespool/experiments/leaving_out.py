@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import platform
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 import bayespool.errors
-from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.counts import Estimand
 from bayespool.errors import BayespoolWarning
@@ -32,7 +30,7 @@ from bayespool.experiments.settings import (
     Truth,
     leave_out_settings,
 )
-from bayespool.experiments.storage import FoldStore
+from bayespool.experiments.storage import FoldStore, description_of
 from bayespool.pool import describe_pool
 from bayespool.scoring import warn_of_unused_relevance
 
@@ -162,7 +160,7 @@ def leave_out(
     folds = make_folds(pooled, chosen)
     store = None
     if folder is not None:
-        store = FoldStore(Path(folder) / "folds", _description(collection, chosen))
+        store = FoldStore(Path(folder) / "folds", description_of(collection, chosen.describe_folds()))
     finished = _run(pooled, folds, chosen, store, n_jobs, progress)
     for name, text in _alike(finished):
         category = getattr(bayespool.errors, name, BayespoolWarning)
@@ -181,14 +179,14 @@ def _run(
     """Results of all folds, in the folds' order."""
     results: dict[Fold, FoldResult] = {}
     if store is not None:
-        results = {fold: stored for fold in folds if (stored := store.load(fold)) is not None}
+        results = {fold: stored for fold in folds if (stored := store.load_fold(fold)) is not None}
     if progress is not None:
         progress(len(results), len(folds))
     left = [fold for fold in folds if fold not in results]
     work = functools.partial(run_fold, settings=settings)
     for result in completed(work, collection, left, n_jobs=n_jobs):
         if store is not None:
-            store.save(result)
+            store.save_fold(result)
         results[result.fold] = result
         if progress is not None:
             progress(len(results), len(folds))
@@ -213,20 +211,6 @@ def _alike(finished: Sequence[FoldResult]) -> list[tuple[str, str]]:
         )
         for kind, of_kind in texts.items()
     ]
-
-
-def _description(collection: Collection, settings: LeaveOutSettings) -> dict[str, Any]:
-    """All that the folds depend on."""
-    import scipy
-
-    return {
-        "collection": collection.fingerprint,
-        **settings.describe_folds(),
-        "version of bayespool": __version__,
-        "version of numpy": np.__version__,
-        "version of scipy": scipy.__version__,
-        "machine": platform.machine(),
-    }
 
 
 def _assemble(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from bayespool.experiments.resampling import (
     fitting_widths,
     in_random_pools,
     ordered_table,
+    pool_store,
     run_types_of,
     whole_pool,
     with_drawn_pool,
@@ -151,6 +153,7 @@ def vary_pool_width(
     target_type: str | None = None,
     ci_prob: float = 0.95,
     random_seed: int = 1,
+    folder: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     **settings: Any,
@@ -187,6 +190,8 @@ def vary_pool_width(
         Probability of the intervals.
     random_seed : int
         The same seed draws the same pools and the same runs, whatever is estimated.
+    folder : path, optional
+        Finished pools are stored in it and not computed again, even when more pools or widths are asked for.
     n_jobs : int, optional
         Processes; −1 for one per core, None for 1 or what a ``joblib.parallel_config`` around the call says.
         Results are the same to the byte.
@@ -204,8 +209,15 @@ def vary_pool_width(
     InputError
         Unknown measure, estimator, setting or type; no pool; a cutoff below the pool depth; a pool so wide
         that nothing is outside it.
+    OutputError
+        ``folder`` cannot be written.
     WorkerError
-        A worker process died.
+        A worker process died. With a folder the same call goes on from the pools that are stored.
+
+    Warns
+    -----
+    ExperimentChangedWarning
+        ``folder`` holds another experiment's pools.
 
     Notes
     -----
@@ -245,7 +257,8 @@ def vary_pool_width(
     )
     pools = draw_pools(whole, found, n_targets, "pool width")
     work = functools.partial(_score_outside, settings=found)
-    results = in_random_pools(work, whole, pools, n_jobs=n_jobs, progress=progress)
+    store = pool_store(folder, collection, found)
+    results = in_random_pools(work, whole, pools, store=store, n_jobs=n_jobs, progress=progress)
     return PoolWidthResult(
         settings=found,
         fingerprint=collection.fingerprint,

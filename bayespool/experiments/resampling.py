@@ -15,7 +15,8 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from bayespool.experiments.fold_results import own_warnings, seeded
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.settings import LeaveOutSettings
+from bayespool.experiments.storage import PartStore, description_of
 from bayespool.measures import Precision
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ __all__ = [
     "fitting_widths",
     "in_random_pools",
     "ordered_table",
+    "pool_store",
     "run_types_of",
     "whole_pool",
     "with_drawn_pool",
@@ -59,7 +62,6 @@ Unit = Literal["run", "organization"]
 Runs = Literal["pooled", "all"]
 Said = tuple[tuple[str, str], ...]
 Columns = dict[str, list[Any]]
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +125,12 @@ class PoolSettings:
     def labels(self) -> tuple[str, ...]:
         """Names of the estimators in the tables."""
         return tuple(label for label, _ in self.estimators)
+
+    def describe_pools(self) -> dict[str, Any]:
+        """Those settings that what is computed on one pool depends on; not how many pools there are."""
+        described = self.describe()
+        del described["widths"], described["n_samples"]
+        return described
 
     def describe(self) -> dict[str, Any]:
         """All settings, as JSON can hold them."""
@@ -319,33 +327,56 @@ def estimates_of(
     return found, own_warnings(caught)
 
 
+def pool_store(folder: str | Path | None, collection: Collection, settings: PoolSettings) -> PartStore | None:
+    """Where finished pools are kept, if anywhere."""
+    if folder is None:
+        return None
+    return PartStore(Path(folder) / "finished", description_of(collection, settings.describe_pools()))
+
+
 def in_random_pools(
-    work: Callable[[Collection, RandomPool], tuple[Result, Said]],
+    work: Callable[[Collection, RandomPool], tuple[Columns, Said]],
     whole: Collection,
     pools: Sequence[RandomPool],
     *,
+    store: PartStore | None,
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
-) -> list[Result]:
-    """What comes of each pool, in their order; warnings that many pools share are given once."""
-    place = {(pool.width, pool.sample): i for i, pool in enumerate(pools)}
-    results: dict[int, Result] = {}
-    said: dict[tuple[str, str], list[str]] = {}
+) -> list[Columns]:
+    """What comes of each pool, in their order; warnings that many pools share are given once.
+
+    Pools that are in the store are taken from there, the others are put there as soon as they are finished.
+    """
+    results: dict[RandomPool, tuple[Columns, Said]] = {}
+    if store is not None:
+        for pool in pools:
+            if (stored := store.load(*_identity(pool))) is not None:
+                rows, rest = stored
+                results[pool] = rows, tuple((name, text) for name, text in rest["warnings"])
     if progress is not None:
-        progress(0, len(pools))
-    task = _Placed(work)
-    for (width, sample), result, texts in completed(task, whole, pools, n_jobs=n_jobs):
-        results[place[width, sample]] = result
-        kinds = {(name, re.sub(r"\d+", "0", text)): text for name, text in texts}
-        for kind, text in kinds.items():
-            said.setdefault(kind, []).append(text)
+        progress(len(results), len(pools))
+    left = [pool for pool in pools if pool not in results]
+    for pool, rows, texts in completed(_Named(work), whole, left, n_jobs=n_jobs):
+        if store is not None:
+            store.save(*_identity(pool), rows, {"warnings": texts})
+        results[pool] = rows, texts
         if progress is not None:
             progress(len(results), len(pools))
+    said: dict[tuple[str, str], list[str]] = {}
+    for pool in pools:
+        kinds = {(name, re.sub(r"\d+", "0", text)): text for name, text in results[pool][1]}
+        for kind, text in kinds.items():
+            said.setdefault(kind, []).append(text)
     for (name, _), given in sorted(said.items()):
         more = " and the like" if len(set(given)) > 1 else ""
         category = getattr(bayespool.errors, name, BayespoolWarning)
         warnings.warn(f"in {len(given)} of {len(pools)} pools: {min(given)}{more}", category, stacklevel=3)
-    return [results[i] for i in range(len(pools))]
+    return [results[pool][0] for pool in pools]
+
+
+def _identity(pool: RandomPool) -> tuple[str, list[Any]]:
+    name = f"width-{pool.width}-sample-{pool.sample}"
+    return name, [pool.width, pool.sample, list(pool.pool_run_ids), list(pool.target_run_ids)]
 
 
 def ordered_table(results: Sequence[Columns], keys: Mapping[str, Sequence[object] | None]) -> pd.DataFrame:
@@ -363,14 +394,13 @@ def ordered_table(results: Sequence[Columns], keys: Mapping[str, Sequence[object
 
 
 @dataclass(frozen=True)
-class _Placed:
-    """The work on a pool together with the name of the pool: results come in any order."""
+class _Named:
+    """The work on a pool, with the pool beside what comes of it: results come in any order."""
 
-    work: Callable[[Collection, RandomPool], tuple[Any, Said]]
+    work: Callable[[Collection, RandomPool], tuple[Columns, Said]]
 
-    def __call__(self, whole: Collection, pool: RandomPool) -> tuple[tuple[int, int], Any, Said]:
-        result, said = self.work(whole, pool)
-        return (pool.width, pool.sample), result, said
+    def __call__(self, whole: Collection, pool: RandomPool) -> tuple[RandomPool, Columns, Said]:
+        return pool, *self.work(whole, pool)
 
 
 def _known_types(types: Mapping[str, str]) -> str:

@@ -14,6 +14,7 @@ import functools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from bayespool.experiments.folds import Fold
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.resampling import Runs, run_types_of, whole_pool
 from bayespool.experiments.settings import Estimators, LeaveOutSettings, leave_out_settings
+from bayespool.experiments.storage import FoldStore, description_of
 from bayespool.pool import describe_pool
 
 if TYPE_CHECKING:
@@ -162,6 +164,7 @@ def leave_types_out(
     pool_depth: int | None = None,
     ci_prob: float = 0.95,
     random_seed: int = 1,
+    folder: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     **settings: Any,
@@ -186,6 +189,8 @@ def leave_types_out(
         Depth to which the pool is judged. Default: the collection's.
     ci_prob : float in (0, 1), default 0.95
     random_seed : int
+    folder : path, optional
+        Finished types are stored in it and not computed again.
     n_jobs : int, optional
         Processes, as of `leave_out`.
     progress : callable, optional
@@ -201,8 +206,15 @@ def leave_types_out(
     ------
     InputError
         Unknown measure, estimator, setting or type; a run without a type; no pool; a single type.
+    OutputError
+        ``folder`` cannot be written.
     WorkerError
-        A worker process died.
+        A worker process died. With a folder the same call goes on from the types that are stored.
+
+    Warns
+    -----
+    ExperimentChangedWarning
+        ``folder`` holds another experiment's types.
 
     Notes
     -----
@@ -240,7 +252,12 @@ def leave_types_out(
         raise InputError("no type to leave out", hint=f"known: {', '.join(known)}")
     of_type = {kind: tuple(run for run, other in pairs if other == kind) for kind in known}
     folds = [Fold(k, "", of_type[k], chosen.measures, whole.pooled_run_ids) for k in wanted]
-    found = _fold_results(whole, folds, chosen, n_jobs, progress)
+    store = None
+    if folder is not None:
+        more = {"runs": runs, "pool_depth": whole.pool_depth}
+        described = description_of(collection, chosen.describe_folds() | more)
+        store = FoldStore(Path(folder) / "finished", described)
+    found = _fold_results(whole, folds, chosen, store, n_jobs, progress)
     said = tuple(dict.fromkeys(pair for result in found for pair in result.warnings))
     for name, text in said:
         warnings.warn(text, getattr(bayespool.errors, name, BayespoolWarning), stacklevel=2)
@@ -262,14 +279,20 @@ def _fold_results(
     whole: Collection,
     folds: Sequence[Fold],
     settings: LeaveOutSettings,
+    store: FoldStore | None,
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> list[FoldResult]:
     results: dict[str, FoldResult] = {}
+    if store is not None:
+        results = {f.name: stored for f in folds if (stored := store.load_fold(f)) is not None}
     if progress is not None:
-        progress(0, len(folds))
+        progress(len(results), len(folds))
     work = functools.partial(run_fold, settings=settings)
-    for result in completed(work, whole, folds, n_jobs=n_jobs):
+    left = [fold for fold in folds if fold.name not in results]
+    for result in completed(work, whole, left, n_jobs=n_jobs):
+        if store is not None:
+            store.save_fold(result)
         results[result.fold.name] = result
         if progress is not None:
             progress(len(results), len(folds))

@@ -1,7 +1,7 @@
-"""Finished folds on disk, so that an experiment that was interrupted goes on where it stopped.
+"""Finished parts of an experiment on disk, so that one that was interrupted goes on where it stopped.
 
-Each fold is a Parquet file, written whole or not at all; what it was computed from stands in its metadata. A
-fold of any other input, setting or version is not used.
+Each part (a fold, a random pool) is a Parquet file, written whole or not at all; what it was computed from
+stands in its metadata. A part of any other input, setting or version is not used.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import platform
 import re
 import warnings
 from pathlib import Path
@@ -16,26 +17,51 @@ from typing import Any
 
 import numpy as np
 
+from bayespool import __version__
+from bayespool.collection import Collection
 from bayespool.errors import ExperimentChangedWarning, OutputError
 from bayespool.experiments.fold_results import FoldResult
 from bayespool.experiments.folds import Fold
 from bayespool.trec import atomic_write
 
-__all__ = ["FoldStore"]
+__all__ = ["FoldStore", "PartStore", "description_of"]
+
+Columns = dict[str, list[Any]]
 
 _KEY = b"bayespool"
 _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
 
-class FoldStore:
-    """Folds of one experiment in a folder.
+def description_of(collection: Collection, settings: dict[str, Any]) -> dict[str, Any]:
+    """All that the parts of an experiment depend on.
+
+    Parameters
+    ----------
+    collection : Collection
+    settings : dict
+        Those that parts depend on, as JSON can hold them.
+    """
+    import scipy
+
+    return {
+        "collection": collection.fingerprint,
+        **settings,
+        "version of bayespool": __version__,
+        "version of numpy": np.__version__,
+        "version of scipy": scipy.__version__,
+        "machine": platform.machine(),
+    }
+
+
+class PartStore:
+    """Parts of one experiment in a folder.
 
     Parameters
     ----------
     folder : path
-        Made where it is missing. Folds of another experiment in it are removed, other files are left alone.
+        Made where it is missing. Parts of another experiment in it are removed, other files are left alone.
     description : dict
-        All that the folds depend on, as JSON can hold it.
+        All that the parts depend on, as JSON can hold it.
 
     Raises
     ------
@@ -45,7 +71,7 @@ class FoldStore:
     Warns
     -----
     ExperimentChangedWarning
-        The folder holds folds of another experiment, and the message says what differs; or folds that cannot
+        The folder holds parts of another experiment, and the message says what differs; or parts that cannot
         be read.
     """
 
@@ -68,9 +94,9 @@ class FoldStore:
             else:
                 damaged += 1
         if damaged:
-            what = "1 stored fold" if damaged == 1 else f"{damaged} stored folds"
+            what = "1 file" if damaged == 1 else f"{damaged} files"
             warnings.warn(
-                f"{folder}: {what} cannot be read and will be made again",
+                f"{folder}: {what} of finished work cannot be read and will be made again",
                 ExperimentChangedWarning,
                 stacklevel=3,
             )
@@ -82,24 +108,34 @@ class FoldStore:
                 stacklevel=3,
             )
 
-    def load(self, fold: Fold) -> FoldResult | None:
-        """The fold if it is stored."""
-        path = self._path(fold)
+    def load(self, name: str, identity: Any) -> tuple[Columns, dict[str, Any]] | None:
+        """Rows of a part and what else was kept of it; None if it is not stored.
+
+        Parameters
+        ----------
+        name : str
+            For the name of its file.
+        identity : JSON
+            What tells the part from the others of its experiment.
+        """
+        path = self._path(name, identity)
         if not path.is_file():
             return None
-        _, result = self._read(path)
-        if result is None or result["fold"] != _identity(fold):
+        _, part = self._read(path)
+        if part is None or part["identity"] != identity:
             return None
-        return FoldResult(
-            fold,
-            result["rows"],
-            {name: np.array(counts, dtype=np.int32) for name, counts in result["true_counts"].items()},
-            tuple((name, text) for name, text in result["warnings"]),
-            result["seconds"],
-        )
+        return part["rows"], part["rest"]
 
-    def save(self, result: FoldResult) -> None:
-        """Store a fold, whole or not at all.
+    def save(self, name: str, identity: Any, rows: Columns, rest: dict[str, Any]) -> None:
+        """Store a part, whole or not at all.
+
+        Parameters
+        ----------
+        name, identity
+            As for `load`.
+        rows : dict of str to list
+        rest : dict
+            As JSON can hold it.
 
         Raises
         ------
@@ -109,35 +145,55 @@ class FoldStore:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        rest = {
-            "description": self._description,
-            "fold": _identity(result.fold),
-            "true_counts": {name: counts.tolist() for name, counts in result.true_counts.items()},
-            "warnings": result.warnings,
-            "seconds": result.seconds,
-        }
-        table = pa.table(result.rows).replace_schema_metadata({_KEY: json.dumps(rest)})
+        more = {"description": self._description, "identity": identity, "rest": rest}
+        table = pa.table(rows).replace_schema_metadata({_KEY: json.dumps(more)})
         buffer = io.BytesIO()
         pq.write_table(table, buffer)
-        atomic_write(self._path(result.fold), buffer.getvalue())
+        atomic_write(self._path(name, identity), buffer.getvalue())
 
-    def _path(self, fold: Fold) -> Path:
-        identity = json.dumps(_identity(fold))
-        digest = hashlib.blake2b(identity.encode(), digest_size=6).hexdigest()
-        return self._folder / f"{re.sub('[^A-Za-z0-9]+', '-', fold.name)[:40]}-{digest}.parquet"
+    def _path(self, name: str, identity: Any) -> Path:
+        digest = hashlib.blake2b(json.dumps(identity).encode(), digest_size=6).hexdigest()
+        return self._folder / f"{re.sub('[^A-Za-z0-9]+', '-', name)[:40]}-{digest}.parquet"
 
     def _read(self, path: Path) -> tuple[Any, dict[str, Any] | None]:
-        """Description and contents of a file, None for one that is no fold."""
+        """Description and contents of a file, None for one that is no part."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         try:
             with pq.ParquetFile(path) as file:
                 table = file.read()
-            rest = json.loads(table.schema.metadata[_KEY])
-            return rest["description"], rest | {"rows": table.to_pydict()}
+            more = json.loads(table.schema.metadata[_KEY])
+            return more["description"], more | {"rows": table.to_pydict()}
         except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
             return None, None
+
+
+class FoldStore(PartStore):
+    """Folds of one leave-out experiment in a folder."""
+
+    def load_fold(self, fold: Fold) -> FoldResult | None:
+        """The fold if it is stored."""
+        found = self.load(fold.name, _identity(fold))
+        if found is None:
+            return None
+        rows, rest = found
+        return FoldResult(
+            fold,
+            rows,
+            {name: np.array(counts, dtype=np.int32) for name, counts in rest["true_counts"].items()},
+            tuple((name, text) for name, text in rest["warnings"]),
+            rest["seconds"],
+        )
+
+    def save_fold(self, result: FoldResult) -> None:
+        """Store a fold, whole or not at all."""
+        rest = {
+            "true_counts": {name: counts.tolist() for name, counts in result.true_counts.items()},
+            "warnings": result.warnings,
+            "seconds": result.seconds,
+        }
+        self.save(result.fold.name, _identity(result.fold), result.rows, rest)
 
 
 def _identity(fold: Fold) -> list[Any]:
