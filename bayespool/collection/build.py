@@ -66,22 +66,22 @@ def build_collection(
         sorting = sorter.submit(pc.sort_indices, names)
         document, sort_key = _stack(runs, query_codes[:-1], doc_codes[:-1], len(query_ids), order)
         by_bytes = sorting.result()
-    sorted_code = by_bytes.to_numpy().astype(np.intp)
+    place = np.full(len(names) + 1, -1, dtype=np.int32)  # the last is that of no document, −1
+    place[by_bytes.to_numpy()] = np.arange(len(names), dtype=np.int32)
 
     def on_topic(t: int) -> tuple[IntArray, npt.NDArray[np.int16]]:
-        """Documents of a topic, in byte order, and their relevance; replaces the codes in its rankings by
-        positions among the documents, best first.
+        """Documents of a topic and their relevance; replaces the codes in its rankings by positions among the
+        documents, best first.
         """
         judged_here = query_codes[-1] == t
-        judged = doc_codes[-1][judged_here]
-        retrieved = document[:, t, :] >= 0
-        seen = np.zeros(len(names), dtype=bool)
-        seen[document[:, t, :][retrieved]] = True
+        judged, retrieving = place[doc_codes[-1][judged_here]], place[document[:, t, :]]
+        seen = np.zeros(len(names) + 1, dtype=bool)
+        seen[retrieving] = True
         seen[judged] = True
-        present = np.flatnonzero(seen[sorted_code]).astype(np.int32)
+        present = np.flatnonzero(seen[:-1]).astype(np.int32)
         position = np.empty(len(names), dtype=np.int32)
-        position[sorted_code[present]] = np.arange(len(present), dtype=np.int32)
-        document[:, t, :] = _order(position[document[:, t, :]], sort_key[:, t, :], retrieved)
+        position[present] = np.arange(len(present), dtype=np.int32)
+        document[:, t, :] = _order(position[retrieving], sort_key[:, t, :], retrieving >= 0)
         relevance = np.full(len(present), UNJUDGED, dtype=np.int16)
         relevance[position[judged]] = np.maximum(qrels.relevance[judged_here], UNJUDGED)
         return present, relevance
