@@ -36,6 +36,8 @@ __all__ = [
     "write_self_calibration",
 ]
 
+_ENOUGH_SIMULATIONS = 200  # they show a shift of a quarter of a standard deviation
+
 
 def print_checks(checks: ModelChecks, console: Console) -> None:
     """Print per measure how models predict organizations that were held out, and what to note.
@@ -83,6 +85,10 @@ def print_self_calibration(calibrations: Sequence[SelfCalibration], console: Con
     console.print("simulation-based calibration: ranks of true values", style="bold", highlight=False)
     header = ["model", "engine", "simu-\nlations", "quan-\ntities", "smallest\nadjusted p", "failed\nfits"]
     print_table(console, [*header, "not uniform"], rows)
+    if (n := min(len(c.ranks) for c in calibrations)) < _ENOUGH_SIMULATIONS:
+        shift = 3.5 / n**0.5
+        text = f"note: {n} simulations show shifts of {shift:.1f} standard deviations or more"
+        console.print(text, highlight=False, soft_wrap=True)
 
 
 def print_engines(frame: pd.DataFrame, console: Console) -> None:
