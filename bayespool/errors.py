@@ -80,7 +80,7 @@ class PoolWarning(BayespoolWarning):
 
 
 class NoPoolWarning(BayespoolWarning):
-    """No pooled run is at hand: what posterior estimates rest on are informative priors."""
+    """No pooled run is at hand: posterior estimates rest on informative priors."""
 
 
 class DiagnosticsWarning(BayespoolWarning):

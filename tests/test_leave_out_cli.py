@@ -84,7 +84,7 @@ def test_a_command_that_is_given_again_reads_its_folds(
     changed = run(*arguments(written, *asked, "--truth", "full"))
     assert changed.status == 0
     assert "warning: " in changed.err
-    assert "differs in truth; starting afresh" in changed.err
+    assert "differs in truth; its finished work is removed" in changed.err
     assert not list(tmp_path.glob("*.png"))
 
 
@@ -160,6 +160,6 @@ def test_ctrl_c_says_where_the_folds_are(written: Path, tmp_path: Path) -> None:
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert out == ""
-    assert f"interrupted; finished folds are in {tmp_path / 'folds'}" in err
+    assert f"interrupted; what is finished is in {tmp_path / 'folds'}" in err
     assert "Traceback" not in err
     assert 1 <= len(list(tmp_path.glob("folds/*.parquet"))) < 8

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -644,7 +646,8 @@ def test_what_was_cut_off_goes_on(
         whole = experiment(example)
     with pytest.raises(_Stopped):
         experiment(example, folder=tmp_path, progress=stop_after(2))
-    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "finished").iterdir()}
+    (stored,) = tmp_path.iterdir()
+    kept = {path: path.stat().st_mtime_ns for path in stored.iterdir()}
     assert len(kept) == 2
     done: list[int] = []
     with warnings.catch_warnings(record=True) as caught:
@@ -666,9 +669,44 @@ def test_more_pools_go_on_from_those_that_are_stored(example: Collection, tmp_pa
     pd.testing.assert_frame_equal(found.frame(), of_widths(example, **more).frame(), check_exact=True)
 
 
+def test_types_come_in_the_order_asked_for_whatever_is_stored(example: Collection, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {
+        "run_types": {run: ("x", "y", "z")[i % 3] for i, run in enumerate(example.pooled_run_ids)},
+        "measures": ["P@5", "P@10"],
+    }
+    names = ["smoothed", "lower-bound"]
+    leave_types_out(example, types=["y"], estimators=names, folder=tmp_path, **asked)
+    found = leave_types_out(example, types=["z", "y"], estimators=names[::-1], folder=tmp_path, **asked)
+    expected = leave_types_out(example, types=["z", "y"], estimators=names[::-1], **asked)
+    pd.testing.assert_frame_equal(found.frame(), expected.frame(), check_exact=True)
+    assert list(dict.fromkeys(found.summary_frame()["type"])) == ["z", "y"]
+
+
+def test_damage_inside_a_file_is_seen(example: Collection, tmp_path: Path) -> None:
+    expected = of_widths(example, folder=tmp_path).frame()
+    path = sorted((tmp_path / "pool-width").iterdir())[0]
+    table = pq.read_table(path)
+    changed = table.set_column(table.column_names.index("value"), "value", pc.add(table["value"], 0.001))
+    pq.write_table(changed, path)
+    with pytest.warns(ExperimentChangedWarning, match="1 file of finished work cannot be read"):
+        found = of_widths(example, folder=tmp_path)
+    pd.testing.assert_frame_equal(found.frame(), expected)
+
+
+def test_experiments_keep_their_work_apart(example: Collection, tmp_path: Path) -> None:
+    of_widths(example, folder=tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ExperimentChangedWarning)
+        of_common_topics(example, folder=tmp_path)
+        of_types(example, folder=tmp_path)
+        done: list[int] = []
+        of_widths(example, folder=tmp_path, progress=lambda n, _: done.append(n))
+    assert done == [3]
+
+
 def test_other_settings_start_afresh(example: Collection, tmp_path: Path) -> None:
     of_widths(example, folder=tmp_path)
-    with pytest.warns(ExperimentChangedWarning, match="differs in estimators, random_seed; starting"):
+    with pytest.warns(ExperimentChangedWarning, match="differs in estimators, random_seed; its"):
         found = of_widths(example, folder=tmp_path, random_seed=2)
     pd.testing.assert_frame_equal(found.frame(), of_widths(example, random_seed=2).frame())
 

@@ -33,6 +33,7 @@ from bayespool.cli.options import (
     parse_priors,
     read_campaign,
     split_list,
+    told_when_interrupted,
     with_threshold,
 )
 
@@ -136,37 +137,30 @@ def leave_out(
         pool_rule=pool_rule,
         lenient=lenient,
     )
-    try:
-        with count_progress(f"{by}s left out") as show:
-            result = leave_out(
-                collection,
-                measures,
-                estimators=split_list(estimators),
-                by=by,
-                top=top,
-                top_pool=top_pool,
-                truth=truth,
-                estimand=estimand,
-                denominator=denominator,
-                pool_depth=pool_depth,
-                test=test,
-                ci_prob=ci_prob,
-                random_seed=seed,
-                n_jobs=jobs,
-                folder=output,
-                progress=show,
-                priors=parse_priors(prior),
-                engine=engine,
-                draws=draws,
-                tune=tune,
-                chains=chains,
-            )
-    except KeyboardInterrupt:
-        kept = "nothing was written; with --output the finished folds would be kept"
-        if output is not None:
-            kept = f"finished folds are in {output / 'folds'}; the same command goes on from there"
-        typer.echo(f"interrupted; {kept}", err=True)
-        raise typer.Exit(130) from None
+    with told_when_interrupted(output, "folds"), count_progress(f"{by}s left out") as show:
+        result = leave_out(
+            collection,
+            measures,
+            estimators=split_list(estimators),
+            by=by,
+            top=top,
+            top_pool=top_pool,
+            truth=truth,
+            estimand=estimand,
+            denominator=denominator,
+            pool_depth=pool_depth,
+            test=test,
+            ci_prob=ci_prob,
+            random_seed=seed,
+            n_jobs=jobs,
+            folder=output,
+            progress=show,
+            priors=parse_priors(prior),
+            engine=engine,
+            draws=draws,
+            tune=tune,
+            chains=chains,
+        )
     print_leave_out(result, Console())
     if output is not None:
         write_leave_out(result, output, figures=figures)

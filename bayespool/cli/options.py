@@ -50,6 +50,7 @@ __all__ = [
     "read_campaign",
     "split_list",
     "stage_progress",
+    "told_when_interrupted",
     "with_threshold",
 ]
 
@@ -217,6 +218,19 @@ def read_campaign(
         )
     typer.echo(f"pool: {describe_pool(collection)}", err=True)
     return collection
+
+
+@contextmanager
+def told_when_interrupted(folder: Path | None, name: str) -> Iterator[None]:
+    """Ctrl-C ends the command with status 130 and says what is kept: the work in the folder's subfolder."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = "nothing was written; with --output what is finished would be kept"
+        if folder is not None:
+            kept = f"what is finished is in {folder / name}; the same command goes on from there"
+        typer.echo(f"interrupted; {kept}", err=True)
+        raise typer.Exit(130) from None
 
 
 @contextmanager

@@ -33,6 +33,7 @@ from bayespool.cli.options import (
     parse_priors,
     read_campaign,
     split_list,
+    told_when_interrupted,
     with_threshold,
 )
 from bayespool.errors import InputError
@@ -129,7 +130,7 @@ def pool_width(
         pooled_runs=pooled_runs,
         lenient=lenient,
     )
-    with count_progress("pools", n_lines=10) as show:
+    with told_when_interrupted(output, "pool-width"), count_progress("pools", n_lines=10) as show:
         result = vary_pool_width(
             collection,
             [with_threshold(m, relevance_threshold) for m in measure],
@@ -215,7 +216,7 @@ def common_topics(
         pooled_runs=pooled_runs,
         lenient=lenient,
     )
-    with count_progress("pools", n_lines=10) as show:
+    with told_when_interrupted(output, "common-topics"), count_progress("pools", n_lines=10) as show:
         result = vary_common_topics(
             collection,
             [with_threshold(m, relevance_threshold) for m in measure],
@@ -290,7 +291,7 @@ def run_types(
         pooled_runs=pooled_runs,
         lenient=lenient,
     )
-    with count_progress("types left out", n_lines=10) as show:
+    with told_when_interrupted(output, "run-types"), count_progress("types left out", n_lines=10) as show:
         result = leave_types_out(
             collection,
             [with_threshold(m, relevance_threshold) for m in measure],

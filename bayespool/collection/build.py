@@ -187,7 +187,7 @@ def _stack(
     """
     lengths = [np.bincount(code[code >= 0], minlength=n_topics) for code in query_codes]
     shape = (len(runs), n_topics, max(int(length.max()) for length in lengths))
-    vocabulary = np.full(shape, -1, dtype=np.int32)
+    document = np.full(shape, -1, dtype=np.int32)
     sort_key = np.zeros(shape, dtype=np.uint32)
 
     def place(r: int) -> None:
@@ -195,7 +195,7 @@ def _stack(
         keep = np.argsort(code, kind="stable")[np.count_nonzero(code < 0) :]
         topic = code[keep]
         position = np.arange(len(keep)) - start[topic]
-        vocabulary[r, topic, position] = doc_codes[r][keep]
+        document[r, topic, position] = doc_codes[r][keep]
         if order == "score":
             sort_key[r, topic, position] = _descending(run.score)[keep]
         elif run.rank is not None:
@@ -203,7 +203,7 @@ def _stack(
 
     with ThreadPoolExecutor(_N_THREADS) as threads:
         list(threads.map(place, range(len(runs))))
-    return vocabulary, sort_key
+    return document, sort_key
 
 
 def _descending(score: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:

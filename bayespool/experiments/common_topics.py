@@ -43,6 +43,7 @@ from bayespool.experiments.resampling import (
 )
 from bayespool.experiments.settings import Estimators, leave_out_settings
 from bayespool.pool import describe_pool
+from bayespool.scoring import warn_of_unused_relevance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -228,7 +229,9 @@ def vary_common_topics(
     Warns
     -----
     ExperimentChangedWarning
-        ``folder`` holds another experiment's pools.
+        ``folder`` holds pools of other settings, or some that cannot be read.
+    InputWarning
+        No document has the relevance that a measure asks for.
 
     Notes
     -----
@@ -260,6 +263,7 @@ def vary_common_topics(
     common-only        20 0.000    0.000
     """
     chosen = leave_out_settings(measures, estimators, estimand="pooled", random_seed=random_seed, **settings)
+    warn_of_unused_relevance(collection, chosen.measures, stacklevel=3)
     whole = whole_pool(collection, runs, pool_depth)
     n_topics = len(whole.query_ids)
     types = run_types_of(whole, run_types, whole.pooled_run_ids)
@@ -280,7 +284,7 @@ def vary_common_topics(
     )
     pools = draw_pools(whole, found, 1, "common topics")
     work = functools.partial(_adjust_outside, settings=found)
-    store = pool_store(folder, collection, found)
+    store = pool_store(folder, "common-topics", collection, found)
     results = in_random_pools(work, whole, pools, store=store, n_jobs=n_jobs, progress=progress)
     return CommonTopicsResult(
         settings=found,

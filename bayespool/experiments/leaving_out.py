@@ -123,7 +123,9 @@ def leave_out(
     Warns
     -----
     ExperimentChangedWarning
-        ``folder`` holds another experiment's folds.
+        ``folder`` holds another experiment's folds, or folds that cannot be read.
+    InputWarning
+        No document has the relevance that a measure asks for.
 
     Notes
     -----
@@ -160,7 +162,8 @@ def leave_out(
     folds = make_folds(pooled, chosen)
     store = None
     if folder is not None:
-        store = FoldStore(Path(folder) / "folds", description_of(collection, chosen.describe_folds()))
+        description = description_of("leave-out", collection, chosen.describe_folds())
+        store = FoldStore(Path(folder) / "folds", description)
     finished = _run(pooled, folds, chosen, store, n_jobs, progress)
     for name, text in _alike(finished):
         category = getattr(bayespool.errors, name, BayespoolWarning)

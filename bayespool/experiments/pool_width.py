@@ -41,6 +41,7 @@ from bayespool.experiments.resampling import (
 from bayespool.experiments.settings import Estimators, leave_out_settings
 from bayespool.measures import Precision
 from bayespool.pool import describe_pool
+from bayespool.scoring import warn_of_unused_relevance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,7 +218,9 @@ def vary_pool_width(
     Warns
     -----
     ExperimentChangedWarning
-        ``folder`` holds another experiment's pools.
+        ``folder`` holds pools of other settings, or some that cannot be read.
+    InputWarning
+        No document has the relevance that a measure asks for.
 
     Notes
     -----
@@ -238,6 +241,7 @@ def vary_pool_width(
     chosen = leave_out_settings(
         measures, estimators, estimand="pooled", random_seed=random_seed, ci_prob=ci_prob, **settings
     )
+    warn_of_unused_relevance(collection, chosen.measures, stacklevel=3)
     whole = whole_pool(collection, runs, pool_depth)
     types = run_types_of(whole, run_types, whole.pooled_run_ids)
     found = PoolWidthSettings(
@@ -257,7 +261,7 @@ def vary_pool_width(
     )
     pools = draw_pools(whole, found, n_targets, "pool width")
     work = functools.partial(_score_outside, settings=found)
-    store = pool_store(folder, collection, found)
+    store = pool_store(folder, "pool-width", collection, found)
     results = in_random_pools(work, whole, pools, store=store, n_jobs=n_jobs, progress=progress)
     return PoolWidthResult(
         settings=found,

@@ -327,11 +327,14 @@ def estimates_of(
     return found, own_warnings(caught)
 
 
-def pool_store(folder: str | Path | None, collection: Collection, settings: PoolSettings) -> PartStore | None:
-    """Where finished pools are kept, if anywhere."""
+def pool_store(
+    folder: str | Path | None, experiment: str, collection: Collection, settings: PoolSettings
+) -> PartStore | None:
+    """Where finished pools are kept, if anywhere: in a folder of the experiment's name."""
     if folder is None:
         return None
-    return PartStore(Path(folder) / "finished", description_of(collection, settings.describe_pools()))
+    description = description_of(experiment, collection, settings.describe_pools())
+    return PartStore(Path(folder) / experiment, description, stacklevel=4)
 
 
 def in_random_pools(

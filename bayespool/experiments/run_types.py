@@ -34,10 +34,11 @@ from bayespool.experiments.error_measures import (
 from bayespool.experiments.fold_results import COVERAGE_LEVELS, FoldResult, run_fold
 from bayespool.experiments.folds import Fold
 from bayespool.experiments.parallel import completed
-from bayespool.experiments.resampling import Runs, run_types_of, whole_pool
+from bayespool.experiments.resampling import Runs, ordered_table, run_types_of, whole_pool
 from bayespool.experiments.settings import Estimators, LeaveOutSettings, leave_out_settings
 from bayespool.experiments.storage import FoldStore, description_of
 from bayespool.pool import describe_pool
+from bayespool.scoring import warn_of_unused_relevance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -214,7 +215,9 @@ def leave_types_out(
     Warns
     -----
     ExperimentChangedWarning
-        ``folder`` holds another experiment's types.
+        ``folder`` holds types of other settings, or some that cannot be read.
+    InputWarning
+        No document has the relevance that a measure asks for.
 
     Notes
     -----
@@ -237,6 +240,7 @@ def leave_types_out(
     chosen = leave_out_settings(
         measures, estimators, estimand="pooled", random_seed=random_seed, ci_prob=ci_prob, **settings
     )
+    warn_of_unused_relevance(collection, chosen.measures, stacklevel=3)
     whole = whole_pool(collection, runs, pool_depth)
     pairs = run_types_of(whole, run_types, whole.pooled_run_ids)
     known = sorted({kind for _, kind in pairs})
@@ -255,8 +259,8 @@ def leave_types_out(
     store = None
     if folder is not None:
         more = {"runs": runs, "pool_depth": whole.pool_depth}
-        described = description_of(collection, chosen.describe_folds() | more)
-        store = FoldStore(Path(folder) / "finished", described)
+        described = description_of("run-types", collection, chosen.describe_folds() | more)
+        store = FoldStore(Path(folder) / "run-types", described)
     found = _fold_results(whole, folds, chosen, store, n_jobs, progress)
     said = tuple(dict.fromkeys(pair for result in found for pair in result.warnings))
     for name, text in said:
@@ -271,7 +275,7 @@ def leave_types_out(
         n_runs={kind: len(members) for kind, members in of_type.items()},
         true_scores=_true_scores(whole, chosen),
         warnings=said,
-        _rows=_table(whole, found),
+        _rows=_table(whole, chosen, found),
     )
 
 
@@ -310,11 +314,17 @@ def _true_scores(whole: Collection, settings: LeaveOutSettings) -> dict[str, dic
     return scores
 
 
-def _table(whole: Collection, found: Sequence[FoldResult]) -> pd.DataFrame:
-    """Rows of all types, with the organization of each run."""
-    import pandas as pd
-
-    frame = pd.concat([pd.DataFrame(result.rows) for result in found], ignore_index=True)
+def _table(whole: Collection, settings: LeaveOutSettings, found: Sequence[FoldResult]) -> pd.DataFrame:
+    """Rows of all types, with the organization of each run, in the order asked for, in which what is stored
+    need not be.
+    """
+    keys = {
+        "fold": [result.fold.name for result in found],
+        "measure": [str(m) for m in settings.measures],
+        "estimator": settings.labels,
+        "run_id": whole.run_ids,
+    }
+    frame = ordered_table([result.rows for result in found], keys)
     index = whole.run_index(frame["run_id"])
     frame["organization"] = np.array(whole.organizations, dtype=object)[whole.organization[index]]
     for name in [name for name in frame.columns if name.startswith("covered_")]:

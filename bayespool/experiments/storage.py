@@ -29,14 +29,17 @@ __all__ = ["FoldStore", "PartStore", "description_of"]
 Columns = dict[str, list[Any]]
 
 _KEY = b"bayespool"
+_FORMAT = 2  # of the files, and of what the engines computed that are kept in them
 _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
 
-def description_of(collection: Collection, settings: dict[str, Any]) -> dict[str, Any]:
+def description_of(experiment: str, collection: Collection, settings: dict[str, Any]) -> dict[str, Any]:
     """All that the parts of an experiment depend on.
 
     Parameters
     ----------
+    experiment : str
+        Its name.
     collection : Collection
     settings : dict
         Those that parts depend on, as JSON can hold them.
@@ -44,8 +47,10 @@ def description_of(collection: Collection, settings: dict[str, Any]) -> dict[str
     import scipy
 
     return {
+        "experiment": experiment,
         "collection": collection.fingerprint,
         **settings,
+        "format of what is stored": _FORMAT,
         "version of bayespool": __version__,
         "version of numpy": np.__version__,
         "version of scipy": scipy.__version__,
@@ -62,6 +67,8 @@ class PartStore:
         Made where it is missing. Parts of another experiment in it are removed, other files are left alone.
     description : dict
         All that the parts depend on, as JSON can hold it.
+    stacklevel : int
+        As for `warnings.warn`, from here.
 
     Raises
     ------
@@ -75,7 +82,7 @@ class PartStore:
         be read.
     """
 
-    def __init__(self, folder: Path, description: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, description: dict[str, Any], *, stacklevel: int = 3) -> None:
         self._folder = folder
         self._description: dict[str, Any] = json.loads(json.dumps(description))
         try:
@@ -84,7 +91,7 @@ class PartStore:
             raise OutputError(f"{folder}: cannot be made: {error.strerror or error}") from None
         others: list[str] = []
         damaged = 0
-        for path in sorted(p for p in folder.iterdir() if _NAME.fullmatch(p.name)):
+        for path in sorted(p for p in folder.iterdir() if _NAME.fullmatch(p.name) and p.is_file()):
             described = self._read(path)[0]
             if described == self._description:
                 continue
@@ -98,14 +105,14 @@ class PartStore:
             warnings.warn(
                 f"{folder}: {what} of finished work cannot be read and will be made again",
                 ExperimentChangedWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
         if others:
             warnings.warn(
                 f"{folder}: the experiment stored there differs in {', '.join(dict.fromkeys(others))}; "
-                "starting afresh",
+                "its finished work is removed, starting afresh",
                 ExperimentChangedWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
 
     def load(self, name: str, identity: Any) -> tuple[Columns, dict[str, Any]] | None:
@@ -145,7 +152,9 @@ class PartStore:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        more = {"description": self._description, "identity": identity, "rest": rest}
+        kept = {"description": self._description, "identity": identity, "rest": rest}
+        more = json.loads(json.dumps(kept))
+        more["digest"] = _digest(more, rows)
         table = pa.table(rows).replace_schema_metadata({_KEY: json.dumps(more)})
         buffer = io.BytesIO()
         pq.write_table(table, buffer)
@@ -163,8 +172,10 @@ class PartStore:
         try:
             with pq.ParquetFile(path) as file:
                 table = file.read()
-            more = json.loads(table.schema.metadata[_KEY])
-            return more["description"], more | {"rows": table.to_pydict()}
+            more, rows = json.loads(table.schema.metadata[_KEY]), table.to_pydict()
+            if more.pop("digest") != _digest(more, rows):
+                return None, None
+            return more["description"], more | {"rows": rows}
         except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
             return None, None
 
@@ -194,6 +205,11 @@ class FoldStore(PartStore):
             "seconds": result.seconds,
         }
         self.save(result.fold.name, _identity(result.fold), result.rows, rest)
+
+
+def _digest(more: dict[str, Any], rows: Columns) -> str:
+    """Of all that is stored of a part, so that damage to a file is seen."""
+    return hashlib.blake2b(json.dumps([more, rows], sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def _identity(fold: Fold) -> list[Any]:

@@ -17,7 +17,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,9 @@ from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit
 from bayespool.models.structure import Group, Structure
 
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
 __all__ = ["Approximation", "Laplace", "approximate"]
 
 FloatArray = npt.NDArray[np.float64]
@@ -39,8 +43,9 @@ _GAIN = 5e-3  # in log density, twice what is left to gain: θ's mode is where p
 _LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the density has no curvature
 _LEAST_CHECKED = 100  # draws, for a tail to be fitted to
 _LEAST_SHARE = 0.05  # of effective draws; most fits have 0.6 and more
-_LEFT = 1.5  # mean distance of the points to the left of θ's mode: near zero any scale is as likely
+_LEFT = 2.2  # mean distance of the points to the left of θ's mode: near zero any scale may be as likely
 _RIGHT = 1.3  # standard deviation of those to the right
+_NEAR_ZERO = 0.5  # of the median point: from a least one below, a scale may reach zero
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +94,9 @@ class Laplace:
             No mode found, a curvature that is not positive, or a few importance ratios to the exact density
             that carry most of the weight.
         """
-        from threadpoolctl import threadpool_limits
-
         density = Density(structure)
         n, pareto_k, share = float(self.draws), float("nan"), 1.0
-        with threadpool_limits(limits=1):  # threads wait longer for each other than such small systems take
+        with _threads().limit(limits=1):  # they wait longer for each other than such small systems take
             approximation = approximate(density, n_points=self.n_points)
             x, theta, point = approximation.draw(self.draws, np.random.default_rng(random_seed))
             if self.n_checked:
@@ -169,18 +172,15 @@ class Approximation:
         return x, self._spread_out(point, rng), point
 
     def _spread_out(self, point: npt.NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
-        """θ moved about its point: every scale to anywhere half way to its neighbours on either side, from
-        the least one down to zero.
+        """θ moved about its point: every scale to anywhere half way to its neighbours on either side, and
+        from the least one down to zero if it is near.
         """
-        n_points = len(self.theta)
         moved = np.empty((len(point), len(self.density.scales)))
         for g, scale in enumerate(np.exp(self.theta).T):
             order = np.argsort(scale)
-            between = (scale[order[1:]] + scale[order[:-1]]) / 2
-            below_last = between[-1] if n_points > 1 else 0.0
-            edges = np.concatenate([[0.0], between, [2 * scale[order[-1]] - below_last]])
-            cell = np.empty(n_points, dtype=np.intp)
-            cell[order] = np.arange(n_points)
+            edges = _edges(scale[order])
+            cell = np.empty(len(order), dtype=np.intp)
+            cell[order] = np.arange(len(order))
             low, width = edges[:-1][cell[point]], np.diff(edges)[cell[point]]
             moved[:, g] = low + (1 - rng.random(len(point))) * width
         return np.log(moved)
@@ -341,6 +341,24 @@ def _effective_share(log_ratio: FloatArray) -> float:
     """Effective over actual number of draws if they were weighted by the ratios."""
     ratio = np.exp(log_ratio - log_ratio.max())
     return float(ratio.sum() ** 2 / (ratio**2).sum() / len(ratio))
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """Control of the BLAS libraries that are loaded; finding them takes longer than a small fit."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _edges(scale: FloatArray) -> FloatArray:
+    """Where the cells of ascending scales begin and end, one more than there are scales."""
+    if len(scale) == 1:
+        return np.array([0.0, 2 * scale[0]])
+    between = (scale[1:] + scale[:-1]) / 2
+    is_near = scale[0] < _NEAR_ZERO * np.median(scale)
+    least = 0.0 if is_near else 2 * scale[0] - between[0]
+    return np.concatenate([[least], between, [2 * scale[-1] - between[-1]]])
 
 
 def _draw_scale(group: Group, n: int, random_seed: int) -> FloatArray:
