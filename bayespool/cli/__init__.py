@@ -12,6 +12,7 @@ from bayespool import __version__
 from bayespool.cli.check import check
 from bayespool.cli.compare import compare, reversals
 from bayespool.cli.leave_out import leave_out
+from bayespool.cli.options import is_interruption
 from bayespool.cli.random_pools import common_topics, pool_width, run_types
 from bayespool.cli.score import demo, score
 from bayespool.errors import BayespoolError, BayespoolWarning
@@ -56,7 +57,9 @@ def main() -> None:
     except BayespoolError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interruption(error):
+            raise
         typer.echo("interrupted; nothing was written", err=True)
         sys.exit(130)
 

@@ -46,6 +46,7 @@ __all__ = [
     "check_experiment",
     "chosen_estimators",
     "count_progress",
+    "is_interruption",
     "parse_priors",
     "read_campaign",
     "split_list",
@@ -220,12 +221,19 @@ def read_campaign(
     return collection
 
 
+def is_interruption(error: BaseException) -> bool:
+    """Whether an error is Ctrl-C, or what a compiled function makes of it."""
+    return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
+
+
 @contextmanager
 def told_when_interrupted(folder: Path | None, name: str) -> Iterator[None]:
     """Ctrl-C ends the command with status 130 and says what is kept: the work in the folder's subfolder."""
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interruption(error):
+            raise
         kept = "nothing was written; with --output what is finished would be kept"
         if folder is not None:
             kept = f"what is finished is in {folder / name}; the same command goes on from there"
