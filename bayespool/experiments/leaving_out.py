@@ -37,7 +37,7 @@ from bayespool.scoring import warn_of_unused_relevance
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["leave_out"]
+__all__ = ["leave_out", "run_folds"]
 
 
 def leave_out(
@@ -164,14 +164,14 @@ def leave_out(
     if folder is not None:
         description = description_of("leave-out", collection, chosen.describe_folds())
         store = FoldStore(Path(folder) / "folds", description)
-    finished = _run(pooled, folds, chosen, store, n_jobs, progress)
+    finished = run_folds(pooled, folds, chosen, store, n_jobs, progress)
     for name, text in _alike(finished):
         category = getattr(bayespool.errors, name, BayespoolWarning)
         warnings.warn(text, category, stacklevel=2)
     return _assemble(collection, pooled, chosen, finished)
 
 
-def _run(
+def run_folds(
     collection: Collection,
     folds: Sequence[Fold],
     settings: LeaveOutSettings,
@@ -179,7 +179,7 @@ def _run(
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> list[FoldResult]:
-    """Results of all folds, in the folds' order."""
+    """Results of all folds, in the folds' order: from the store, or worked out and put there."""
     results: dict[Fold, FoldResult] = {}
     if store is not None:
         results = {fold: stored for fold in folds if (stored := store.load_fold(fold)) is not None}

@@ -28,7 +28,7 @@ from bayespool.experiments.fold_results import own_warnings, seeded
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.settings import LeaveOutSettings
-from bayespool.experiments.storage import PartStore, description_of
+from bayespool.experiments.storage import Columns, PartStore, description_of
 from bayespool.measures import Precision
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ PAPER_WIDTHS = (2, 4, 10, 20, 40)
 Unit = Literal["run", "organization"]
 Runs = Literal["pooled", "all"]
 Said = tuple[tuple[str, str], ...]
-Columns = dict[str, list[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,6 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,9 +30,9 @@ from bayespool.experiments.error_measures import (
     root_mean_squared_error,
     system_rank_error,
 )
-from bayespool.experiments.fold_results import COVERAGE_LEVELS, FoldResult, run_fold
+from bayespool.experiments.fold_results import COVERAGE_LEVELS, FoldResult
 from bayespool.experiments.folds import Fold
-from bayespool.experiments.parallel import completed
+from bayespool.experiments.leaving_out import run_folds
 from bayespool.experiments.resampling import Runs, ordered_table, run_types_of, whole_pool
 from bayespool.experiments.settings import Estimators, LeaveOutSettings, leave_out_settings
 from bayespool.experiments.storage import FoldStore, description_of
@@ -261,7 +260,7 @@ def leave_types_out(
         more = {"runs": runs, "pool_depth": whole.pool_depth}
         described = description_of("run-types", collection, chosen.describe_folds() | more)
         store = FoldStore(Path(folder) / "run-types", described)
-    found = _fold_results(whole, folds, chosen, store, n_jobs, progress)
+    found = run_folds(whole, folds, chosen, store, n_jobs, progress)
     said = tuple(dict.fromkeys(pair for result in found for pair in result.warnings))
     for name, text in said:
         warnings.warn(text, getattr(bayespool.errors, name, BayespoolWarning), stacklevel=2)
@@ -277,30 +276,6 @@ def leave_types_out(
         warnings=said,
         _rows=_table(whole, chosen, found),
     )
-
-
-def _fold_results(
-    whole: Collection,
-    folds: Sequence[Fold],
-    settings: LeaveOutSettings,
-    store: FoldStore | None,
-    n_jobs: int | None,
-    progress: Callable[[int, int], None] | None,
-) -> list[FoldResult]:
-    results: dict[str, FoldResult] = {}
-    if store is not None:
-        results = {f.name: stored for f in folds if (stored := store.load_fold(f)) is not None}
-    if progress is not None:
-        progress(len(results), len(folds))
-    work = functools.partial(run_fold, settings=settings)
-    left = [fold for fold in folds if fold.name not in results]
-    for result in completed(work, whole, left, n_jobs=n_jobs):
-        if store is not None:
-            store.save_fold(result)
-        results[result.fold.name] = result
-        if progress is not None:
-            progress(len(results), len(folds))
-    return [results[fold.name] for fold in folds]
 
 
 def _true_scores(whole: Collection, settings: LeaveOutSettings) -> dict[str, dict[str, float]]:

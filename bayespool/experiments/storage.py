@@ -24,7 +24,7 @@ from bayespool.experiments.fold_results import FoldResult
 from bayespool.experiments.folds import Fold
 from bayespool.trec import atomic_write
 
-__all__ = ["FoldStore", "PartStore", "description_of"]
+__all__ = ["Columns", "FoldStore", "PartStore", "description_of"]
 
 Columns = dict[str, list[Any]]
 
@@ -89,17 +89,19 @@ class PartStore:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"{folder}: cannot be made: {error.strerror or error}") from None
+        self._found: dict[Path, dict[str, Any]] = {}
         others: list[str] = []
         damaged = 0
         for path in sorted(p for p in folder.iterdir() if _NAME.fullmatch(p.name) and p.is_file()):
-            described = self._read(path)[0]
-            if described == self._description:
+            part = _read(path)
+            if part is not None and part["description"] == self._description:
+                self._found[path] = part
                 continue
             path.unlink()
-            if isinstance(described, dict):
-                others += _differing(described, self._description)
-            else:
+            if part is None:
                 damaged += 1
+            else:
+                others += _differing(part["description"], self._description)
         if damaged:
             what = "1 file" if damaged == 1 else f"{damaged} files"
             warnings.warn(
@@ -116,7 +118,7 @@ class PartStore:
             )
 
     def load(self, name: str, identity: Any) -> tuple[Columns, dict[str, Any]] | None:
-        """Rows of a part and what else was kept of it; None if it is not stored.
+        """Rows of a part and what else was kept of it; None if it was not there when the store was opened.
 
         Parameters
         ----------
@@ -125,10 +127,7 @@ class PartStore:
         identity : JSON
             What tells the part from the others of its experiment.
         """
-        path = self._path(name, identity)
-        if not path.is_file():
-            return None
-        _, part = self._read(path)
+        part = self._found.get(self._path(name, identity))
         if part is None or part["identity"] != identity:
             return None
         return part["rows"], part["rest"]
@@ -152,8 +151,7 @@ class PartStore:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        kept = {"description": self._description, "identity": identity, "rest": rest}
-        more = json.loads(json.dumps(kept))
+        more = {"description": self._description, "identity": identity, "rest": rest}
         more["digest"] = _digest(more, rows)
         table = pa.table(rows).replace_schema_metadata({_KEY: json.dumps(more)})
         buffer = io.BytesIO()
@@ -163,21 +161,6 @@ class PartStore:
     def _path(self, name: str, identity: Any) -> Path:
         digest = hashlib.blake2b(json.dumps(identity).encode(), digest_size=6).hexdigest()
         return self._folder / f"{re.sub('[^A-Za-z0-9]+', '-', name)[:40]}-{digest}.parquet"
-
-    def _read(self, path: Path) -> tuple[Any, dict[str, Any] | None]:
-        """Description and contents of a file, None for one that is no part."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            with pq.ParquetFile(path) as file:
-                table = file.read()
-            more, rows = json.loads(table.schema.metadata[_KEY]), table.to_pydict()
-            if more.pop("digest") != _digest(more, rows):
-                return None, None
-            return more["description"], more | {"rows": rows}
-        except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
-            return None, None
 
 
 class FoldStore(PartStore):
@@ -205,6 +188,21 @@ class FoldStore(PartStore):
             "seconds": result.seconds,
         }
         self.save(result.fold.name, _identity(result.fold), result.rows, rest)
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """Contents of a file; None for one that is no part, or damaged."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            table = file.read()
+        more, rows = json.loads(table.schema.metadata[_KEY]), table.to_pydict()
+        whole = more.pop("digest") == _digest(more, rows)
+    except (pa.ArrowException, OSError, AttributeError, KeyError, TypeError, ValueError):
+        return None
+    return more | {"rows": rows} if whole else None
 
 
 def _digest(more: dict[str, Any], rows: Columns) -> str:
