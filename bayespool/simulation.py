@@ -157,6 +157,7 @@ def simulate(settings: SimulationSettings | None = None, *, random_seed: int) ->
     relevance[0, 0] = max(relevance[0, 0], 1)  # qrels without any relevant document would be refused
     runs: list[Run] = []
     organizations: dict[str, str] = {}
+    judged = np.zeros(relevance.shape, dtype=bool)
     for o in range(s.n_organizations + s.n_new):
         new = o >= s.n_organizations
         organization = f"new-{chr(97 + o - s.n_organizations)}" if new else _name(o)
@@ -169,13 +170,12 @@ def simulate(settings: SimulationSettings | None = None, *, random_seed: int) ->
             )
             run_id = organization if new else f"{organization}-{i + 1}"
             organizations[run_id] = organization
-            runs.append(_run(run_id, score, s.run_depth))
+            documents, written = _ranking(score, s.run_depth)
+            runs.append(_run(run_id, documents, written))
+            if not new:
+                np.put_along_axis(judged, documents[:, : s.pool_depth], True, axis=1)
     new_run_ids = tuple(run.run_id for run in runs[len(runs) - s.n_new :]) if s.n_new else ()
     pooled = [run for run in runs if run.run_id not in new_run_ids]
-    judged = np.zeros(relevance.shape, dtype=bool)
-    for run in pooled:
-        rows, columns = _codes(run, s.run_depth, s.n_topics)
-        judged[rows[:, : s.pool_depth], columns[:, : s.pool_depth]] = True
     if not relevance[judged].any():  # a pool so small may have missed them all
         relevance[tuple(np.argwhere(judged)[0])] = 1
     truth = _qrels(np.ones_like(relevance, dtype=bool), relevance)
@@ -212,43 +212,41 @@ def _name(o: int) -> str:
     return _NAMES[o] if o < len(_NAMES) else f"{_NAMES[o % len(_NAMES)]}{o // len(_NAMES) + 1}"
 
 
-def _query_ids(n_topics: int) -> list[str]:
-    return [str(701 + t) for t in range(n_topics)]
+def _topics(codes: npt.NDArray[np.intp], n_topics: int) -> pa.DictionaryArray:
+    names = pa.array([str(701 + t) for t in range(n_topics)], pa.string())
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), names)
 
 
-def _doc_ids(n_candidates: int) -> list[str]:
-    return [f"D{d:05d}" for d in range(n_candidates)]
+def _doc_ids(codes: npt.NDArray[np.intp]) -> pa.StringArray:
+    return pa.array([f"D{d:05d}" for d in codes.tolist()], pa.string())
 
 
-def _run(run_id: str, score: npt.NDArray[np.float64], depth: int) -> Run:
-    n_topics, n_candidates = score.shape
+def _ranking(
+    score: npt.NDArray[np.float64], depth: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+    """The best documents of each topic and their scores, shape (topic, rank)."""
     written = np.round(score + 10, 4)
     # in the order that a collection gives what is written: equal scores by document id descending
     backwards = np.argsort(-written.astype(np.float32)[:, ::-1], axis=1, kind="stable")
-    best = n_candidates - 1 - backwards[:, :depth]
+    best = score.shape[1] - 1 - backwards[:, :depth]
+    return best, np.take_along_axis(written, best, axis=1)
+
+
+def _run(run_id: str, documents: npt.NDArray[np.intp], score: npt.NDArray[np.float64]) -> Run:
+    n_topics, depth = documents.shape
     return Run(
         run_id=run_id,
-        query_id=_dictionary(np.repeat(np.arange(n_topics), depth), _query_ids(n_topics)),
-        doc_id=_dictionary(best.ravel(), _doc_ids(n_candidates)),
-        score=np.take_along_axis(written, best, axis=1).ravel(),
+        query_id=_topics(np.repeat(np.arange(n_topics), depth), n_topics),
+        doc_id=_doc_ids(documents.ravel()),
+        score=score.ravel(),
         rank=np.tile(np.arange(1, depth + 1, dtype=np.int32), n_topics),
     )
-
-
-def _codes(run: Run, depth: int, n_topics: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    rows = run.query_id.indices.to_numpy().reshape(n_topics, depth)
-    columns = run.doc_id.indices.to_numpy().reshape(n_topics, depth)
-    return rows, columns
 
 
 def _qrels(judged: npt.NDArray[np.bool_], relevance: npt.NDArray[np.int16]) -> Qrels:
     rows, columns = np.nonzero(judged)
     return Qrels(
-        query_id=_dictionary(rows, _query_ids(judged.shape[0])),
-        doc_id=_dictionary(columns, _doc_ids(judged.shape[1])),
+        query_id=_topics(rows, judged.shape[0]),
+        doc_id=_doc_ids(columns),
         relevance=relevance[rows, columns],
     )
-
-
-def _dictionary(codes: npt.NDArray[np.intp], names: list[str]) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(names, pa.string()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -61,35 +62,30 @@ def build_collection(
     """
     _check(runs, qrels, order)
     query_ids, query_codes = _query_codes(runs, qrels)
-    names, doc_codes = _doc_codes([*(run.doc_id for run in runs), qrels.doc_id])
-    with ThreadPoolExecutor(1) as sorter:  # beside the stacking, which needs no order yet
-        sorting = sorter.submit(pc.sort_indices, names)
-        document, sort_key = _stack(runs, query_codes[:-1], doc_codes[:-1], len(query_ids), order)
-        by_bytes = sorting.result()
-    place = np.full(len(names) + 1, -1, dtype=np.int32)  # the last is that of no document, −1
-    place[by_bytes.to_numpy()] = np.arange(len(names), dtype=np.int32)
+    document, sort_key, columns = _stack(runs, qrels, query_codes, len(query_ids), order)
 
-    def on_topic(t: int) -> tuple[IntArray, npt.NDArray[np.int16]]:
-        """Documents of a topic and their relevance; replaces the codes in its rankings by positions among the
-        documents, best first.
+    def on_topic(t: int) -> tuple[pa.StringArray, npt.NDArray[np.int16]]:
+        """Documents of a topic in byte order, and their relevance; puts positions among them into the topic's
+        rankings, best first.
         """
-        judged_here = query_codes[-1] == t
-        judged, retrieving = place[doc_codes[-1][judged_here]], place[document[:, t, :]]
-        seen = np.zeros(len(names) + 1, dtype=bool)
-        seen[retrieving] = True
-        seen[judged] = True
-        present = np.flatnonzero(seen[:-1]).astype(np.int32)
-        position = np.empty(len(names), dtype=np.int32)
-        position[present] = np.arange(len(present), dtype=np.int32)
-        document[:, t, :] = _order(position[retrieving], sort_key[:, t, :], retrieving >= 0)
-        relevance = np.full(len(present), UNJUDGED, dtype=np.int16)
-        relevance[position[judged]] = np.maximum(qrels.relevance[judged_here], UNJUDGED)
-        return present, relevance
+        chunks = pa.chunked_array([column.doc_id(t) for column in columns]).dictionary_encode().chunks
+        ids, codes = chunks[-1].dictionary, np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
+        n_lines = np.array([column.n_lines[t] for column in columns])
+        retrieved, judged = np.split(codes, [len(codes) - n_lines[-1]])
+        rankings = np.full_like(document[:, t], -1)
+        rankings[np.arange(rankings.shape[1]) < n_lines[:-1, None]] = retrieved
+        by_bytes = pc.sort_indices(ids)
+        position = np.full(len(ids) + 1, -1, dtype=np.int32)  # the last is that of no document, −1
+        position[by_bytes.to_numpy()] = np.arange(len(ids), dtype=np.int32)
+        document[:, t] = _order(position[rankings], sort_key[:, t])
+        relevance = np.full(len(ids), UNJUDGED, dtype=np.int16)
+        relevance[position[judged]] = np.maximum(qrels.relevance[columns[-1].on(t)], UNJUDGED)
+        return ids.take(by_bytes), relevance
 
     with ThreadPoolExecutor(_N_THREADS) as threads:
-        present, relevance = zip(*threads.map(on_topic, range(len(query_ids))), strict=True)
-    n_present = np.array([len(documents) for documents in present], dtype=np.int32)
-    document += np.where(document >= 0, (np.cumsum(n_present) - n_present)[:, None], 0)
+        doc_ids, relevance = zip(*threads.map(on_topic, range(len(query_ids))), strict=True)
+    n_present = np.array([len(ids) for ids in doc_ids], dtype=np.int32)
+    np.add(document, (np.cumsum(n_present) - n_present)[:, None], out=document, where=document >= 0)
     run_ids = tuple(run.run_id for run in runs)
     organization_names, organization = _organizations(run_ids, organizations or {})
     pooled_ids = set(pooled_run_ids)
@@ -99,8 +95,7 @@ def build_collection(
         document=document,
         relevance=np.concatenate(relevance),
         pair_topic=np.repeat(np.arange(len(query_ids), dtype=np.int32), n_present),
-        pair_doc=np.concatenate(present),
-        doc_ids=names.take(by_bytes),
+        doc_ids=pa.concat_arrays(doc_ids),
         organizations=organization_names,
         organization=organization,
         pooled=np.array([run in pooled_ids for run in run_ids]),
@@ -156,54 +151,46 @@ def _query_codes(runs: Sequence[Run], qrels: Qrels) -> tuple[tuple[str, ...], li
     return query_ids, codes
 
 
-def _doc_codes(columns: Sequence[pa.DictionaryArray]) -> tuple[pa.StringArray, list[IntArray]]:
-    """All document ids in the order they are met, and each column as indices into them.
+class _Column:
+    """Lines of a run, or of the qrels, topic by topic and in file order."""
 
-    Equal ids of all columns are found in two halves at once (pyarrow gives up the GIL), then between them.
-    """
-    half = (len(columns) + 1) // 2
-    with ThreadPoolExecutor(_N_THREADS) as threads:
-        halves = list(threads.map(_unify, filter(None, (columns[:half], columns[half:]))))
-        names, to_names = _unify(
-            [pa.DictionaryArray.from_arrays(np.arange(len(part), dtype=np.int32), part) for part, _ in halves]
-        )
-        codes = halves[0][1]  # those met first keep their codes
-        for (_, part), to_code in zip(halves[1:], to_names[1:], strict=True):
-            codes += threads.map(to_code.take, part)
-        return names, codes
+    def __init__(self, source: Run | Qrels, topic: IntArray, n_topics: int) -> None:
+        self.n_lines = np.bincount(topic[topic >= 0], minlength=n_topics)
+        self.lines = np.argsort(topic, kind="stable")[np.count_nonzero(topic < 0) :]
+        self._start = np.cumsum(self.n_lines) - self.n_lines
+        in_file_order = bool((np.diff(self.lines) == 1).all())
+        self._doc_id = source.doc_id.slice(self.lines[0]) if in_file_order else source.doc_id.take(self.lines)
 
+    def on(self, t: int) -> npt.NDArray[np.intp]:
+        return self.lines[self._start[t] : self._start[t] + self.n_lines[t]]
 
-def _unify(columns: Sequence[pa.DictionaryArray]) -> tuple[pa.StringArray, list[IntArray]]:
-    """The distinct values of all columns, and each column as indices into them."""
-    chunks = pa.chunked_array(columns).unify_dictionaries().chunks
-    return chunks[0].dictionary, [chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks]
+    def doc_id(self, t: int) -> pa.StringArray:
+        return self._doc_id.slice(self._start[t], self.n_lines[t])
 
 
 def _stack(
-    runs: Sequence[Run], query_codes: list[IntArray], doc_codes: list[IntArray], n_topics: int, order: Order
-) -> tuple[IntArray, npt.NDArray[np.uint32]]:
-    """Document codes and ascending sort keys in file order, both of shape (run, topic, rank), codes −1 where
-    there is none.
+    runs: Sequence[Run], qrels: Qrels, query_codes: list[IntArray], n_topics: int, order: Order
+) -> tuple[IntArray, npt.NDArray[np.uint32], list[_Column]]:
+    """Room for the rankings, and their ascending sort keys in file order, both of shape (run, topic, rank);
+    and the lines of all runs, then of the qrels.
     """
-    lengths = [np.bincount(code[code >= 0], minlength=n_topics) for code in query_codes]
-    shape = (len(runs), n_topics, max(int(length.max()) for length in lengths))
-    document = np.full(shape, -1, dtype=np.int32)
-    sort_key = np.zeros(shape, dtype=np.uint32)
-
-    def place(r: int) -> None:
-        run, code, start = runs[r], query_codes[r], np.cumsum(lengths[r]) - lengths[r]
-        keep = np.argsort(code, kind="stable")[np.count_nonzero(code < 0) :]
-        topic = code[keep]
-        position = np.arange(len(keep)) - start[topic]
-        document[r, topic, position] = doc_codes[r][keep]
-        if order == "score":
-            sort_key[r, topic, position] = _descending(run.score)[keep]
-        elif run.rank is not None:
-            sort_key[r, topic, position] = (run.rank.astype(np.int64) + 2**31).astype(np.uint32)[keep]
-
     with ThreadPoolExecutor(_N_THREADS) as threads:
-        list(threads.map(place, range(len(runs))))
-    return document, sort_key
+        columns = list(threads.map(partial(_Column, n_topics=n_topics), [*runs, qrels], query_codes))
+        shape = (len(runs), n_topics, max(int(column.n_lines.max()) for column in columns[:-1]))
+        sort_key = np.zeros(shape, dtype=np.uint32)
+
+        def fill(r: int) -> None:
+            key = _descending(runs[r].score) if order == "score" else _ascending(runs[r].rank)
+            there = np.arange(shape[2]) < columns[r].n_lines[:, None]
+            sort_key[r][there] = key[columns[r].lines]
+
+        list(threads.map(fill, range(len(runs))))
+    return np.empty(shape, dtype=np.int32), sort_key, columns
+
+
+def _ascending(rank: IntArray | None) -> npt.NDArray[np.uint32]:
+    assert rank is not None  # for the type checker: `_check` has asked
+    return (rank.astype(np.int64) + 2**31).astype(np.uint32)
 
 
 def _descending(score: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
@@ -216,12 +203,14 @@ def _descending(score: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
     return ~ascending
 
 
-def _order(pair: IntArray, key: npt.NDArray[np.uint32], retrieved: npt.NDArray[np.bool_]) -> IntArray:
-    """Rankings of one topic: by key ascending, then by pair code descending; one integer sort over (run,
+def _order(document: IntArray, key: npt.NDArray[np.uint32]) -> IntArray:
+    """Rankings of one topic: by key ascending, then by document descending; one integer sort over (run,
     rank). The lower word stays under 2³¹, so that all bits set stand for no document.
     """
-    mirrored = np.uint64(0x7FFFFFFF) - pair.astype(np.uint32).astype(np.uint64)
-    packed = np.where(retrieved, (key.astype(np.uint64) << np.uint64(32)) | mirrored, np.uint64(2**64 - 1))
+    mirrored = np.uint64(0x7FFFFFFF) - document.astype(np.uint32).astype(np.uint64)
+    packed = np.where(
+        document >= 0, (key.astype(np.uint64) << np.uint64(32)) | mirrored, np.uint64(2**64 - 1)
+    )
     packed.sort(axis=1)
     ordered = (np.uint64(0x7FFFFFFF) - (packed & np.uint64(0x7FFFFFFF))).astype(np.int32)
     ordered[packed == np.uint64(2**64 - 1)] = -1

@@ -45,10 +45,10 @@ class Collection:
         Pair codes from the first rank down, −1 where the run has ended.
     relevance : ndarray of int16, shape (pair,)
         Judged relevance, 0 or more; `UNJUDGED` where there is no judgment.
-    pair_topic, pair_doc : ndarray of int32, shape (pair,)
-        Topic of a pair, and its document as an index into `doc_ids`.
-    doc_ids : pyarrow.StringArray
-        All document ids in byte order.
+    pair_topic : ndarray of int32, shape (pair,)
+        Topic of a pair, ascending.
+    doc_ids : pyarrow.StringArray, shape (pair,)
+        Document id of a pair, in byte order within a topic.
     organizations : tuple of str
         Names of the organizations.
     organization : ndarray of int32, shape (run,)
@@ -66,7 +66,6 @@ class Collection:
     document: IntArray
     relevance: npt.NDArray[np.int16]
     pair_topic: IntArray
-    pair_doc: IntArray
     doc_ids: pa.StringArray
     organizations: tuple[str, ...]
     organization: IntArray
@@ -103,7 +102,6 @@ class Collection:
             self.document,
             self.relevance,
             self.pair_topic,
-            self.pair_doc,
             self.organization,
             self.pooled,
             self.added_for,
@@ -139,7 +137,7 @@ class Collection:
 
     def doc_id(self, pair: int) -> str:
         """Document id of a pair code."""
-        return str(self.doc_ids[int(self.pair_doc[pair])].as_py())
+        return str(self.doc_ids[int(pair)].as_py())
 
     def pool(self, run_index: npt.NDArray[np.intp] | None = None) -> npt.NDArray[np.bool_]:
         """Which pairs the given runs (default: all pooled ones) retrieved down to the pool depth, shape
@@ -186,14 +184,16 @@ class Collection:
         topic_of = {query_id: t for t, query_id in enumerate(self.query_ids)}
         names = qrels.query_id.dictionary.to_pylist()
         topic = np.array([topic_of.get(name, -1) for name in names])[qrels.query_id.indices.to_numpy()]
-        doc = pc.index_in(qrels.doc_id.dictionary, value_set=self.doc_ids).fill_null(-1).to_numpy()
-        doc = doc[qrels.doc_id.indices.to_numpy()]
-        known = (topic >= 0) & (doc >= 0) & (qrels.relevance >= 0)
-        wanted = topic[known].astype(np.int64) * len(self.doc_ids) + doc[known]
-        codes = self.pair_topic.astype(np.int64) * len(self.doc_ids) + self.pair_doc  # ascend with the pair
-        pair = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
-        found = codes[pair] == wanted
-        pair, value = pair[found], qrels.relevance[known][found]
+        line_pair = np.full(len(topic), -1)
+        for t in np.unique(topic[topic >= 0]):
+            first, last = np.searchsorted(self.pair_topic, [t, t + 1])
+            on_topic = np.flatnonzero(topic == t)
+            place = pc.index_in(
+                qrels.doc_id.take(pa.array(on_topic)), value_set=self.doc_ids.slice(first, last - first)
+            )
+            line_pair[on_topic] = np.where(place.is_valid(), first + place.fill_null(0).to_numpy(), -1)
+        found = (line_pair >= 0) & (qrels.relevance >= 0)
+        pair, value = line_pair[found], qrels.relevance[found]
         before = self.relevance[pair]
         if ((before >= 0) & (before != value)).any():
             first = pair[int(((before >= 0) & (before != value)).argmax())]

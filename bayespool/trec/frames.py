@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool.errors import InputError
-from bayespool.trec.lines import repeats
 from bayespool.trec.records import Qrels, Run
+from bayespool.trec.repeats import repeats
 
 __all__ = ["qrels_from_frame", "run_from_frame"]
 
@@ -54,7 +54,7 @@ def run_from_frame(frame: Any, run_id: str) -> Run:
     """
     what = f"run {run_id}"
     columns = _columns(frame, "score", what)
-    query_id, doc_id = _ids(columns["query_id"], "query_id", what), _ids(columns["doc_id"], "doc_id", what)
+    query_id, doc_id = _symbols(columns, what), _ids(columns["doc_id"], "doc_id", what)
     score = _numbers(columns["score"], "score", what)
     rank = _integers(columns["rank"], "rank", what, np.int32) if "rank" in columns else None
     _refuse_repeats(query_id, doc_id, what)
@@ -86,7 +86,7 @@ def qrels_from_frame(frame: Any) -> Qrels:
     """
     what = "qrels"
     columns = _columns(frame, "relevance", what)
-    query_id, doc_id = _ids(columns["query_id"], "query_id", what), _ids(columns["doc_id"], "doc_id", what)
+    query_id, doc_id = _symbols(columns, what), _ids(columns["doc_id"], "doc_id", what)
     relevance = _integers(columns["relevance"], "relevance", what, np.int16)
     _refuse_repeats(query_id, doc_id, what)
     return Qrels(query_id=query_id, doc_id=doc_id, relevance=relevance)
@@ -135,14 +135,18 @@ def _columns_of_mapping(mapping: Mapping[Any, Any], value: str, what: str) -> di
     return columns
 
 
-def _ids(values: Iterable[Any], name: str, what: str) -> pa.DictionaryArray:
+def _symbols(columns: dict[str, Any], what: str) -> pa.DictionaryArray:
+    return _ids(columns["query_id"], "query_id", what).dictionary_encode()
+
+
+def _ids(values: Iterable[Any], name: str, what: str) -> pa.StringArray:
     texts = []
     for row, value in enumerate(values, start=1):
         if not isinstance(value, str | int | np.integer) or value == "":
             hint = "ids are text or whole numbers"
             raise InputError(f"{what}: {name} is {value!r} in row {row}", hint=hint)
         texts.append(str(value))
-    return pa.array(texts, pa.string()).dictionary_encode()
+    return pa.array(texts, pa.string())
 
 
 def _numbers(values: Any, name: str, what: str) -> npt.NDArray[np.float64]:
@@ -166,7 +170,7 @@ def _integers(values: Any, name: str, what: str, dtype: type[np.signedinteger[An
     return numbers.astype(dtype)
 
 
-def _refuse_repeats(query_id: pa.DictionaryArray, doc_id: pa.DictionaryArray, what: str) -> None:
+def _refuse_repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray, what: str) -> None:
     again = repeats(query_id, doc_id)
     if again.size:
         row = int(again[0])

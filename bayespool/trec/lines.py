@@ -21,6 +21,7 @@ import pyarrow.csv
 
 from bayespool.errors import InputError
 from bayespool.trec.records import Skipped
+from bayespool.trec.repeats import has_repeats, pair_codes, repeats
 
 __all__ = [
     "QRELS",
@@ -29,14 +30,12 @@ __all__ = [
     "parse_fast",
     "parse_lines",
     "parse_tolerantly",
-    "repeats",
     "run_layout",
 ]
 
 _BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f", b"   ")
 _INTEGER = re.compile(rb"[+-]?[0-9]{1,100}")
 _BLOCK_BYTES = 1 << 24  # what pyarrow parses at a time: bounds its memory beside the file's own bytes
-_MAX_TABLE = 1 << 27  # bytes that a look for repeated documents may take
 _MEND = "mend the file, or pass strict=False (--lenient) to "
 
 
@@ -79,7 +78,7 @@ class Lines:
     """The wanted columns of a file, one entry per line kept, in file order."""
 
     query_id: pa.DictionaryArray
-    doc_id: pa.DictionaryArray
+    doc_id: pa.StringArray
     score: npt.NDArray[np.float64] | None
     integer: npt.NDArray[np.int32] | None
     tags: tuple[str, ...]
@@ -118,38 +117,11 @@ def parse_lines(text: bytes, path: Path, layout: Layout, *, strict: bool) -> Lin
     return parse_tolerantly(text, path, layout, strict=strict) if lines is None else lines
 
 
-def repeats(query_id: pa.DictionaryArray, doc_id: pa.DictionaryArray) -> npt.NDArray[np.intp]:
-    """Entries whose (topic, document) an earlier entry has already, ascending; both arrays without nulls."""
-    if not _has_repeats(query_id, doc_id):
-        return np.empty(0, dtype=np.intp)
-    codes = _pair_codes(query_id, doc_id)
-    order = np.argsort(codes, kind="stable")
-    return np.sort(order[1:][np.diff(codes[order]) == 0])
-
-
-def _pair_codes(query_id: pa.DictionaryArray, doc_id: pa.DictionaryArray) -> npt.NDArray[np.int64]:
-    codes: npt.NDArray[np.int64] = query_id.indices.to_numpy().astype(np.int64)
-    codes *= len(doc_id.dictionary)
-    codes += doc_id.indices.to_numpy()
-    return codes
-
-
-def _has_repeats(query_id: pa.DictionaryArray, doc_id: pa.DictionaryArray) -> bool:
-    """Whether a (topic, document) occurs twice: by a table of pairs where it is small, else by sorting."""
-    codes, n_pairs = _pair_codes(query_id, doc_id), len(query_id.dictionary) * len(doc_id.dictionary)
-    if n_pairs <= _MAX_TABLE:
-        seen = np.zeros(n_pairs, dtype=bool)
-        seen[codes] = True
-        return int(np.count_nonzero(seen)) < len(codes)
-    codes.sort()
-    return bool((codes[1:] == codes[:-1]).any())
-
-
 def parse_fast(text: bytes, layout: Layout) -> Lines | None:
     """Columns by pyarrow, or None when anything at all is unusual about the lines."""
     text, delimiter = _one_delimiter(text)
     symbols = pa.dictionary(pa.int32(), pa.string())
-    types = {"query_id": symbols, "doc_id": symbols}
+    types = {"query_id": symbols, "doc_id": pa.string()}
     if layout.integer:
         types[layout.integer] = symbols  # few distinct values, and one function converts them in both paths
     if layout.has_score:
@@ -181,7 +153,7 @@ def parse_fast(text: bytes, layout: Layout) -> Lines | None:
         return None
     if score is not None and np.isnan(score).any():
         return None
-    if _has_repeats(query_id, doc_id):
+    if has_repeats(query_id, doc_id):
         return None
     return Lines(query_id, doc_id, score, integer, tags)
 
@@ -220,9 +192,9 @@ def _integers(column: pa.DictionaryArray, layout: Layout) -> npt.NDArray[np.int3
 def parse_tolerantly(text: bytes, path: Path, layout: Layout, *, strict: bool) -> Lines:
     """Columns line by line: the first bad line is an InputError when strict, skipped and counted when not."""
     queries: dict[bytes, int] = {}
-    documents: dict[bytes, int] = {}
+    documents: list[bytes] = []
     tags: dict[bytes, int] = {}
-    query_codes, doc_codes, integers = array("i"), array("i"), array("i")
+    query_codes, integers = array("i"), array("i")
     scores, numbers = array("d"), array("q")
     tally: dict[str, list[int]] = {}  # reason -> [lines, first line]
     malformed: InputError | None = None
@@ -245,14 +217,14 @@ def parse_tolerantly(text: bytes, path: Path, layout: Layout, *, strict: bool) -
         if len(fields) > width:
             tally.setdefault(_wrong_width(len(fields), layout).reason, [0, number])[0] += 1
         query_codes.append(queries.setdefault(fields[0], len(queries)))
-        doc_codes.append(documents.setdefault(fields[2], len(documents)))
+        documents.append(fields[2])
         scores.append(score)
         integers.append(integer)
         numbers.append(number)
         if layout.wants_tag:
             tags.setdefault(fields[5], number)
 
-    query_id, doc_id = _symbols(query_codes, queries), _symbols(doc_codes, documents)
+    query_id, doc_id = _symbols(query_codes, queries), _text(documents)
     again = repeats(query_id, doc_id)
     if strict and again.size:  # earlier in the file than the line where the loop stopped
         raise _repeated(int(again[0]), query_id, doc_id, numbers, path, layout)
@@ -282,15 +254,19 @@ def _symbols(codes: array[int], values: dict[bytes, int]) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array(np.array(codes, dtype=np.int32)), names)
 
 
+def _text(values: Sequence[bytes]) -> pa.StringArray:
+    return pa.array(values, pa.binary()).cast(pa.string())
+
+
 def _best_of_each(
     query_id: pa.DictionaryArray,
-    doc_id: pa.DictionaryArray,
+    doc_id: pa.StringArray,
     scores: npt.NDArray[np.float64],
     integers: npt.NDArray[np.int32],
     layout: Layout,
 ) -> npt.NDArray[np.intp]:
     """Entries to keep, ascending, one per (topic, document): see `Layout.keep`; the first of equals."""
-    codes, place = _pair_codes(query_id, doc_id), np.arange(len(doc_id))
+    codes, place = pair_codes(query_id, doc_id), np.arange(len(doc_id))
     if layout.integer == "rank":
         order = np.lexsort((place, integers, codes))
     elif layout.has_score:
@@ -349,12 +325,12 @@ def _shown(token: bytes) -> str:
 def _repeated(
     entry: int,
     query_id: pa.DictionaryArray,
-    doc_id: pa.DictionaryArray,
+    doc_id: pa.StringArray,
     numbers: Sequence[int],
     path: Path,
     layout: Layout,
 ) -> InputError:
-    codes = _pair_codes(query_id, doc_id)
+    codes = pair_codes(query_id, doc_id)
     first = numbers[int(np.argmax(codes == codes[entry]))]
     reason = f"document {doc_id[entry]} is repeated in topic {query_id[entry]} (first on line {first})"
     hint = f"{_MEND}keep the {layout.keep} of each document"

@@ -43,7 +43,8 @@ class Run:
     ----------
     run_id : str
         Name of the run.
-    query_id, doc_id : pyarrow.DictionaryArray of int32 -> string, shape (line,)
+    query_id : pyarrow.DictionaryArray of int32 -> string, shape (line,)
+    doc_id : pyarrow.StringArray, shape (line,)
         Topic and document of each line. No pair of them stands twice.
     score : ndarray of float64, shape (line,)
         Scores as written; never NaN, possibly infinite.
@@ -57,7 +58,7 @@ class Run:
 
     run_id: str
     query_id: pa.DictionaryArray
-    doc_id: pa.DictionaryArray
+    doc_id: pa.StringArray
     score: npt.NDArray[np.float64]
     rank: npt.NDArray[np.int32] | None = None
     path: Path | None = None
@@ -73,7 +74,8 @@ class Qrels:
 
     Attributes
     ----------
-    query_id, doc_id : pyarrow.DictionaryArray of int32 -> string, shape (line,)
+    query_id : pyarrow.DictionaryArray of int32 -> string, shape (line,)
+    doc_id : pyarrow.StringArray, shape (line,)
         Topic and document of each judgment. No pair of them stands twice.
     relevance : ndarray of int16, shape (line,)
         Relevance as written; what a negative one means is for `Collection` to say.
@@ -84,7 +86,7 @@ class Qrels:
     """
 
     query_id: pa.DictionaryArray
-    doc_id: pa.DictionaryArray
+    doc_id: pa.StringArray
     relevance: npt.NDArray[np.int16]
     path: Path | None = None
     skipped: tuple[Skipped, ...] = ()

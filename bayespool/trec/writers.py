@@ -43,7 +43,7 @@ def write_run(run: Run, path: PathLike) -> None:
     the places of the lines within their topic, from 1 on; the lines are not sorted.
     """
     _refuse_unwritable([run.run_id], "run id", path)
-    queries, documents = _names(run.query_id, "topic", path), _names(run.doc_id, "document id", path)
+    queries, documents = _topics(run.query_id, path), _documents(run.doc_id, path)
     ranks = _places(queries) if run.rank is None else run.rank.tolist()
     lines = zip(queries, documents, ranks, run.score.tolist(), strict=True)
     _write(path, "".join(f"{q} Q0 {d} {rank} {score!r} {run.run_id}\n" for q, d, rank, score in lines))
@@ -65,7 +65,7 @@ def write_qrels(qrels: Qrels, path: PathLike) -> None:
         The file cannot be written, or an id has white space in it. What stood at the path before is
         untouched.
     """
-    queries, documents = _names(qrels.query_id, "topic", path), _names(qrels.doc_id, "document id", path)
+    queries, documents = _topics(qrels.query_id, path), _documents(qrels.doc_id, path)
     lines = zip(queries, documents, qrels.relevance.tolist(), strict=True)
     _write(path, "".join(f"{q} 0 {d} {relevance}\n" for q, d, relevance in lines))
 
@@ -92,10 +92,16 @@ def write_organizations(organizations: Mapping[str, str], path: PathLike) -> Non
     _write(path, text.getvalue())
 
 
-def _names(column: pa.DictionaryArray, what: str, path: PathLike) -> list[str]:
+def _topics(column: pa.DictionaryArray, path: PathLike) -> list[str]:
     names = column.dictionary.to_pylist()
-    _refuse_unwritable(names, what, path)
+    _refuse_unwritable(names, "topic", path)
     return [names[code] for code in column.indices.to_pylist()]
+
+
+def _documents(column: pa.StringArray, path: PathLike) -> list[str]:
+    names: list[str] = column.to_pylist()
+    _refuse_unwritable(names, "document id", path)
+    return names
 
 
 def _refuse_unwritable(names: list[str], what: str, path: PathLike) -> None:
