@@ -22,7 +22,7 @@ FloatArray = npt.NDArray[np.float64]
 _N_FOLDS = 5
 _N_DRAWS = 400
 _N_POINTS = 4
-_PRIOR_RUNS = 0.5  # the weights start from equal ones that count as much as this many organizations each
+_PRIOR_ORGANIZATIONS = 0.1  # the weights start from equal ones that count as much as this many each
 
 
 def log_predictive_densities(
@@ -105,15 +105,15 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> stacking_weights(np.log([[0.9, 0.1]] * 50), np.ones(50)).round(2).tolist()
-    [0.99, 0.01]
+    >>> stacking_weights(np.log([[0.9, 0.1]] * 50), np.ones(50)).round(3).tolist()
+    [0.998, 0.002]
     """
     n_models = densities.shape[1]
     weights = np.full(n_models, 1 / n_models)
     for _ in range(500):
         log_share = np.log(weights) + densities
         share = np.exp(log_share - logsumexp(log_share, axis=1, keepdims=True))
-        updated = (weight[:, None] * share).sum(axis=0) + _PRIOR_RUNS
+        updated = (weight[:, None] * share).sum(axis=0) + _PRIOR_ORGANIZATIONS
         updated /= updated.sum()
         if np.abs(updated - weights).max() < 1e-9:
             break
