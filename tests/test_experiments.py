@@ -611,6 +611,14 @@ def test_stored_folds_are_used_again(result: LeaveOutResult, tmp_path: Path) -> 
     assert stored(tmp_path) == before
 
 
+def test_setting_that_cannot_be_stored_is_named_before_any_work(tmp_path: Path) -> None:
+    arguments: dict[str, Any] = QUICK | {"estimators": {"mine": Background(e=np.float32(0.5))}}
+    assert leave_out(load_example(), **arguments).frame()["value"].notna().all()
+    with pytest.raises(InputError, match="float32 is not JSON serializable.*leave the folder out"):
+        leave_out(load_example(), folder=tmp_path / "new", **arguments)
+    assert not (tmp_path / "new").exists()
+
+
 @pytest.mark.parametrize(
     ("change", "what"),
     [

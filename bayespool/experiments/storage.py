@@ -19,7 +19,7 @@ import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection
-from bayespool.errors import ExperimentChangedWarning, OutputError
+from bayespool.errors import ExperimentChangedWarning, InputError, OutputError
 from bayespool.experiments.fold_results import FoldResult
 from bayespool.experiments.folds import Fold
 from bayespool.trec import atomic_write
@@ -29,7 +29,7 @@ __all__ = ["Columns", "FoldStore", "PartStore", "description_of"]
 Columns = dict[str, list[Any]]
 
 _KEY = b"bayespool"
-_FORMAT = 2  # of the files, and of what the engines computed that are kept in them
+_FORMAT = 3  # of the files, and of what the engines computed that are kept in them
 _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
 
@@ -72,6 +72,8 @@ class PartStore:
 
     Raises
     ------
+    InputError
+        The description holds something that JSON cannot.
     OutputError
         The folder cannot be made.
 
@@ -84,7 +86,11 @@ class PartStore:
 
     def __init__(self, folder: Path, description: dict[str, Any], *, stacklevel: int = 3) -> None:
         self._folder = folder
-        self._description: dict[str, Any] = json.loads(json.dumps(description))
+        try:
+            self._description: dict[str, Any] = json.loads(json.dumps(description))
+        except (TypeError, ValueError) as error:
+            hint = "give estimators settings of text, numbers and lists of them, or leave the folder out"
+            raise InputError(f"a setting cannot be stored with the results ({error})", hint=hint) from None
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
