@@ -1,9 +1,13 @@
 """What collections with a pool teach about one without: how the informative priors were chosen.
 
-    BAYESPOOL_COLLECTIONS=folder python benchmarks/priors.py [--slopes]
+    BAYESPOOL_COLLECTIONS=folder python benchmarks/priors.py [--slopes | --interaction]
 
 With --slopes: slopes of the ratio and evidence models on whole collections, per unit of each predictor's own
 scale, posterior mean and standard deviation under a prior five times as wide as the models' own.
+
+With --interaction: how much more than by chance the cells of organization × topic vary given these models
+(mean of squared deviation over binomial variance, cells of a variance over 0.2; 1 if chances are right one by
+one), and the scale of the interaction that is taken from it.
 
 Otherwise two tables. First: posterior means of the interpolated model's parameters on whole collections.
 Second: each pooled run scored as if its organization had not been pooled and no pool were at hand, under the
@@ -21,10 +25,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from scipy.special import expit
 
 from bayespool import Collection, judgment_counts, parse_measure, read_collection
 from bayespool.inference import Laplace
-from bayespool.models import LinearEvidence
+from bayespool.models import LinearEvidence, linear_log_odds
 from bayespool.posterior import WITHOUT_POOL, ModelName, PosteriorEstimator, Task
 
 Setting = tuple[
@@ -43,6 +48,12 @@ SLOPE_SETTINGS: tuple[Setting, ...] = (
     ("trec8-adhoc", 0, 10, (10,)),
     ("trec8-adhoc", 0, None, (10, 100)),
 )
+INTERACTION_SETTINGS: tuple[Setting, ...] = (
+    ("trec2011-medical", None, None, (10,)),
+    ("trec2-adhoc", None, None, (10, 30, 100)),
+    ("trec8-adhoc", 0, 10, (10,)),
+    ("trec8-adhoc", 0, None, (10, 30, 100)),
+)
 SLOPE_MODELS: tuple[ModelName, ...] = ("ratio", "evidence")
 
 
@@ -51,10 +62,14 @@ def main() -> None:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--slopes", action="store_true")
-    slopes_only = parser.parse_args().slopes
+    parser.add_argument("--interaction", action="store_true")
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    if slopes_only:
+    if arguments.slopes:
         print_slopes()
+        return
+    if arguments.interaction:
+        print_interaction()
         return
     names = ("a", "c", "sigma_topic", "sigma_run", "sigma_organization")
     print(f"{'':24}" + "".join(f"{name:>20}" for name in names))
@@ -90,6 +105,26 @@ def print_slopes() -> None:
         print(f"\n{model:16}" + "".join(f"{f'{name} P@{cutoff}':>26}" for name, _, cutoff in cases))
         for i, name in enumerate(names):
             print(f"{name:16}" + "".join(f"{column[i]:>26}" for column in columns))
+
+
+def print_interaction() -> None:
+    """A row per collection and cutoff: variation over chance and τ of each model."""
+    print(f"{'':26}" + "".join(f"{f'{model}: variation, τ':>28}" for model in SLOPE_MODELS))
+    for name, collection, cutoff in collections(INTERACTION_SETTINGS):
+        told = []
+        for model in SLOPE_MODELS:
+            prepared = Task(collection, (), parse_measure(f"P@{cutoff}"), "pooled").prepare(model, {})
+            evidence = prepared.evidence
+            assert isinstance(evidence, LinearEvidence)
+            draws = Laplace(draws=400).fit(prepared.structure(), evidence.coords, random_seed=1).draws()
+            log_odds = linear_log_odds(draws, evidence.topic, evidence.predictors)
+            p = expit(log_odds + draws["organization_effect"][:, evidence.organization]).mean(axis=0)
+            n, k = evidence.n_hidden, evidence.n_hidden_relevant
+            off, variance = np.bincount(evidence.cell, k - n * p), np.bincount(evidence.cell, n * p * (1 - p))
+            counted = variance > 0.2
+            variation = (off[counted] ** 2 / variance[counted]).mean()
+            told.append(f"{variation:.2f}, {prepared.interaction_scale(draws):.2f}")
+        print(f"{f'{name} P@{cutoff}':26}" + "".join(f"{text:>28}" for text in told), flush=True)
 
 
 def collections(settings: tuple[Setting, ...]) -> Iterator[tuple[str, Collection, int]]:

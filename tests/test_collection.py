@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import pytrec_eval
 import toys
@@ -90,6 +91,29 @@ def test_equal_ranks_are_ordered_by_document_id_descending() -> None:
     run = run_from_frame(frame([1, 1, -1, 1], [1, 2, 3, 4]), "r")
     collection = build_collection([run], qrels_from_frame({"1": {"d0": 1}}), order="rank")
     assert ranking(collection, "r", "1") == ["d2", "d3", "d1", "d0"]
+
+
+@pytest.mark.parametrize("topics", ["123", "132", "213", "312", "231", "23", "1232"])
+def test_topics_that_the_qrels_lack_are_passed_over_wherever_they_stand(topics: str) -> None:
+    rows = [(t, f"{t}{i}{place}", -place) for place, t in enumerate(topics) for i in "ab"]
+    run = run_from_frame(pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]), "r")
+    collection = build_collection([run], qrels_from_frame({"2": {"x": 1}, "3": {"y": -2, "z": 0}}))
+    for topic in "23":
+        expected = sorted([(-score, d) for t, d, score in rows if t == topic], key=lambda pair: pair[1])[::-1]
+        expected.sort(key=lambda pair: pair[0])
+        assert ranking(collection, "r", topic) == [d for _, d in expected]
+    assert collection.relevance.min() == UNJUDGED  # a negative relevance, too
+
+
+def test_ids_of_more_bytes_than_32_bits_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = run_from_frame({"1": {"b": 2, "a": 1}, "2": {"a": 1}}, "r")
+    qrels = qrels_from_frame({"1": {"c": 1}, "2": {"a": 0}})
+    few = build_collection([run], qrels)
+    monkeypatch.setattr("bayespool.collection.build._MOST_BYTES", 0)
+    many = build_collection([run], qrels)
+    assert many.doc_ids.type == pa.large_string()
+    assert few.doc_ids.to_pylist() == many.doc_ids.to_pylist() == ["a", "b", "c", "a"]
+    assert many.add_judgments(qrels_from_frame({"1": {"b": 1}})).relevance.tolist() == [-1, 1, 1, 0]
 
 
 def test_extreme_ranks_lose_no_document() -> None:

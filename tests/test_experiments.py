@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -612,11 +613,16 @@ def test_stored_folds_are_used_again(result: LeaveOutResult, tmp_path: Path) -> 
 
 
 def test_setting_that_cannot_be_stored_is_named_before_any_work(tmp_path: Path) -> None:
-    arguments: dict[str, Any] = QUICK | {"estimators": {"mine": Background(e=np.float32(0.5))}}
-    assert leave_out(load_example(), **arguments).frame()["value"].notna().all()
-    with pytest.raises(InputError, match="float32 is not JSON serializable.*leave the folder out"):
-        leave_out(load_example(), folder=tmp_path / "new", **arguments)
+    def arguments(constant: Any) -> dict[str, Any]:
+        return QUICK | {"estimators": {"mine": Background(e=constant)}}
+
+    with pytest.raises(InputError, match=r"Fraction\(1, 2\) is neither text nor.*leave the folder out"):
+        leave_out(load_example(), folder=tmp_path / "new", **arguments(Fraction(1, 2)))
     assert not (tmp_path / "new").exists()
+    leave_out(load_example(), folder=tmp_path / "new", **arguments(np.float32(0.5)))
+    before = stored(tmp_path / "new")
+    leave_out(load_example(), folder=tmp_path / "new", **arguments(0.5))  # the same number
+    assert stored(tmp_path / "new") == before
 
 
 @pytest.mark.parametrize(

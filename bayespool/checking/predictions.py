@@ -17,7 +17,7 @@ from bayespool.checking.uniformity import randomised_pit
 from bayespool.errors import InputError
 from bayespool.estimates import equal_tailed_interval
 from bayespool.measures import Precision
-from bayespool.posterior import Prepared, impute, new_organization_effect
+from bayespool.posterior import Prepared, impute, new_organization_effect, with_interaction
 
 __all__ = ["HeldOutPrediction", "check_pool", "count_relevant", "deal_folds", "predict_held_out"]
 
@@ -128,8 +128,9 @@ def predict_held_out(
     """Predict the hidden documents of each fold of organizations from the other folds.
 
     Organizations are dealt out to folds. A model is fitted to the hidden documents of the other folds; then,
-    draw by draw, each organization of the fold gets an effect of a new organization, and each of its hidden
-    documents a relevance that all runs of the organization share.
+    draw by draw, each organization of the fold gets an effect of a new organization (and of its own on each
+    topic, under models with predictors), and each of its hidden documents a relevance that all runs of the
+    organization share.
 
     Parameters
     ----------
@@ -173,6 +174,9 @@ def predict_held_out(
             parameters["sigma_organization"], int((fold != f).sum()), rows.organization[row], rng
         )
         log_odds = row_log_odds(prepared.model, prepared.evidence, parameters, row) + effect
+        scale = prepared.interaction_scale(parameters, seen)
+        cell = rows.organization[row] * len(hidden.counts.query_ids) + rows.topic[row]
+        log_odds = with_interaction(log_odds, scale, cell, rng)
         densities = _log_densities(rows, row, log_odds)
         log_density[list(densities)] = list(densities.values())
         runs = np.flatnonzero(fold[hidden.organization] == f)

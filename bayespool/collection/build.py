@@ -19,6 +19,7 @@ from bayespool.trec import Qrels, Run
 __all__ = ["Order", "build_collection"]
 
 Order = Literal["score", "rank"]
+_MOST_BYTES = 2**31 - 1  # of ids that 32-bit offsets can count
 _N_THREADS = 2  # numpy and pyarrow give up the GIL in long loops
 
 
@@ -95,7 +96,7 @@ def build_collection(
         document=document,
         relevance=np.concatenate(relevance),
         pair_topic=np.repeat(np.arange(len(query_ids), dtype=np.int32), n_present),
-        doc_ids=pa.concat_arrays(doc_ids),
+        doc_ids=_concatenated(doc_ids),
         organizations=organization_names,
         organization=organization,
         pooled=np.array([run in pooled_ids for run in run_ids]),
@@ -149,6 +150,12 @@ def _query_codes(runs: Sequence[Run], qrels: Qrels) -> tuple[tuple[str, ...], li
             )
         codes.append(code)
     return query_ids, codes
+
+
+def _concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:
+    """All ids in one array, one with 64-bit offsets where 32 bits cannot count their bytes."""
+    n_bytes = sum(part.nbytes for part in ids)
+    return pa.concat_arrays([part.cast(pa.large_string()) for part in ids] if n_bytes > _MOST_BYTES else ids)
 
 
 class _Column:

@@ -29,7 +29,7 @@ __all__ = ["Columns", "FoldStore", "PartStore", "description_of"]
 Columns = dict[str, list[Any]]
 
 _KEY = b"bayespool"
-_FORMAT = 3  # of the files, and of what the engines computed that are kept in them
+_FORMAT = 4  # of the files, and of what the engines computed that are kept in them
 _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
 
@@ -56,6 +56,13 @@ def description_of(experiment: str, collection: Collection, settings: dict[str, 
         "version of scipy": scipy.__version__,
         "machine": platform.machine(),
     }
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of numpy as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} is neither text nor a number")
 
 
 class PartStore:
@@ -87,9 +94,9 @@ class PartStore:
     def __init__(self, folder: Path, description: dict[str, Any], *, stacklevel: int = 3) -> None:
         self._folder = folder
         try:
-            self._description: dict[str, Any] = json.loads(json.dumps(description))
+            self._description: dict[str, Any] = json.loads(json.dumps(description, default=_plain))
         except (TypeError, ValueError) as error:
-            hint = "give estimators settings of text, numbers and lists of them, or leave the folder out"
+            hint = "give settings of text, numbers and lists of them, or leave the folder out"
             raise InputError(f"a setting cannot be stored with the results ({error})", hint=hint) from None
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -77,6 +77,11 @@ class LinearEvidence:
         return arrays | {"rotation": self.rotation}
 
     @property
+    def cell(self) -> IndexArray:
+        """Organization × topic of each row, as one number."""
+        return self.organization * len(self.query_ids) + self.topic
+
+    @property
     def rotation(self) -> FloatArray:
         """Orthonormal directions in which predictors are uncorrelated, shape (predictor, direction)."""
         return np.linalg.eigh((self.predictors * self.n_hidden[:, None]).T @ self.predictors)[1]

@@ -13,6 +13,7 @@ from scipy.special import expit, logsumexp
 
 from bayespool.errors import DiagnosticsWarning
 from bayespool.posterior.imputation import new_organization_effect
+from bayespool.posterior.interaction import interaction_scale, with_interaction
 from bayespool.posterior.preparation import Prepared
 
 __all__ = ["log_predictive_densities", "mix", "stacking_weights"]
@@ -71,13 +72,13 @@ def log_predictive_densities(
                 )
             draws = fit.draws()
             rows = np.flatnonzero(held_out[evidence.organization])
+            rng = np.random.default_rng([random_seed, fold])
             effect = new_organization_effect(
-                draws["sigma_organization"],
-                len(seen.organizations),
-                evidence.organization[rows],
-                np.random.default_rng([random_seed, fold]),
+                draws["sigma_organization"], len(seen.organizations), evidence.organization[rows], rng
             )
-            p = expit(linear_log_odds(draws, evidence.topic[rows], evidence.predictors[rows]) + effect)
+            log_odds = linear_log_odds(draws, evidence.topic[rows], evidence.predictors[rows]) + effect
+            scale = interaction_scale(seen, draws)
+            p = expit(with_interaction(log_odds, scale, evidence.cell[rows], rng))
             for r in np.unique(run[rows]):
                 mine = run[rows] == r
                 n, k = evidence.n_hidden[rows][mine], evidence.n_hidden_relevant[rows][mine].sum()
@@ -110,7 +111,7 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
     """
     n_models = densities.shape[1]
     weights = np.full(n_models, 1 / n_models)
-    for _ in range(500):
+    for _ in range(20_000):  # slow where models hardly differ, and quick all the same
         log_share = np.log(weights) + densities
         share = np.exp(log_share - logsumexp(log_share, axis=1, keepdims=True))
         updated = (weight[:, None] * share).sum(axis=0) + _PRIOR_ORGANIZATIONS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -18,6 +19,7 @@ from bayespool.estimates import Diagnostics, Estimates
 from bayespool.measures import parse_measures
 from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
 from bayespool.posterior.imputation import impute, new_organization_effect
+from bayespool.posterior.interaction import with_interaction
 from bayespool.posterior.preparation import MODEL_NAMES, ModelName, Prepared, Task, prior_names
 
 if TYPE_CHECKING:
@@ -197,7 +199,7 @@ class PosteriorEstimator:
         completed: list[npt.NDArray[np.int32]] = []
         fits: dict[str, Fit] = {}
         for (model, one), seed in zip(prepared.items(), model_seeds, strict=True):
-            fit_seed, imputation_seed = seed.spawn(2)
+            fit_seed, imputation_seed, interaction_seed = seed.spawn(3)
             fits[model] = sampler.sample(one, _integer(fit_seed))
             rng = np.random.default_rng(imputation_seed)
             parameters = fits[model].draws()
@@ -206,7 +208,7 @@ class PosteriorEstimator:
             )
             known = one.organization >= 0
             effect[:, known] = parameters["organization_effect"][:, one.organization[known]]
-            log_odds = _DocumentLogOdds(one, parameters, effect, task.documents[0])
+            log_odds = _DocumentLogOdds(one, parameters, effect, task, _integer(interaction_seed))
             completed.append(impute(task.counts.n_relevant[:, :, 0], task.documents, log_odds, rng))
         draws = completed[0] if len(models) == 1 else mix(completed, weights, np.random.default_rng(mix_seed))
         return draws, fits, dict(zip(prepared, weights.tolist(), strict=True))
@@ -219,14 +221,23 @@ class _DocumentLogOdds:
     prepared: Prepared
     parameters: Mapping[str, npt.NDArray[np.float64]]
     effect: npt.NDArray[np.float64]  # of each run's organization
-    run: npt.NDArray[np.intp]  # of each document
+    task: Task
+    seed: int
 
     def __len__(self) -> int:
         return len(self.effect)
 
     def __getitem__(self, draws: slice, /) -> npt.NDArray[np.float64]:
+        run, topic, _ = self.task.documents
         parameters = {name: values[draws] for name, values in self.parameters.items()}
-        return self.prepared.log_odds(parameters) + self.effect[draws][:, self.run]
+        log_odds = self.prepared.log_odds(parameters) + self.effect[draws][:, run]
+        cell = self.task.organization[run] * len(self.task.collection.query_ids) + topic
+        rng = np.random.default_rng([self.seed, draws.start])
+        return with_interaction(log_odds, self.interaction_scale, cell, rng)
+
+    @cached_property
+    def interaction_scale(self) -> float:
+        return self.prepared.interaction_scale(self.parameters)
 
 
 class _Sampler:

@@ -19,6 +19,7 @@ from bayespool.documents import (
     with_composition,
 )
 from bayespool.measures import Precision
+from bayespool.posterior.interaction import interaction_scale
 
 if TYPE_CHECKING:
     from bayespool.models import LinearEvidence, ModelEvidence, Structure
@@ -203,6 +204,15 @@ class Prepared:
     priors: dict[str, str]
     log_odds: Callable[[Mapping[str, FloatArray]], FloatArray]
     organization: npt.NDArray[np.intp]
+
+    def interaction_scale(self, draws: Mapping[str, FloatArray], seen: Any = None) -> float:
+        """Scale of the effects of organization × topic given a fit to the evidence, or to the part of it that
+        was seen; 0 for models without predictors, which have no such effects.
+        """
+        from bayespool.models import LinearEvidence
+
+        evidence = self.evidence if seen is None else seen
+        return interaction_scale(evidence, draws) if isinstance(evidence, LinearEvidence) else 0.0
 
     def graph(self) -> Any:
         """The model as a ``pymc.Model``."""
