@@ -112,7 +112,7 @@ def test_intervals_cover_the_truth_at_the_nominal_rate(
         as_it_is.append(pit(estimates.draws, repetition))
         if model == "combined":
             continue
-        # the same fit, with the steps after it done wrong
+        # the same fit, with the steps after it done wrong (and without effects of organization × topic)
         task, rng = Task(collection, runs, MEASURE, "complete"), np.random.default_rng([2, repetition])
         prepared = task.prepare(model, {})  # type: ignore[arg-type]
         parameters = estimates.fits[model].draws()

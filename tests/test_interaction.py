@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.special import expit
 
+from bayespool.checking.fitting import Fitting
+from bayespool.checking.hidden import HiddenDocuments
+from bayespool.checking.predictions import predict_held_out
+from bayespool.collection import Collection
 from bayespool.counts import judgment_counts
+from bayespool.measures import parse_measure
 from bayespool.models import LinearEvidence
-from bayespool.posterior import PosteriorEstimator, interaction_scale, with_interaction
-from bayespool.simulation import load_example
+from bayespool.posterior import (
+    PosteriorEstimator,
+    Task,
+    interaction_scale,
+    log_predictive_densities,
+    with_interaction,
+)
+from bayespool.simulation import SimulationSettings, load_example, simulate
 
 N_TOPICS, N_ORGANIZATIONS, N_DOCUMENTS = 50, 30, 6
 
@@ -72,6 +85,24 @@ def test_scale_has_an_end() -> None:
     assert interaction_scale(evidence, draws) <= 3
 
 
+def test_scale_is_found_where_the_density_has_several_maxima() -> None:
+    """Many small cells of all or nothing, and a few large ones that are where they should be."""
+    n_documents = np.concatenate([np.full(60, 4), np.full(8, 100)])
+    cell = np.arange(68).repeat(n_documents)
+    relevant = np.where(cell < 60, cell % 2, np.arange(len(cell)) % 2).astype(np.int64)
+    evidence, draws = evidence_with(0.0, 1)
+    n = len(cell)
+    for name, values in {
+        "organization": cell % N_ORGANIZATIONS,
+        "topic": cell // N_ORGANIZATIONS,
+        "predictors": np.zeros((n, 1)),
+        "n_hidden": np.ones(n, dtype=np.int64),
+        "n_hidden_relevant": relevant,
+    }.items():
+        object.__setattr__(evidence, name, values)
+    assert interaction_scale(evidence, {name: np.zeros_like(values) for name, values in draws.items()}) > 1
+
+
 @pytest.mark.parametrize("scale", [0.3, 1.0, 3.0])
 def test_chances_keep_their_means(scale: float) -> None:
     log_odds = np.tile([-6.0, -2.0, 0.0, 3.0], (200_000, 1))
@@ -109,3 +140,78 @@ def test_topics_of_a_run_vary_more_for_it_and_its_mean_stays(monkeypatch: pytest
     assert with_effect[:, several].var(axis=0).mean() > 1.2 * without[:, several].var(axis=0).mean()
     error = without.sum(axis=1).std() * np.sqrt(2 / len(without))
     assert abs(with_effect.sum(axis=1).mean() - without.sum(axis=1).mean()) < 4 * error
+
+
+def drawn(
+    scale: float, monkeypatch: pytest.MonkeyPatch, collection: Collection, runs: list[str]
+) -> np.ndarray:
+    """Draws of relevant documents under the evidence model with a given scale, shape (draw, run, topic)."""
+    monkeypatch.setattr("bayespool.posterior.preparation.interaction_scale", lambda *_: scale)
+    (estimates,) = PosteriorEstimator(model="evidence").estimate(collection, runs)
+    assert estimates.draws is not None
+    return estimates.draws
+
+
+def test_runs_of_one_organization_share_the_effect_on_a_topic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two runs without a common document, within topics and draws."""
+    simulation = simulate(SimulationSettings(n_new=2), random_seed=3)
+    first, second = simulation.new_run_ids
+    apart = simulation.collection
+    together = dataclasses.replace(
+        apart,
+        organization=np.where(
+            apart.run_index([second])[0] == np.arange(len(apart.run_ids)),
+            apart.organization[apart.run_index([first])[0]],
+            apart.organization,
+        ),
+    )
+
+    def correlation(collection: Collection) -> float:
+        draws = drawn(3.0, monkeypatch, collection, [first, second]).astype(float)
+        counts = judgment_counts(collection, [first, second], cutoffs=10)
+        both = (counts.n_unjudged[:, :, 0] >= 2).all(axis=0)
+        assert both.sum() >= 3
+        centred = draws[:, :, both] - draws[:, :, both].mean(axis=0)
+        return float(np.corrcoef(centred[:, 0].ravel(), centred[:, 1].ravel())[0, 1])
+
+    assert correlation(together) > correlation(apart) + 0.15
+
+
+def test_document_of_several_organizations_keeps_its_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    example = load_example()
+    retrieved = example.document[example.run_index(["new-a"])[0]]
+    twin = dataclasses.replace(
+        example,
+        run_ids=(*example.run_ids, "twin"),
+        document=np.concatenate([example.document, retrieved[None]]),
+        organizations=(*example.organizations, "twin"),
+        organization=np.append(example.organization, np.int32(len(example.organizations))),
+        pooled=np.append(example.pooled, False),
+    )
+    without, with_effect = (drawn(scale, monkeypatch, twin, ["new-a", "twin"]) for scale in (0.0, 2.0))
+    assert (with_effect[:, 0] == with_effect[:, 1]).all()
+    error = without[:, 0].sum(axis=1).std() * np.sqrt(3 / len(without))
+    assert abs(with_effect[:, 0].sum(axis=1).mean() - without[:, 0].sum(axis=1).mean()) < 3 * error
+
+
+def test_slices_of_draws_have_effects_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    example = load_example()
+    n_unjudged = judgment_counts(example, "new-b", cutoffs=10).n_unjudged[0, :, 0]
+    monkeypatch.setattr("bayespool.posterior.imputation._CHUNK", int(n_unjudged.sum()) * 1000)
+    draws = drawn(3.0, monkeypatch, example, ["new-b"])[:, 0, int(n_unjudged.argmax())]
+    assert abs(np.corrcoef(draws[:1000], draws[1000:2000])[0, 1]) < 0.15
+
+
+def test_predictions_and_weights_know_the_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = Task(load_example(), (), parse_measure("P@10"), "pooled")
+    prepared, hidden = task.prepare("evidence", {}), HiddenDocuments(task)
+
+    def found(scale: float) -> tuple[np.ndarray, np.ndarray]:
+        for module in ("preparation", "combination"):
+            monkeypatch.setattr(f"bayespool.posterior.{module}.interaction_scale", lambda *_: scale)
+        prediction = predict_held_out(prepared, hidden, Fitting(draws=500, chains=2))
+        return prediction.draws.std(axis=0), log_predictive_densities({"evidence": prepared}, 1)[0]
+
+    (std, density), (wider, other_density) = found(0.0), found(3.0)
+    assert wider[std > 0.5].mean() > 1.03 * std[std > 0.5].mean()
+    assert np.abs(density - other_density).mean() > 0.02

@@ -3,6 +3,8 @@
 Parameters are drawn from the priors, counts of relevant documents from the parameters, and the model is
 fitted to the counts. If the model's graph or structure, the engine, the chances of a new run and the effect
 of its new organization all say the same, the rank of every true value among its posterior draws is uniform.
+The effect of organization × topic (`bayespool.posterior.interaction_scale`) is no part of a graph,
+and not of this.
 
 References
 ----------

@@ -3,7 +3,7 @@
 from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
 from bayespool.posterior.estimator import WITHOUT_POOL, PosteriorEstimator
 from bayespool.posterior.imputation import impute, new_organization_effect
-from bayespool.posterior.interaction import interaction_scale, with_interaction
+from bayespool.posterior.interaction import cell_of_document, interaction_scale, with_interaction
 from bayespool.posterior.preparation import MODEL_NAMES, ModelName, Prepared, Task, prior_names
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "PosteriorEstimator",
     "Prepared",
     "Task",
+    "cell_of_document",
     "impute",
     "interaction_scale",
     "log_predictive_densities",

@@ -19,7 +19,7 @@ from bayespool.estimates import Diagnostics, Estimates
 from bayespool.measures import parse_measures
 from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
 from bayespool.posterior.imputation import impute, new_organization_effect
-from bayespool.posterior.interaction import with_interaction
+from bayespool.posterior.interaction import cell_of_document, with_interaction
 from bayespool.posterior.preparation import MODEL_NAMES, ModelName, Prepared, Task, prior_names
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ class PosteriorEstimator:
 
     Each pooled organization is held out in turn to learn how often documents that nobody else retrieved are
     relevant; for each posterior draw every unjudged document of the runs to score then gets a relevance, 0 or
-    1, shared by all runs that retrieve it. The organization of a run to score is new in every draw.
+    1, shared by all runs that retrieve it. The organization of a run to score is new in every draw, and under
+    models with predictors so is its effect on each topic (`bayespool.posterior.interaction_scale`).
 
     Parameters
     ----------
@@ -228,16 +229,20 @@ class _DocumentLogOdds:
         return len(self.effect)
 
     def __getitem__(self, draws: slice, /) -> npt.NDArray[np.float64]:
-        run, topic, _ = self.task.documents
         parameters = {name: values[draws] for name, values in self.parameters.items()}
-        log_odds = self.prepared.log_odds(parameters) + self.effect[draws][:, run]
-        cell = self.task.organization[run] * len(self.task.collection.query_ids) + topic
+        log_odds = self.prepared.log_odds(parameters) + self.effect[draws][:, self.task.documents[0]]
         rng = np.random.default_rng([self.seed, draws.start])
-        return with_interaction(log_odds, self.interaction_scale, cell, rng)
+        return with_interaction(log_odds, self._scale, self._cell, rng)
 
     @cached_property
-    def interaction_scale(self) -> float:
+    def _scale(self) -> float:
         return self.prepared.interaction_scale(self.parameters)
+
+    @cached_property
+    def _cell(self) -> npt.NDArray[np.int64]:
+        run, topic, pair = self.task.documents
+        n_topics = len(self.task.collection.query_ids)
+        return cell_of_document(self.task.organization[run], topic, pair, n_topics)
 
 
 class _Sampler:

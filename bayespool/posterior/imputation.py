@@ -15,7 +15,8 @@ _CHUNK = 2**24  # drawn (draw, document) relevances held at a time
 class LogOdds(Protocol):
     """Draws of log odds, as many as its length says, of which a slice is an array; an array is one.
 
-    Draws × documents may be more than fits into memory.
+    Draws × documents may be more than fits into memory. Slices are taken once each, from the first draw on,
+    with a start; what is drawn in them may depend on where they begin.
     """
 
     def __len__(self) -> int: ...

@@ -2,29 +2,29 @@
 
 Documents of one organization on one topic are more alike than their predictors say: a query that went astray,
 a facet that nobody else looked for. Over the cells of organization × topic the numbers of relevant hidden
-documents vary more than chances that are right one by one would have them vary, up to twice as much.
+documents vary more than chances that are right one by one would have them vary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
+from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 if TYPE_CHECKING:
     from bayespool.models import LinearEvidence
 
-__all__ = ["interaction_scale", "with_interaction"]
+__all__ = ["cell_of_document", "interaction_scale", "with_interaction"]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 
-_LARGEST = 3.0
+_SCALES = np.linspace(0, 3, 61)
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(41)
 _END, _PER_UNIT = 25, 20  # logits are looked up in a table from −25 to 25; farther out nothing is moved
 
@@ -34,7 +34,8 @@ def interaction_scale(evidence: LinearEvidence, draws: Mapping[str, FloatArray])
 
     The number of relevant hidden documents of a cell is taken as normal about its mean, with the variance V +
     τ²V² that documents of binomial variance V have when their logits share an effect N(0, τ²) (Williams 1982,
-    model III). τ maximises that density under a HalfNormal(1) prior.
+    model III). τ maximises that density under a HalfNormal(1) prior. It errs on the small side: the fitted
+    effects of topics and organizations have taken up part of the variation, the more the smaller the pool.
 
     Parameters
     ----------
@@ -57,16 +58,36 @@ def interaction_scale(evidence: LinearEvidence, draws: Mapping[str, FloatArray])
     off = np.bincount(evidence.cell, evidence.n_hidden_relevant - evidence.n_hidden * p) ** 2
     variance = np.bincount(evidence.cell, evidence.n_hidden * p * (1 - p))
 
-    def slope(tau_squared: float) -> float:
-        """Of twice the log density in τ²."""
-        more = 1 + tau_squared * variance
-        return float((off / more**2 - variance / more).sum()) - 1
+    off, variance = off[variance > 0], variance[variance > 0]
 
-    if slope(0.0) <= 0:
+    def twice_log_density(tau: float) -> float:
+        more = 1 + tau**2 * variance
+        return float(-(np.log(more) + off / (variance * more)).sum() - tau**2)
+
+    best = int(np.argmax([twice_log_density(tau) for tau in _SCALES]))  # there may be several maxima
+    if best == 0:
         return 0.0
-    if slope(_LARGEST**2) >= 0:
-        return _LARGEST
-    return float(np.sqrt(brentq(slope, 0.0, _LARGEST**2)))
+    around = _SCALES[best - 1], _SCALES[min(best + 1, len(_SCALES) - 1)]
+    return float(minimize_scalar(lambda tau: -twice_log_density(tau), bounds=around, method="bounded").x)
+
+
+def cell_of_document(
+    organization: npt.NDArray[Any], topic: npt.NDArray[Any], pair: npt.NDArray[Any], n_topics: int
+) -> IndexArray:
+    """Organization × topic of each (run, document), as one number; of a document that several organizations
+    retrieve the lowest of theirs, so that its one relevance has one effect.
+
+    Parameters
+    ----------
+    organization, topic, pair : ndarray of int, shape (document,)
+    n_topics : int
+    """
+    cell = organization.astype(np.int64) * n_topics + topic
+    distinct, which = np.unique(pair, return_inverse=True)
+    lowest = np.full(len(distinct), np.iinfo(np.int64).max)
+    np.minimum.at(lowest, which, cell)
+    shared: IndexArray = lowest[which]
+    return shared
 
 
 def with_interaction(
@@ -90,7 +111,6 @@ def with_interaction(
     grid = np.arange(-_END * _PER_UNIT, _END * _PER_UNIT + 1) / _PER_UNIT
     below, above = (expit(sign * grid[:, None] + scale * _NODES) @ _WEIGHTS for sign in (1, -1))
     shift = np.interp(grid, np.log(below / above), grid) - grid  # two tails: 1 − chance loses its digits
-    shift[[0, -1]] = 0
     moved: FloatArray = _add()(log_odds, shift, effects, which.astype(np.int64))
     return moved
 
