@@ -63,7 +63,8 @@ def build_collection(
     """
     _check(runs, qrels, order)
     query_ids, query_codes = _query_codes(runs, qrels)
-    document, sort_key, columns = _stack(runs, qrels, query_codes, len(query_ids), order)
+    sort_key, columns = _stack(runs, qrels, query_codes, len(query_ids), order)
+    document = np.empty(sort_key.shape, dtype=np.int32)
 
     def on_topic(t: int) -> tuple[pa.StringArray, npt.NDArray[np.int16]]:
         """Documents of a topic in byte order, and their relevance; puts positions among them into the topic's
@@ -177,10 +178,8 @@ class _Column:
 
 def _stack(
     runs: Sequence[Run], qrels: Qrels, query_codes: list[IntArray], n_topics: int, order: Order
-) -> tuple[IntArray, npt.NDArray[np.uint32], list[_Column]]:
-    """Room for the rankings, and their ascending sort keys in file order, both of shape (run, topic, rank);
-    and the lines of all runs, then of the qrels.
-    """
+) -> tuple[npt.NDArray[np.uint32], list[_Column]]:
+    """Ascending sort keys in file order, shape (run, topic, rank); lines of all runs, then of the qrels."""
     with ThreadPoolExecutor(_N_THREADS) as threads:
         columns = list(threads.map(partial(_Column, n_topics=n_topics), [*runs, qrels], query_codes))
         shape = (len(runs), n_topics, max(int(column.n_lines.max()) for column in columns[:-1]))
@@ -192,7 +191,7 @@ def _stack(
             sort_key[r][there] = key[columns[r].lines]
 
         list(threads.map(fill, range(len(runs))))
-    return np.empty(shape, dtype=np.int32), sort_key, columns
+    return sort_key, columns
 
 
 def _ascending(rank: IntArray | None) -> npt.NDArray[np.uint32]:

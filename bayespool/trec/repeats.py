@@ -16,8 +16,13 @@ _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
 def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.intp]:
-    """Entries whose (topic, document) an earlier entry has already, ascending; both arrays without nulls."""
-    if not has_repeats(query_id, doc_id):
+    """Entries whose (topic, document) an earlier entry has already, ascending; both arrays without nulls.
+
+    Entries without equal fingerprints have no equal documents. That is nearly always the end of it, and takes
+    half the time of looking at the documents.
+    """
+    in_order = np.sort(_fingerprints(query_id, doc_id))
+    if not (in_order[1:] == in_order[:-1]).any():
         return np.empty(0, dtype=np.intp)
     codes = pair_codes(query_id, doc_id)
     order = np.argsort(codes, kind="stable")
@@ -25,12 +30,8 @@ def repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray
 
 
 def has_repeats(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> bool:
-    """Whether a (topic, document) occurs twice.
-
-    Entries without equal fingerprints have no equal documents. That is nearly always the end of it, and takes
-    half the time of looking at the documents.
-    """
-    return _some_equal(_fingerprints(query_id, doc_id)) and _some_equal(pair_codes(query_id, doc_id))
+    """Whether a (topic, document) occurs twice."""
+    return repeats(query_id, doc_id).size > 0
 
 
 def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.int64]:
@@ -40,11 +41,6 @@ def pair_codes(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDAr
     codes *= len(documents.dictionary)
     codes += documents.indices.to_numpy()
     return codes
-
-
-def _some_equal(codes: npt.NDArray[np.int64] | npt.NDArray[np.uint64]) -> bool:
-    in_order = np.sort(codes)
-    return bool((in_order[1:] == in_order[:-1]).any())
 
 
 def _fingerprints(query_id: pa.DictionaryArray, doc_id: pa.StringArray) -> npt.NDArray[np.uint64]:

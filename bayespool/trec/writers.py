@@ -99,8 +99,8 @@ def _topics(column: pa.DictionaryArray, path: PathLike) -> list[str]:
 
 
 def _documents(column: pa.StringArray, path: PathLike) -> list[str]:
+    _refuse_unwritable(column.unique().to_pylist(), "document id", path)
     names: list[str] = column.to_pylist()
-    _refuse_unwritable(names, "document id", path)
     return names
 
 
