@@ -3,9 +3,7 @@
     BAYESPOOL_COLLECTIONS=folder python benchmarks/read_and_count.py
 
 Each job runs in a process of its own, which reports its seconds without the imports and the peak of its
-resident memory with them. The jobs take turns; in each a job runs twice and its second run counts, since the
-host of a virtual machine may hand out memory that was not used lately at many times its usual price. The
-fastest of several turns counts; the fastest of the first runs stands beside it. All results must agree to
+resident memory with them. The jobs take turns; the fastest of several turns counts. All results must agree to
 1e-12.
 """
 
@@ -55,29 +53,24 @@ def main() -> int:
     print(f"{arguments.collection}: {len(files)} runs, {megabytes:.0f} MB, P@n for n in {CUTOFFS}")
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, fastest of {arguments.repeat}\n")
     reports: dict[str, list[dict[str, Any]]] = {job: [] for job in JOBS}
-    first: dict[str, list[float]] = {job: [] for job in JOBS}
     with tempfile.TemporaryDirectory() as scratch:
         values = {job: Path(scratch, f"{job}.npy") for job in JOBS}
         for _ in range(arguments.repeat):
             for job in JOBS:
-                first[job].append(spawn(job, arguments.collection, values[job])["wall"])
                 reports[job].append(spawn(job, arguments.collection, values[job]))
         difference = largest_difference(list(values.values()))
 
-    print(f"{'':34} {'wall s':>7} {'first':>7} {'CPU s':>7} {'peak MiB':>9}  wall seconds by stage")
+    print(f"{'':34} {'wall s':>7} {'CPU s':>7} {'peak MiB':>9}  wall seconds by stage")
     best = {job: min(of_job, key=lambda report: report["wall"]) for job, of_job in reports.items()}
     for job, row in best.items():
         stages = ", ".join(f"{name} {seconds:.2f}" for name, seconds in row["stages"].items())
         peak = max(report["peak"] for report in reports[job])
-        cold = min(first[job])
-        print(f"{job:34} {row['wall']:7.2f} {cold:7.2f} {row['cpu']:7.2f} {peak:9.0f}  {stages}")
+        print(f"{job:34} {row['wall']:7.2f} {row['cpu']:7.2f} {peak:9.0f}  {stages}")
     print()
     ours, *others = JOBS
     for other in others:
         wall, cpu = (best[other][kind] / best[ours][kind] for kind in ("wall", "cpu"))
-        cold = min(first[other]) / min(first[ours])
-        told = f"{cold:.1f} in first runs, {cpu:.1f} in CPU seconds"
-        print(f"{ours} is {wall:.1f} times as fast as {other} ({told})")
+        print(f"{ours} is {wall:.1f} times as fast as {other} ({cpu:.1f} in CPU seconds)")
     print(f"targets: {LEAST_RATIO:g} times as fast, peak under {MOST_MIB:g} MiB")
     print(f"largest difference between the results, per run, topic and cutoff: {difference:g}")
     return int(not difference <= 1e-12)

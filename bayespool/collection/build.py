@@ -15,12 +15,12 @@ import pyarrow.compute as pc
 from bayespool.collection.contents import UNJUDGED, Collection, IntArray, some
 from bayespool.errors import InputError
 from bayespool.trec import Qrels, Run
+from bayespool.trec.resources import MEMORY, N_THREADS
 
 __all__ = ["Order", "build_collection"]
 
 Order = Literal["score", "rank"]
 _MOST_BYTES = 2**31 - 1  # of ids that 32-bit offsets can count
-_N_THREADS = 2  # numpy and pyarrow give up the GIL in long loops
 
 
 def build_collection(
@@ -62,29 +62,32 @@ def build_collection(
         ranks asked for and not read.
     """
     _check(runs, qrels, order)
-    query_ids, query_codes = _query_codes(runs, qrels)
-    sort_key, columns = _stack(runs, qrels, query_codes, len(query_ids), order)
-    document = np.empty(sort_key.shape, dtype=np.int32)
+    query_ids = _query_ids(qrels)
+    sort_key, columns = _stack(runs, qrels, query_ids, order)
+    document = sort_key.view(np.int32)  # the same memory: the keys of a topic give way to its documents
+    judgment = columns[-1].in_order(qrels.relevance)
 
     def on_topic(t: int) -> tuple[pa.StringArray, npt.NDArray[np.int16]]:
         """Documents of a topic in byte order, and their relevance; puts positions among them into the topic's
         rankings, best first.
         """
-        chunks = pa.chunked_array([column.doc_id(t) for column in columns]).dictionary_encode().chunks
+        ids_of_lines = pa.chunked_array([column.doc_ids.slice(*column.span(t)) for column in columns])
+        chunks = pc.dictionary_encode(ids_of_lines, memory_pool=MEMORY).chunks
         ids, codes = chunks[-1].dictionary, np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
         n_lines = np.array([column.n_lines[t] for column in columns])
         retrieved, judged = np.split(codes, [len(codes) - n_lines[-1]])
-        rankings = np.full_like(document[:, t], -1)
+        rankings = np.full((len(runs), document.shape[2]), -1, dtype=np.int32)
         rankings[np.arange(rankings.shape[1]) < n_lines[:-1, None]] = retrieved
-        by_bytes = pc.sort_indices(ids)
+        by_bytes = pc.sort_indices(ids, memory_pool=MEMORY)
         position = np.full(len(ids) + 1, -1, dtype=np.int32)  # the last is that of no document, −1
         position[by_bytes.to_numpy()] = np.arange(len(ids), dtype=np.int32)
         document[:, t] = _order(position[rankings], sort_key[:, t])
         relevance = np.full(len(ids), UNJUDGED, dtype=np.int16)
-        relevance[position[judged]] = np.maximum(qrels.relevance[columns[-1].on(t)], UNJUDGED)
-        return ids.take(by_bytes), relevance
+        first, n_judged = columns[-1].span(t)
+        relevance[position[judged]] = np.maximum(judgment[first : first + n_judged], UNJUDGED)
+        return pc.take(ids, by_bytes, memory_pool=MEMORY), relevance
 
-    with ThreadPoolExecutor(_N_THREADS) as threads:
+    with ThreadPoolExecutor(N_THREADS) as threads:
         doc_ids, relevance = zip(*threads.map(on_topic, range(len(query_ids))), strict=True)
     n_present = np.array([len(ids) for ids in doc_ids], dtype=np.int32)
     np.add(document, (np.cumsum(n_present) - n_present)[:, None], out=document, where=document >= 0)
@@ -128,67 +131,65 @@ def _check(runs: Sequence[Run], qrels: Qrels, order: Order) -> None:
         raise InputError("no document is relevant", path=qrels.path, hint="is this the right qrels file?")
 
 
-def _query_codes(runs: Sequence[Run], qrels: Qrels) -> tuple[tuple[str, ...], list[IntArray]]:
-    """Topics of the qrels in order, and for each run (then the qrels) the topic index of its lines, −1 for
-    other topics.
-    """
+def _query_ids(qrels: Qrels) -> tuple[str, ...]:
+    """Topics of the qrels: numbers first, in their order, then other names in theirs."""
     topics = {str(q) for q in qrels.query_id.unique().to_pylist()}
-    query_ids = tuple(
-        sorted(topics, key=lambda q: (0, int(q), q) if q.isascii() and q.isdigit() else (1, 0, q))
-    )
-    index = {q: i for i, q in enumerate(query_ids)}
-    codes = []
-    sources: list[Run | Qrels] = [*runs, qrels]
-    for source in sources:
-        names = source.query_id.dictionary.to_pylist()
-        to_index = np.array([index.get(q, -1) for q in names], dtype=np.int32)
-        code = to_index[source.query_id.indices.to_numpy(zero_copy_only=False)]
-        if not (code >= 0).any():
-            raise InputError(
-                f"none of its topics is in the qrels: it has {some(names)}, the qrels {some(query_ids)}",
-                path=source.path,
-                hint="are these the qrels of this run's topics?",
-            )
-        codes.append(code)
-    return query_ids, codes
+    return tuple(sorted(topics, key=lambda q: (0, int(q), q) if q.isascii() and q.isdigit() else (1, 0, q)))
 
 
 def _concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:
     """All ids in one array, one with 64-bit offsets where 32 bits cannot count their bytes."""
     n_bytes = sum(part.nbytes for part in ids)
-    return pa.concat_arrays([part.cast(pa.large_string()) for part in ids] if n_bytes > _MOST_BYTES else ids)
+    if n_bytes > _MOST_BYTES:
+        ids = [part.cast(pa.large_string(), memory_pool=MEMORY) for part in ids]
+    return pa.concat_arrays(ids, memory_pool=MEMORY)
 
 
 class _Column:
-    """Lines of a run, or of the qrels, topic by topic and in file order."""
+    """Lines of a run, or of the qrels, on topics of the qrels: topic by topic, in each in file order."""
 
-    def __init__(self, source: Run | Qrels, topic: IntArray, n_topics: int) -> None:
-        self.n_lines = np.bincount(topic[topic >= 0], minlength=n_topics)
-        self.lines = np.argsort(topic, kind="stable")[np.count_nonzero(topic < 0) :]
+    def __init__(self, source: Run | Qrels, query_ids: tuple[str, ...]) -> None:
+        index = {q: t for t, q in enumerate(query_ids, start=1)}  # 0: other topics
+        names = source.query_id.dictionary.to_pylist()
+        topic = np.array([index.get(q, 0) for q in names], dtype=np.int32)[source.query_id.indices.to_numpy()]
+        n_other, *n_lines = np.bincount(topic, minlength=len(query_ids) + 1).tolist()
+        if not any(n_lines):
+            raise InputError(
+                f"none of its topics is in the qrels: it has {some(names)}, the qrels {some(query_ids)}",
+                path=source.path,
+                hint="are these the qrels of this run's topics?",
+            )
+        self.n_lines = np.array(n_lines)
         self._start = np.cumsum(self.n_lines) - self.n_lines
-        in_file_order = bool((np.diff(self.lines) == 1).all())
-        self._doc_id = source.doc_id.slice(self.lines[0]) if in_file_order else source.doc_id.take(self.lines)
+        if (topic[1:] >= topic[:-1]).all():  # the usual case
+            self._lines: slice | npt.NDArray[np.intp] = slice(n_other, None)
+            self.doc_ids = source.doc_id.slice(n_other)
+        else:
+            self._lines = np.argsort(topic, kind="stable")[n_other:]
+            self.doc_ids = pc.take(source.doc_id, pa.array(self._lines), memory_pool=MEMORY)
 
-    def on(self, t: int) -> npt.NDArray[np.intp]:
-        return self.lines[self._start[t] : self._start[t] + self.n_lines[t]]
+    def span(self, t: int) -> tuple[int, int]:
+        """First line of a topic and their number."""
+        return int(self._start[t]), int(self.n_lines[t])
 
-    def doc_id(self, t: int) -> pa.StringArray:
-        return self._doc_id.slice(self._start[t], self.n_lines[t])
+    def in_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What stands on the lines of the source, line by line as here."""
+        return values[self._lines]
 
 
 def _stack(
-    runs: Sequence[Run], qrels: Qrels, query_codes: list[IntArray], n_topics: int, order: Order
+    runs: Sequence[Run], qrels: Qrels, query_ids: tuple[str, ...], order: Order
 ) -> tuple[npt.NDArray[np.uint32], list[_Column]]:
     """Ascending sort keys in file order, shape (run, topic, rank); lines of all runs, then of the qrels."""
-    with ThreadPoolExecutor(_N_THREADS) as threads:
-        columns = list(threads.map(partial(_Column, n_topics=n_topics), [*runs, qrels], query_codes))
-        shape = (len(runs), n_topics, max(int(column.n_lines.max()) for column in columns[:-1]))
+    with ThreadPoolExecutor(N_THREADS) as threads:
+        columns = list(threads.map(partial(_Column, query_ids=query_ids), [*runs, qrels]))
+        shape = (len(runs), len(query_ids), max(int(column.n_lines.max()) for column in columns[:-1]))
         sort_key = np.zeros(shape, dtype=np.uint32)
 
         def fill(r: int) -> None:
             key = _descending(runs[r].score) if order == "score" else _ascending(runs[r].rank)
             there = np.arange(shape[2]) < columns[r].n_lines[:, None]
-            sort_key[r][there] = key[columns[r].lines]
+            sort_key[r][there] = columns[r].in_order(key)
 
         list(threads.map(fill, range(len(runs))))
     return sort_key, columns

@@ -18,6 +18,7 @@ from bayespool.errors import InputError, InputWarning
 from bayespool.trec.files import PathLike, Source, as_text, find_files, read_bytes, read_text
 from bayespool.trec.lines import QRELS, parse_lines, run_layout
 from bayespool.trec.records import Qrels, Run, Skipped
+from bayespool.trec.resources import N_THREADS
 
 __all__ = ["read_organizations", "read_qrels", "read_run", "read_runs"]
 
@@ -26,7 +27,6 @@ IdFrom = Literal["file", "tag"]
 _COMPRESSION = re.compile(r"\.(gz|xz|zst)$", re.IGNORECASE)
 _RUN_ID_NAMES = ("run_id", "run", "tag")
 _ENDING = re.compile(r"\.(run|txt|res|trec)$")
-_N_READERS = 2  # pyarrow gives up the GIL while it parses, the preparation of a file does not
 
 
 def read_run(
@@ -113,7 +113,7 @@ def read_runs(
     paths = find_files(source)
     read = partial(_read_run, run_id=None, id_from=id_from, strict=strict, ranks=ranks)
     runs: dict[str, Run] = {}
-    readers = ThreadPoolExecutor(_N_READERS, thread_name_prefix="bayespool-reader")
+    readers = ThreadPoolExecutor(N_THREADS, thread_name_prefix="bayespool-reader")
     try:
         for run in readers.map(read, paths):
             if run.run_id in runs:
