@@ -449,11 +449,11 @@ def test_prior_is_taken() -> None:
 
 @every_engine
 def test_failed_checks_are_noted_on_every_run(engine: str) -> None:
-    """With few draws a sampler fails its checks; independent draws have none to fail."""
+    """With few draws a sampler fails its checks; independent draws are counted."""
     estimator = quick("background", engine)
     if engine == "laplace":
         (estimates,) = estimator.estimate(load_example(), TARGETS)
-        assert estimates.notes == ("", "")
+        assert estimates.notes == ("an interval of 120 draws, should be 400 or more",) * 2
         return
     with pytest.warns(DiagnosticsWarning, match="effective sample size"):
         (estimates,) = estimator.estimate(load_example(), TARGETS)
@@ -573,3 +573,11 @@ def test_a_prior_that_no_model_took_is_noted() -> None:
     assert "interpolated took no prior of mu" in without.notes[0]
     (taken,) = estimate(PosteriorEstimator(priors={"mu": "Normal(-2, 1)"}), load_example(), TARGETS, "P@10")
     assert taken.notes[0] == ""
+
+
+@pytest.mark.parametrize(
+    ("draws", "note"), [(99, "an interval of 396 draws, should be 400 or more"), (100, "")]
+)
+def test_an_interval_of_few_draws_is_noted(draws: int, note: str) -> None:
+    (result,) = estimate(PosteriorEstimator(draws=draws, chains=4), load_example(), TARGETS, "P@10")
+    assert set(result.notes) == {note}

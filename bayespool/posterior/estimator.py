@@ -181,6 +181,12 @@ class PosteriorEstimator:
         idle = [name for name in self.priors if all(name not in prior_names(model) for model in fits)]
         if idle and fits:
             notes.append(f"{' and '.join(fits)} took no prior of {', '.join(idle)}")
+        if fits and self.engine == "laplace":
+            from bayespool.inference.diagnostics import MIN_ESS
+
+            n_draws = self.draws * self.chains
+            if n_draws < MIN_ESS:  # of a sampler the effective sample size says so
+                notes.append(f"an interval of {n_draws} draws, should be {MIN_ESS:.0f} or more")
         return "; ".join(notes)
 
     def _draw(
