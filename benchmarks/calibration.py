@@ -33,18 +33,18 @@ def main() -> None:
     parser.add_argument("results", nargs="+", type=Path)
     parser.add_argument("--estimator", default="posterior-combined")
     arguments = parser.parse_args()
-    tables = {folder.name: pd.read_parquet(folder / "runs.parquet") for folder in arguments.results}
+    tables = [(str(folder), pd.read_parquet(folder / "runs.parquet")) for folder in arguments.results]
     print(calibration(tables, arguments.estimator))
     print()
     print(errors(tables, arguments.estimator))
 
 
-def calibration(tables: dict[str, pd.DataFrame], estimator: str) -> str:
+def calibration(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
     """Shares of PIT values, one row per result and measure, and one over all."""
     lines = ["| | measure | runs | " + " | ".join(f"in {p:.0%}" for p in CENTRAL) + " | mean PIT |"]
     lines.append("| --- | --- |" + " ---: |" * (len(CENTRAL) + 2))
     known = []
-    for name, table in tables.items():
+    for name, table in tables:
         chosen = table[(table["estimator"] == estimator) & (table["n_unjudged"] > 0)]
         for measure, runs in chosen.groupby("measure", sort=False):
             lines.append(f"| {name} | {measure} | {shares(runs)} |")
@@ -60,16 +60,18 @@ def shares(runs: pd.DataFrame) -> str:
     return " | ".join([f"{len(runs)}", *inside, f"{((lower + upper) / 2).mean():.2f}"])
 
 
-def errors(tables: dict[str, pd.DataFrame], estimator: str) -> str:
+def errors(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
     """MAE and SRE of the estimator and of the point corrections, one row per result and measure."""
     four = ("as it stands", "best in table 2", "best of all", estimator.removeprefix("posterior-"))
     head = ["measure", *(f"MAE {what}" for what in four), "below", *(f"SRE {what}" for what in four), "below"]
     lines = ["| | " + " | ".join(head) + " |", "| --- | --- |" + " ---: |" * 10]
-    for name, table in tables.items():
+    for name, table in tables:
         for measure, runs in table[table["reported"]].groupby("measure", sort=False):
             by_method = {method: of_one.set_index("run_id") for method, of_one in runs.groupby("estimator")}
             absolute, moved = {}, {}
             for method, of_one in by_method.items():
+                if of_one["value"].isna().any():
+                    continue  # no error without an estimate of every run
                 absolute[method] = (of_one["value"] - of_one["truth"]).abs() / len(of_one)
                 passed = passed_over(of_one["truth"], of_one["value"]).sum(axis=1)
                 moved[method] = pd.Series(passed, index=of_one.index)

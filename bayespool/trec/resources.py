@@ -13,5 +13,5 @@ __all__ = ["MEMORY", "N_THREADS"]
 MEMORY = pa.system_memory_pool()
 
 # pyarrow and long loops of numpy give up the GIL; one thread more than processors fills the waits for it.
-# Each holds a file and its columns.
+# Each holds a file and its columns, hence eight at most.
 N_THREADS = min(os.cpu_count() or 1, 7) + 1
