@@ -112,6 +112,13 @@ class Collection:
                 digest.update(buffer)
         return digest.hexdigest()
 
+    @cached_property
+    def sole_organization(self) -> IntArray:
+        """`sole_contributor` by organization; not to be written to."""
+        sole = _sole_contributor(self, self.organization)
+        sole.flags.writeable = False
+        return sole
+
     def run_index(self, run_ids: str | Iterable[str] | None = None) -> npt.NDArray[np.intp]:
         """Positions of the named runs on axis ``run``; all of them without an argument.
 
@@ -306,11 +313,12 @@ def sole_contributor(collection: Collection, by: Literal["organization", "run"] 
     """
     if by not in ("organization", "run"):
         raise InputError(f"cannot hold out by {by!r}", hint="organization or run")
-    unit = (
-        collection.organization
-        if by == "organization"
-        else np.arange(len(collection.run_ids), dtype=np.int32)
-    )
+    if by == "organization":
+        return collection.sole_organization
+    return _sole_contributor(collection, np.arange(len(collection.run_ids), dtype=np.int32))
+
+
+def _sole_contributor(collection: Collection, unit: IntArray) -> IntArray:
     n_contributors = np.zeros(len(collection.relevance), dtype=np.int32)
     owner = np.full(len(collection.relevance), -1, dtype=np.int32)
     contributors = collection.contributors

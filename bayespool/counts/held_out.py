@@ -103,7 +103,7 @@ def held_out_counts(
     )
     sole = sole_contributor(collection, by)
     if substitute is not None:
-        sole[collection.pool(collection.run_index(substitute))] = -1
+        sole = np.where(collection.pool(collection.run_index(substitute)), np.int32(-1), sole)
     state = top_states(states(collection.relevance, rel), collection.document, index, cutoffs)
     document = collection.document[index, :, : state.shape[2]]
     hidden = _is_hidden(document, state, sole, unit[index])

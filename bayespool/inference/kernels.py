@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 __all__ = [
     "Design",
+    "add_own",
     "add_product",
     "add_weights",
-    "binomial_terms",
     "covariances",
     "linear_predictor",
     "product_terms",
+    "variances",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -61,24 +62,6 @@ def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
             total += x[index[i, g]]
         z[i] = total
     return z
-
-
-@_compiled
-def binomial_terms(
-    eta: FloatArray, successes: FloatArray, trials: FloatArray
-) -> tuple[float, FloatArray, FloatArray]:
-    """Log likelihood of k ~ Binomial(n, p), logit p = η, up to a constant; its first derivative in η and
-    minus its second one, each of shape (observation,).
-    """
-    value, score, information = 0.0, np.empty(len(eta)), np.empty(len(eta))
-    for i in range(len(eta)):
-        small = exp(-abs(eta[i]))
-        larger = 1.0 / (1.0 + small)
-        p = larger if eta[i] >= 0 else small * larger
-        value += successes[i] * eta[i] - trials[i] * (max(eta[i], 0.0) + log1p(small))
-        score[i] = successes[i] - trials[i] * p
-        information[i] = trials[i] * small * larger * larger
-    return value, score, information
 
 
 @_compiled
@@ -143,10 +126,39 @@ def add_weights(
 
 
 @_compiled
-def add_product(left: Design, right: Design, same: bool, weight: FloatArray, total: FloatArray) -> None:
-    """Add Zₗᵀ·diag(weight)·Zᵣ to a symmetric total, shape (parameter, parameter), and its transpose unless
-    with ``same`` both designs are one.
+def add_own(
+    design: Design, slope: FloatArray, weight: FloatArray, gradient: FloatArray, total: FloatArray
+) -> None:
+    """Add Zᵀ·slope to a gradient, shape (parameter,), and Zᵀ·diag(weight)·Z to a symmetric total, shape
+    (parameter, parameter).
     """
+    matrix, columns, index = design.matrix, design.columns, design.effects
+    n_columns = matrix.shape[1]
+    across = np.zeros((len(total), n_columns))
+    weighted = np.empty_like(matrix)
+    for i in range(len(weight)):
+        for a in range(n_columns):
+            weighted[i, a] = weight[i] * matrix[i, a]
+        for g in range(index.shape[1]):
+            own = index[i, g]
+            gradient[own] += slope[i]
+            for a in range(n_columns):
+                across[own, a] += weighted[i, a]
+            for h in range(index.shape[1]):
+                total[own, index[i, h]] += weight[i]
+    slopes, among = slope @ matrix, weighted.T @ matrix
+    for a in range(n_columns):
+        gradient[columns[a]] += slopes[a]
+        for b in range(n_columns):
+            total[columns[a], columns[b]] += among[a, b]
+        for j in range(len(total)):
+            total[j, columns[a]] += across[j, a]
+            total[columns[a], j] += across[j, a]
+
+
+@_compiled
+def add_product(left: Design, right: Design, weight: FloatArray, total: FloatArray) -> None:
+    """Add Zₗᵀ·diag(weight)·Zᵣ and its transpose to a symmetric total, shape (parameter, parameter)."""
     a_matrix, a_index, b_matrix, b_index = left.matrix, left.effects, right.matrix, right.effects
     n_a, n_b, size = a_matrix.shape[1], b_matrix.shape[1], len(total)
     among = np.zeros((n_a, n_b))
@@ -163,10 +175,7 @@ def add_product(left: Design, right: Design, same: bool, weight: FloatArray, tot
                 down[b, own] += weight[i] * b_matrix[i, b]
             for h in range(b_index.shape[1]):
                 total[own, b_index[i, h]] += weight[i]
-                if not same:
-                    total[b_index[i, h], own] += weight[i]
-        if same:
-            continue
+                total[b_index[i, h], own] += weight[i]
         for h in range(b_index.shape[1]):
             own = b_index[i, h]
             for a in range(n_a):
@@ -174,8 +183,7 @@ def add_product(left: Design, right: Design, same: bool, weight: FloatArray, tot
     for a in range(n_a):
         for b in range(n_b):
             total[left.columns[a], right.columns[b]] += among[a, b]
-            if not same:
-                total[right.columns[b], left.columns[a]] += among[a, b]
+            total[right.columns[b], left.columns[a]] += among[a, b]
         for j in range(size):
             total[left.columns[a], j] += across[a, j]
             total[j, left.columns[a]] += across[a, j]
@@ -183,6 +191,36 @@ def add_product(left: Design, right: Design, same: bool, weight: FloatArray, tot
         for j in range(size):
             total[j, right.columns[b]] += down[b, j]
             total[right.columns[b], j] += down[b, j]
+
+
+@_compiled
+def variances(design: Design, covariance: FloatArray) -> FloatArray:
+    """Diagonal of Z·covariance·Zᵀ, shape (observation,)."""
+    matrix, columns, index = design.matrix, design.columns, design.effects
+    n_columns = len(columns)
+    across = np.empty((len(covariance), n_columns))
+    for j in range(len(covariance)):
+        for a in range(n_columns):
+            across[j, a] = covariance[j, columns[a]]
+    result = np.empty(len(matrix))
+    for i in range(len(result)):
+        total = 0.0
+        for a in range(n_columns):
+            row = across[columns[a]]
+            part = 0.0
+            for b in range(a):
+                part += row[b] * matrix[i, b]
+            total += (2 * part + row[a] * matrix[i, a]) * matrix[i, a]
+        for g in range(index.shape[1]):
+            row = across[index[i, g]]
+            part = 0.0
+            for b in range(n_columns):
+                part += row[b] * matrix[i, b]
+            total += 2 * part
+            for h in range(index.shape[1]):
+                total += covariance[index[i, g], index[i, h]]
+        result[i] = total
+    return result
 
 
 @_compiled

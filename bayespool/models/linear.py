@@ -228,7 +228,7 @@ def linear_log_odds(draws: Mapping[str, FloatArray], topic: IndexArray, predicto
     predictors : ndarray of float, shape (document, predictor)
         On the scale of the evidence's.
     """
-    log_odds: FloatArray = (
-        draws["mu"][:, None] + draws["topic_effect"][:, topic] + draws["beta"] @ predictors.T
-    )
+    log_odds: FloatArray = draws["beta"] @ predictors.T
+    log_odds += draws["mu"][:, None]
+    log_odds += np.take(draws["topic_effect"], topic, axis=1)
     return log_odds

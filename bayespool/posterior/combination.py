@@ -72,6 +72,7 @@ def log_predictive_densities(
                 )
             draws = fit.draws()
             rows = np.flatnonzero(held_out[evidence.organization])
+            rows = rows[np.argsort(run[rows], kind="stable")]
             rng = np.random.default_rng([random_seed, fold])
             effect = new_organization_effect(
                 draws["sigma_organization"], len(seen.organizations), evidence.organization[rows], rng
@@ -79,13 +80,13 @@ def log_predictive_densities(
             log_odds = linear_log_odds(draws, evidence.topic[rows], evidence.predictors[rows]) + effect
             scale = interaction_scale(seen, draws)
             p = expit(with_interaction(log_odds, scale, evidence.cell[rows], rng))
-            for r in np.unique(run[rows]):
-                mine = run[rows] == r
-                n, k = evidence.n_hidden[rows][mine], evidence.n_hidden_relevant[rows][mine].sum()
-                mean = (n * p[:, mine]).sum(axis=1)
-                variance = (n * p[:, mine] * (1 - p[:, mine])).sum(axis=1) + 1 / 12
-                log_normal = -0.5 * ((k - mean) ** 2 / variance + np.log(2 * np.pi * variance))
-                density[r] = logsumexp(log_normal) - np.log(len(mean))
+            predicted, start = np.unique(run[rows], return_index=True)
+            k = np.add.reduceat(evidence.n_hidden_relevant[rows], start)
+            expected = evidence.n_hidden[rows] * p
+            mean = np.add.reduceat(expected, start, axis=1)
+            variance = np.add.reduceat(expected * (1 - p), start, axis=1) + 1 / 12
+            log_normal = -0.5 * ((k - mean) ** 2 / variance + np.log(2 * np.pi * variance))
+            density[predicted] = logsumexp(log_normal, axis=0) - np.log(len(p))
         columns.append(density)
         weight = 1 / np.bincount(organization, minlength=n_organizations)[organization]
     return np.column_stack(columns), weight

@@ -181,7 +181,7 @@ class PosteriorEstimator:
         idle = [name for name in self.priors if all(name not in prior_names(model) for model in fits)]
         if idle and fits:
             notes.append(f"{' and '.join(fits)} took no prior of {', '.join(idle)}")
-        if fits and self.engine == "laplace":
+        if any(fit.diagnostics.engine == "laplace" for fit in fits.values()):
             from bayespool.inference.diagnostics import MIN_ESS
 
             n_draws = self.draws * self.chains
