@@ -123,11 +123,10 @@ def unjudged_document_table(
     pooled_only : bool
         Only those within the pool depth (the estimand ``"pooled"``).
     """
-    row, topic, pair = unjudged_documents(
+    row, topic, rank, pair = unjudged_documents(
         collection, run_ids, cutoff=cutoff, estimand="pooled" if pooled_only else "complete"
     )
     run = collection.run_index(run_ids)[row]
-    rank = (collection.document[run, topic, :cutoff] == pair[:, None]).argmax(axis=1) + 1
     predictors = _predictors(collection, run, topic, rank, pair, cutoff, rel)
     return DocumentTable(run, topic, pair, np.zeros(len(pair), dtype=np.int64), predictors)
 

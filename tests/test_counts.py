@@ -557,17 +557,18 @@ def test_composition_effects_are_those_of_equation_2(
 
 def test_unjudged_documents_of_the_toy() -> None:
     collection = toy_collection()
-    run, topic, pair = unjudged_documents(collection, ["u", "n1"], cutoff=5)
+    run, topic, rank, pair = unjudged_documents(collection, ["u", "n1"], cutoff=5)
     assert run.tolist() == [0] * 7 + [1] * 4
     assert topic.tolist() == [0, 0, 0, 1, 1, 2, 2, 0, 0, 1, 1]
     assert [collection.doc_id(p) for p in pair] == list("ldmzxef" + "dest")
     assert pair[1] == pair[7]  # d of topic 1, in both runs
+    assert np.array_equal(collection.document[collection.run_index(["u", "n1"])[run], topic, rank - 1], pair)
     assert (collection.pair_topic[pair] == topic).all()
 
 
 def test_unjudged_documents_of_the_pooled_estimand() -> None:
     collection = toy_collection()
-    run, topic, pair = unjudged_documents(collection, ["u", "n1"], cutoff=5, estimand="pooled")
+    run, topic, _, pair = unjudged_documents(collection, ["u", "n1"], cutoff=5, estimand="pooled")
     assert [collection.doc_id(p) for p in pair] == list("ldzef")
     assert run.tolist() == [0] * 5
     assert topic.tolist() == [0, 0, 1, 2, 2]
@@ -578,11 +579,12 @@ def test_unjudged_documents_are_those_that_are_counted(
     collection: Collection, cutoff: int, estimand: Any
 ) -> None:
     counts = judgment_counts(collection, cutoffs=cutoff, estimand=estimand)
-    run, topic, pair = unjudged_documents(collection, cutoff=cutoff, estimand=estimand)
+    run, topic, rank, pair = unjudged_documents(collection, cutoff=cutoff, estimand=estimand)
     n_unjudged = np.zeros_like(counts.n_unjudged[:, :, 0])
     np.add.at(n_unjudged, (run, topic), 1)
     assert np.array_equal(n_unjudged, counts.n_unjudged[:, :, 0])
     assert (collection.relevance[pair] < 0).all()
+    assert np.array_equal(collection.document[run, topic, rank - 1], pair)
 
 
 # At size

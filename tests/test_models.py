@@ -516,8 +516,8 @@ def test_prior_predicts_scores_that_make_sense(model: str) -> None:
     rng = np.random.default_rng(2)
     log_odds = getattr(models, f"{model}_log_odds")(draws, np.arange(2), counts.residual[:, :, 0])
     effect = new_organization_effect(draws["sigma_organization"], 0, np.arange(2), rng)
-    documents = unjudged_documents(example, ["new-a", "new-b"], cutoff=10)
-    drawn = impute(counts.n_relevant[:, :, 0], documents, log_odds + effect[:, :, None], rng)
+    run, topic, _, pair = unjudged_documents(example, ["new-a", "new-b"], cutoff=10)
+    drawn = impute(counts.n_relevant[:, :, 0], (run, topic, pair), log_odds + effect[:, :, None], rng)
     assert (drawn >= counts.n_relevant[:, :, 0]).all()
     assert (drawn <= (counts.n_relevant + counts.n_unjudged)[:, :, 0]).all()
     # new-b has 44 unjudged documents on 20 topics. Its share of relevant ones lies between about 1 % and 60 %

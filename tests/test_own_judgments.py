@@ -20,7 +20,7 @@ from bayespool.trec import qrels_from_frame
 
 def judged(collection, run, value, n_topics=5, cutoff=10):
     """Judgments, all of one value or the truth, of a run's unjudged documents on the first topics."""
-    _, topic, pair = unjudged_documents(collection, run, cutoff=cutoff)
+    _, topic, _, pair = unjudged_documents(collection, run, cutoff=cutoff)
     truth = simulate_example().complete().relevance if value is None else None
     table = {}
     for t, p in zip(topic, pair, strict=True):

@@ -57,7 +57,7 @@ def estimate(estimator: PosteriorEstimator, collection: Collection, *arguments: 
 
 
 def documents_of(rows: list[tuple[int, int, int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Run, topic and pair of each document, as `unjudged_documents` returns them."""
+    """Run, topic and pair of each document."""
     run, topic, pair = np.array(sorted(rows), dtype=np.int64).T
     return run, topic, pair.astype(np.int32)
 

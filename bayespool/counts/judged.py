@@ -149,9 +149,9 @@ def unjudged_documents(
     *,
     cutoff: int,
     estimand: Estimand = "complete",
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], IntArray]:
-    """What is to be imputed: run, topic and pair code of each unjudged document in the top n, in the order of
-    runs, topics, ranks.
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp], IntArray]:
+    """What is to be imputed: run, topic, rank from 1 and pair code of each unjudged document in the top n, in
+    the order of runs, topics, ranks.
 
     Runs are positions in ``run_ids``; a document that several runs retrieve occurs once for each with the
     same pair code.
@@ -161,4 +161,4 @@ def unjudged_documents(
     depth = min(cutoff, collection.pool_depth) if estimand == "pooled" else cutoff
     document = collection.document[index, :, :depth]
     run, topic, rank = np.nonzero(np.append(collection.relevance < 0, False)[document])
-    return run, topic, document[run, topic, rank]
+    return run, topic, rank + 1, document[run, topic, rank]

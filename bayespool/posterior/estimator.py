@@ -236,7 +236,8 @@ class _DocumentLogOdds:
 
     def __getitem__(self, draws: slice, /) -> npt.NDArray[np.float64]:
         parameters = {name: values[draws] for name, values in self.parameters.items()}
-        log_odds = self.prepared.log_odds(parameters) + self.effect[draws][:, self.task.documents[0]]
+        log_odds = self.prepared.log_odds(parameters)
+        log_odds += np.take(self.effect[draws], self.task.documents[0], axis=1)
         rng = np.random.default_rng([self.seed, draws.start])
         return with_interaction(log_odds, self._scale, self._cell, rng)
 

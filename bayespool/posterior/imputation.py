@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -65,7 +67,7 @@ def impute(
     n_relevant : ndarray of int32, shape (run, topic)
         Judged relevant documents in the top n.
     documents : tuple of ndarray
-        Run, topic and pair of each unjudged document (`bayespool.counts.unjudged_documents`).
+        Run, topic and pair of each unjudged document, in the order of `bayespool.counts.unjudged_documents`.
     log_odds : ndarray of float or LogOdds, shape (draw, run, topic) or (draw, document)
         Log odds that an unjudged document is relevant, by its run and topic or for each entry of
         ``documents``; a document of several runs has the mean of theirs.
@@ -80,17 +82,45 @@ def impute(
     completed = np.repeat(n_relevant[None].astype(np.int32), len(log_odds), axis=0)
     if len(pair) == 0:
         return completed
-    _, inverse, n_runs = np.unique(pair, return_inverse=True, return_counts=True)
-    by_pair = np.argsort(inverse, kind="stable")
-    pair_start = np.cumsum(n_runs) - n_runs
-    cell_start = np.flatnonzero(np.append(True, (run[1:] != run[:-1]) | (topic[1:] != topic[:-1])))
+    _, document, n_runs = np.unique(pair, return_inverse=True, return_counts=True)
+    begins = np.append(True, (run[1:] != run[:-1]) | (topic[1:] != topic[:-1]))
+    cell, cell_start = np.cumsum(begins) - 1, np.flatnonzero(begins)
     step = max(1, _CHUNK // len(pair))
     for first in range(0, len(log_odds), step):
         part = log_odds[first : first + step]
         if part.ndim == 3:
             part = part[:, run, topic]
-        mean = np.add.reduceat(part[:, by_pair], pair_start, axis=1) / n_runs
-        relevant = rng.logistic(size=mean.shape) < mean
-        cells = np.add.reduceat(relevant[:, inverse], cell_start, axis=1, dtype=np.int32)
-        completed[first : first + step, run[cell_start], topic[cell_start]] += cells
+        noise = rng.logistic(size=(len(part), len(n_runs)))
+        n_found = np.zeros((len(part), len(cell_start)), dtype=np.int32)
+        _count()(part, noise, document, n_runs, cell, n_found)
+        completed[first : first + step, run[cell_start], topic[cell_start]] += n_found
     return completed
+
+
+@cache
+def _count() -> Callable[..., None]:
+    """The loop over draws and documents, compiled: gathers in numpy take several times as long."""
+    import numba
+
+    return numba.njit(cache=True, nogil=True)(_count_relevant)  # type: ignore[no-any-return]
+
+
+def _count_relevant(
+    log_odds: npt.NDArray[np.float64],
+    noise: npt.NDArray[np.float64],
+    document: npt.NDArray[np.intp],
+    n_runs: npt.NDArray[np.intp],
+    cell: npt.NDArray[np.intp],
+    n_found: npt.NDArray[np.int32],
+) -> None:
+    """Count the documents whose mean log odds over their runs exceed the noise, draw by draw and cell."""
+    mean = np.empty(len(n_runs))
+    for i in range(len(log_odds)):
+        mean[:] = 0.0
+        for j in range(len(document)):
+            mean[document[j]] += log_odds[i, j]
+        for d in range(len(n_runs)):
+            mean[d] /= n_runs[d]
+        for j in range(len(document)):
+            if noise[i, document[j]] < mean[document[j]]:
+                n_found[i, cell[j]] += 1

@@ -69,9 +69,10 @@ class Task:
         self,
     ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.int32]]:
         """Run, topic and pair of each document to impute."""
-        return unjudged_documents(
+        run, topic, _, pair = unjudged_documents(
             self.collection, self.run_ids, cutoff=self.measure.cutoff, estimand=self.estimand
         )
+        return run, topic, pair
 
     @cached_property
     def organization(self) -> npt.NDArray[np.int32]:
