@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.inference import NUTS, Laplace
+from bayespool.inference import NUTS, Laplace, kernels
 from bayespool.inference.density import Density
 from bayespool.inference.laplace import _effective_share, approximate
 from bayespool.measures import parse_measure
@@ -95,6 +95,35 @@ def test_derivatives_are_those_of_the_density(model):
     np.testing.assert_allclose(hessian, hessian.T, rtol=1e-12)
     information = density.expand(x, theta, expected=True)[2]
     assert np.linalg.eigvalsh(information).min() > 0
+
+
+@pytest.mark.parametrize("n_columns", [0, 1, 3])
+def test_sums_over_observations_are_those_of_the_dense_design(n_columns):
+    rng = np.random.default_rng(5)
+    n, size = 40, 14
+    designs, dense = [], []
+    for columns in (np.arange(n_columns), 11 + np.arange(n_columns)):
+        matrix = rng.normal(size=(n, n_columns))
+        effects = np.column_stack([rng.integers(3, 6, n), rng.integers(6, 11, n)])
+        designs.append(kernels.Design(matrix, columns, effects))
+        full = np.zeros((n, size))
+        full[:, columns] = matrix
+        for effect in effects.T:
+            full[np.arange(n), effect] += 1
+        dense.append(full)
+    (left, right), (a, b) = designs, dense
+    root = rng.normal(size=(size, size))
+    covariance, weight, slope = root @ root.T, rng.normal(size=n), rng.normal(size=n)
+    assert kernels.linear_predictor(left, root[0]) == pytest.approx(a @ root[0])
+    assert kernels.variances(left, covariance) == pytest.approx(np.diag(a @ covariance @ a.T))
+    assert kernels.covariances(left, right, covariance) == pytest.approx(np.diag(a @ covariance @ b.T))
+    gradient, total = np.ones(size), np.ones((size, size))
+    kernels.add_own(left, slope, weight, gradient, total)
+    assert gradient == pytest.approx(1 + a.T @ slope)
+    assert total == pytest.approx(1 + a.T @ (weight[:, None] * a))
+    kernels.add_product(left, right, weight, total)
+    cross = a.T @ (weight[:, None] * b)
+    assert total == pytest.approx(1 + a.T @ (weight[:, None] * a) + cross + cross.T)
 
 
 def test_one_intercept_is_the_conjugate_posterior():

@@ -274,7 +274,9 @@ def test_missing_topics_are_noted() -> None:
 
 
 def test_nothing_unjudged_is_noted_where_it_is_so() -> None:
-    scores = score(load_example(), "north-1", ["P@10", "P@20"], estimators=["posterior-background"], draws=50)
+    scores = score(
+        load_example(), "north-1", ["P@10", "P@20"], estimators=["posterior-background"], draws=150
+    )
     assert scores.notes["north-1", Precision(10)] == "nothing unjudged"
     assert scores.notes["north-1", Precision(20)] == "ranks below the pool depth of 10 are extrapolated"
     row = scores.frame().iloc[0]

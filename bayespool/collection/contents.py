@@ -114,10 +114,8 @@ class Collection:
 
     @cached_property
     def sole_organization(self) -> IntArray:
-        """`sole_contributor` by organization; not to be written to."""
-        sole = _sole_contributor(self, self.organization)
-        sole.flags.writeable = False
-        return sole
+        """`sole_contributor` by organization."""
+        return _sole_contributor(self, self.organization)
 
     def run_index(self, run_ids: str | Iterable[str] | None = None) -> npt.NDArray[np.intp]:
         """Positions of the named runs on axis ``run``; all of them without an argument.
@@ -309,7 +307,7 @@ def sole_contributor(collection: Collection, by: Literal["organization", "run"] 
     -------
     ndarray of int32, shape (pair,)
         Index of the organization (or run) that alone retrieved the document within the pool depth; −1 where
-        several did or none.
+        several did or none; read-only.
     """
     if by not in ("organization", "run"):
         raise InputError(f"cannot hold out by {by!r}", hint="organization or run")
@@ -326,7 +324,9 @@ def _sole_contributor(collection: Collection, unit: IntArray) -> IntArray:
         inside = collection.contributed(contributors[unit[contributors] == u])
         n_contributors += inside
         owner[inside] = u
-    return np.where(n_contributors == 1, owner, np.int32(-1))
+    sole: IntArray = np.where(n_contributors == 1, owner, np.int32(-1))
+    sole.flags.writeable = False
+    return sole
 
 
 def some(names: Sequence[str], n: int = 3) -> str:

@@ -160,7 +160,6 @@ class _Prepared:
     """
 
     def __init__(self, block: Block, density: Density) -> None:
-        self.size = density.size
         self.successes, self.trials = block.successes.astype(float), block.trials.astype(float)
         n = len(self.successes)
         self.designs = tuple(_design(predictor, n, density) for predictor in block.predictors)

@@ -185,8 +185,8 @@ class PosteriorEstimator:
             from bayespool.inference.diagnostics import MIN_ESS
 
             n_draws = self.draws * self.chains
-            if n_draws < MIN_ESS:  # of a sampler the effective sample size says so
-                notes.append(f"an interval of {n_draws} draws, should be {MIN_ESS:.0f} or more")
+            if not n_draws > MIN_ESS:  # of a sampler the effective sample size says so
+                notes.append(f"an interval of {n_draws} draws, should be over {MIN_ESS:.0f}")
         return "; ".join(notes)
 
     def _draw(

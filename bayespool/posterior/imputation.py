@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 __all__ = ["LogOdds", "impute", "new_organization_effect"]
 
-_CHUNK = 2**24  # drawn (draw, document) relevances held at a time
+_CHUNK = 2**24  # (draw, document) log odds held at a time
 
 
 class LogOdds(Protocol):
