@@ -113,7 +113,7 @@ class Collection:
         return digest.hexdigest()
 
     @cached_property
-    def sole_organization(self) -> IntArray:
+    def _sole_organization(self) -> IntArray:
         """`sole_contributor` by organization."""
         return _sole_contributor(self, self.organization)
 
@@ -312,7 +312,7 @@ def sole_contributor(collection: Collection, by: Literal["organization", "run"] 
     if by not in ("organization", "run"):
         raise InputError(f"cannot hold out by {by!r}", hint="organization or run")
     if by == "organization":
-        return collection.sole_organization
+        return collection._sole_organization
     return _sole_contributor(collection, np.arange(len(collection.run_ids), dtype=np.int32))
 
 
