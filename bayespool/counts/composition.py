@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
+from bayespool.compiled import compiled
 from bayespool.counts.states import (
     MISSING,
     NONRELEVANT,
@@ -116,23 +116,17 @@ def _composed_at_whole_ranks(
 ) -> npt.NDArray[np.int8]:
     """States of the first ``depth`` documents of runs composed with α = 1, shape (run, topic, rank)."""
     composed = np.full((*document.shape[:2], depth), MISSING, dtype=np.int8)
-    _whole_rank_loop()(document, rank_in_run, table, composed)
+    _fill_at_whole_ranks(document, rank_in_run, table, composed)
     return composed
 
 
-@cache
-def _whole_rank_loop() -> Callable[..., None]:
-    """The loop, compiled: every position is a whole rank, at which at most one document stays and one
-    arrives, so that nothing is sorted.
-    """
-    import numba
-
-    return numba.njit(cache=True, nogil=True)(_fill_at_whole_ranks)  # type: ignore[no-any-return]
-
-
+@compiled
 def _fill_at_whole_ranks(
     document: IntArray, rank_in_run: IntArray, table: npt.NDArray[np.int8], composed: npt.NDArray[np.int8]
 ) -> None:
+    """Every position is a whole rank, at which at most one document stays and one arrives, so that nothing is
+    sorted.
+    """
     n_runs, n_topics, n_ranks = document.shape
     depth = composed.shape[2]
     arriving = np.empty(n_ranks, dtype=np.int32)

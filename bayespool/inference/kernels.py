@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import exp, log, log1p
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from bayespool.compiled import compiled
 
 __all__ = [
     "Design",
@@ -23,11 +23,6 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
-_Loop = TypeVar("_Loop", bound=Callable[..., object])
-
-
-def _compiled(loop: _Loop) -> _Loop:
-    return cast(_Loop, numba.njit(cache=True, nogil=True)(loop))
 
 
 class Design(NamedTuple):
@@ -48,7 +43,7 @@ class Design(NamedTuple):
     effects: IndexArray
 
 
-@_compiled
+@compiled
 def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
     """Z·x, shape (observation,)."""
     matrix, index = design.matrix, design.effects
@@ -64,7 +59,7 @@ def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
     return z
 
 
-@_compiled
+@compiled
 def product_terms(z: FloatArray, residual: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Logit of the chance of a `Product` plus its effect, from z of shape (predictor, observation): η, its
     gradient in z and its second derivatives, whose first axes are of predictors.
@@ -101,7 +96,7 @@ def product_terms(z: FloatArray, residual: FloatArray) -> tuple[FloatArray, Floa
     return eta, first, second
 
 
-@_compiled
+@compiled
 def add_weights(
     at: float,
     score: FloatArray,
@@ -125,7 +120,7 @@ def add_weights(
                 curvature[k, m, i] += at * weight
 
 
-@_compiled
+@compiled
 def add_own(
     design: Design, slope: FloatArray, weight: FloatArray, gradient: FloatArray, total: FloatArray
 ) -> None:
@@ -156,7 +151,7 @@ def add_own(
             total[columns[a], j] += across[j, a]
 
 
-@_compiled
+@compiled
 def add_product(left: Design, right: Design, weight: FloatArray, total: FloatArray) -> None:
     """Add Zₗᵀ·diag(weight)·Zᵣ and its transpose to a symmetric total, shape (parameter, parameter)."""
     a_matrix, a_index, b_matrix, b_index = left.matrix, left.effects, right.matrix, right.effects
@@ -193,7 +188,7 @@ def add_product(left: Design, right: Design, weight: FloatArray, total: FloatArr
             total[right.columns[b], j] += down[b, j]
 
 
-@_compiled
+@compiled
 def variances(design: Design, covariance: FloatArray) -> FloatArray:
     """Diagonal of Z·covariance·Zᵀ, shape (observation,)."""
     matrix, columns, index = design.matrix, design.columns, design.effects
@@ -223,7 +218,7 @@ def variances(design: Design, covariance: FloatArray) -> FloatArray:
     return result
 
 
-@_compiled
+@compiled
 def covariances(left: Design, right: Design, covariance: FloatArray) -> FloatArray:
     """Diagonal of Zₗ·covariance·Zᵣᵀ, shape (observation,)."""
     a_index, b_index = left.effects, right.effects

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from bayespool.compiled import compiled
 
 __all__ = ["LogOdds", "impute", "new_organization_effect"]
 
@@ -92,19 +92,12 @@ def impute(
             part = part[:, run, topic]
         noise = rng.logistic(size=(len(part), len(n_runs)))
         n_found = np.zeros((len(part), len(cell_start)), dtype=np.int32)
-        _count()(part, noise, document, n_runs, cell, n_found)
+        _count_relevant(part, noise, document, n_runs, cell, n_found)
         completed[first : first + step, run[cell_start], topic[cell_start]] += n_found
     return completed
 
 
-@cache
-def _count() -> Callable[..., None]:
-    """The loop over draws and documents, compiled: gathers in numpy take several times as long."""
-    import numba
-
-    return numba.njit(cache=True, nogil=True)(_count_relevant)  # type: ignore[no-any-return]
-
-
+@compiled
 def _count_relevant(
     log_odds: npt.NDArray[np.float64],
     noise: npt.NDArray[np.float64],
@@ -113,7 +106,9 @@ def _count_relevant(
     cell: npt.NDArray[np.intp],
     n_found: npt.NDArray[np.int32],
 ) -> None:
-    """Count the documents whose mean log odds over their runs exceed the noise, draw by draw and cell."""
+    """Count the documents whose mean log odds over their runs exceed the noise, draw by draw and cell;
+    compiled, because gathers in numpy take several times as long.
+    """
     mean = np.empty(len(n_runs))
     for i in range(len(log_odds)):
         mean[:] = 0.0

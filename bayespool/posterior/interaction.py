@@ -7,14 +7,15 @@ documents vary more than chances that are right one by one would have them vary.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
+
+from bayespool.compiled import compiled
 
 if TYPE_CHECKING:
     from bayespool.models import LinearEvidence
@@ -111,21 +112,15 @@ def with_interaction(
     grid = np.arange(-_END * _PER_UNIT, _END * _PER_UNIT + 1) / _PER_UNIT
     below, above = (expit(sign * grid[:, None] + scale * _NODES) @ _WEIGHTS for sign in (1, -1))
     shift = np.interp(grid, np.log(below / above), grid) - grid  # two tails: 1 − chance loses its digits
-    moved: FloatArray = _add()(log_odds, shift, effects, which.astype(np.int64))
+    moved = _add_shift_and_effect(log_odds, shift, effects, which.astype(np.int64))
     return moved
 
 
-@cache
-def _add() -> Callable[..., FloatArray]:
-    """The loop over draws and documents, compiled: a table looked up in numpy takes several times as long."""
-    import numba
-
-    return numba.njit(cache=True, nogil=True)(_add_shift_and_effect)  # type: ignore[no-any-return]
-
-
+@compiled
 def _add_shift_and_effect(
     log_odds: FloatArray, shift: FloatArray, effects: FloatArray, which: IndexArray
 ) -> FloatArray:
+    """Compiled, because a table looked up in numpy takes several times as long."""
     moved = np.empty(log_odds.shape)
     last = len(shift) - 1
     for i in range(log_odds.shape[0]):
