@@ -575,6 +575,13 @@ def test_a_prior_that_no_model_took_is_noted() -> None:
     assert taken.notes[0] == ""
 
 
+def test_a_run_of_which_nothing_is_drawn_has_no_note() -> None:
+    collection = load_example()
+    pooled = collection.pooled_run_ids[0]
+    (result,) = estimate(PosteriorEstimator(draws=1), collection, (pooled, "new-a"), "P@10")
+    assert result.notes == ("", "an interval of 4 draws, should be over 400")
+
+
 @pytest.mark.parametrize(
     ("draws", "note"), [(100, "an interval of 400 draws, should be over 400"), (101, "")]
 )

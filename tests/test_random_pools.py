@@ -331,6 +331,14 @@ def test_warnings_of_many_pools_are_given_once(example: Collection) -> None:
     assert re.fullmatch(r"in 3 of 6 pools: \d+ judgments and the like", message)
 
 
+def test_warnings_of_types_are_given_once(example: Collection) -> None:
+    kinds = {run: "odd" if run.startswith("north") else "usual" for run in example.pooled_run_ids}
+    with pytest.warns(PoolWarning) as caught:
+        leave_types_out(example, run_types=kinds, estimators={"warner": Warner([])})
+    (message,) = {str(w.message) for w in caught}
+    assert re.fullmatch(r"in 2 of 2 types: \d+ judgments and the like", message)
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

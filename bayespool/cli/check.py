@@ -58,7 +58,7 @@ def check(
         typer.Option("--compare-engines", help="Laplace against NUTS on held-out organizations instead."),
     ] = False,
     simulations: Annotated[int, typer.Option(help="Data sets per model of --sbc.", min=1)] = 200,
-    folds: Annotated[int, typer.Option(help="Folds of organizations.", min=2)] = 5,
+    folds: Annotated[int, typer.Option(help="Folds of organizations, at most one for each.", min=2)] = 5,
     prior: Priors = None,
     engine: Engine = "laplace",
     draws: Annotated[

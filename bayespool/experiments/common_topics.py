@@ -27,7 +27,6 @@ from bayespool.experiments.resampling import (
     PoolSettings,
     RandomPool,
     Runs,
-    Said,
     Unit,
     contributors,
     distinct_sizes,
@@ -42,6 +41,7 @@ from bayespool.experiments.resampling import (
     with_drawn_pool,
 )
 from bayespool.experiments.settings import Estimators, leave_out_settings
+from bayespool.experiments.warned import Said
 from bayespool.pool import describe_pool
 from bayespool.scoring import warn_of_unused_relevance
 

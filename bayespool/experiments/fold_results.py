@@ -19,14 +19,14 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.counts import JudgmentCounts, judgment_counts
-from bayespool.errors import BayespoolWarning
 from bayespool.estimates import Estimates, Estimator, equal_tailed_interval
 from bayespool.experiments.calibration import covered, crps, pit_range, randomised_pit
 from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_counts, without
 from bayespool.experiments.settings import LeaveOutSettings
+from bayespool.experiments.warned import Said, own_warnings
 from bayespool.measures import Precision
 
-__all__ = ["COVERAGE_LEVELS", "NOT_COUNTED", "FoldResult", "own_warnings", "run_fold", "seeded"]
+__all__ = ["COVERAGE_LEVELS", "NOT_COUNTED", "FoldResult", "run_fold", "seeded"]
 
 COVERAGE_LEVELS = (50, 80, 95)
 """Levels, in percent, at which intervals are checked whatever ``ci_prob`` is."""
@@ -56,7 +56,7 @@ class FoldResult:
     fold: Fold
     rows: dict[str, list[Any]]
     true_counts: dict[str, npt.NDArray[np.int32]]
-    warnings: tuple[tuple[str, str], ...] = ()
+    warnings: Said = ()
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -214,14 +214,3 @@ def seeded(estimator: Estimator, *names: object) -> Estimator:
     seed = seed_of(getattr(estimator, "random_seed"), *names)  # noqa: B009 - not in the protocol
     replaced: Any = dataclasses.replace(estimator, random_seed=seed)  # type: ignore[type-var]
     return replaced  # type: ignore[no-any-return]
-
-
-def own_warnings(caught: list[warnings.WarningMessage]) -> tuple[tuple[str, str], ...]:
-    """Class and text of bayespool's own warnings; the others are given again."""
-    ours: dict[tuple[str, str], None] = {}
-    for message in caught:
-        if issubclass(message.category, BayespoolWarning):
-            ours[message.category.__name__, str(message.message)] = None
-        else:
-            warnings.warn_explicit(message.message, message.category, message.filename, message.lineno)
-    return tuple(ours)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-import bayespool.errors
 from bayespool.collection import Collection
 from bayespool.counts import Estimand
-from bayespool.errors import BayespoolWarning
 from bayespool.experiments.fold_results import COVERAGE_LEVELS, FoldResult, run_fold
 from bayespool.experiments.folds import Fold, best_runs, make_folds
 from bayespool.experiments.parallel import completed
@@ -31,6 +27,7 @@ from bayespool.experiments.settings import (
     leave_out_settings,
 )
 from bayespool.experiments.storage import FoldStore, description_of
+from bayespool.experiments.warned import warn_once
 from bayespool.pool import describe_pool
 from bayespool.scoring import warn_of_unused_relevance
 
@@ -165,9 +162,7 @@ def leave_out(
         description = description_of("leave-out", collection, chosen.describe_folds())
         store = FoldStore(Path(folder) / "folds", description)
     finished = run_folds(pooled, folds, chosen, store, n_jobs, progress)
-    for name, text in _alike(finished):
-        category = getattr(bayespool.errors, name, BayespoolWarning)
-        warnings.warn(text, category, stacklevel=2)
+    warn_once([result.warnings for result in finished], "folds", stacklevel=2)
     return _assemble(collection, pooled, chosen, finished)
 
 
@@ -194,26 +189,6 @@ def run_folds(
         if progress is not None:
             progress(len(results), len(folds))
     return [results[fold] for fold in folds]
-
-
-def _alike(finished: Sequence[FoldResult]) -> list[tuple[str, str]]:
-    """Warnings of all folds, one for those that differ in numbers only."""
-    texts: dict[tuple[str, str], dict[str, None]] = {}
-    n_folds: dict[tuple[str, str], int] = {}
-    for result in finished:
-        kinds = [(name, re.sub(r"\d+", "0", text)) for name, text in result.warnings]
-        for kind, (_, text) in zip(kinds, result.warnings, strict=True):
-            texts.setdefault(kind, {})[text] = None
-        for kind in dict.fromkeys(kinds):
-            n_folds[kind] = n_folds.get(kind, 0) + 1
-    return [
-        (
-            kind[0],
-            f"in {n_folds[kind]} of {len(finished)} folds: {next(iter(of_kind))}"
-            + (" and the like" if len(of_kind) > 1 else ""),
-        )
-        for kind, of_kind in texts.items()
-    ]
 
 
 def _assemble(

@@ -25,7 +25,6 @@ from bayespool.experiments.resampling import (
     PoolSettings,
     RandomPool,
     Runs,
-    Said,
     Unit,
     contributors,
     draw_pools,
@@ -39,6 +38,7 @@ from bayespool.experiments.resampling import (
     with_drawn_pool,
 )
 from bayespool.experiments.settings import Estimators, leave_out_settings
+from bayespool.experiments.warned import Said
 from bayespool.measures import Precision
 from bayespool.pool import describe_pool
 from bayespool.scoring import warn_of_unused_relevance

@@ -11,7 +11,6 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 from __future__ import annotations
 
 import dataclasses
-import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,15 +19,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-import bayespool.errors
 from bayespool.collection import UNJUDGED, Collection
-from bayespool.errors import BayespoolWarning, InputError
+from bayespool.errors import InputError
 from bayespool.estimates import Estimates, Estimator
-from bayespool.experiments.fold_results import own_warnings, seeded
+from bayespool.experiments.fold_results import seeded
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.experiments.storage import Columns, PartStore, description_of
+from bayespool.experiments.warned import Said, own_warnings, warn_once
 from bayespool.measures import Precision
 
 if TYPE_CHECKING:
@@ -40,7 +39,6 @@ __all__ = [
     "PoolSettings",
     "RandomPool",
     "Runs",
-    "Said",
     "Unit",
     "contributors",
     "distinct_sizes",
@@ -60,7 +58,6 @@ PAPER_WIDTHS = (2, 4, 10, 20, 40)
 
 Unit = Literal["run", "organization"]
 Runs = Literal["pooled", "all"]
-Said = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -364,15 +361,7 @@ def in_random_pools(
         results[pool] = rows, texts
         if progress is not None:
             progress(len(results), len(pools))
-    said: dict[tuple[str, str], list[str]] = {}
-    for pool in pools:
-        kinds = {(name, re.sub(r"\d+", "0", text)): text for name, text in results[pool][1]}
-        for kind, text in kinds.items():
-            said.setdefault(kind, []).append(text)
-    for (name, _), given in sorted(said.items()):
-        more = " and the like" if len(set(given)) > 1 else ""
-        category = getattr(bayespool.errors, name, BayespoolWarning)
-        warnings.warn(f"in {len(given)} of {len(pools)} pools: {min(given)}{more}", category, stacklevel=3)
+    warn_once([results[pool][1] for pool in pools], "pools", stacklevel=3)
     return [results[pool][0] for pool in pools]
 
 

@@ -10,7 +10,6 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-import bayespool.errors
 from bayespool.collection import Collection
 from bayespool.counts import judgment_counts
-from bayespool.errors import BayespoolWarning, InputError
+from bayespool.errors import InputError
 from bayespool.experiments.error_measures import (
     kendall_tau_b,
     mean_absolute_error,
@@ -36,6 +34,7 @@ from bayespool.experiments.leaving_out import run_folds
 from bayespool.experiments.resampling import Runs, ordered_table, run_types_of, whole_pool
 from bayespool.experiments.settings import Estimators, LeaveOutSettings, leave_out_settings
 from bayespool.experiments.storage import FoldStore, description_of
+from bayespool.experiments.warned import warn_once
 from bayespool.pool import describe_pool
 from bayespool.scoring import warn_of_unused_relevance
 
@@ -261,9 +260,7 @@ def leave_types_out(
         described = description_of("run-types", collection, chosen.describe_folds() | more)
         store = FoldStore(Path(folder) / "run-types", described)
     found = run_folds(whole, folds, chosen, store, n_jobs, progress)
-    said = tuple(dict.fromkeys(pair for result in found for pair in result.warnings))
-    for name, text in said:
-        warnings.warn(text, getattr(bayespool.errors, name, BayespoolWarning), stacklevel=2)
+    warn_once([result.warnings for result in found], "types", stacklevel=2)
     return RunTypesResult(
         settings=RunTypesSettings(
             shared=chosen, runs=runs, pool_depth=whole.pool_depth, run_types=pairs, types=wanted
@@ -273,7 +270,7 @@ def leave_types_out(
         query_ids=whole.query_ids,
         n_runs={kind: len(members) for kind, members in of_type.items()},
         true_scores=_true_scores(whole, chosen),
-        warnings=said,
+        warnings=tuple(dict.fromkeys(pair for result in found for pair in result.warnings)),
         _rows=_table(whole, chosen, found),
     )
 

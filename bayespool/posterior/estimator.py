@@ -166,7 +166,7 @@ class PosteriorEstimator:
             value=n_relevant.mean(axis=0) / n_ranks,
             std=n_relevant.std(axis=0) / n_ranks,
             draws=draws,
-            notes=(self._note(fits, problems),) * len(task.run_ids),
+            notes=tuple(self._note(fits, problems) if n else "" for n in counts.n_unjudged.sum(axis=(1, 2))),
             diagnostics=diagnostics,
             fits=fits,
             weights=weights,

@@ -1,0 +1,53 @@
+"""Warnings that came up in the parts of an experiment: kept with each part, and given once for all."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+
+import bayespool.errors
+from bayespool.errors import BayespoolWarning
+
+__all__ = ["Said", "own_warnings", "warn_once"]
+
+Said = tuple[tuple[str, str], ...]
+"""Class and text of each warning of a part."""
+
+
+def own_warnings(caught: Sequence[warnings.WarningMessage]) -> Said:
+    """Class and text of bayespool's own warnings, each once; the others are given again."""
+    ours: dict[tuple[str, str], None] = {}
+    for message in caught:
+        if issubclass(message.category, BayespoolWarning):
+            ours[message.category.__name__, str(message.message)] = None
+        else:
+            warnings.warn_explicit(message.message, message.category, message.filename, message.lineno)
+    return tuple(ours)
+
+
+def warn_once(said: Sequence[Said], parts: str, *, stacklevel: int) -> None:
+    """Give the warnings of all parts, one for those that differ in numbers only.
+
+    Parameters
+    ----------
+    said : sequence of Said
+        Of each part, those that gave none, too.
+    parts : str
+        What a part is: folds, pools.
+    stacklevel : int
+        As of `warnings.warn`, from the caller on.
+    """
+    texts: dict[tuple[str, str], dict[str, None]] = {}
+    n_parts: dict[tuple[str, str], int] = {}
+    for of_part in said:
+        kinds = [(name, re.sub(r"\d+", "0", text)) for name, text in of_part]
+        for kind, (_, text) in zip(kinds, of_part, strict=True):
+            texts.setdefault(kind, {})[text] = None
+        for kind in dict.fromkeys(kinds):
+            n_parts[kind] = n_parts.get(kind, 0) + 1
+    for kind, of_kind in texts.items():
+        more = " and the like" if len(of_kind) > 1 else ""
+        text = f"in {n_parts[kind]} of {len(said)} {parts}: {next(iter(of_kind))}{more}"
+        category = getattr(bayespool.errors, kind[0], BayespoolWarning)
+        warnings.warn(text, category, stacklevel=stacklevel + 1)
