@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -16,7 +16,7 @@ from bayespool.measures import Precision
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DEFAULT_CI_PROB", "Diagnostics", "Estimates", "Estimator", "equal_tailed_interval"]
+__all__ = ["DEFAULT_CI_PROB", "Diagnostics", "Estimates", "Estimator", "ask", "equal_tailed_interval"]
 
 DEFAULT_CI_PROB = 0.95
 
@@ -90,6 +90,11 @@ class Estimates:
     fingerprint : str
         Of the collection that the estimates come from.
     random_seed : int or None
+
+    Raises
+    ------
+    InputError
+        An array is not of the shape that it should have, or draws are not whole numbers from 0 to n.
     """
 
     method: str
@@ -106,6 +111,28 @@ class Estimates:
     fits: Mapping[str, Any] = field(default_factory=dict, repr=False)
     weights: Mapping[str, float] = field(default_factory=dict)
     random_seed: int | None = None
+
+    def __post_init__(self) -> None:
+        runs, topics = (len(self.run_ids),), (len(self.query_ids),)
+        wanted = {"value": runs, "per_topic": runs + topics, "std": runs}
+        for name, shape in wanted.items():
+            array = getattr(self, name)
+            if array is not None and np.shape(array) != shape:
+                raise InputError(f"{self.method}: {name} has the shape {np.shape(array)}, not {shape}")
+        if self.notes and len(self.notes) != len(self.run_ids):
+            raise InputError(f"{self.method}: {len(self.notes)} notes on {len(self.run_ids)} runs")
+        if self.draws is None:
+            return
+        if self.draws.shape[1:] != runs + topics or not len(self.draws):
+            raise InputError(
+                f"{self.method}: draws have the shape {self.draws.shape}, not (draw, run, topic) with "
+                f"{len(self.run_ids)} runs and {len(self.query_ids)} topics"
+            )
+        whole = np.issubdtype(self.draws.dtype, np.integer)
+        if not whole or self.draws.min(initial=0) < 0 or self.draws.max(initial=0) > self.measure.cutoff:
+            raise InputError(
+                f"{self.method}: draws are not numbers of relevant documents in the top {self.measure.cutoff}"
+            )
 
     @property
     def posterior(self) -> Any:
@@ -190,6 +217,45 @@ class Estimator(Protocol):
         measures: object,
     ) -> tuple[Estimates, ...]:
         """One `Estimates` per measure, for the runs given."""
+
+
+def ask(
+    estimator: Estimator, collection: Collection, run_ids: Sequence[str], measures: Sequence[Precision]
+) -> tuple[Estimates, ...]:
+    """What an estimator says of some runs, once it is seen to speak of them.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        One of the package's, or of the caller's own.
+    collection : Collection
+    run_ids : sequence of str
+    measures : sequence of Precision
+
+    Returns
+    -------
+    tuple of Estimates
+        One per measure.
+
+    Raises
+    ------
+    InputError
+        The answer is not one `Estimates` for each measure, of these runs in this order, on all topics.
+    """
+    found: Any = estimator.estimate(collection, tuple(run_ids), tuple(measures))
+    if not isinstance(found, tuple) or not all(isinstance(of_one, Estimates) for of_one in found):
+        raise InputError(f"estimator {estimator.name!r} does not return a tuple of Estimates")
+    if [of_one.measure for of_one in found] != list(measures):
+        raise InputError(
+            f"estimator {estimator.name!r} does not answer for {', '.join(map(str, measures))} in this order"
+        )
+    for of_one in found:
+        if of_one.run_ids != tuple(run_ids) or of_one.query_ids != collection.query_ids:
+            raise InputError(
+                f"estimator {estimator.name!r} does not speak of the runs asked about, in their order, on "
+                "all topics"
+            )
+    return found
 
 
 def equal_tailed_interval(

@@ -158,6 +158,7 @@ def plot_gain(
     measure: object,
     estimator: str,
     *,
+    reference: str = "lower-bound",
     coefficient: Literal["generalizability", "dependability"] = "generalizability",
     ax: Axes | None = None,
 ) -> Axes:
@@ -168,10 +169,10 @@ def plot_gain(
     Parameters
     ----------
     results : mapping of str to LeaveOutResult
-        By the name of the collection; each with ``"lower-bound"`` among its estimators.
+        By the name of the collection.
     measure : measure
-    estimator : str
-        A label of every result's.
+    estimator, reference : str
+        Labels of every result's: the correction, and the runs as they stand.
     coefficient : {"generalizability", "dependability"}
         Eρ² or Φ, with its interval.
     ax : matplotlib.axes.Axes, optional
@@ -180,7 +181,7 @@ def plot_gain(
     axes.axhline(0, color="0.8", lw=1, zorder=0)
     for name, result in results.items():
         found = result.reliability(measure)
-        x, y = getattr(found, coefficient), result.mae_change(measure, estimator)
+        x, y = getattr(found, coefficient), result.mae_change(measure, estimator, reference=reference)
         ends = getattr(found, f"{coefficient}_lower"), getattr(found, f"{coefficient}_upper")
         axes.hlines(y, *ends, color=_POSTERIOR, lw=1, alpha=0.5)
         axes.plot(x, y, "o", color=_POSTERIOR, ms=5)

@@ -25,7 +25,7 @@ from bayespool.corrections import (
 )
 from bayespool.counts import Estimand, JudgmentCounts, judgment_counts
 from bayespool.errors import InputError, InputWarning
-from bayespool.estimates import DEFAULT_CI_PROB, Estimates, Estimator
+from bayespool.estimates import DEFAULT_CI_PROB, Estimates, Estimator, ask
 from bayespool.measures import Precision, parse_measures
 from bayespool.pool import describe_pool
 from bayespool.posterior import MODEL_NAMES, PosteriorEstimator, prior_names
@@ -202,6 +202,8 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
     Background(estimand='complete', e=0.05)
     """
     if not isinstance(text, str):
+        if isinstance(text, type) or not isinstance(text, Estimator):
+            raise InputError(f"{text!r} is neither the name of an estimator nor one")
         return text
     name, opened, rest = text.strip().partition("(")
     if name not in ESTIMATOR_NAMES:
@@ -352,7 +354,7 @@ def score(
     for e in chosen:
         if report is not None:
             report(f"estimating: {e.name}")
-        results.append(e.estimate(collection, targets, parsed))
+        results.append(ask(e, collection, targets, parsed))
     pool = describe_pool(collection)
     return Scores(
         run_ids=targets,

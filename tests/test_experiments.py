@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import mmap
 import os
 import pickle
 import signal
@@ -36,7 +37,14 @@ from bayespool.errors import (
     WorkerError,
 )
 from bayespool.estimates import Estimates
-from bayespool.experiments import ALL_ESTIMATORS, LeaveOutResult, central_share, kendall_tau_b, leave_out
+from bayespool.experiments import (
+    ALL_ESTIMATORS,
+    LeaveOutResult,
+    central_share,
+    kendall_tau_b,
+    leave_out,
+    vary_pool_width,
+)
 from bayespool.experiments.fold_results import run_fold
 from bayespool.experiments.folds import make_folds, seed_of
 from bayespool.experiments.parallel import completed
@@ -45,6 +53,7 @@ from bayespool.plots import plot_gain, plot_mae, plot_pit, plot_truth, render
 from bayespool.pool import discover_pool
 from bayespool.posterior import PosteriorEstimator
 from bayespool.report import print_leave_out, write_leave_out
+from bayespool.report.random_pools import write_pool_width
 from bayespool.scoring import ESTIMATOR_NAMES
 from bayespool.simulation import SimulationSettings, load_example, simulate
 
@@ -170,6 +179,17 @@ def test_the_best_runs_are_reported() -> None:
     assert leave_out(four_runs(), "P@2", estimators="lower-bound", top=25).frame()["run_id"].tolist() == ["a"]
     with pytest.raises(InputError, match="are none"):
         leave_out(four_runs(), "P@2", top=5)
+
+
+def test_the_best_are_so_by_the_truth_of_the_table() -> None:
+    """Below the pool depth all judgments say more than the run back in the pool alone."""
+    example = load_example()
+    for truth in ("repooled", "full"):
+        arguments: dict[str, Any] = {"estimators": "lower-bound", "truth": truth, "estimand": "complete"}
+        everyone = leave_out(example, "P@30", **arguments).frame()
+        best = leave_out(example, "P@30", top=75, **arguments).frame()
+        assert best["truth"].min() >= np.sort(everyone["truth"])[-16]
+        assert len(best) == 16
 
 
 def test_a_pool_of_the_best_runs_alone() -> None:
@@ -425,6 +445,44 @@ def test_significance_where_a_run_lacks_topics() -> None:
     others = dataclasses.replace(tukey, true_counts={k: v[3:] for k, v in tukey.true_counts.items()})
     np.testing.assert_array_equal(tukey.significant("P@10"), others.significant("P@10"))
     assert tukey.reliability("P@10").n_topics == 5
+    assert "SRE* and reliability are over the 5 of 8 topics that all these runs have" in printed(tukey)
+    assert "note: reliability is over the 5 of 8 topics" in printed(found)
+
+
+def test_no_test_is_not_a_test_without_findings() -> None:
+    """SRE* of one topic is unknown, not 0; and so is reliability."""
+    one_topic = leave_out(shapes(), "P@2", estimators="lower-bound")
+    assert one_topic.summary_frame()["sre"].iloc[0] == 0
+    assert np.isnan(one_topic.summary_frame()["sre_star"].iloc[0])
+    assert one_topic.reliability_frame().columns.tolist()[:3] == ["measure", "n_runs", "n_topics"]
+    assert len(one_topic.reliability_frame()) == 0
+    assert "reliability of the true scores: – (it needs two runs and two topics" in printed(one_topic)
+    paired = leave_out(shapes(), "P@2", estimators="lower-bound", test="paired-t")
+    assert np.isnan(paired.summary_frame()["sre_star"].iloc[0])
+
+
+def test_a_truth_that_the_estimand_cannot_reach_is_noted() -> None:
+    example = load_example()
+    full = leave_out(example, "P@30", estimators="lower-bound", pool_depth=3, truth="full")
+    rows = full.frame()
+    above = int((rows["truth"] > rows["bound_upper"]).sum())
+    assert above > 0
+    assert f"the truth of {above} runs is above their upper bound" in printed(full)
+    assert "upper bound" not in printed(leave_out(example, "P@30", estimators="lower-bound", pool_depth=3))
+
+
+def test_runs_without_organizations_are_called_runs() -> None:
+    alone = from_rankings(RANKINGS, LEVELS, pooled_run_ids=("a", "b", "c", "d"), pool_depth=2)
+    text = printed(leave_out(alone, "P@2", estimators="lower-bound"))
+    assert text.startswith("each run, of an organization of its own, left out in turn")
+    assert printed(leave_out(shapes(), "P@2", estimators="lower-bound")).startswith("each organization left")
+
+
+def printed(result: LeaveOutResult) -> str:
+    console = Console(width=200, record=True, file=open(os.devnull, "w"))  # noqa: SIM115 - closed below
+    print_leave_out(result, console)
+    console.file.close()
+    return console.export_text()
 
 
 def test_reliability_of_the_truth(result: LeaveOutResult) -> None:
@@ -549,7 +607,10 @@ def test_a_dask_cluster_gives_the_same_bytes(result: LeaveOutResult, tmp_path: P
 
 
 def hash_of(collection: Collection, task: str) -> tuple[str, str, int, bool]:
-    return task, collection.fingerprint, os.getpid(), isinstance(collection.document.base, np.memmap)
+    memory: object = collection.document
+    while isinstance(memory, np.ndarray):
+        memory = memory.base
+    return task, collection.fingerprint, os.getpid(), isinstance(memory, mmap.mmap)
 
 
 def test_the_collection_arrives_whole_and_once() -> None:
@@ -586,6 +647,122 @@ def test_warnings_of_folds_are_given_once(n_jobs: int, tmp_path: Path) -> None:
         assert len(caught) == 1
         texts = ["look 1 times again", "look 2 times again"]
         assert found.warnings == tuple(("DiagnosticsWarning", text) for text in texts)
+
+
+# --- estimators of one's own ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Own(LowerBound):
+    """Answers like the lower bound, changed by ``how``."""
+
+    how: str = "as it stands"
+
+    @property
+    def name(self) -> str:
+        return "own"
+
+    def estimate(self, collection: Collection, run_ids: Any = None, measures: Any = "P@10") -> Any:
+        found = super().estimate(collection, run_ids, measures)
+        first = found[0]
+        shape = (5, *first.per_topic.shape)
+        if self.how == "other order of measures":
+            return found[::-1]
+        if self.how == "one measure":
+            return found[:1]
+        if self.how == "a list":
+            return list(found)
+        if self.how == "one run":
+            return super().estimate(collection, first.run_ids[:1], measures)
+        if self.how == "shape":
+            return (dataclasses.replace(first, value=first.value[:1]), *found[1:])
+        if self.how == "scores for draws":
+            return (dataclasses.replace(first, draws=np.full(shape, 0.5)), *found[1:])
+        if self.how == "too many":
+            return (dataclasses.replace(first, draws=np.full(shape, 6)), *found[1:])
+        if self.how == "an exception":
+            raise ZeroDivisionError("a bug")
+        if self.how == "writes":
+            collection.relevance[:] = 1
+        return found
+
+
+def shapes() -> Collection:
+    """Two runs of each of two organizations, so that a fold has runs to confuse."""
+    runs = {run: {"1": order} for run, order in {"a": "pq", "b": "rs", "c": "qp", "d": "xs"}.items()}
+    return from_rankings(
+        runs,
+        {"1": {"p": 1, "q": 0, "r": 0, "s": 1, "x": 1}},
+        organizations={"a": "one", "b": "one", "c": "two", "d": "two"},
+        pooled_run_ids=tuple(runs),
+        pool_depth=2,
+    )
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("other order of measures", "'own' does not answer for P@1, P@2 in this order"),
+        ("one measure", "'own' does not answer for P@1, P@2"),
+        ("a list", "'own' does not return a tuple of Estimates"),
+        ("one run", "'own' does not speak of the runs asked about"),
+        ("shape", r"value has the shape \(1,\), not \(2,\)"),
+        ("scores for draws", "draws are not numbers of relevant documents in the top 1"),
+        ("too many", "draws are not numbers of relevant documents in the top 1"),
+    ],
+)
+def test_an_answer_to_another_question_is_refused(how: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        leave_out(shapes(), ["P@1", "P@2"], estimators=[Own(how=how)])
+    assert caught.value.__notes__ == ["by estimator 'own', organization 'one' left out"]
+
+
+def test_an_estimator_s_own_error_says_where(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError, match="a bug") as caught:
+        leave_out(shapes(), "P@1", estimators=[Own(how="an exception")])
+    assert caught.value.__notes__ == ["by estimator 'own', organization 'one' left out"]
+    with pytest.raises(ValueError, match="read-only"):
+        leave_out(shapes(), "P@1", estimators=[Own(how="writes")])
+
+
+@pytest.mark.parametrize("thing", [3, Own, object()])
+def test_what_is_no_estimator(thing: Any) -> None:
+    with pytest.raises(InputError, match="neither the name of an estimator nor one"):
+        leave_out(shapes(), "P@1", estimators=[thing])
+
+
+class Shift:
+    """No dataclass: settings in an attribute."""
+
+    name = "shift"
+
+    def __init__(self, by: float) -> None:
+        self.by = by
+
+    def estimate(self, collection: Collection, run_ids: Any, measures: Any) -> Any:
+        found = LowerBound().estimate(collection, run_ids, measures)
+        return tuple(
+            dataclasses.replace(e, value=e.value + self.by, per_topic=e.per_topic + self.by) for e in found
+        )
+
+
+def test_an_own_estimator_that_changed_starts_afresh(tmp_path: Path) -> None:
+    def mae(estimator: Any) -> float:
+        found = leave_out(shapes(), "P@2", estimators=[estimator], folder=tmp_path)
+        return float(found.summary_frame()["mae"].iloc[0])
+
+    first = mae(Shift(0.1))
+    written = stored(tmp_path)
+    assert mae(Shift(0.1)) == first
+    assert stored(tmp_path) == written
+    with pytest.warns(ExperimentChangedWarning, match="differs in own estimators"):
+        assert mae(Shift(0.2)) != first
+    made: dict[str, Any] = {"LowerBound": LowerBound, "dataclasses": dataclasses, "Shift": Shift}
+    made["__name__"] = "typed"
+    exec("class Typed(Shift):\n    name = 'shift'", made)  # no source to compare
+    for _ in range(2):
+        with pytest.warns(ExperimentChangedWarning, match="differs in own estimators"):
+            mae(made["Typed"](0.2))
 
 
 # --- storage -----------------------------------------------------------------------------------------------
@@ -776,11 +953,13 @@ def test_printed_tables(result: LeaveOutResult) -> None:
     }
     row = result.summary_frame().set_index(["measure", "estimator"]).loc["P@5", "condensed-list"]
     numbers = [f"{row[name]:.4f}" for name in ("mae", "rmse", "bias", "topic_rmse")]
-    numbers += [f"{row['sre']:.0f}", f"{row['sre_star']:.0f}", f"{row['kendall_tau_b']:.4f}"]
+    numbers += [f"{row['sre']:.0f}", f"{row['sre_star']:.0f}", f"{row['kendall_tau_b']:.4f}", "–"]
     assert rows["condensed-list"] == numbers
+    errors = next(line.split() for line in lines if line.split()[:1] == ["posterior-background"])
     row = result.summary_frame().set_index(["measure", "estimator"]).loc["P@5", "posterior-background"]
     shares = [f"{row[f'{kind}_{level}']:.3f}" for kind in ("coverage", "pit") for level in (50, 80, 95)]
-    assert rows["posterior-background"] == [*shares, f"{row['width']:.4f}", f"{row['crps']:.4f}"]
+    assert rows["posterior-background"] == [*shares, f"{row['width']:.4f}"]
+    assert errors[-1] == f"{row['crps']:.4f}"
     assert "intervals of 16 runs with anything unjudged" in text
     assert f"Eρ² {result.reliability('P@5').generalizability:.3f}" in text
 
@@ -814,6 +993,16 @@ def test_written_files(tmp_path: Path) -> None:
     np.testing.assert_array_equal(summary["mae"], result.summary_frame()["mae"])
     write_leave_out(result, tmp_path / "three", figures="svg")
     assert (tmp_path / "three" / "mae.svg").read_bytes().startswith(b"<?xml")
+    (tmp_path / "three" / "mine.svg").write_text("not ours")
+    less = leave_out(load_example(), "P@5", estimators="lower-bound")
+    write_leave_out(less, tmp_path / "three", figures="png")
+    left = {path.name for path in (tmp_path / "three").iterdir() if path.suffix in (".svg", ".png")}
+    assert left == {"mine.svg", "mae.png", "truth-P_5.png"}
+    widths = vary_pool_width(load_example(), widths=[2], n_samples=1, estimators="lower-bound")
+    before = {path: path.read_bytes() for path in (tmp_path / "three").iterdir()}
+    with pytest.raises(OutputError, match="holds the results of leave-out; name another folder"):
+        write_pool_width(widths, tmp_path / "three")
+    assert {path: path.read_bytes() for path in (tmp_path / "three").iterdir()} == before
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="is a file"):
         write_leave_out(result, tmp_path / "file")
@@ -846,6 +1035,9 @@ def test_points_of_the_figures(result: LeaveOutResult) -> None:
     assert point.get_xdata() == [result.reliability("P@10").generalizability]
     mae = summary[summary["measure"] == "P@10"].set_index("estimator")["mae"]
     assert point.get_ydata() == [pytest.approx(100 * (mae["background"] / mae["lower-bound"] - 1))]
+    axes = plot_gain({"example": result}, "P@10", "background", reference="smoothed")
+    other = [pytest.approx(100 * (mae["background"] / mae["smoothed"] - 1))]
+    assert axes.lines[1].get_ydata() == other
     with pytest.raises(InputError, match="the experiment has no 'oracle'"):
         result.mae_change("P@10", "oracle")
     images = [render(plot_mae(result).figure, "svg") for _ in range(2)]  # type: ignore[arg-type]

@@ -55,7 +55,7 @@ def main() -> None:
     try:
         app()
     except BayespoolError as error:
-        typer.echo(f"error: {error}", err=True)
+        typer.echo("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), err=True)
         sys.exit(1)
     except (KeyboardInterrupt, SystemError) as error:
         if not is_interruption(error):

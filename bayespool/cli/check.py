@@ -99,7 +99,7 @@ def check(
     if sbc and compare_engines:
         raise InputError("--sbc and --compare-engines are two checks; give one of them")
     if output is not None:
-        check_folder(output)
+        check_folder(output, "check")
     chosen = checking.checked_models(MODEL_NAMES if models is None else split_list(models))
     measures = [with_threshold(m, relevance_threshold) for m in measure]
     if sbc and len(measures) > 1:

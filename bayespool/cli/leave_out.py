@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -121,10 +121,30 @@ def leave_out(
     from rich.console import Console
 
     from bayespool.experiments import leave_out
+    from bayespool.experiments.settings import leave_out_settings
     from bayespool.report import print_leave_out, write_leave_out
 
-    check_experiment(jobs, output)
-    measures = [with_threshold(m, relevance_threshold) for m in measure]
+    check_experiment(jobs, output, "leave-out")
+    asked: dict[str, Any] = {
+        "measures": [with_threshold(m, relevance_threshold) for m in measure],
+        "estimators": split_list(estimators),
+        "by": by,
+        "top": top,
+        "top_pool": top_pool,
+        "truth": truth,
+        "estimand": estimand,
+        "denominator": denominator,
+        "pool_depth": pool_depth,
+        "test": test,
+        "ci_prob": ci_prob,
+        "random_seed": seed,
+        "priors": parse_priors(prior),
+        "engine": engine,
+        "draws": draws,
+        "tune": tune,
+        "chains": chains,
+    }
+    leave_out_settings(**asked)  # what is wrong with them is told before anything is read
     collection = read_campaign(
         qrels,
         pool,
@@ -138,29 +158,7 @@ def leave_out(
         lenient=lenient,
     )
     with told_when_interrupted(output, "folds"), count_progress(f"{by}s left out") as show:
-        result = leave_out(
-            collection,
-            measures,
-            estimators=split_list(estimators),
-            by=by,
-            top=top,
-            top_pool=top_pool,
-            truth=truth,
-            estimand=estimand,
-            denominator=denominator,
-            pool_depth=pool_depth,
-            test=test,
-            ci_prob=ci_prob,
-            random_seed=seed,
-            n_jobs=jobs,
-            folder=output,
-            progress=show,
-            priors=parse_priors(prior),
-            engine=engine,
-            draws=draws,
-            tune=tune,
-            chains=chains,
-        )
+        result = leave_out(collection, n_jobs=jobs, folder=output, progress=show, **asked)
     print_leave_out(result, Console())
     if output is not None:
         write_leave_out(result, output, figures=figures)

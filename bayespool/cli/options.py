@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayespool.errors import InputError
+from bayespool.errors import InputError, WorkerError
 
 if TYPE_CHECKING:
     from bayespool.collection import Collection
@@ -188,14 +188,14 @@ def parse_priors(given: list[str] | None) -> dict[str, str]:
     return priors
 
 
-def check_experiment(jobs: int, output: Path | None) -> None:
+def check_experiment(jobs: int, output: Path | None, experiment: str) -> None:
     """Raise for what would stop an experiment at its end."""
     from bayespool.report import check_folder
 
     if jobs == 0:
         raise InputError("--jobs 0: give a number of processes, or -1 for one per core")
     if output is not None:
-        check_folder(output)
+        check_folder(output, experiment)
 
 
 def read_campaign(
@@ -228,9 +228,15 @@ def is_interruption(error: BaseException) -> bool:
 
 @contextmanager
 def told_when_interrupted(folder: Path | None, name: str) -> Iterator[None]:
-    """Ctrl-C ends the command with status 130 and says what is kept: the work in the folder's subfolder."""
+    """Ctrl-C ends the command with status 130 and says what is kept: the work in the folder's subfolder. So
+    does an error for a worker that died.
+    """
     try:
         yield
+    except WorkerError as error:
+        if folder is not None:
+            error.add_note(f"what is finished is in {folder / name}; the same command goes on from there")
+        raise
     except (KeyboardInterrupt, SystemError) as error:
         if not is_interruption(error):
             raise

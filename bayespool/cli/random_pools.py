@@ -117,7 +117,7 @@ def pool_width(
     from bayespool.experiments import vary_pool_width
     from bayespool.report.random_pools import print_pool_width, write_pool_width
 
-    check_experiment(jobs, output)
+    check_experiment(jobs, output, "pool-width")
     kinds = _kinds(types_file, pool_type, target_type)
     collection = read_campaign(
         qrels,
@@ -203,7 +203,7 @@ def common_topics(
     from bayespool.experiments import vary_common_topics
     from bayespool.report.random_pools import print_common_topics, write_common_topics
 
-    check_experiment(jobs, output)
+    check_experiment(jobs, output, "common-topics")
     kinds = _kinds(types_file, pool_type, target_type)
     collection = read_campaign(
         qrels,
@@ -278,7 +278,7 @@ def run_types(
     from bayespool.report.random_pools import print_run_types, write_run_types
     from bayespool.trec import read_run_types
 
-    check_experiment(jobs, output)
+    check_experiment(jobs, output, "run-types")
     kinds = read_run_types(types_file)
     collection = read_campaign(
         qrels,

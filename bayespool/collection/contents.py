@@ -32,8 +32,8 @@ IntArray = npt.NDArray[np.int32]
 class Collection:
     """Topics, runs and judgments of one test collection.
 
-    Made by `build_collection` or `bayespool.read_collection`, never by hand. Nothing in it changes; `unpool`
-    and `truncate_pool` return another collection that shares the rankings.
+    Made by `build_collection` or `bayespool.read_collection`, never by hand. Nothing in it changes, its
+    arrays are read-only; `unpool` and `truncate_pool` return another collection that shares the rankings.
 
     Attributes
     ----------
@@ -73,6 +73,13 @@ class Collection:
     pool_depth: int
     added_for: IntArray
 
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            if isinstance(array := getattr(self, field.name), np.ndarray):
+                array = array.view()
+                array.flags.writeable = False
+                object.__setattr__(self, field.name, array)
+
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())
         return (
@@ -90,6 +97,7 @@ class Collection:
     def length(self) -> IntArray:
         """Number of documents retrieved, shape (run, topic)."""
         length: IntArray = (self.document >= 0).sum(axis=2, dtype=np.int32)
+        length.flags.writeable = False
         return length
 
     @cached_property

@@ -19,14 +19,14 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.counts import JudgmentCounts, judgment_counts
-from bayespool.estimates import Estimates, Estimator, equal_tailed_interval
+from bayespool.estimates import Estimates, Estimator, ask, equal_tailed_interval
 from bayespool.experiments.calibration import covered, crps, pit_range, randomised_pit
 from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_counts, without
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.experiments.warned import Said, own_warnings
 from bayespool.measures import Precision
 
-__all__ = ["COVERAGE_LEVELS", "NOT_COUNTED", "FoldResult", "run_fold", "seeded"]
+__all__ = ["COVERAGE_LEVELS", "NOT_COUNTED", "FoldResult", "naming", "run_fold", "seeded"]
 
 COVERAGE_LEVELS = (50, 80, 95)
 """Levels, in percent, at which intervals are checked whatever ``ci_prob`` is."""
@@ -83,9 +83,9 @@ def run_fold(collection: Collection, fold: Fold, settings: LeaveOutSettings) -> 
     for label, estimator in settings.estimators:
         with clock.stage(label), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            estimates[label] = seeded(estimator, settings.by, fold.name).estimate(
-                reduced, fold.run_ids, fold.measures
-            )
+            one = seeded(estimator, settings.by, fold.name)
+            with naming(label, f"{settings.by} {fold.name!r} left out"):
+                estimates[label] = ask(one, reduced, fold.run_ids, fold.measures)
         said += caught
     rows: dict[str, list[Any]] = {}
     truths: dict[str, npt.NDArray[np.int32]] = {}
@@ -202,6 +202,16 @@ class _Clock:
         start = time.process_time()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - start
+
+
+@contextmanager
+def naming(label: str, part: str) -> Iterator[None]:
+    """An error that leaves this block says which estimator was at work in which part of the experiment."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"by estimator {label!r}, {part}")
+        raise
 
 
 def seeded(estimator: Estimator, *names: object) -> Estimator:

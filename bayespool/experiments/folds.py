@@ -14,7 +14,17 @@ from bayespool.errors import InputError
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Precision
 
-__all__ = ["Fold", "Truth", "best_runs", "make_folds", "seed_of", "topics_of", "true_counts", "without"]
+__all__ = [
+    "Fold",
+    "Truth",
+    "best_runs",
+    "best_scores",
+    "make_folds",
+    "seed_of",
+    "topics_of",
+    "true_counts",
+    "without",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +77,9 @@ def make_folds(collection: Collection, settings: LeaveOutSettings) -> tuple[Fold
     Raises
     ------
     InputError
-        The collection has no pool, or one of a single organization (or run).
+        The pool is of a single organization (or run), or nothing of it would be reported.
     """
-    if not collection.pooled.any():
-        raise InputError(
-            "no pooled run to leave out", hint="give the campaign's runs as the pool, or name those pooled"
-        )
+    best_scores(np.zeros(len(collection.pooled_run_ids)), settings.top)
     groups: dict[tuple[str, ...], list[Precision]] = {}
     for measure in settings.measures:
         kept = collection.pooled_run_ids
@@ -100,19 +107,28 @@ def make_folds(collection: Collection, settings: LeaveOutSettings) -> tuple[Fold
 
 
 def best_runs(collection: Collection, measure: Precision, settings: LeaveOutSettings) -> tuple[str, ...]:
-    """The best ``top`` % of the pooled runs by their score on all judgments, in the collection's order.
-
-    Their number is rounded half up; of runs with equal scores the earlier ones are taken.
-    """
+    """The best ``top`` % of the pooled runs by their score on all judgments, in the collection's order."""
     runs = collection.pooled_run_ids
     counts = judgment_counts(collection, runs, cutoffs=measure.cutoff, rel=measure.rel)
     n_topics = topics_of(collection, runs, settings).sum(axis=1)
     score = counts.n_relevant.sum(axis=(1, 2)) / (measure.cutoff * n_topics)
-    n_kept = int(settings.top / 100 * len(runs) + 0.5)
+    return tuple(runs[i] for i in best_scores(score, settings.top))
+
+
+def best_scores(score: npt.NDArray[np.float64], top: float) -> npt.NDArray[np.intp]:
+    """Positions of the best ``top`` % of some scores, ascending.
+
+    Their number is rounded half up; of equal scores the earlier ones are taken.
+
+    Raises
+    ------
+    InputError
+        They are none.
+    """
+    n_kept = int(top / 100 * len(score) + 0.5)
     if n_kept == 0:
-        raise InputError(f"the best {settings.top:g} % of {len(runs)} runs are none")
-    best = np.sort(np.argsort(-score, kind="stable")[:n_kept])
-    return tuple(runs[i] for i in best)
+        raise InputError(f"the best {top:g} % of {len(score)} runs are none", hint="report on more of them")
+    return np.sort(np.argsort(-score, kind="stable")[:n_kept])
 
 
 def topics_of(

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.counts import Estimand
+from bayespool.errors import InputError
 from bayespool.experiments.fold_results import COVERAGE_LEVELS, FoldResult, run_fold
-from bayespool.experiments.folds import Fold, best_runs, make_folds
+from bayespool.experiments.folds import Fold, best_scores, make_folds
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.results import LeaveOutResult
 from bayespool.experiments.settings import (
@@ -72,10 +73,12 @@ def leave_out(
         alone understates the bias that the run of a new organization would suffer.
     top : float in (0, 100], default 100
         Report on the best ``top`` % of the pooled runs only, by true score and for each measure anew; buggy
-        runs are then left aside, as in earlier work.
+        runs are then left aside, as in earlier work. Their number is rounded half up; of runs with equal
+        scores the earlier ones in the collection are taken.
     top_pool : {"all", "kept"}
         Whether the pool keeps what the other runs contributed, or is made from the best runs alone (as the
-        published tool does); runs are then estimated only where they are among the best.
+        published tool does); runs are then estimated only where they are among the best, by their scores on
+        all judgments.
     truth : {"repooled", "full"}
         What an estimate is compared with: the run's score had it alone been put back into the pool, or its
         score on all judgments. The two differ only below the pool depth, where ``"full"`` holds documents
@@ -155,6 +158,10 @@ def leave_out(
         **settings,
     )
     warn_of_unused_relevance(collection, chosen.measures, stacklevel=3)
+    if not collection.pooled.any():
+        raise InputError(
+            "no pooled run to leave out", hint="give the campaign's runs as the pool, or name those pooled"
+        )
     pooled = collection if pool_depth is None else collection.truncate_pool(pool_depth)
     folds = make_folds(pooled, chosen)
     store = None
@@ -233,8 +240,11 @@ def _table(collection: Collection, settings: LeaveOutSettings, columns: dict[str
     }
     order = np.lexsort([frame[name].map(of).to_numpy() for name, of in reversed(places.items())])
     frame = frame.iloc[order].reset_index(drop=True)
-    best = {(str(m), run) for m in settings.measures for run in best_runs(collection, m, settings)}
-    reported = [pair in best for pair in zip(frame["measure"], frame["run_id"], strict=True)]
+    reported = np.zeros(len(frame), dtype=bool)
+    for _, rows in frame.groupby(["measure", "estimator"], sort=False):
+        all_ = settings.top_pool == "kept"  # runs were chosen before they were left out
+        best = slice(None) if all_ else best_scores(rows["truth"].to_numpy(), settings.top)
+        reported[rows.index[best]] = True
     frame.insert(list(frame.columns).index("truth"), "reported", reported)
     for level in COVERAGE_LEVELS:
         frame[f"covered_{level}"] = frame[f"covered_{level}"].astype("boolean")

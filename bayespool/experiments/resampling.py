@@ -21,11 +21,11 @@ import numpy as np
 
 from bayespool.collection import UNJUDGED, Collection
 from bayespool.errors import InputError
-from bayespool.estimates import Estimates, Estimator
-from bayespool.experiments.fold_results import seeded
+from bayespool.estimates import Estimates, Estimator, ask
+from bayespool.experiments.fold_results import naming, seeded
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.parallel import completed
-from bayespool.experiments.settings import LeaveOutSettings
+from bayespool.experiments.settings import LeaveOutSettings, own_estimators
 from bayespool.experiments.storage import Columns, PartStore, description_of
 from bayespool.experiments.warned import Said, own_warnings, warn_once
 from bayespool.measures import Precision
@@ -124,7 +124,7 @@ class PoolSettings:
 
     def describe_pools(self) -> dict[str, Any]:
         """Those settings that what is computed on one pool depends on; not how many pools there are."""
-        described = self.describe()
+        described = self.describe() | own_estimators(self.estimators)
         del described["widths"], described["n_samples"]
         return described
 
@@ -319,7 +319,8 @@ def estimates_of(
         warnings.simplefilter("always")
         for label, estimator in settings.estimators:
             one = seeded(estimator, "random pool", pool.width, pool.sample)
-            found[label] = one.estimate(reduced, pool.target_run_ids, settings.measures)
+            with naming(label, f"pool {pool.sample} of width {pool.width}"):
+                found[label] = ask(one, reduced, pool.target_run_ids, settings.measures)
     return found, own_warnings(caught)
 
 

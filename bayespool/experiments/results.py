@@ -119,8 +119,8 @@ class LeaveOutResult:
         -------
         pandas.DataFrame
             ``measure``, ``estimator``, ``n_runs``, ``mae``, ``rmse``, ``bias`` (estimate − truth),
-            ``topic_rmse`` (over all runs and topics), ``sre``, ``sre_star``, ``kendall_tau_b``; for
-            posteriors ``n_open`` (runs with anything unjudged, which the next seven are over),
+            ``topic_rmse`` (over all runs and topics), ``sre``, ``sre_star`` (NaN where no two runs could be
+            tested), ``kendall_tau_b``, ``n_open`` (runs with anything unjudged); for posteriors, over these,
             ``coverage_50``, ``coverage_80``, ``coverage_95`` (share of intervals that hold the truth, ends
             included), ``pit_50``, ``pit_80``, ``pit_95`` (share of randomised PIT values in the central
             50, 80, 95 %, expected over their random part), ``width`` (mean width of the ``ci_prob``
@@ -147,6 +147,10 @@ class LeaveOutResult:
                     p[u, v] = p[v, u] = paired_t(pair)[0, 1]
         with np.errstate(invalid="ignore"):
             return np.asarray(p < _SIGNIFICANT)
+
+    def n_shared_topics(self, measure: object) -> int:
+        """Topics on which all reported runs have a score: what Tukey's test and `reliability` are over."""
+        return int(_complete_topics(self.true_scores(measure)).shape[1])
 
     def true_scores(self, measure: object) -> npt.NDArray[np.float64]:
         """True scores of the reported runs, shape (run, topic), in the order of `frame`; NaN on topics that a
@@ -176,20 +180,21 @@ class LeaveOutResult:
         return reliability(_complete_topics(self.true_scores(measure)), ci_prob=self.settings.ci_prob)
 
     def reliability_frame(self) -> pd.DataFrame:
-        """One row per measure: the fields of `Reliability`, and ``n_runs``; no row where there are fewer than
-        two reported runs or topics.
+        """One row per measure: ``measure``, ``n_runs`` and the fields of `Reliability`; no row where there
+        are fewer than two reported runs or topics.
         """
         import dataclasses
 
         import pandas as pd
 
         rows = []
+        columns = ["measure", "n_runs", *(f.name for f in dataclasses.fields(Reliability))]
         for measure in self.settings.measures:
             scores = self.true_scores(measure)
             if min(_complete_topics(scores).shape) > 1:
                 found = dataclasses.asdict(self.reliability(measure))
                 rows.append({"measure": str(measure), "n_runs": len(scores)} | found)
-        return pd.DataFrame(rows)
+        return pd.DataFrame(rows, columns=columns)
 
     def _measure(self, measure: object) -> tuple[str, int]:
         parsed = parse_measure(measure)
@@ -202,6 +207,18 @@ class LeaveOutResult:
     def _significant(self) -> dict[str, npt.NDArray[np.bool_]]:
         return {str(m): self.significant(m) for m in self.settings.measures}
 
+    def _sre_star(
+        self, truth: npt.NDArray[np.float64], value: npt.NDArray[np.float64], measure: str
+    ) -> float:
+        """NaN where no two runs could be tested."""
+        scored = (~np.isnan(self.true_scores(measure))).astype(int)
+        n_topics = scored @ scored.T  # of each pair
+        np.fill_diagonal(n_topics, 0)
+        most = self.n_shared_topics(measure) if self.settings.test == "tukey-hsd" else n_topics.max()
+        if most < 2:
+            return float("nan")
+        return system_rank_error(truth, value, self._significant[measure])
+
     def _summarise(self, rows: pd.DataFrame, measure: str, label: str) -> dict[str, Any]:
         truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
         summary: dict[str, Any] = {
@@ -213,7 +230,7 @@ class LeaveOutResult:
             "bias": mean_error(truth, value),
             "topic_rmse": float(np.sqrt((rows["topic_rmse"].to_numpy() ** 2).mean())),
             "sre": system_rank_error(truth, value),
-            "sre_star": system_rank_error(truth, value, self._significant[measure]),
+            "sre_star": self._sre_star(truth, value, measure),
             "kendall_tau_b": kendall_tau_b(truth, value),
         }
         posterior = bool(rows["ci_prob"].notna().any())

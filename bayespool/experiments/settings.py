@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import inspect
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from bayespool.corrections import TopicsAdjustment
 from bayespool.counts import Estimand
 from bayespool.errors import InputError
 from bayespool.estimates import DEFAULT_CI_PROB, Estimator
@@ -19,6 +23,7 @@ __all__ = [
     "Estimators",
     "LeaveOutSettings",
     "leave_out_settings",
+    "own_estimators",
 ]
 
 ALL_ESTIMATORS = ("lower-bound", *DEFAULT_ESTIMATORS)
@@ -108,7 +113,7 @@ class LeaveOutSettings:
 
         The others are about which runs are reported, and how.
         """
-        described = self.describe()
+        described = self.describe() | own_estimators(self.estimators)
         del described["test"]
         if self.top_pool == "all":
             del described["top"]
@@ -136,7 +141,9 @@ def leave_out_settings(
     of_estimators = {name: value for name, value in others.items() if name not in fields}
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
     if unknown := set(of_estimators) - known:
-        raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
+        raise InputError(
+            f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known | fields))}"
+        )
     return LeaveOutSettings(
         measures=parse_measures(measures),
         estimators=_labelled(estimators, estimand, random_seed=random_seed, **of_estimators),
@@ -156,6 +163,33 @@ def _describe_estimator(estimator: Estimator) -> dict[str, Any]:
     return {"name": estimator.name} | settings
 
 
+def own_estimators(estimators: Iterable[tuple[str, Estimator]]) -> dict[str, Any]:
+    """What tells estimators that are not the package's from others of the same name and settings: attributes
+    and source. Empty where there are none.
+    """
+    found = {}
+    for label, estimator in estimators:
+        classes = [cls for cls in type(estimator).__mro__ if not _is_known(cls)]
+        if classes:
+            described = hasattr(estimator, "__dataclass_fields__")  # by its fields
+            plain = {} if described else dict(getattr(estimator, "__dict__", {}))
+            found[label] = {"attributes": plain, "source": [_source(cls) for cls in classes]}
+    return {"own estimators": found} if found else {}
+
+
+def _is_known(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] in ("bayespool", "builtins", "typing")
+
+
+def _source(cls: type) -> str:
+    """Name and digest of a class's source; where there is none to be had, nothing is ever equal to it."""
+    try:
+        source = inspect.getsource(cls).encode()
+    except (OSError, TypeError):
+        source = os.urandom(16)
+    return f"{cls.__module__}.{cls.__qualname__} {hashlib.blake2b(source, digest_size=8).hexdigest()}"
+
+
 def _labelled(
     estimators: Estimators, estimand: Estimand, **settings: Any
 ) -> tuple[tuple[str, Estimator], ...]:
@@ -164,13 +198,12 @@ def _labelled(
         estimators = ALL_ESTIMATORS if estimators == "all" else (estimators,)
     if isinstance(estimators, Mapping):
         labelled = tuple(
-            (label, _with_estimand(parse_estimator(e, **settings), estimand))
-            for label, e in estimators.items()
+            (label, _with_estimand(_parsed(e, **settings), estimand)) for label, e in estimators.items()
         )
         refuse_idle_priors((e for _, e in labelled), settings.get("priors") or {})
         return labelled
     given = [one for e in estimators for one in (ALL_ESTIMATORS if e == "all" else (e,))]
-    parsed = [_with_estimand(parse_estimator(e, **settings), estimand) for e in given]
+    parsed = [_with_estimand(_parsed(e, **settings), estimand) for e in given]
     refuse_idle_priors(parsed, settings.get("priors") or {})
     names = [e.name for e in parsed]
     labels = [
@@ -182,6 +215,16 @@ def _labelled(
             f"two estimators are called {twice[0]!r}", hint="give a mapping of labels to estimators"
         )
     return tuple(zip(labels, parsed, strict=True))
+
+
+def _parsed(given: str | Estimator, **settings: Any) -> Estimator:
+    name = given.partition("(")[0].strip() if isinstance(given, str) else ""
+    if name == "topics-adjustment" or isinstance(given, TopicsAdjustment):
+        raise InputError(
+            "topics-adjustment needs topics on which a run outside the pool is judged; here there are none",
+            hint="bayespool common-topics is the experiment for it",
+        )
+    return parse_estimator(given, **settings)
 
 
 def _with_estimand(estimator: Estimator, estimand: Estimand) -> Estimator:

@@ -1,7 +1,8 @@
 """Results as text and files: number formatting, and nothing that computes."""
 
-from bayespool.report.experiments import check_folder, print_leave_out, write_leave_out
+from bayespool.report.experiments import print_leave_out, write_leave_out
 from bayespool.report.files import check_output, write_scores
+from bayespool.report.folder import check_folder
 from bayespool.report.text import print_scores
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +13,8 @@ from bayespool.checking import (
     engine_summary,
     self_calibration_frame,
 )
-from bayespool.report.experiments import (
-    FigureFormat,
-    check_folder,
-    file_name,
-    number,
-    print_table,
-    write_frame,
-)
+from bayespool.report.experiments import file_name, number, print_table
+from bayespool.report.folder import FigureFormat, check_folder, tables
 from bayespool.trec import atomic_write
 
 if TYPE_CHECKING:
@@ -144,10 +138,9 @@ def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "
     from bayespool.inference.container import write_container
 
     _make(folder)
-    write_frame(checks.calibration(), folder / "calibration")
-    write_frame(checks.elpd(), folder / "elpd")
-    write_frame(checks.runs(), folder / "runs")
-    described = dict(checks.metadata) | {"problems": list(checks.problems)}
+    frames = {"calibration": checks.calibration(), "elpd": checks.elpd(), "runs": checks.runs()}
+    _write_all(tables(frames), folder)
+    described = {"experiment": "check", **checks.metadata, "problems": list(checks.problems)}
     atomic_write(folder / "settings.json", json.dumps(described, indent=1, ensure_ascii=False) + "\n")
     for (name, model), container in checks.containers.items():
         write_container(container, folder / f"{file_name(name)}-{model}.nc")
@@ -188,7 +181,7 @@ def write_self_calibration(
     each.
     """
     _make(folder)
-    write_frame(self_calibration_frame(calibrations), folder / "self-calibration")
+    _write_all(tables({"self-calibration": self_calibration_frame(calibrations)}), folder)
     if figures == "none":
         return
     from bayespool.plots import figure_grid, plot_ranks
@@ -206,7 +199,7 @@ def write_self_calibration(
 def write_engines(frame: pd.DataFrame, folder: Path, *, figures: FigureFormat = "png") -> None:
     """Write ``engines.csv`` and ``.parquet``, a row per run, and the figure ``engines``."""
     _make(folder)
-    write_frame(frame, folder / "engines")
+    _write_all(tables({"engines": frame}), folder)
     if figures == "none":
         return
     from bayespool.plots import figure_grid, plot_engines
@@ -250,8 +243,13 @@ def _elpd_cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
 
 
 def _make(folder: Path) -> None:
-    check_folder(folder)
+    check_folder(folder, "check")
     folder.mkdir(exist_ok=True)
+
+
+def _write_all(files: Mapping[str, bytes | str], folder: Path) -> None:
+    for name, content in files.items():
+        atomic_write(folder / name, content)
 
 
 def _draw(figure: Any, stem: Path, file_format: FigureFormat) -> None:

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import io
-import json
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayespool import __version__
-from bayespool.errors import OutputError
-from bayespool.experiments import LeaveOutResult, LeaveOutSettings
+from bayespool.experiments import LeaveOutResult
 from bayespool.measures import Precision
-from bayespool.trec import atomic_write
+from bayespool.report.folder import FigureFormat, tables, write_folder
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-__all__ = [
-    "FigureFormat",
-    "check_folder",
-    "file_name",
-    "number",
-    "print_leave_out",
-    "print_table",
-    "write_frame",
-    "write_leave_out",
-]
-
-FigureFormat = Literal["png", "svg", "none"]
+__all__ = ["file_name", "number", "print_leave_out", "print_table", "write_leave_out"]
 
 _TESTS = {"tukey-hsd": "Tukey's test", "paired-t": "paired t tests"}
 
@@ -48,7 +32,7 @@ def print_leave_out(result: LeaveOutResult, console: Console) -> None:
         A table that is wider than the console is printed as wide as it is; no number is cut short.
     """
     summary = result.summary_frame()
-    console.print(_scope(result.settings, result.query_ids), highlight=False, soft_wrap=True)
+    console.print(_scope(result), highlight=False, soft_wrap=True)
     for measure in result.settings.measures:
         rows = summary[summary["measure"] == str(measure)]
         n_runs = int(rows["n_runs"].iloc[0])
@@ -84,58 +68,30 @@ def write_leave_out(result: LeaveOutResult, folder: Path, *, figures: FigureForm
     ----------
     result : LeaveOutResult
     folder : Path
-        Made if it is missing.
+        Made if it is missing. Files of an earlier leave-out experiment that this one lacks are removed.
     figures : {"png", "svg", "none"}
 
     Raises
     ------
     OutputError
-        A file cannot be written.
+        A file cannot be written, or the folder holds the results of another experiment.
     """
-    check_folder(folder)
-    folder.mkdir(exist_ok=True)
-    write_frame(result.frame(reported_only=False), folder / "runs")
-    write_frame(result.summary_frame(), folder / "summary")
-    write_frame(result.reliability_frame(), folder / "reliability")
+    files = tables(
+        {
+            "runs": result.frame(reported_only=False),
+            "summary": result.summary_frame(),
+            "reliability": result.reliability_frame(),
+        }
+    )
+    if figures != "none":
+        files |= {f"{name}.{figures}": content for name, content in _figures(result, figures).items()}
     described = {
-        "bayespool": __version__,
         "fingerprint": result.fingerprint,
         "pool": result.pool,
         "settings": result.settings.describe(),
         "warnings": [f"{name}: {text}" for name, text in result.warnings],
     }
-    atomic_write(folder / "settings.json", json.dumps(described, indent=1, ensure_ascii=False) + "\n")
-    if figures != "none":
-        for name, content in _figures(result, figures).items():
-            atomic_write(folder / f"{name}.{figures}", content)
-
-
-def check_folder(folder: Path) -> None:
-    """Raise before any work is done for a folder that could not be written into after it.
-
-    Raises
-    ------
-    OutputError
-        A file of that name, no folder to make it in, or no permission.
-    """
-    place = folder if folder.exists() else folder.parent
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{folder}: is a file; name a folder")
-    if not place.is_dir():
-        raise OutputError(f"{folder}: there is no folder {place}; make it first")
-    if not os.access(place, os.W_OK):
-        raise OutputError(f"{folder}: the folder {place} cannot be written into")
-
-
-def write_frame(frame: pd.DataFrame, stem: Path) -> None:
-    """Write a table as ``.csv`` and as ``.parquet``, each whole or not at all."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    atomic_write(stem.with_name(stem.name + ".csv"), frame.to_csv(index=False, lineterminator="\n"))
-    buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), buffer)
-    atomic_write(stem.with_name(stem.name + ".parquet"), buffer.getvalue())
+    write_folder(folder, "leave-out", described, files)
 
 
 def print_table(console: Console, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -167,10 +123,13 @@ def number(x: float, digits: int = 4) -> str:
     return "–" if np.isnan(x) else f"{x:.{digits}f}"
 
 
-def _scope(settings: LeaveOutSettings, query_ids: Sequence[str]) -> str:
-    parts = [f"each {settings.by} left out in turn, mean over {len(query_ids)} topics"]
-    if settings.denominator == "run":
-        parts[0] = f"each {settings.by} left out in turn, mean over the topics of each run"
+def _scope(result: LeaveOutResult) -> str:
+    settings, frame = result.settings, result.frame(reported_only=False)
+    who: str = settings.by
+    if who == "organization" and (frame["organization"] == frame["run_id"]).all():
+        who = "run, of an organization of its own,"
+    over = f"{len(result.query_ids)} topics" if settings.denominator == "qrels" else "the topics of each run"
+    parts = [f"each {who} left out in turn, mean over {over}"]
     if settings.pool_depth is not None:
         parts.append(f"re-pooled to depth {settings.pool_depth}")
     if settings.top_pool == "kept":
@@ -185,7 +144,10 @@ def _scope(settings: LeaveOutSettings, query_ids: Sequence[str]) -> str:
 
 def _errors(rows: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     header = ["estimator", "MAE", "RMSE", "bias", "RMSE\nper topic", "SRE", "SRE*", "τ_b"]
-    columns = ("mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b")
+    columns = ["mae", "rmse", "bias", "topic_rmse", "sre", "sre_star", "kendall_tau_b"]
+    if rows["crps"].notna().any():
+        header.append("CRPS")
+        columns.append("crps")
     body = [
         [str(row["estimator"])]
         + [_whole(row[name]) if name.startswith("sre") else number(row[name]) for name in columns]
@@ -201,34 +163,34 @@ def _intervals(rows: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     header += [f"{'holding the' if level == 50 else ''}\n{level} %" for level in levels]
     header[1] = "truth in\n50 %"
     header += [f"{'PIT in' if level == 50 else ''}\n{level} %" for level in levels]
-    header += [f"width of\n{100 * ci_prob:g} %", "CRPS"]
+    header.append(f"width of\n{100 * ci_prob:g} %")
     names = [f"coverage_{level}" for level in levels] + [f"pit_{level}" for level in levels]
     body = [
-        [str(row["estimator"])]
-        + [_share(row[name]) for name in names]
-        + [number(row["width"]), number(row["crps"])]
+        [str(row["estimator"]), *(_share(row[name]) for name in names), number(row["width"])]
         for _, row in rows.iterrows()
     ]
     return header, body
 
 
 def _notes(result: LeaveOutResult, measure: Precision) -> list[str]:
-    lines = []
-    found = result.reliability_frame()
-    found = found[found["measure"] == str(measure)] if len(found) else found
-    for _, row in found.iterrows():
-        ends = [
-            f"{row[name]:.3f} ({row[f'{name}_lower']:.3f}–{row[f'{name}_upper']:.3f})"
-            for name in ("generalizability", "dependability")
-        ]
-        lines.append(f"reliability of the true scores: Eρ² {ends[0]}, Φ {ends[1]}")
+    lines = [_reliability(result, measure)]
     frame = result.frame()
     frame = frame[(frame["measure"] == str(measure))]
     first = frame[frame["estimator"] == result.settings.labels[0]]
+    n_shared, n_topics = result.n_shared_topics(measure), len(result.query_ids)
+    if n_shared < n_topics:
+        what = "SRE* and reliability are" if result.settings.test == "tukey-hsd" else "reliability is"
+        lines.append(f"note: {what} over the {n_shared} of {n_topics} topics that all these runs have")
     if first["n_unknown"].sum():
         lines.append(
             f"note: {first['n_unknown'].sum()} documents of these runs' top {measure.cutoff} are unjudged in "
             "truth, too, and count as nonrelevant there"
+        )
+    if above := int((first["truth"] > first["bound_upper"] + 1e-12).sum()):
+        lines.append(
+            f"note: the truth of {above} runs is above their upper bound: all judgments count in it, and in "
+            "the estimates documents below the pool depth stay nonrelevant; take the truth of the run back "
+            "in the pool alone (repooled), or the complete estimand"
         )
     notes: dict[tuple[str, str], int] = {}
     for estimator, note in zip(frame["estimator"], frame["note"], strict=True):
@@ -236,6 +198,19 @@ def _notes(result: LeaveOutResult, measure: Precision) -> list[str]:
             notes[estimator, note] = notes.get((estimator, note), 0) + 1
     lines += [f"note: {estimator}, {n} runs: {note}" for (estimator, note), n in notes.items()]
     return lines
+
+
+def _reliability(result: LeaveOutResult, measure: Precision) -> str:
+    found: dict[Any, Any] = result.reliability_frame().set_index("measure").to_dict("index")
+    what = "reliability of the true scores: "
+    if (row := found.get(str(measure))) is None:
+        return f"{what}– (it needs two runs and two topics that all of them have)"
+    ends = []
+    for name, symbol in (("generalizability", "Eρ²"), ("dependability", "Φ")):
+        value, low, high = (float(row[f"{name}{end}"]) for end in ("", "_lower", "_upper"))
+        interval = "" if np.isnan(low) else f" ({low:.3f}–{high:.3f})"
+        ends.append(f"{symbol} {number(value, 3)}{interval}")
+    return what + ", ".join(ends)
 
 
 def _figures(result: LeaveOutResult, file_format: Literal["png", "svg"]) -> dict[str, bytes]:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from bayespool import __version__
 from bayespool.experiments import CommonTopicsResult, PoolWidthResult, RunTypesResult
-from bayespool.report.experiments import (
-    FigureFormat,
-    check_folder,
-    file_name,
-    number,
-    print_table,
-    write_frame,
-)
-from bayespool.trec import atomic_write
+from bayespool.report.experiments import file_name, number, print_table
+from bayespool.report.folder import FigureFormat, tables, write_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,9 +113,9 @@ def write_pool_width(result: PoolWidthResult, folder: Path, *, figures: FigureFo
     Raises
     ------
     OutputError
-        A file cannot be written.
+        A file cannot be written, or the folder holds the results of another experiment.
     """
-    _write(result, folder, "pools", result.settings.describe())
+    drawn: dict[str, bytes] = {}
     if figures != "none":
         from bayespool.experiment_plots import plot_pool_width
         from bayespool.plots import figure_grid, render
@@ -132,7 +123,8 @@ def write_pool_width(result: PoolWidthResult, folder: Path, *, figures: FigureFo
         for measure in result.settings.measures:
             figure, (panel,) = figure_grid(1, width=6.5, height=4.5)
             plot_pool_width(result, measure, ax=panel)
-            _keep(folder, f"pool-width-{file_name(measure)}", render(figure, figures), figures)
+            drawn[f"pool-width-{file_name(measure)}.{figures}"] = render(figure, figures)
+    _write(result, folder, "pool-width", "pools", result.settings.describe(), drawn)
 
 
 def write_common_topics(result: CommonTopicsResult, folder: Path, *, figures: FigureFormat = "png") -> None:
@@ -142,10 +134,10 @@ def write_common_topics(result: CommonTopicsResult, folder: Path, *, figures: Fi
     Raises
     ------
     OutputError
-        A file cannot be written.
+        A file cannot be written, or the folder holds the results of another experiment.
     """
     s = result.settings
-    _write(result, folder, "pools", s.describe())
+    drawn: dict[str, bytes] = {}
     if figures != "none":
         from bayespool.experiment_plots import plot_common_topics
         from bayespool.plots import figure_grid, render
@@ -156,7 +148,8 @@ def write_common_topics(result: CommonTopicsResult, folder: Path, *, figures: Fi
                 for panel, width in zip(panels, s.widths, strict=True):
                     plot_common_topics(result, measure, label, width, ax=panel)
                 name = f"common-topics-{file_name(measure)}-{file_name(label)}"
-                _keep(folder, name, render(figure, figures), figures)
+                drawn[f"{name}.{figures}"] = render(figure, figures)
+    _write(result, folder, "common-topics", "pools", s.describe(), drawn)
 
 
 def write_run_types(result: RunTypesResult, folder: Path, *, figures: FigureFormat = "png") -> None:
@@ -166,9 +159,9 @@ def write_run_types(result: RunTypesResult, folder: Path, *, figures: FigureForm
     Raises
     ------
     OutputError
-        A file cannot be written.
+        A file cannot be written, or the folder holds the results of another experiment.
     """
-    _write(result, folder, "runs", result.settings.describe())
+    drawn: dict[str, bytes] = {}
     if figures != "none":
         from bayespool.experiment_plots import plot_run_types
         from bayespool.plots import figure_grid, render
@@ -177,25 +170,21 @@ def write_run_types(result: RunTypesResult, folder: Path, *, figures: FigureForm
             figure, panels = figure_grid(len(result.settings.types), width=5)
             for panel, kind in zip(panels, result.settings.types, strict=True):
                 plot_run_types(result, measure, kind, ax=panel)
-            _keep(folder, f"run-types-{file_name(measure)}", render(figure, figures), figures)
+            drawn[f"run-types-{file_name(measure)}.{figures}"] = render(figure, figures)
+    _write(result, folder, "run-types", "runs", result.settings.describe(), drawn)
 
 
-def _write(result: Result, folder: Path, name: str, settings: Mapping[str, Any]) -> None:
-    check_folder(folder)
-    folder.mkdir(exist_ok=True)
-    write_frame(result.frame(), folder / name)
-    write_frame(result.summary_frame(), folder / "summary")
-    described = {
-        "bayespool": __version__,
-        "fingerprint": result.fingerprint,
-        "pool": result.pool,
-        "settings": settings,
-    }
-    atomic_write(folder / "settings.json", json.dumps(described, indent=1, ensure_ascii=False) + "\n")
-
-
-def _keep(folder: Path, name: str, content: bytes, file_format: Literal["png", "svg"]) -> None:
-    atomic_write(folder / f"{name}.{file_format}", content)
+def _write(
+    result: Result,
+    folder: Path,
+    experiment: str,
+    rows: str,
+    settings: Mapping[str, Any],
+    figures: Mapping[str, bytes],
+) -> None:
+    files = {**tables({rows: result.frame(), "summary": result.summary_frame()}), **figures}
+    described = {"fingerprint": result.fingerprint, "pool": result.pool, "settings": settings}
+    write_folder(folder, experiment, described, files)
 
 
 def _of_width(rows: pd.DataFrame) -> list[list[str]]:

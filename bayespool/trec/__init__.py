@@ -48,7 +48,7 @@ and told in one `InputWarning` per file.
 +---------------------------------------------+-----------------+---------------------------------------+
 """
 
-from bayespool.trec.files import atomic_write, find_files
+from bayespool.trec.files import atomic_write, find_files, read_back
 from bayespool.trec.frames import qrels_from_frame, run_from_frame
 from bayespool.trec.readers import read_organizations, read_qrels, read_run, read_runs
 from bayespool.trec.records import Qrels, Run, Skipped
@@ -62,6 +62,7 @@ __all__ = [
     "atomic_write",
     "find_files",
     "qrels_from_frame",
+    "read_back",
     "read_organizations",
     "read_qrels",
     "read_run",

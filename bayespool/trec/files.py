@@ -14,7 +14,16 @@ from pathlib import Path
 
 from bayespool.errors import InputError, OutputError
 
-__all__ = ["PathLike", "Source", "as_text", "atomic_write", "find_files", "read_bytes", "read_text"]
+__all__ = [
+    "PathLike",
+    "Source",
+    "as_text",
+    "atomic_write",
+    "find_files",
+    "read_back",
+    "read_bytes",
+    "read_text",
+]
 
 _NOT_COUNTED = "hidden files and folders do not count"
 
@@ -199,6 +208,14 @@ def _decompress_zstd(data: bytes) -> bytes:
             raise EOFError("the end is missing")
         data = frame.unused_data
     return b"".join(parts)
+
+
+def read_back(path: PathLike) -> str | None:
+    """Text of a file that was written here before; None where there is none that can be read."""
+    try:
+        return Path(path).read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def atomic_write(path: PathLike, content: bytes | str) -> None:

@@ -1,0 +1,265 @@
+"""How large errors are bound to be: what the posterior expects of its own errors and of the corrections'.
+
+    BAYESPOOL_COLLECTIONS=folder python benchmarks/expected_errors.py [EXPERIMENT …]
+
+The experiments of docs/calibration.md, P@n at all cutoffs within the pool depth, over the best 75 % of the
+pooled runs. In every draw of the default posterior each left-out run has a true score; against it stand the
+posterior mean and the corrections, which are what they are. If the posterior were right, their errors would
+be distributed like this. Printed as a table in Markdown: expected beside observed MAE and SRE of the
+posterior mean, the same of the correction with the smallest observed SRE, and the probability that one of the
+six corrections has no larger error than the posterior mean, chosen in hindsight as on that page. Last comes
+in how many rows with something to correct (MAE as it stands over .005) that is expected, and is so.
+
+Runs of one organization are drawn together, organizations apart from one another. A drawn score stands among
+the others' true scores, as the estimate does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from bayespool import leave_out, read_collection
+from bayespool.collection import Collection
+from bayespool.errors import BayespoolWarning
+from bayespool.estimates import Estimates, Estimator
+from bayespool.experiments.error_measures import passed_over
+from bayespool.measures import Precision
+from bayespool.scoring import parse_estimator
+
+FloatArray = npt.NDArray[np.float64]
+
+POSTERIOR = "posterior-combined"
+AS_IT_STANDS = "lower-bound"
+CORRECTIONS = (
+    "background",
+    "interpolated",
+    "smoothed",
+    "systems-adjustment",
+    "anti-precision",
+    "condensed-list",
+)
+LEAST_MAE = 0.005
+N_DRAWS = 2000
+CUTOFFS = (5, 10, 20, 30, 100)
+
+TABLE_2: dict[str, Any] = {
+    "top_pool": "kept",
+    "truth": "full",
+    "estimand": "complete",
+    "denominator": "run",
+}
+EXPERIMENTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "Medical 2011, 41 runs": ("trec2011-medical", {}, {}),
+    "TREC-2, 36 runs": ("trec2-adhoc", {}, {}),
+    "TREC-8 to depth 10, 72 runs": (
+        "trec8-adhoc",
+        {"max_holes": 0},
+        {"pool_depth": 10, "truth": "full"},
+    ),
+    "TREC-8, depth 100, 72 runs": ("trec8-adhoc", {"max_holes": 0}, {}),
+    "table 2: Medical 2011, 56 runs": (
+        "trec2011-medical",
+        {"pool_rule": "skipping", "max_holes": 2},
+        TABLE_2 | {"pool_depth": 10},
+    ),
+    "table 2: TREC-2, 36 runs": (
+        "trec2-adhoc",
+        {"pool_rule": "skipping", "max_holes": 20},
+        TABLE_2 | {"pool_depth": 100},
+    ),
+    "table 2: TREC-8, 80 runs": (
+        "trec8-adhoc",
+        {"pool_rule": "skipping", "max_holes": 20},
+        TABLE_2 | {"pool_depth": 100},
+    ),
+}
+"""Title, and by title: collection, arguments of `read_collection` and of `leave_out`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keeping:
+    """The default posterior, which keeps the drawn totals of every run.
+
+    Attributes
+    ----------
+    estimand : str
+    random_seed : int
+        Set by `leave_out` for each fold.
+    kept : dict
+        By measure and run: totals over topics of shape (draw,), runs of one fold in the same order of draws.
+    """
+
+    estimand: str = "pooled"
+    random_seed: int = 1
+    kept: dict[tuple[str, str], npt.NDArray[np.int64]] = field(default_factory=dict, compare=False)
+
+    @property
+    def name(self) -> str:
+        """As the estimator that it stands for."""
+        return POSTERIOR
+
+    def estimate(
+        self, collection: Collection, run_ids: Sequence[str] | None, measures: Sequence[Precision]
+    ) -> tuple[Estimates, ...]:
+        """What the estimator says, with its totals put aside."""
+        posterior: Estimator = parse_estimator(
+            POSTERIOR, estimand=self.estimand, random_seed=self.random_seed
+        )
+        estimates = posterior.estimate(collection, run_ids, measures)
+        for of_measure in estimates:
+            assert of_measure.draws is not None
+            totals = of_measure.draws.sum(axis=2, dtype=np.int64)
+            rng = np.random.default_rng([self.random_seed, of_measure.measure.cutoff])
+            order = rng.permutation(len(totals))[:N_DRAWS]  # apart from the draws of other folds
+            for i, run in enumerate(of_measure.run_ids):
+                self.kept[str(of_measure.measure), run] = totals[order, i]
+        return estimates
+
+
+def main() -> None:
+    """Print the table."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("experiments", nargs="*", help=f"some of {'; '.join(EXPERIMENTS)}; default: all")
+    arguments = parser.parse_args()
+    named = os.environ.get("BAYESPOOL_COLLECTIONS")
+    if not named:
+        parser.error("BAYESPOOL_COLLECTIONS is not set: it names the folder of the unpacked collections")
+    if unknown := set(arguments.experiments) - set(EXPERIMENTS):
+        parser.error(f"no experiment {unknown.pop()!r}")
+    print(
+        "| | measure | MAE expected | observed | SRE expected | observed | correction of least SRE "
+        "| SRE expected | observed | chance that one of six has no larger MAE | no larger SRE |"
+    )
+    print("| --- | --- |" + " ---: |" * 4 + " --- |" + " ---: |" * 4)
+    rows: list[Row] = []
+    for title in arguments.experiments or EXPERIMENTS:
+        of_title = table(title, Path(named))
+        print("\n".join(str(row) for row in of_title), flush=True)
+        rows += of_title
+    counted = [row for row in rows if row.stands > LEAST_MAE]
+    print(f"\nOf {len(counted)} rows with something to correct, one of six has no larger error in")
+    for what in ("MAE", "SRE"):
+        expected = sum(row.ahead[what] for row in counted)
+        observed = sum(row.observed_ahead[what] for row in counted)
+        print(f"- {what}: {expected:.1f} expected, {observed} observed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What was expected and observed under one measure.
+
+    ``stands`` is the MAE of the runs as they stand, ``cells`` the figures as printed, ``ahead`` the chance
+    that one of the corrections has no larger MAE or SRE, ``observed_ahead`` whether one has.
+    """
+
+    title: str
+    stands: float
+    cells: tuple[str, ...]
+    ahead: dict[str, float]
+    observed_ahead: dict[str, bool]
+
+    def __str__(self) -> str:
+        chances = [f"{100 * chance:.0f} %" for chance in self.ahead.values()]
+        return "| " + " | ".join([self.title, *self.cells, *chances]) + " |"
+
+
+def table(title: str, collections: Path) -> list[Row]:
+    """A row per measure of one experiment."""
+    name, reading, settings = EXPERIMENTS[title]
+    place = collections / name
+    keeping = Keeping()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayespoolWarning)
+        collection = read_collection(
+            place / "qrels.txt",
+            pool=place / "runs",
+            organizations=place / "organizations.csv",
+            strict=False,
+            **reading,
+        )
+        depth = settings.get("pool_depth", collection.pool_depth)
+        result = leave_out(
+            collection,
+            [f"P@{n}" for n in CUTOFFS if n <= depth],
+            estimators=[keeping, AS_IT_STANDS, *CORRECTIONS],
+            top=75,
+            **settings,
+        )
+    frame = result.frame()
+    return [
+        errors(f"{title} | {measure}", runs, keeping, result.true_counts)
+        for measure, runs in frame[frame["reported"]].groupby("measure", sort=False)
+    ]
+
+
+def errors(
+    title: str,
+    runs: pd.DataFrame,
+    keeping: Keeping,
+    true_counts: dict[tuple[str, str], npt.NDArray[np.int32]],
+) -> Row:
+    """Expected and observed errors under one measure."""
+    values = runs.pivot(index="run_id", columns="estimator", values="value").dropna(axis=1)
+    truth = runs.groupby("run_id")["truth"].first()[values.index].to_numpy()
+    (measure,) = runs["measure"].unique()
+    cutoff = int(measure.split("@")[1])
+    n_topics = [int((true_counts[measure, run] >= 0).sum()) for run in values.index]
+    drawn = np.column_stack(
+        [keeping.kept[measure, run] / (cutoff * n) for run, n in zip(values.index, n_topics, strict=True)]
+    )
+    of_draws: dict[str, dict[str, FloatArray]] = {"MAE": {}, "SRE": {}}
+    observed: dict[str, dict[str, float]] = {"MAE": {}, "SRE": {}}
+    for method in (POSTERIOR, *(c for c in CORRECTIONS if c in values)):
+        estimate = values[method].to_numpy()
+        of_draws["MAE"][method] = np.abs(estimate - drawn).mean(axis=1)
+        of_draws["SRE"][method] = rank_errors(drawn, estimate, truth)
+        observed["MAE"][method] = float(np.abs(estimate - truth).mean())
+        observed["SRE"][method] = float(passed_over(truth, estimate).sum())
+    ahead, observed_ahead = {}, {}
+    for what in of_draws:
+        least = np.min([of for m, of in of_draws[what].items() if m != POSTERIOR], axis=0)
+        ahead[what] = float((least <= of_draws[what][POSTERIOR] + 1e-12).mean())
+        least_observed = min(of for m, of in observed[what].items() if m != POSTERIOR)
+        observed_ahead[what] = least_observed <= observed[what][POSTERIOR] + 1e-12
+    best = min((m for m in observed["SRE"] if m != POSTERIOR), key=lambda m: observed["SRE"][m])
+    sre = of_draws["SRE"]
+    return Row(
+        title=title,
+        stands=float(np.abs(values[AS_IT_STANDS].to_numpy() - truth).mean()),
+        cells=(
+            f"{of_draws['MAE'][POSTERIOR].mean():.4f}",
+            f"{observed['MAE'][POSTERIOR]:.4f}",
+            f"{sre[POSTERIOR].mean():.0f} ± {sre[POSTERIOR].std():.0f}",
+            f"{observed['SRE'][POSTERIOR]:.0f}",
+            best,
+            f"{sre[best].mean():.0f} ± {sre[best].std():.0f}",
+            f"{observed['SRE'][best]:.0f}",
+        ),
+        ahead=ahead,
+        observed_ahead=observed_ahead,
+    )
+
+
+def rank_errors(drawn: FloatArray, estimate: FloatArray, truth: FloatArray) -> FloatArray:
+    """SRE of the estimates in each draw of true scores (draw, run), others where they truly are."""
+    total = np.zeros(len(drawn))
+    for u in range(len(truth)):
+        others = np.sort(np.delete(truth, u))
+        rank_drawn = np.searchsorted(others, drawn[:, u], side="right")  # scores not above
+        total += np.abs(rank_drawn - np.searchsorted(others, estimate[u], side="right"))
+    return total
+
+
+if __name__ == "__main__":
+    main()
