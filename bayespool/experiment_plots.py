@@ -61,7 +61,7 @@ def plot_pool_width(result: PoolWidthResult, measure: object, *, ax: Axes | None
     _count_axis(axes, result.settings.widths)
     axes.set_xlabel(f"pool width, {result.settings.by}s")
     axes.set_ylabel(f"estimate − true {parse_measure(measure)}")
-    axes.legend(fontsize="small", frameon=False)
+    axes.legend(fontsize="small", frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5))
     return axes
 
 
@@ -125,6 +125,8 @@ def plot_run_types(result: RunTypesResult, measure: object, kind: str, *, ax: Ax
         raise InputError(
             f"the result has no type {kind!r} left out", hint=f"it has {', '.join(result.settings.types)}"
         )
+    from matplotlib.ticker import MaxNLocator
+
     axes, labels = _axes(ax), result.settings.shared.labels
     axes.axvline(0, color="0.8", lw=1, zorder=0)
     for row, label in enumerate(labels):
@@ -134,6 +136,7 @@ def plot_run_types(result: RunTypesResult, measure: object, kind: str, *, ax: Ax
         axes.plot(error, places, "o", color=colour, ms=3, mew=0, alpha=0.6)
         axes.vlines(error.mean(), -row - 0.35, -row + 0.35, color=colour, lw=2)
     axes.set_yticks(-np.arange(len(labels)), labels, fontsize="small")
+    axes.xaxis.set_major_locator(MaxNLocator(5))  # more would run into one another
     axes.set_xlabel(f"estimate − true {parse_measure(measure)}")
     axes.set_title(f"{kind} runs on a pool without any", fontsize="medium")
     return axes

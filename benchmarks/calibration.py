@@ -13,6 +13,7 @@ the estimator; and how much it is below the best of all, with a standard error o
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 import numpy as np
@@ -34,9 +35,18 @@ def main() -> None:
     parser.add_argument("--estimator", default="posterior-combined")
     arguments = parser.parse_args()
     tables = [(str(folder), pd.read_parquet(folder / "runs.parquet")) for folder in arguments.results]
-    print(calibration(tables, arguments.estimator))
+    for folder, table in tables:
+        if arguments.estimator not in set(table["estimator"]):
+            known = ", ".join(dict.fromkeys(table["estimator"]))
+            parser.error(f"{folder} has no {arguments.estimator!r}; it has {known}")
+    print(short(calibration(tables, arguments.estimator)))
     print()
-    print(errors(tables, arguments.estimator))
+    print(short(errors(tables, arguments.estimator)))
+
+
+def short(text: str) -> str:
+    """Numbers without the zero before the point."""
+    return re.sub(r"(?<![0-9.])0\.", ".", text)
 
 
 def calibration(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
@@ -46,8 +56,8 @@ def calibration(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
     known = []
     for name, table in tables:
         chosen = table[(table["estimator"] == estimator) & (table["n_unjudged"] > 0)]
-        for measure, runs in chosen.groupby("measure", sort=False):
-            lines.append(f"| {name} | {measure} | {shares(runs)} |")
+        for i, (measure, runs) in enumerate(chosen.groupby("measure", sort=False)):
+            lines.append(f"| {'' if i else name} | {measure} | {shares(runs)} |")
         known.append(chosen)
     lines.append(f"| all | | {shares(pd.concat(known))} |")
     return "\n".join(lines)
@@ -66,7 +76,8 @@ def errors(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
     head = ["measure", *(f"MAE {what}" for what in four), "below", *(f"SRE {what}" for what in four), "below"]
     lines = ["| | " + " | ".join(head) + " |", "| --- | --- |" + " ---: |" * 10]
     for name, table in tables:
-        for measure, runs in table[table["reported"]].groupby("measure", sort=False):
+        groups = table[table["reported"]].groupby("measure", sort=False)
+        for i, (measure, runs) in enumerate(groups):
             by_method = {method: of_one.set_index("run_id") for method, of_one in runs.groupby("estimator")}
             absolute, moved = {}, {}
             for method, of_one in by_method.items():
@@ -78,7 +89,7 @@ def errors(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
             organization = by_method[estimator]["organization"]
             row = [*compared(absolute, estimator, organization, "{:.4f}", "{:+.4f} ± {:.4f}")]
             row += compared(moved, estimator, organization, "{:.0f}", "{:+.0f} ± {:.0f}")
-            lines.append(f"| {name} | {measure} | " + " | ".join(row) + " |")
+            lines.append(f"| {'' if i else name} | {measure} | " + " | ".join(row) + " |")
     return "\n".join(lines)
 
 

@@ -145,7 +145,7 @@ def main() -> None:
     rows: list[Row] = []
     for title in arguments.experiments or EXPERIMENTS:
         of_title = table(title, Path(named))
-        print("\n".join(str(row) for row in of_title), flush=True)
+        print("\n".join(str(row) for row in of_title).replace("0.0", ".0"), flush=True)
         rows += of_title
     counted = [row for row in rows if row.stands > LEAST_MAE]
     print(f"\nOf {len(counted)} rows with something to correct, one of six has no larger error in")
@@ -198,8 +198,8 @@ def table(title: str, collections: Path) -> list[Row]:
         )
     frame = result.frame()
     return [
-        errors(f"{title} | {measure}", runs, keeping, result.true_counts)
-        for measure, runs in frame[frame["reported"]].groupby("measure", sort=False)
+        errors(f"{'' if i else title} | {measure}", runs, keeping, result.true_counts)
+        for i, (measure, runs) in enumerate(frame[frame["reported"]].groupby("measure", sort=False))
     ]
 
 

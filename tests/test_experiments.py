@@ -6,6 +6,7 @@ import dataclasses
 import mmap
 import os
 import pickle
+import runpy
 import signal
 import subprocess
 import sys
@@ -729,6 +730,17 @@ def test_an_estimator_s_own_error_says_where(tmp_path: Path) -> None:
 def test_what_is_no_estimator(thing: Any) -> None:
     with pytest.raises(InputError, match="neither the name of an estimator nor one"):
         leave_out(shapes(), "P@1", estimators=[thing])
+
+
+def test_the_estimator_of_the_documentation(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    code = page.split("## Estimators of your own")[1].split("```python\n")[1].split("```")[0]
+    (tmp_path / "page.py").write_text(code)
+    made = runpy.run_path(str(tmp_path / "page.py"))
+    found = made["result"].frame().set_index(["estimator", "run_id"])
+    stands, corrected = found.loc["lower-bound"], found.loc["share-of-residual"]
+    residual = stands["bound_upper"] - stands["bound_lower"]
+    np.testing.assert_allclose(corrected["value"], stands["value"] + 0.05 * residual)
 
 
 class Shift:
