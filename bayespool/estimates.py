@@ -115,10 +115,14 @@ class Estimates:
     def __post_init__(self) -> None:
         runs, topics = (len(self.run_ids),), (len(self.query_ids),)
         wanted = {"value": runs, "per_topic": runs + topics, "std": runs}
-        for name, shape in wanted.items():
+        for name in (*wanted, "draws"):
             array = getattr(self, name)
-            if array is not None and np.shape(array) != shape:
-                raise InputError(f"{self.method}: {name} has the shape {np.shape(array)}, not {shape}")
+            if array is None and name in ("std", "draws"):
+                continue
+            if not isinstance(array, np.ndarray):
+                raise InputError(f"{self.method}: {name} is no array")
+            if name in wanted and array.shape != wanted[name]:
+                raise InputError(f"{self.method}: {name} has the shape {array.shape}, not {wanted[name]}")
         if self.notes and len(self.notes) != len(self.run_ids):
             raise InputError(f"{self.method}: {len(self.notes)} notes on {len(self.run_ids)} runs")
         if self.draws is None:
@@ -250,7 +254,7 @@ def ask(
             f"estimator {estimator.name!r} does not answer for {', '.join(map(str, measures))} in this order"
         )
     for of_one in found:
-        if of_one.run_ids != tuple(run_ids) or of_one.query_ids != collection.query_ids:
+        if tuple(of_one.run_ids) != tuple(run_ids) or tuple(of_one.query_ids) != collection.query_ids:
             raise InputError(
                 f"estimator {estimator.name!r} does not speak of the runs asked about, in their order, on "
                 "all topics"

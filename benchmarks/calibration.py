@@ -45,8 +45,8 @@ def main() -> None:
 
 
 def short(text: str) -> str:
-    """Numbers without the zero before the point."""
-    return re.sub(r"(?<![0-9.])0\.", ".", text)
+    """A table with numbers without the zero before the point."""
+    return re.sub(r"(?<![\w.])0\.", ".", text).replace("|  |", "| |")
 
 
 def calibration(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:

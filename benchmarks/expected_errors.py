@@ -10,8 +10,9 @@ posterior mean, the same of the correction with the smallest observed SRE, and t
 six corrections has no larger error than the posterior mean, chosen in hindsight as on that page. Last comes
 in how many rows with something to correct (MAE as it stands over .005) that is expected, and is so.
 
-Runs of one organization are drawn together, organizations apart from one another. A drawn score stands among
-the others' true scores, as the estimate does.
+Runs of one organization are drawn together, and organizations, which are left out one at a time, apart from
+one another. Drawn score and estimate stand among the true scores of the other organizations' runs and the
+drawn ones of the siblings. The truth chooses the best 75 % and the rows to count; that is not drawn anew.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from calibration import short
 
 from bayespool import leave_out, read_collection
 from bayespool.collection import Collection
@@ -145,13 +147,13 @@ def main() -> None:
     rows: list[Row] = []
     for title in arguments.experiments or EXPERIMENTS:
         of_title = table(title, Path(named))
-        print("\n".join(str(row) for row in of_title).replace("0.0", ".0"), flush=True)
+        print(short("\n".join(map(str, of_title))), flush=True)
         rows += of_title
     counted = [row for row in rows if row.stands > LEAST_MAE]
     print(f"\nOf {len(counted)} rows with something to correct, one of six has no larger error in")
     for what in ("MAE", "SRE"):
-        expected = sum(row.ahead[what] for row in counted)
-        observed = sum(row.observed_ahead[what] for row in counted)
+        expected = sum(row.not_behind[what] for row in counted)
+        observed = sum(row.observed_not_behind[what] for row in counted)
         print(f"- {what}: {expected:.1f} expected, {observed} observed")
 
 
@@ -159,18 +161,18 @@ def main() -> None:
 class Row:
     """What was expected and observed under one measure.
 
-    ``stands`` is the MAE of the runs as they stand, ``cells`` the figures as printed, ``ahead`` the chance
-    that one of the corrections has no larger MAE or SRE, ``observed_ahead`` whether one has.
+    ``stands`` is the MAE of the runs as they stand, ``cells`` the figures as printed, ``not_behind`` the
+    chance that one of the corrections has no larger MAE or SRE, ``observed_not_behind`` whether one has.
     """
 
     title: str
     stands: float
     cells: tuple[str, ...]
-    ahead: dict[str, float]
-    observed_ahead: dict[str, bool]
+    not_behind: dict[str, float]
+    observed_not_behind: dict[str, bool]
 
     def __str__(self) -> str:
-        chances = [f"{100 * chance:.0f} %" for chance in self.ahead.values()]
+        chances = [f"{100 * chance:.0f} %" for chance in self.not_behind.values()]
         return "| " + " | ".join([self.title, *self.cells, *chances]) + " |"
 
 
@@ -212,6 +214,7 @@ def errors(
     """Expected and observed errors under one measure."""
     values = runs.pivot(index="run_id", columns="estimator", values="value").dropna(axis=1)
     truth = runs.groupby("run_id")["truth"].first()[values.index].to_numpy()
+    organization = runs.groupby("run_id")["organization"].first()[values.index].to_numpy()
     (measure,) = runs["measure"].unique()
     cutoff = int(measure.split("@")[1])
     n_topics = [int((true_counts[measure, run] >= 0).sum()) for run in values.index]
@@ -223,15 +226,15 @@ def errors(
     for method in (POSTERIOR, *(c for c in CORRECTIONS if c in values)):
         estimate = values[method].to_numpy()
         of_draws["MAE"][method] = np.abs(estimate - drawn).mean(axis=1)
-        of_draws["SRE"][method] = rank_errors(drawn, estimate, truth)
+        of_draws["SRE"][method] = rank_errors(drawn, estimate, truth, organization)
         observed["MAE"][method] = float(np.abs(estimate - truth).mean())
         observed["SRE"][method] = float(passed_over(truth, estimate).sum())
-    ahead, observed_ahead = {}, {}
+    not_behind, observed_not_behind = {}, {}
     for what in of_draws:
         least = np.min([of for m, of in of_draws[what].items() if m != POSTERIOR], axis=0)
-        ahead[what] = float((least <= of_draws[what][POSTERIOR] + 1e-12).mean())
+        not_behind[what] = float((least <= of_draws[what][POSTERIOR] + 1e-12).mean())
         least_observed = min(of for m, of in observed[what].items() if m != POSTERIOR)
-        observed_ahead[what] = least_observed <= observed[what][POSTERIOR] + 1e-12
+        observed_not_behind[what] = least_observed <= observed[what][POSTERIOR] + 1e-12
     best = min((m for m in observed["SRE"] if m != POSTERIOR), key=lambda m: observed["SRE"][m])
     sre = of_draws["SRE"]
     return Row(
@@ -246,18 +249,21 @@ def errors(
             f"{sre[best].mean():.0f} ± {sre[best].std():.0f}",
             f"{observed['SRE'][best]:.0f}",
         ),
-        ahead=ahead,
-        observed_ahead=observed_ahead,
+        not_behind=not_behind,
+        observed_not_behind=observed_not_behind,
     )
 
 
-def rank_errors(drawn: FloatArray, estimate: FloatArray, truth: FloatArray) -> FloatArray:
-    """SRE of the estimates in each draw of true scores (draw, run), others where they truly are."""
+def rank_errors(
+    drawn: FloatArray, estimate: FloatArray, truth: FloatArray, organization: npt.NDArray[Any]
+) -> FloatArray:
+    """SRE of the estimates in each draw of true scores (draw, run)."""
     total = np.zeros(len(drawn))
     for u in range(len(truth)):
-        others = np.sort(np.delete(truth, u))
-        rank_drawn = np.searchsorted(others, drawn[:, u], side="right")  # scores not above
-        total += np.abs(rank_drawn - np.searchsorted(others, estimate[u], side="right"))
+        siblings = organization == organization[u]
+        others = np.delete(np.where(siblings, drawn, truth), u, axis=1)
+        n_above = (others > drawn[:, u, None]).sum(axis=1)
+        total += np.abs(n_above - (others > estimate[u]).sum(axis=1))
     return total
 
 

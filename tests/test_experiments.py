@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import mmap
 import os
 import pickle
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ from rich.console import Console
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import UNJUDGED, Collection
-from bayespool.corrections import Background, Interpolated, LowerBound
+from bayespool.corrections import Background, Interpolated, LowerBound, TopicsAdjustment
+from bayespool.corrections.base import Corrected
 from bayespool.counts import judgment_counts
 from bayespool.errors import (
     DiagnosticsWarning,
@@ -241,7 +243,7 @@ def test_estimates_do_not_depend_on_what_is_hidden(by: Any) -> None:
     known = ["value", "lower", "upper", "std", "bound_lower", "bound_upper", "n_unjudged", "note"]
     posteriors = POSTERIORS if by == "organization" else ["posterior-combined"]
     settings = leave_out_settings(
-        "P@10", [*POINTS, *posteriors], by=by, estimand="complete", random_seed=1, draws=50
+        "P@10", [*POINTS, *posteriors], by=by, estimand="complete", random_seed=1, settings={"draws": 50}
     )
     folds = [f for f in make_folds(original, settings) if f.organization == "coast"]
     assert len(folds) == {"organization": 1, "run": 3}[by]
@@ -460,6 +462,10 @@ def test_no_test_is_not_a_test_without_findings() -> None:
     assert "reliability of the true scores: – (it needs two runs and two topics" in printed(one_topic)
     paired = leave_out(shapes(), "P@2", estimators="lower-bound", test="paired-t")
     assert np.isnan(paired.summary_frame()["sre_star"].iloc[0])
+    for test in ("tukey-hsd", "paired-t"):
+        one_run = leave_out(load_example(), "P@10", estimators="lower-bound", top=5, test=test)
+        assert one_run.summary_frame()["n_runs"].tolist() == [1]
+        assert np.isnan(one_run.summary_frame()["sre_star"].iloc[0])
 
 
 def test_a_truth_that_the_estimand_cannot_reach_is_noted() -> None:
@@ -513,7 +519,11 @@ def test_estimators_under_labels() -> None:
 
 def test_all_stands_for_what_needs_no_argument() -> None:
     asked = leave_out_settings(
-        "P@10", ["all", "posterior-ratio"], estimand="pooled", random_seed=4, priors={}, draws=7
+        "P@10",
+        ["all", "posterior-ratio"],
+        estimand="pooled",
+        random_seed=4,
+        settings={"priors": {}, "draws": 7},
     )
     assert asked.labels == (*ALL_ESTIMATORS, "posterior-ratio")
     assert asked.describe()["estimators"]["posterior-ratio"]["draws"] == 7
@@ -677,6 +687,8 @@ class Own(LowerBound):
             return super().estimate(collection, first.run_ids[:1], measures)
         if self.how == "shape":
             return (dataclasses.replace(first, value=first.value[:1]), *found[1:])
+        if self.how == "no array":
+            return (dataclasses.replace(first, value=first.value.tolist()), *found[1:])
         if self.how == "scores for draws":
             return (dataclasses.replace(first, draws=np.full(shape, 0.5)), *found[1:])
         if self.how == "too many":
@@ -710,20 +722,24 @@ def shapes() -> Collection:
         ("shape", r"value has the shape \(1,\), not \(2,\)"),
         ("scores for draws", "draws are not numbers of relevant documents in the top 1"),
         ("too many", "draws are not numbers of relevant documents in the top 1"),
+        ("no array", "own: value is no array|lower-bound: value is no array"),
     ],
 )
 def test_an_answer_to_another_question_is_refused(how: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         leave_out(shapes(), ["P@1", "P@2"], estimators=[Own(how=how)])
-    assert caught.value.__notes__ == ["by estimator 'own', organization 'one' left out"]
+    assert caught.value.__notes__ == ["by estimator 'own', 'one' left out"]
 
 
-def test_an_estimator_s_own_error_says_where(tmp_path: Path) -> None:
+def test_an_estimator_s_own_error_says_where() -> None:
     with pytest.raises(ZeroDivisionError, match="a bug") as caught:
         leave_out(shapes(), "P@1", estimators=[Own(how="an exception")])
-    assert caught.value.__notes__ == ["by estimator 'own', organization 'one' left out"]
+    assert caught.value.__notes__ == ["by estimator 'own', 'one' left out"]
     with pytest.raises(ValueError, match="read-only"):
         leave_out(shapes(), "P@1", estimators=[Own(how="writes")])
+    with pytest.raises(ZeroDivisionError) as caught:
+        vary_pool_width(shapes(), "P@1", widths=[2], n_samples=1, estimators=[Own(how="an exception")])
+    assert caught.value.__notes__ == ["by estimator 'own', pool 0 of width 2"]
 
 
 @pytest.mark.parametrize("thing", [3, Own, object()])
@@ -743,38 +759,114 @@ def test_the_estimator_of_the_documentation(tmp_path: Path) -> None:
     np.testing.assert_allclose(corrected["value"], stands["value"] + 0.05 * residual)
 
 
+SHIFT = """
+from dataclasses import dataclass, replace
+from bayespool.corrections import LowerBound
+
+{decorator}
 class Shift:
-    """No dataclass: settings in an attribute."""
-
     name = "shift"
+    {fields}
 
-    def __init__(self, by: float) -> None:
-        self.by = by
-
-    def estimate(self, collection: Collection, run_ids: Any, measures: Any) -> Any:
+    def estimate(self, collection, run_ids, measures):
         found = LowerBound().estimate(collection, run_ids, measures)
-        return tuple(
-            dataclasses.replace(e, value=e.value + self.by, per_topic=e.per_topic + self.by) for e in found
-        )
+        {by}
+        return tuple(replace(e, value=e.value + by, per_topic=e.per_topic + by) for e in found)
+"""
+DECORATED = {"decorator": "@dataclass(frozen=True)", "fields": "by: float = 0.1", "by": "by = self.by"}
 
 
-def test_an_own_estimator_that_changed_starts_afresh(tmp_path: Path) -> None:
-    def mae(estimator: Any) -> float:
-        found = leave_out(shapes(), "P@2", estimators=[estimator], folder=tmp_path)
-        return float(found.summary_frame()["mae"].iloc[0])
+def shift(**parts: str) -> Any:
+    """A class, as a module that is loaded anew would make it."""
+    sys.modules["mine"] = ModuleType("mine")
+    exec(SHIFT.format(**(DECORATED | parts)), sys.modules["mine"].__dict__)
+    return sys.modules["mine"].Shift
 
-    first = mae(Shift(0.1))
-    written = stored(tmp_path)
-    assert mae(Shift(0.1)) == first
-    assert stored(tmp_path) == written
-    with pytest.warns(ExperimentChangedWarning, match="differs in own estimators"):
-        assert mae(Shift(0.2)) != first
-    made: dict[str, Any] = {"LowerBound": LowerBound, "dataclasses": dataclasses, "Shift": Shift}
-    made["__name__"] = "typed"
-    exec("class Typed(Shift):\n    name = 'shift'", made)  # no source to compare
-    for _ in range(2):
-        with pytest.warns(ExperimentChangedWarning, match="differs in own estimators"):
-            mae(made["Typed"](0.2))
+
+def mae_of(estimator: Any, folder: Path) -> float:
+    found = leave_out(shapes(), "P@2", estimators=[estimator], folder=folder)
+    return float(found.summary_frame()["mae"].iloc[0])
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {},
+        {"fields": "by: float = 0.1\n    kind = 'constant'"},
+        {"by": "by = self.by if {'a', 'b', 'c'} else 0"},
+        {"by": "by = (lambda x: x)(self.by)"},
+        {"fields": "by: float = 0.1\n    unit = property(lambda self: 1)"},
+    ],
+)
+def test_the_same_own_dataclass_goes_on(parts: dict[str, str], tmp_path: Path) -> None:
+    first = mae_of(shift(**parts)(), tmp_path)
+    before = stored(tmp_path)
+    assert mae_of(shift(**parts)(), tmp_path) == first
+    assert stored(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [
+        ({"by": "by = 2 * self.by"}, "own estimators"),
+        ({"by": "by = self.by + 0.1"}, "own estimators"),
+        ({"by": "by = (lambda x: 2 * x)(self.by)"}, "own estimators"),
+        ({"fields": "by: float = 0.2"}, "estimators, own estimators"),
+        ({"fields": "by: float = 0.1\n    kind = 'other'"}, "own estimators"),
+        ({"fields": "by: float = 0.1\n    def more(self, x=3): return x"}, "own estimators"),
+    ],
+)
+def test_another_own_estimator_starts_afresh(other: dict[str, str], what: str, tmp_path: Path) -> None:
+    mae_of(shift()(), tmp_path)
+    with pytest.warns(ExperimentChangedWarning, match=f"differs in {what};"):
+        mae_of(shift(**other)(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"decorator": "", "fields": "def __init__(self, by=0.1): self.by = by"},
+        {"decorator": "", "fields": "__slots__ = ('by',)\n    def __init__(self, by=0.1): self.by = by"},
+        {"fields": "by: float = 0.1\n    table = {}"},
+    ],
+)
+def test_what_cannot_be_compared_is_not_taken_for_the_same(parts: dict[str, str], tmp_path: Path) -> None:
+    cls = shift(**parts)
+    first = mae_of(cls(0.1), tmp_path)
+    with pytest.warns(ExperimentChangedWarning, match="own estimators that are no plain dataclasses"):
+        assert mae_of(cls(0.2), tmp_path) != first
+
+
+def test_a_class_below_a_dataclass_keeps_what_it_was_made_with(tmp_path: Path) -> None:
+    """It has another ``__init__`` than the fields say, and attributes that no field describes."""
+
+    class Below(Background):
+        def __init__(self, by: float, **settings: Any) -> None:
+            super().__init__(**settings)
+            object.__setattr__(self, "by", by)
+
+        def correct(self, collection: Collection, counts: Any, rel: int) -> Any:
+            return Corrected(counts.lower + self.by)  # type: ignore[attr-defined]
+
+    values = [leave_out(shapes(), "P@2", estimators=[Below(by)]).frame()["value"].tolist() for by in (0, 0.2)]
+    np.testing.assert_allclose(values[1], np.add(values[0], 0.2))
+    mae_of(Below(0.1), tmp_path)
+    with pytest.warns(ExperimentChangedWarning, match="no plain dataclasses"):
+        mae_of(Below(0.2), tmp_path)
+
+
+def test_topics_adjustment_has_an_experiment_of_its_own() -> None:
+    for given in ("topics-adjustment", TopicsAdjustment(common_query_ids=("1",))):
+        with pytest.raises(InputError, match="common-topics is the experiment for it"):
+            leave_out(shapes(), "P@2", estimators=[given])
+
+
+def test_a_collection_is_read_only() -> None:
+    original = shapes()
+    for collection in (original, original.unpool("a"), pickle.loads(pickle.dumps(original))):
+        for name in ("document", "relevance", "pooled", "length"):
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(collection, name)[0] = 0
 
 
 # --- storage -----------------------------------------------------------------------------------------------
@@ -890,12 +982,12 @@ def test_experiments_that_are_cut_off_go_on(tmp_path: Path) -> None:
     nowhere, fatal = tmp_path / "nowhere", folders["worker"] / "fatal"
     fatal.write_text("")
     whole = start(folders["whole"], 1, nowhere)
-    killed, stopped = (start(folders[name], 2, nowhere) for name in ("killed", "stopped"))
-    for name, process, how in (("killed", killed, signal.SIGKILL), ("stopped", stopped, signal.SIGINT)):
-        wait_for_folds(folders[name], process, 2)
-        os.killpg(process.pid, how)
-    dying = start(folders["worker"], 2, folders["worker"])
-    said = {"killed": killed, "stopped": stopped, "worker": dying, "whole": whole}
+    said = {"whole": whole}
+    for name, how in (("killed", signal.SIGKILL), ("stopped", signal.SIGINT)):
+        said[name] = start(folders[name], 2, nowhere)
+        wait_for_folds(folders[name], said[name], 2)
+        os.killpg(said[name].pid, how)
+    said["worker"] = start(folders["worker"], 2, folders["worker"])
     ends = {name: (process.communicate(timeout=120)[1], process.returncode) for name, process in said.items()}
     assert ends["whole"][1] == 0, ends["whole"][0]
     assert ends["killed"][1] == -signal.SIGKILL
@@ -1015,6 +1107,18 @@ def test_written_files(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="holds the results of leave-out; name another folder"):
         write_pool_width(widths, tmp_path / "three")
     assert {path: path.read_bytes() for path in (tmp_path / "three").iterdir()} == before
+    for settings in ('{"files": ["notes.txt"]}', '{"bayespool": 1, "experiment": {}, "files": 5}', "[]", "x"):
+        folder = tmp_path / "theirs"
+        folder.mkdir(exist_ok=True)
+        (folder / "settings.json").write_text(settings)
+        (folder / "notes.txt").write_text("not ours")
+        write_leave_out(less, folder, figures="none")
+        assert (folder / "notes.txt").read_text() == "not ours"
+    named = json.loads((folder / "settings.json").read_text())
+    (folder / "settings.json").write_text(json.dumps(named | {"files": ["..", "../notes.txt", "gone.csv"]}))
+    (tmp_path / "notes.txt").write_text("not ours")
+    write_leave_out(less, folder, figures="none")
+    assert (tmp_path / "notes.txt").read_text() == "not ours"
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="is a file"):
         write_leave_out(result, tmp_path / "file")

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from commands import Outcome
 
+from bayespool.errors import WorkerError
 from bayespool.experiments import leave_out
 from bayespool.simulation import load_example, simulate_example
 
@@ -163,3 +164,49 @@ def test_ctrl_c_says_where_the_folds_are(written: Path, tmp_path: Path) -> None:
     assert f"interrupted; what is finished is in {tmp_path / 'folds'}" in err
     assert "Traceback" not in err
     assert 1 <= len(list(tmp_path.glob("folds/*.parquet"))) < 8
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--estimators", "oracle"), "no estimator 'oracle'"),
+        (("--estimators", "topics-adjustment"), "common-topics is the experiment for it"),
+        (("--top", 0), "top 0.0 is not a percentage"),
+        (("--ci-prob", 1), "ci_prob 1.0 is not between 0 and 1"),
+        (("--prior", "nu=Normal(0,1)"), "no estimator asked for has a prior 'nu'"),
+        (("-m", "MAP"), "MAP"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_is_read(
+    run: Callable[..., Outcome], tmp_path: Path, options: tuple[object, ...], message: str
+) -> None:
+    done = run("--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere", *options)
+    assert done.status == 1
+    assert message in done.err
+    assert "nowhere" not in done.err
+
+
+def test_a_dead_worker_leaves_what_is_finished(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dying(*_: object, **__: object) -> None:
+        raise WorkerError("a worker process died")
+
+    monkeypatch.setattr("bayespool.experiments.leave_out", dying)
+    done = run(*arguments(written, "--estimators", "lower-bound", "--output", tmp_path / "result"))
+    assert done.status == 1
+    folds = tmp_path / "result" / "folds"
+    assert f"a worker process died\nwhat is finished is in {folds}; the same command goes on" in done.err
+
+
+def test_a_folder_is_for_one_kind_of_experiment(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "result"
+    output.mkdir()
+    settings = {"bayespool": "0", "experiment": "pool-width", "files": []}
+    (output / "settings.json").write_text(json.dumps(settings))
+    done = run(*arguments(written, "--estimators", "lower-bound", "--output", output))
+    assert done.status == 1
+    assert f"{output}: holds the results of pool-width; name another folder" in done.err
+    assert [path.name for path in output.iterdir()] == ["settings.json"]

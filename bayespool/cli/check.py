@@ -99,7 +99,8 @@ def check(
     if sbc and compare_engines:
         raise InputError("--sbc and --compare-engines are two checks; give one of them")
     if output is not None:
-        check_folder(output, "check")
+        what = report.SELF_CALIBRATION if sbc else report.ENGINES if compare_engines else report.CHECK
+        check_folder(output, what)
     chosen = checking.checked_models(MODEL_NAMES if models is None else split_list(models))
     measures = [with_threshold(m, relevance_threshold) for m in measure]
     if sbc and len(measures) > 1:

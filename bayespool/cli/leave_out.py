@@ -138,13 +138,15 @@ def leave_out(
         "test": test,
         "ci_prob": ci_prob,
         "random_seed": seed,
+    }
+    of_estimators: dict[str, Any] = {
         "priors": parse_priors(prior),
         "engine": engine,
         "draws": draws,
         "tune": tune,
         "chains": chains,
     }
-    leave_out_settings(**asked)  # what is wrong with them is told before anything is read
+    leave_out_settings(settings=of_estimators, **asked)  # told before anything is read
     collection = read_campaign(
         qrels,
         pool,
@@ -158,7 +160,7 @@ def leave_out(
         lenient=lenient,
     )
     with told_when_interrupted(output, "folds"), count_progress(f"{by}s left out") as show:
-        result = leave_out(collection, n_jobs=jobs, folder=output, progress=show, **asked)
+        result = leave_out(collection, n_jobs=jobs, folder=output, progress=show, **asked, **of_estimators)
     print_leave_out(result, Console())
     if output is not None:
         write_leave_out(result, output, figures=figures)

@@ -80,6 +80,10 @@ class Collection:
                 array.flags.writeable = False
                 object.__setattr__(self, field.name, array)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
+
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())
         return (

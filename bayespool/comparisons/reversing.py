@@ -30,7 +30,7 @@ from bayespool.comparisons.significance import (
 from bayespool.corrections import Constants, Interpolated, LowerBound, Smoothed, fit_constants
 from bayespool.counts import judgment_counts
 from bayespool.errors import InputError
-from bayespool.estimates import Estimates, Estimator
+from bayespool.estimates import Estimates, Estimator, ask
 from bayespool.measures import Precision, parse_measure
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import parse_estimator, refuse_idle_priors
@@ -260,7 +260,7 @@ def _estimate(
 ) -> Estimates:
     if isinstance(estimator, PosteriorEstimator):
         collection, runs = unpooled_copies(collection, runs)
-    (estimates,) = estimator.estimate(collection, runs, measure)
+    (estimates,) = ask(estimator, collection, runs, (measure,))
     return estimates
 
 

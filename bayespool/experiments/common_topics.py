@@ -262,7 +262,9 @@ def vary_common_topics(
     common-only         5 0.087    0.085
     common-only        20 0.000    0.000
     """
-    chosen = leave_out_settings(measures, estimators, estimand="pooled", random_seed=random_seed, **settings)
+    chosen = leave_out_settings(
+        measures, estimators, estimand="pooled", random_seed=random_seed, settings=settings
+    )
     warn_of_unused_relevance(collection, chosen.measures, stacklevel=3)
     whole = whole_pool(collection, runs, pool_depth)
     n_topics = len(whole.query_ids)

@@ -6,7 +6,6 @@ in this process, in a worker beside it, or on another machine.
 
 from __future__ import annotations
 
-import dataclasses
 import time
 import warnings
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ from bayespool.counts import JudgmentCounts, judgment_counts
 from bayespool.estimates import Estimates, Estimator, ask, equal_tailed_interval
 from bayespool.experiments.calibration import covered, crps, pit_range, randomised_pit
 from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_counts, without
-from bayespool.experiments.settings import LeaveOutSettings
+from bayespool.experiments.settings import LeaveOutSettings, changed
 from bayespool.experiments.warned import Said, own_warnings
 from bayespool.measures import Precision
 
@@ -84,7 +83,7 @@ def run_fold(collection: Collection, fold: Fold, settings: LeaveOutSettings) -> 
         with clock.stage(label), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             one = seeded(estimator, settings.by, fold.name)
-            with naming(label, f"{settings.by} {fold.name!r} left out"):
+            with naming(label, f"{fold.name!r} left out"):
                 estimates[label] = ask(one, reduced, fold.run_ids, fold.measures)
         said += caught
     rows: dict[str, list[Any]] = {}
@@ -218,9 +217,5 @@ def seeded(estimator: Estimator, *names: object) -> Estimator:
     """The estimator with a seed of its own for the work named, from names alone and from nothing that is
     judged; one without a seed as it is.
     """
-    fields = getattr(estimator, "__dataclass_fields__", {})
-    if "random_seed" not in fields:
-        return estimator
-    seed = seed_of(getattr(estimator, "random_seed"), *names)  # noqa: B009 - not in the protocol
-    replaced: Any = dataclasses.replace(estimator, random_seed=seed)  # type: ignore[type-var]
-    return replaced  # type: ignore[no-any-return]
+    own = getattr(estimator, "random_seed", None)
+    return changed(estimator, "random_seed", seed_of(own, *names))

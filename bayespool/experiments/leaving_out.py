@@ -155,7 +155,7 @@ def leave_out(
         test=test,
         ci_prob=ci_prob,
         random_seed=random_seed,
-        **settings,
+        settings=settings,
     )
     warn_of_unused_relevance(collection, chosen.measures, stacklevel=3)
     if not collection.pooled.any():

@@ -239,7 +239,7 @@ def vary_pool_width(
               8     0.243 -0.043
     """
     chosen = leave_out_settings(
-        measures, estimators, estimand="pooled", random_seed=random_seed, ci_prob=ci_prob, **settings
+        measures, estimators, estimand="pooled", random_seed=random_seed, ci_prob=ci_prob, settings=settings
     )
     warn_of_unused_relevance(collection, chosen.measures, stacklevel=3)
     whole = whole_pool(collection, runs, pool_depth)

@@ -24,8 +24,9 @@ from bayespool.errors import InputError
 from bayespool.estimates import Estimates, Estimator, ask
 from bayespool.experiments.fold_results import naming, seeded
 from bayespool.experiments.folds import seed_of
+from bayespool.experiments.own import own_estimators
 from bayespool.experiments.parallel import completed
-from bayespool.experiments.settings import LeaveOutSettings, own_estimators
+from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.experiments.storage import Columns, PartStore, description_of
 from bayespool.experiments.warned import Said, own_warnings, warn_once
 from bayespool.measures import Precision

@@ -215,7 +215,7 @@ class LeaveOutResult:
         n_topics = scored @ scored.T  # of each pair
         np.fill_diagonal(n_topics, 0)
         most = self.n_shared_topics(measure) if self.settings.test == "tukey-hsd" else n_topics.max()
-        if most < 2:
+        if most < 2 or len(truth) < 2:
             return float("nan")
         return system_rank_error(truth, value, self._significant[measure])
 

@@ -236,7 +236,7 @@ def leave_types_out(
      odd       2           19 -0.02
     """
     chosen = leave_out_settings(
-        measures, estimators, estimand="pooled", random_seed=random_seed, ci_prob=ci_prob, **settings
+        measures, estimators, estimand="pooled", random_seed=random_seed, ci_prob=ci_prob, settings=settings
     )
     warn_of_unused_relevance(collection, chosen.measures, stacklevel=3)
     whole = whole_pool(collection, runs, pool_depth)

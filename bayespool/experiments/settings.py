@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
-import hashlib
-import inspect
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -14,6 +12,7 @@ from bayespool.corrections import TopicsAdjustment
 from bayespool.counts import Estimand
 from bayespool.errors import InputError
 from bayespool.estimates import DEFAULT_CI_PROB, Estimator
+from bayespool.experiments.own import own_estimators
 from bayespool.measures import Precision, parse_measures
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, parse_estimator, refuse_idle_priors
@@ -22,8 +21,8 @@ __all__ = [
     "ALL_ESTIMATORS",
     "Estimators",
     "LeaveOutSettings",
+    "changed",
     "leave_out_settings",
-    "own_estimators",
 ]
 
 ALL_ESTIMATORS = ("lower-bound", *DEFAULT_ESTIMATORS)
@@ -121,7 +120,13 @@ class LeaveOutSettings:
 
 
 def leave_out_settings(
-    measures: object, estimators: Estimators, *, estimand: Estimand, random_seed: int, **others: Any
+    measures: object,
+    estimators: Estimators,
+    *,
+    estimand: Estimand,
+    random_seed: int,
+    settings: Mapping[str, Any] | None = None,
+    **others: Any,
 ) -> LeaveOutSettings:
     """Settings from what a user gives: texts for measures and estimators, settings of named estimators.
 
@@ -129,27 +134,29 @@ def leave_out_settings(
     ----------
     measures, estimators, estimand, random_seed
         See `leave_out`.
+    settings : mapping of str to object, optional
+        Settings of the named estimators that have them.
     **others
-        Fields of `LeaveOutSettings`, or settings of the named estimators that have them.
+        Fields of `LeaveOutSettings`.
 
     Raises
     ------
     InputError
         Unknown measure, estimator or setting.
     """
-    fields = {f.name for f in dataclasses.fields(LeaveOutSettings)}
-    of_estimators = {name: value for name, value in others.items() if name not in fields}
+    of_estimators = dict(settings or {})
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
     if unknown := set(of_estimators) - known:
         raise InputError(
-            f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known | fields))}"
+            f"unknown settings {sorted(unknown)}",
+            hint=f"estimators have {', '.join(sorted(known))}; the others are the experiment's own arguments",
         )
     return LeaveOutSettings(
         measures=parse_measures(measures),
         estimators=_labelled(estimators, estimand, random_seed=random_seed, **of_estimators),
         estimand=estimand,
         random_seed=random_seed,
-        **{name: value for name, value in others.items() if name in fields},
+        **others,
     )
 
 
@@ -161,33 +168,6 @@ def _describe_estimator(estimator: Estimator) -> dict[str, Any]:
             value = getattr(estimator, name)
             settings[name] = dict(value) if isinstance(value, Mapping) else value
     return {"name": estimator.name} | settings
-
-
-def own_estimators(estimators: Iterable[tuple[str, Estimator]]) -> dict[str, Any]:
-    """What tells estimators that are not the package's from others of the same name and settings: attributes
-    and source. Empty where there are none.
-    """
-    found = {}
-    for label, estimator in estimators:
-        classes = [cls for cls in type(estimator).__mro__ if not _is_known(cls)]
-        if classes:
-            described = hasattr(estimator, "__dataclass_fields__")  # by its fields
-            plain = {} if described else dict(getattr(estimator, "__dict__", {}))
-            found[label] = {"attributes": plain, "source": [_source(cls) for cls in classes]}
-    return {"own estimators": found} if found else {}
-
-
-def _is_known(cls: type) -> bool:
-    return cls.__module__.partition(".")[0] in ("bayespool", "builtins", "typing")
-
-
-def _source(cls: type) -> str:
-    """Name and digest of a class's source; where there is none to be had, nothing is ever equal to it."""
-    try:
-        source = inspect.getsource(cls).encode()
-    except (OSError, TypeError):
-        source = os.urandom(16)
-    return f"{cls.__module__}.{cls.__qualname__} {hashlib.blake2b(source, digest_size=8).hexdigest()}"
 
 
 def _labelled(
@@ -229,8 +209,16 @@ def _parsed(given: str | Estimator, **settings: Any) -> Estimator:
 
 def _with_estimand(estimator: Estimator, estimand: Estimand) -> Estimator:
     """The estimator for the experiment's estimand; one of the user's own may know of none."""
-    fields: Mapping[str, Any] = getattr(estimator, "__dataclass_fields__", {})
-    if "estimand" not in fields:
+    return changed(estimator, "estimand", estimand)
+
+
+def changed(estimator: Estimator, name: str, value: object) -> Estimator:
+    """The estimator with another value of a setting, if it is a dataclass that has it; else as it is."""
+    if name not in getattr(estimator, "__dataclass_fields__", {}):
         return estimator
-    replaced: Any = dataclasses.replace(estimator, estimand=estimand)  # type: ignore[type-var]
-    return replaced  # type: ignore[no-any-return]
+    if "__dataclass_fields__" in vars(type(estimator)):
+        replaced: Any = dataclasses.replace(estimator, **{name: value})  # type: ignore[type-var]
+        return replaced  # type: ignore[no-any-return]
+    copied = copy.copy(estimator)  # a class below a dataclass may have another __init__
+    object.__setattr__(copied, name, value)
+    return copied

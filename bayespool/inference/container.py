@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bayespool.trec import atomic_write
 
-__all__ = ["build_container", "write_container"]
+__all__ = ["build_container", "container_bytes", "write_container"]
 
 # Groups whose variables have the axes chain and draw first.
 _SAMPLED = (
@@ -73,6 +73,19 @@ def build_container(
     return container
 
 
+def container_bytes(container: Any) -> bytes:
+    """The container as a NetCDF file."""
+    encoding = {
+        f"/{name}": {
+            str(variable): {"zlib": True, "complevel": 4}
+            for variable, values in group.to_dataset().data_vars.items()
+            if values.dtype.kind in "iu" and values.ndim
+        }
+        for name, group in container.children.items()
+    }
+    return bytes(container.to_netcdf(None, engine="h5netcdf", encoding=encoding))
+
+
 def write_container(container: Any, path: Path | str) -> None:
     """Write a container as a NetCDF file, whole or not at all; counts are compressed.
 
@@ -88,13 +101,4 @@ def write_container(container: Any, path: Path | str) -> None:
     OutputError
         The file cannot be written; what stood there is untouched.
     """
-    encoding = {
-        f"/{name}": {
-            str(variable): {"zlib": True, "complevel": 4}
-            for variable, values in group.to_dataset().data_vars.items()
-            if values.dtype.kind in "iu" and values.ndim
-        }
-        for name, group in container.children.items()
-    }
-    data = container.to_netcdf(None, engine="h5netcdf", encoding=encoding)
-    atomic_write(path, bytes(data))
+    atomic_write(path, container_bytes(container))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from bayespool.checking import (
     ModelChecks,
@@ -14,14 +13,16 @@ from bayespool.checking import (
     self_calibration_frame,
 )
 from bayespool.report.experiments import file_name, number, print_table
-from bayespool.report.folder import FigureFormat, check_folder, tables
-from bayespool.trec import atomic_write
+from bayespool.report.folder import FigureFormat, tables, write_folder
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
 __all__ = [
+    "CHECK",
+    "ENGINES",
+    "SELF_CALIBRATION",
     "print_checks",
     "print_engines",
     "print_self_calibration",
@@ -29,6 +30,9 @@ __all__ = [
     "write_engines",
     "write_self_calibration",
 ]
+
+CHECK, SELF_CALIBRATION, ENGINES = "check", "check --sbc", "check --compare-engines"
+"""What output folders are for."""
 
 _ENOUGH_SIMULATIONS = 200  # they show a shift of a quarter of a standard deviation
 
@@ -127,32 +131,34 @@ def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "
     ----------
     checks : ModelChecks
     folder : Path
-        Made if it is missing.
+        Made if it is missing. Files of earlier checks that these lack are removed.
     figures : {"png", "svg", "none"}
 
     Raises
     ------
     OutputError
-        A file cannot be written.
+        A file cannot be written, or the folder holds the results of something else.
     """
-    from bayespool.inference.container import write_container
+    from bayespool.inference.container import container_bytes
 
-    _make(folder)
-    frames = {"calibration": checks.calibration(), "elpd": checks.elpd(), "runs": checks.runs()}
-    _write_all(tables(frames), folder)
-    described = {"experiment": "check", **checks.metadata, "problems": list(checks.problems)}
-    atomic_write(folder / "settings.json", json.dumps(described, indent=1, ensure_ascii=False) + "\n")
+    files = tables({"calibration": checks.calibration(), "elpd": checks.elpd(), "runs": checks.runs()})
     for (name, model), container in checks.containers.items():
-        write_container(container, folder / f"{file_name(name)}-{model}.nc")
-    if figures == "none":
-        return
-    from bayespool.plots import figure_grid, plot_elpd, plot_held_out_pit, plot_predictive
+        files[f"{file_name(name)}-{model}.nc"] = container_bytes(container)
+    if figures != "none":
+        files |= {f"{name}.{figures}": content for name, content in _check_figures(checks, figures).items()}
+    described = {**checks.metadata, "problems": list(checks.problems)}
+    write_folder(folder, CHECK, described, files)
 
+
+def _check_figures(checks: ModelChecks, file_format: Literal["png", "svg"]) -> dict[str, bytes]:
+    from bayespool.plots import figure_grid, plot_elpd, plot_held_out_pit, plot_predictive, render
+
+    made = {}
     elpd = checks.elpd()
     figure, panels = figure_grid(len(checks.measures), width=4.4, height=2.6)
     for panel, measure in zip(panels, checks.measures, strict=True):
         plot_elpd(elpd, measure, ax=panel)
-    _draw(figure, folder / "elpd", figures)
+    made["elpd"] = render(figure, file_format)
     for measure in checks.measures:
         mine = [p for p in checks.predictions if p.measure == measure]
         height = 1.0 + 0.16 * max(8, int(mine[0].has_hidden.sum()))
@@ -164,14 +170,15 @@ def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "
             panel.set_xlim(min(low), max(high))
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
-        _draw(figure, folder / f"predictive-{file_name(measure)}", figures)
+        made[f"predictive-{file_name(measure)}"] = render(figure, file_format)
         figure, panels = figure_grid(len(mine), height=2.4)
         for panel, prediction in zip(panels, mine, strict=True):
             plot_held_out_pit(prediction, ax=panel)
         highest = max(panel.get_ylim()[1] for panel in panels)
         for panel in panels:
             panel.set_ylim(0, highest)
-        _draw(figure, folder / f"pit-{file_name(measure)}", figures)
+        made[f"pit-{file_name(measure)}"] = render(figure, file_format)
+    return made
 
 
 def write_self_calibration(
@@ -180,36 +187,34 @@ def write_self_calibration(
     """Write ``self-calibration.csv`` and ``.parquet``, and a figure ``self-calibration-<model>-<engine>``
     each.
     """
-    _make(folder)
-    _write_all(tables({"self-calibration": self_calibration_frame(calibrations)}), folder)
-    if figures == "none":
-        return
-    from bayespool.plots import figure_grid, plot_ranks
+    files = tables({"self-calibration": self_calibration_frame(calibrations)})
+    if figures != "none":
+        from bayespool.plots import figure_grid, plot_ranks, render
 
-    for c in calibrations:
-        figure, panels = figure_grid(len(c.quantities), width=2.9, height=1.9)
-        for panel, quantity in zip(panels, c.quantities, strict=True):
-            plot_ranks(c, quantity, ax=panel)
-        figure.suptitle(f"{c.model}, {c.engine}, {len(c.ranks)} simulations", fontsize="medium")
-        figure.supxlabel("rank of the true value", fontsize="small")
-        figure.supylabel("share of ranks up to it, less the uniform one", fontsize="small")
-        _draw(figure, folder / f"self-calibration-{c.model}-{c.engine}", figures)
+        for c in calibrations:
+            figure, panels = figure_grid(len(c.quantities), width=2.9, height=1.9)
+            for panel, quantity in zip(panels, c.quantities, strict=True):
+                plot_ranks(c, quantity, ax=panel)
+            figure.suptitle(f"{c.model}, {c.engine}, {len(c.ranks)} simulations", fontsize="medium")
+            figure.supxlabel("rank of the true value", fontsize="small")
+            figure.supylabel("share of ranks up to it, less the uniform one", fontsize="small")
+            files[f"self-calibration-{c.model}-{c.engine}.{figures}"] = render(figure, figures)
+    write_folder(folder, SELF_CALIBRATION, {}, files)
 
 
 def write_engines(frame: pd.DataFrame, folder: Path, *, figures: FigureFormat = "png") -> None:
     """Write ``engines.csv`` and ``.parquet``, a row per run, and the figure ``engines``."""
-    _make(folder)
-    _write_all(tables({"engines": frame}), folder)
-    if figures == "none":
-        return
-    from bayespool.plots import figure_grid, plot_engines
+    files = tables({"engines": frame})
+    if figures != "none":
+        from bayespool.plots import figure_grid, plot_engines, render
 
-    figure, panels = figure_grid(3, height=0.5 * frame["model"].nunique() + 1.2)
-    for panel, what in zip(panels, ("mean", "lower", "upper"), strict=True):
-        plot_engines(frame, what, ax=panel)  # type: ignore[arg-type]
-        if what != "mean":
-            panel.set_yticks(panel.get_yticks(), [])
-    _draw(figure, folder / "engines", figures)
+        figure, panels = figure_grid(3, height=0.5 * frame["model"].nunique() + 1.2)
+        for panel, what in zip(panels, ("mean", "lower", "upper"), strict=True):
+            plot_engines(frame, what, ax=panel)  # type: ignore[arg-type]
+            if what != "mean":
+                panel.set_yticks(panel.get_yticks(), [])
+        files[f"engines.{figures}"] = render(figure, figures)
+    write_folder(folder, ENGINES, {}, files)
 
 
 def _calibration_cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
@@ -240,20 +245,3 @@ def _elpd_cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
         for _, row in table.iterrows()
     ]
     return header, rows
-
-
-def _make(folder: Path) -> None:
-    check_folder(folder, "check")
-    folder.mkdir(exist_ok=True)
-
-
-def _write_all(files: Mapping[str, bytes | str], folder: Path) -> None:
-    for name, content in files.items():
-        atomic_write(folder / name, content)
-
-
-def _draw(figure: Any, stem: Path, file_format: FigureFormat) -> None:
-    from bayespool.plots import render
-
-    if file_format != "none":
-        atomic_write(stem.with_name(f"{stem.name}.{file_format}"), render(figure, file_format))

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from bayespool import __version__
 from bayespool.errors import OutputError
 from bayespool.trec import atomic_write, read_back
@@ -44,7 +46,7 @@ def check_folder(folder: Path, experiment: str) -> None:
         raise OutputError(f"{folder}: there is no folder {place}; make it first")
     if not os.access(place, os.W_OK):
         raise OutputError(f"{folder}: the folder {place} cannot be written into")
-    other = _settings_in(folder).get("experiment", experiment)
+    other = _earlier(folder)[0] or experiment
     if other != experiment:
         raise OutputError(f"{folder}: holds the results of {other}; name another folder")
 
@@ -70,16 +72,20 @@ def write_folder(
     OutputError
         A file cannot be written; see `check_folder`.
     """
+    whole = {"bayespool": __version__, "experiment": experiment, **described, "files": sorted(files)}
+    settings = json.dumps(whole, indent=1, ensure_ascii=False, default=_plain) + "\n"
     check_folder(folder, experiment)
     folder.mkdir(exist_ok=True)
-    before = _settings_in(folder).get("files", [])
+    _, before = _earlier(folder)
     for name, content in files.items():
         atomic_write(folder / name, content)
-    whole = {"bayespool": __version__, "experiment": experiment, **described, "files": sorted(files)}
-    atomic_write(folder / _SETTINGS, json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
-    for name in before:
-        if name not in files and Path(name).name == name:
-            (folder / name).unlink(missing_ok=True)
+    atomic_write(folder / _SETTINGS, settings)
+    for path in (folder / name for name in before if name not in files and Path(name).name == name):
+        try:
+            if path.is_file():
+                path.unlink()
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be removed: {error.strerror or error}") from None
 
 
 def tables(frames: Mapping[str, pd.DataFrame]) -> dict[str, bytes | str]:
@@ -96,10 +102,20 @@ def tables(frames: Mapping[str, pd.DataFrame]) -> dict[str, bytes | str]:
     return files
 
 
-def _settings_in(folder: Path) -> dict[str, Any]:
-    """What ``settings.json`` says; nothing where there is none, or one of somebody else's."""
+def _earlier(folder: Path) -> tuple[str | None, list[str]]:
+    """Experiment and files of an earlier result, as ``settings.json`` has them; none where the file is not
+    one of ours.
+    """
     try:
-        found = json.loads(read_back(folder / _SETTINGS) or "{}")
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+        found = json.loads(read_back(folder / _SETTINGS) or "")
+        experiment, files = found["experiment"], found["files"]
+        ours = "bayespool" in found and isinstance(experiment, str)
+        ours = ours and all(isinstance(name, str) for name in files)
+    except (ValueError, KeyError, TypeError):
+        return None, []
+    return (experiment, list(files)) if ours else (None, [])
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy as Python's, anything else in words."""
+    return value.item() if isinstance(value, np.generic) else repr(value)

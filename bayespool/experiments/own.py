@@ -1,0 +1,109 @@
+"""What tells estimators of the caller's own apart: stored work of one must not be taken for another's."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from types import CodeType, FunctionType
+from typing import Any
+
+from bayespool.estimates import Estimator
+
+__all__ = ["own_estimators"]
+
+_SIMPLE = (str, bytes, int, float, bool, type(None))
+_OF_DATACLASSES = ("<string>", dataclasses.__file__)  # where the decorator's own methods come from
+_CLASS_CELL = "__class__"  # what super() needs
+
+
+class _Opaque(Exception):
+    """Something whose equality cannot be told."""
+
+
+def own_estimators(estimators: Iterable[tuple[str, Estimator]]) -> dict[str, Any]:
+    """Digests of the code of those estimators that are not the package's, by label.
+
+    Dataclasses are compared by the code of their methods and by plain class attributes; their fields are
+    settings, and described as such. What methods call outside the class does not count. Any other class, and
+    a dataclass that holds on to something else than plain values, equals nothing, itself included.
+
+    Parameters
+    ----------
+    estimators : iterable of (str, Estimator)
+
+    Returns
+    -------
+    dict
+        Empty where all are the package's.
+    """
+    found: dict[str, Any] = {}
+    for label, estimator in estimators:
+        cls = type(estimator)
+        if _is_ours(cls):
+            continue
+        try:
+            if "__dataclass_fields__" not in vars(cls):
+                raise _Opaque
+            digests = [_digest(c) for c in cls.__mro__ if not _is_ours(c) and c.__module__ != "builtins"]
+            found.setdefault("own estimators", {})[label] = digests
+        except _Opaque:
+            found.setdefault("own estimators that are no plain dataclasses", {})[label] = os.urandom(8).hex()
+    return found
+
+
+def _is_ours(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] == "bayespool"
+
+
+def _digest(cls: type) -> str:
+    parts = [f"{name}={part}" for name, member in sorted(vars(cls).items()) for part in _parts(name, member)]
+    digest = hashlib.blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
+    return f"{cls.__qualname__} {digest}"
+
+
+def _parts(name: str, member: Any) -> Iterator[str]:
+    """A member of a class as text; nothing for what Python puts there."""
+    dunder = name.startswith("__") and name.endswith("__")
+    if isinstance(member, staticmethod | classmethod):
+        member = member.__func__
+    if isinstance(member, property):
+        for function in (member.fget, member.fset, member.fdel):
+            yield from [] if function is None else _parts(name, function)
+    elif isinstance(member, functools.cached_property):
+        yield from _parts(name, member.func)
+    elif isinstance(member, FunctionType):
+        if not (dunder and member.__code__.co_filename in _OF_DATACLASSES):
+            yield _function(member)
+    elif not dunder and name != "_abc_impl":
+        yield _plain(member)
+
+
+def _function(function: FunctionType) -> str:
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    held = [_value(cell.cell_contents) for name, cell in cells if name != _CLASS_CELL]
+    defaults = [_value(x) for x in function.__defaults__ or ()]
+    named = [f"{name}={_value(x)}" for name, x in sorted((function.__kwdefaults__ or {}).items())]
+    return repr([_code(function.__code__), held, defaults, named])
+
+
+def _value(value: Any) -> str:
+    return _function(value) if isinstance(value, FunctionType) else _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, tuple):
+        return repr([_plain(x) for x in value])
+    if not isinstance(value, _SIMPLE):
+        raise _Opaque
+    return repr(value)
+
+
+def _code(code: CodeType) -> str:
+    constants = [
+        _code(x) if isinstance(x, CodeType) else repr(sorted(map(repr, x)) if isinstance(x, frozenset) else x)
+        for x in code.co_consts
+    ]
+    return repr([code.co_code.hex(), code.co_names, code.co_varnames, constants])
