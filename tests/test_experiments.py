@@ -792,6 +792,7 @@ def mae_of(estimator: Any, folder: Path) -> float:
     "parts",
     [
         {},
+        {"decorator": "@dataclass(frozen=True, slots=True)"},
         {"fields": "by: float = 0.1\n    kind = 'constant'"},
         {"by": "by = self.by if {'a', 'b', 'c'} else 0"},
         {"by": "by = (lambda x: x)(self.by)"},

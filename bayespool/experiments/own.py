@@ -6,8 +6,9 @@ import dataclasses
 import functools
 import hashlib
 import os
+import reprlib
 from collections.abc import Iterable, Iterator
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MemberDescriptorType
 from typing import Any
 
 from bayespool.estimates import Estimator
@@ -15,7 +16,7 @@ from bayespool.estimates import Estimator
 __all__ = ["own_estimators"]
 
 _SIMPLE = (str, bytes, int, float, bool, type(None))
-_OF_DATACLASSES = ("<string>", dataclasses.__file__)  # where the decorator's own methods come from
+_OF_DATACLASSES = ("<string>", dataclasses.__file__, reprlib.__file__)  # the decorator's own methods
 _CLASS_CELL = "__class__"  # what super() needs
 
 
@@ -77,7 +78,7 @@ def _parts(name: str, member: Any) -> Iterator[str]:
     elif isinstance(member, FunctionType):
         if not (dunder and member.__code__.co_filename in _OF_DATACLASSES):
             yield _function(member)
-    elif not dunder and name != "_abc_impl":
+    elif not dunder and name != "_abc_impl" and not isinstance(member, MemberDescriptorType):
         yield _plain(member)
 
 
