@@ -856,6 +856,14 @@ def test_a_class_below_a_dataclass_keeps_what_it_was_made_with(tmp_path: Path) -
         mae_of(Below(0.2), tmp_path)
 
 
+def test_a_result_can_be_pickled(result: LeaveOutResult) -> None:
+    again = pickle.loads(pickle.dumps(result))
+    assert tables(again) == tables(result)
+    assert again.settings == result.settings
+    estimator = PosteriorEstimator(model="ratio", priors={"mu": "Normal(-2, 1)"}, draws=7)
+    assert pickle.loads(pickle.dumps(estimator)) == estimator
+
+
 def test_topics_adjustment_has_an_experiment_of_its_own() -> None:
     for given in ("topics-adjustment", TopicsAdjustment(common_query_ids=("1",))):
         with pytest.raises(InputError, match="common-topics is the experiment for it"):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -100,6 +100,11 @@ class PosteriorEstimator:
                 f"model {self.model} has no prior {unknown[0]!r}", hint=f"it has {', '.join(known)}"
             )
         object.__setattr__(self, "priors", MappingProxyType(dict(self.priors)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        settings = {f.name: getattr(self, f.name) for f in fields(self)}
+        settings["priors"] = dict(self.priors)  # the proxy does not pickle
+        return partial(type(self), **settings), ()
 
     @property
     def name(self) -> str:
