@@ -18,7 +18,6 @@ drawn ones of the siblings. The truth chooses the best 75 % and the rows to coun
 from __future__ import annotations
 
 import argparse
-import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,38 +27,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from at_hand import collections_folder, read
 from calibration import short
+from published_experiments import AS_PUBLISHED, CUTOFFS, PAPER
 
-from bayespool import leave_out, read_collection
+from bayespool import leave_out
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning
-from bayespool.estimates import Estimates, Estimator
-from bayespool.experiments.error_measures import passed_over
+from bayespool.estimates import Estimates
+from bayespool.experiments import ALL_ESTIMATORS, passed_over
 from bayespool.measures import Precision
-from bayespool.scoring import parse_estimator
+from bayespool.posterior import PosteriorEstimator
 
 FloatArray = npt.NDArray[np.float64]
 
-POSTERIOR = "posterior-combined"
-AS_IT_STANDS = "lower-bound"
-CORRECTIONS = (
-    "background",
-    "interpolated",
-    "smoothed",
-    "systems-adjustment",
-    "anti-precision",
-    "condensed-list",
-)
+AS_IT_STANDS, *CORRECTIONS, POSTERIOR = ALL_ESTIMATORS
 LEAST_MAE = 0.005
 N_DRAWS = 2000
-CUTOFFS = (5, 10, 20, 30, 100)
-
-TABLE_2: dict[str, Any] = {
-    "top_pool": "kept",
-    "truth": "full",
-    "estimand": "complete",
-    "denominator": "run",
-}
+TABLE_2: dict[str, Any] = AS_PUBLISHED | PAPER
 EXPERIMENTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "Medical 2011, 41 runs": ("trec2011-medical", {}, {}),
     "TREC-2, 36 runs": ("trec2-adhoc", {}, {}),
@@ -114,9 +99,7 @@ class Keeping:
         self, collection: Collection, run_ids: Sequence[str] | None, measures: Sequence[Precision]
     ) -> tuple[Estimates, ...]:
         """What the estimator says, with its totals put aside."""
-        posterior: Estimator = parse_estimator(
-            POSTERIOR, estimand=self.estimand, random_seed=self.random_seed
-        )
+        posterior = PosteriorEstimator(estimand=self.estimand, random_seed=self.random_seed)
         estimates = posterior.estimate(collection, run_ids, measures)
         for of_measure in estimates:
             assert of_measure.draws is not None
@@ -134,9 +117,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("experiments", nargs="*", help=f"some of {'; '.join(EXPERIMENTS)}; default: all")
     arguments = parser.parse_args()
-    named = os.environ.get("BAYESPOOL_COLLECTIONS")
-    if not named:
-        parser.error("BAYESPOOL_COLLECTIONS is not set: it names the folder of the unpacked collections")
+    folder = collections_folder(parser)
     if unknown := set(arguments.experiments) - set(EXPERIMENTS):
         parser.error(f"no experiment {unknown.pop()!r}")
     print(
@@ -146,7 +127,7 @@ def main() -> None:
     print("| --- | --- |" + " ---: |" * 4 + " --- |" + " ---: |" * 4)
     rows: list[Row] = []
     for title in arguments.experiments or EXPERIMENTS:
-        of_title = table(title, Path(named))
+        of_title = table(title, folder)
         print(short("\n".join(map(str, of_title))), flush=True)
         rows += of_title
     counted = [row for row in rows if row.stands > LEAST_MAE]
@@ -179,17 +160,10 @@ class Row:
 def table(title: str, collections: Path) -> list[Row]:
     """A row per measure of one experiment."""
     name, reading, settings = EXPERIMENTS[title]
-    place = collections / name
     keeping = Keeping()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayespoolWarning)
-        collection = read_collection(
-            place / "qrels.txt",
-            pool=place / "runs",
-            organizations=place / "organizations.csv",
-            strict=False,
-            **reading,
-        )
+        collection = read(collections / name, **reading)
         depth = settings.get("pool_depth", collection.pool_depth)
         result = leave_out(
             collection,

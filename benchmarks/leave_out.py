@@ -19,7 +19,9 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bayespool import leave_out, read_collection
+from at_hand import collections_folder, read
+
+from bayespool import leave_out
 from bayespool.errors import BayespoolWarning
 from bayespool.experiments import ALL_ESTIMATORS
 
@@ -53,32 +55,23 @@ def main() -> int:
     parser.add_argument("experiments", nargs="*", help=f"some of {', '.join(EXPERIMENTS)}; default: all")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
-    named = os.environ.get("BAYESPOOL_COLLECTIONS")
-    if not named:
-        parser.error("BAYESPOOL_COLLECTIONS is not set: it names the folder of the unpacked collections")
+    folder = collections_folder(parser)
     if unknown := set(arguments.experiments) - set(EXPERIMENTS):
         parser.error(f"no experiment {unknown.pop()!r}")
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, {arguments.jobs} jobs")
     slow = False
     for name in arguments.experiments or EXPERIMENTS:
-        slow |= measure(EXPERIMENTS[name], Path(named), arguments.jobs)
+        slow |= measure(EXPERIMENTS[name], folder, arguments.jobs)
     return int(slow)
 
 
 def measure(experiment: Experiment, folder: Path, n_jobs: int) -> bool:
     """Print the times of an experiment; whether it took too long."""
-    place = folder / experiment.collection
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayespoolWarning)
         warnings.filterwarnings("ignore", "A worker stopped while some jobs")  # it had used much memory
-        collection = read_collection(
-            place / "qrels.txt",
-            pool=place / "runs",
-            organizations=place / "organizations.csv",
-            strict=False,
-            **experiment.reading,
-        )
+        collection = read(folder / experiment.collection, **experiment.reading)
         reading = time.perf_counter() - start
         start = time.perf_counter()
         result = leave_out(collection, MEASURES, estimators=experiment.estimators, n_jobs=n_jobs)

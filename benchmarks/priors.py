@@ -25,9 +25,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from at_hand import UNSET, read
 from scipy.special import expit
 
-from bayespool import Collection, judgment_counts, parse_measure, read_collection
+from bayespool import Collection, judgment_counts, parse_measure
 from bayespool.inference import Laplace
 from bayespool.models import LinearEvidence, linear_log_odds
 from bayespool.posterior import WITHOUT_POOL, ModelName, PosteriorEstimator, Task
@@ -131,16 +132,9 @@ def collections(settings: tuple[Setting, ...]) -> Iterator[tuple[str, Collection
     """The collections at each cutoff."""
     root = os.environ.get("BAYESPOOL_COLLECTIONS")
     if not root:
-        raise SystemExit("BAYESPOOL_COLLECTIONS is not set: it names the folder of the unpacked collections")
+        raise SystemExit(UNSET)
     for name, holes, depth, cutoffs in settings:
-        folder = Path(root) / name
-        collection = read_collection(
-            folder / "qrels.txt",
-            pool=folder / "runs",
-            organizations=folder / "organizations.csv",
-            strict=False,
-            max_holes=holes,
-        )
+        collection = read(Path(root) / name, max_holes=holes)
         if depth:
             collection = collection.truncate_pool(depth)
         for cutoff in cutoffs:

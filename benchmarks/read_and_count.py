@@ -22,6 +22,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from at_hand import collections_folder
+
 CUTOFFS = (5, 10, 20, 30, 100)
 LEAST_RATIO = 4.0
 MOST_MIB = 1024.0
@@ -38,10 +40,7 @@ def main() -> int:
     parser.add_argument("--job", choices=sorted(JOBS), help=argparse.SUPPRESS)
     parser.add_argument("--values", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    named = os.environ.get("BAYESPOOL_COLLECTIONS")
-    if not named:
-        parser.error("BAYESPOOL_COLLECTIONS is not set: it names the folder of the unpacked collections")
-    folder = Path(named) / arguments.collection
+    folder = collections_folder(parser) / arguments.collection
     if not (folder / "runs").is_dir():
         parser.error(f"there is no folder {folder / 'runs'}")
     if arguments.job:

@@ -20,6 +20,7 @@ __all__ = [
     "best_runs",
     "best_scores",
     "make_folds",
+    "n_best",
     "seed_of",
     "topics_of",
     "true_counts",
@@ -79,7 +80,7 @@ def make_folds(collection: Collection, settings: LeaveOutSettings) -> tuple[Fold
     InputError
         The pool is of a single organization (or run), or nothing of it would be reported.
     """
-    best_scores(np.zeros(len(collection.pooled_run_ids)), settings.top)
+    n_best(len(collection.pooled_run_ids), settings.top)
     groups: dict[tuple[str, ...], list[Precision]] = {}
     for measure in settings.measures:
         kept = collection.pooled_run_ids
@@ -116,19 +117,22 @@ def best_runs(collection: Collection, measure: Precision, settings: LeaveOutSett
 
 
 def best_scores(score: npt.NDArray[np.float64], top: float) -> npt.NDArray[np.intp]:
-    """Positions of the best ``top`` % of some scores, ascending.
+    """Positions of the best ``top`` % of some scores, ascending; of equal ones the earlier are taken."""
+    return np.sort(np.argsort(-score, kind="stable")[: n_best(len(score), top)])
 
-    Their number is rounded half up; of equal scores the earlier ones are taken.
+
+def n_best(n_runs: int, top: float) -> int:
+    """How many are the best ``top`` % of some runs, rounded half up.
 
     Raises
     ------
     InputError
-        They are none.
+        None.
     """
-    n_kept = int(top / 100 * len(score) + 0.5)
+    n_kept = int(top / 100 * n_runs + 0.5)
     if n_kept == 0:
-        raise InputError(f"the best {top:g} % of {len(score)} runs are none", hint="report on more of them")
-    return np.sort(np.argsort(-score, kind="stable")[:n_kept])
+        raise InputError(f"the best {top:g} % of {n_runs} runs are none", hint="report on more of them")
+    return n_kept
 
 
 def topics_of(

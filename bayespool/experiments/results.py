@@ -204,23 +204,22 @@ class LeaveOutResult:
         return str(parsed), parsed.cutoff
 
     @cached_property
-    def _significant(self) -> dict[str, npt.NDArray[np.bool_]]:
-        return {str(m): self.significant(m) for m in self.settings.measures}
+    def _significant(self) -> dict[str, npt.NDArray[np.bool_] | None]:
+        """By measure; None where no two runs could be tested."""
+        return {str(m): self.significant(m) if self._is_testable(m) else None for m in self.settings.measures}
 
-    def _sre_star(
-        self, truth: npt.NDArray[np.float64], value: npt.NDArray[np.float64], measure: str
-    ) -> float:
-        """NaN where no two runs could be tested."""
-        scored = (~np.isnan(self.true_scores(measure))).astype(int)
+    def _is_testable(self, measure: object) -> bool:
+        scores = self.true_scores(measure)
+        if self.settings.test == "tukey-hsd":
+            return bool(min(_complete_topics(scores).shape) > 1)
+        scored = (~np.isnan(scores)).astype(int)
         n_topics = scored @ scored.T  # of each pair
         np.fill_diagonal(n_topics, 0)
-        most = self.n_shared_topics(measure) if self.settings.test == "tukey-hsd" else n_topics.max()
-        if most < 2 or len(truth) < 2:
-            return float("nan")
-        return system_rank_error(truth, value, self._significant[measure])
+        return bool(n_topics.max() > 1)
 
     def _summarise(self, rows: pd.DataFrame, measure: str, label: str) -> dict[str, Any]:
         truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
+        significant = self._significant[measure]
         summary: dict[str, Any] = {
             "measure": measure,
             "estimator": label,
@@ -230,7 +229,7 @@ class LeaveOutResult:
             "bias": mean_error(truth, value),
             "topic_rmse": float(np.sqrt((rows["topic_rmse"].to_numpy() ** 2).mean())),
             "sre": system_rank_error(truth, value),
-            "sre_star": self._sre_star(truth, value, measure),
+            "sre_star": np.nan if significant is None else system_rank_error(truth, value, significant),
             "kendall_tau_b": kendall_tau_b(truth, value),
         }
         posterior = bool(rows["ci_prob"].notna().any())

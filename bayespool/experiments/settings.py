@@ -177,13 +177,11 @@ def _labelled(
     if isinstance(estimators, str):
         estimators = ALL_ESTIMATORS if estimators == "all" else (estimators,)
     if isinstance(estimators, Mapping):
-        labelled = tuple(
-            (label, _with_estimand(_parsed(e, **settings), estimand)) for label, e in estimators.items()
-        )
+        labelled = tuple((label, _parsed(e, estimand, **settings)) for label, e in estimators.items())
         refuse_idle_priors((e for _, e in labelled), settings.get("priors") or {})
         return labelled
     given = [one for e in estimators for one in (ALL_ESTIMATORS if e == "all" else (e,))]
-    parsed = [_with_estimand(_parsed(e, **settings), estimand) for e in given]
+    parsed = [_parsed(e, estimand, **settings) for e in given]
     refuse_idle_priors(parsed, settings.get("priors") or {})
     names = [e.name for e in parsed]
     labels = [
@@ -197,19 +195,15 @@ def _labelled(
     return tuple(zip(labels, parsed, strict=True))
 
 
-def _parsed(given: str | Estimator, **settings: Any) -> Estimator:
+def _parsed(given: str | Estimator, estimand: Estimand, **settings: Any) -> Estimator:
+    """The estimator for the experiment's estimand; one of the user's own may know of none."""
     name = given.partition("(")[0].strip() if isinstance(given, str) else ""
     if name == "topics-adjustment" or isinstance(given, TopicsAdjustment):
         raise InputError(
             "topics-adjustment needs topics on which a run outside the pool is judged; here there are none",
             hint="bayespool common-topics is the experiment for it",
         )
-    return parse_estimator(given, **settings)
-
-
-def _with_estimand(estimator: Estimator, estimand: Estimand) -> Estimator:
-    """The estimator for the experiment's estimand; one of the user's own may know of none."""
-    return changed(estimator, "estimand", estimand)
+    return changed(parse_estimator(given, **settings), "estimand", estimand)
 
 
 def changed(estimator: Estimator, name: str, value: object) -> Estimator:

@@ -145,7 +145,7 @@ def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "
     for (name, model), container in checks.containers.items():
         files[f"{file_name(name)}-{model}.nc"] = container_bytes(container)
     if figures != "none":
-        files |= {f"{name}.{figures}": content for name, content in _check_figures(checks, figures).items()}
+        files |= _check_figures(checks, figures)
     described = {**checks.metadata, "problems": list(checks.problems)}
     write_folder(folder, CHECK, described, files)
 
@@ -158,7 +158,7 @@ def _check_figures(checks: ModelChecks, file_format: Literal["png", "svg"]) -> d
     figure, panels = figure_grid(len(checks.measures), width=4.4, height=2.6)
     for panel, measure in zip(panels, checks.measures, strict=True):
         plot_elpd(elpd, measure, ax=panel)
-    made["elpd"] = render(figure, file_format)
+    made[f"elpd.{file_format}"] = render(figure, file_format)
     for measure in checks.measures:
         mine = [p for p in checks.predictions if p.measure == measure]
         height = 1.0 + 0.16 * max(8, int(mine[0].has_hidden.sum()))
@@ -170,14 +170,14 @@ def _check_figures(checks: ModelChecks, file_format: Literal["png", "svg"]) -> d
             panel.set_xlim(min(low), max(high))
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
-        made[f"predictive-{file_name(measure)}"] = render(figure, file_format)
+        made[f"predictive-{file_name(measure)}.{file_format}"] = render(figure, file_format)
         figure, panels = figure_grid(len(mine), height=2.4)
         for panel, prediction in zip(panels, mine, strict=True):
             plot_held_out_pit(prediction, ax=panel)
         highest = max(panel.get_ylim()[1] for panel in panels)
         for panel in panels:
             panel.set_ylim(0, highest)
-        made[f"pit-{file_name(measure)}"] = render(figure, file_format)
+        made[f"pit-{file_name(measure)}.{file_format}"] = render(figure, file_format)
     return made
 
 

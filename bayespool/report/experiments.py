@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def write_leave_out(result: LeaveOutResult, folder: Path, *, figures: FigureForm
         }
     )
     if figures != "none":
-        files |= {f"{name}.{figures}": content for name, content in _figures(result, figures).items()}
+        files |= _figures(result, figures)
     described = {
         "fingerprint": result.fingerprint,
         "pool": result.pool,
@@ -201,13 +201,13 @@ def _notes(result: LeaveOutResult, measure: Precision) -> list[str]:
 
 
 def _reliability(result: LeaveOutResult, measure: Precision) -> str:
-    found: dict[Any, Any] = result.reliability_frame().set_index("measure").to_dict("index")
     what = "reliability of the true scores: "
-    if (row := found.get(str(measure))) is None:
+    if min(len(result.true_scores(measure)), result.n_shared_topics(measure)) < 2:
         return f"{what}– (it needs two runs and two topics that all of them have)"
+    found = result.reliability(measure)
     ends = []
     for name, symbol in (("generalizability", "Eρ²"), ("dependability", "Φ")):
-        value, low, high = (float(row[f"{name}{end}"]) for end in ("", "_lower", "_upper"))
+        value, low, high = (getattr(found, f"{name}{end}") for end in ("", "_lower", "_upper"))
         interval = "" if np.isnan(low) else f" ({low:.3f}–{high:.3f})"
         ends.append(f"{symbol} {number(value, 3)}{interval}")
     return what + ", ".join(ends)
@@ -224,18 +224,18 @@ def _figures(result: LeaveOutResult, file_format: Literal["png", "svg"]) -> dict
     made = {}
     figure, (panel,) = figure_grid(1, width=8, height=4.5)
     plot_mae(result, ax=panel)
-    made["mae"] = render(figure, file_format)
+    made[f"mae.{file_format}"] = render(figure, file_format)
     for measure in result.settings.measures:
         name = file_name(measure)
         figure, panels = figure_grid(len(labels))
         for panel, label in zip(panels, labels, strict=True):
             plot_truth(result, measure, label, ax=panel)
-        made[f"truth-{name}"] = render(figure, file_format)
+        made[f"truth-{name}.{file_format}"] = render(figure, file_format)
         if posteriors:
             figure, panels = figure_grid(len(posteriors), height=3)
             for panel, label in zip(panels, posteriors, strict=True):
                 plot_pit(result, measure, label, ax=panel)
-            made[f"pit-{name}"] = render(figure, file_format)
+            made[f"pit-{name}.{file_format}"] = render(figure, file_format)
     return made
 
 
