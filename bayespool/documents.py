@@ -131,6 +131,21 @@ def unjudged_document_table(
     return DocumentTable(run, topic, pair, np.zeros(len(pair), dtype=np.int64), predictors)
 
 
+def document_table(
+    collection: Collection,
+    run: npt.NDArray[np.intp],
+    topic: npt.NDArray[np.intp],
+    rank: npt.NDArray[np.intp],
+    pair: IntArray,
+    *,
+    depth: int,
+    rel: int,
+) -> DocumentTable:
+    """Any documents with their predictors."""
+    predictors = _predictors(collection, run, topic, rank, pair, depth, rel)
+    return DocumentTable(run, topic, pair, np.zeros(len(pair), dtype=np.int64), predictors)
+
+
 def with_composition(
     collection: Collection, table: DocumentTable, *, cutoff: int, rel: int = 1
 ) -> DocumentTable:

@@ -1,4 +1,4 @@
-"""The one result of every estimator, and the one way to an interval."""
+"""The one result of every estimator."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.measures import Precision
+from bayespool.measures import Measure
+from bayespool.values import DEFAULT_CI_PROB, Values
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DEFAULT_CI_PROB", "Diagnostics", "Estimates", "Estimator", "ask", "equal_tailed_interval"]
-
-DEFAULT_CI_PROB = 0.95
+__all__ = ["Diagnostics", "Estimates", "Estimator", "ask"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -66,17 +65,17 @@ class Estimates:
     ----------
     method : str
         Name of the estimator.
-    measure : Precision
+    measure : Measure
     run_ids, query_ids : tuple of str
     per_topic : ndarray of float, shape (run, topic)
         Estimates per topic; their mean over topics is the run's, up to rounding. NaN where a method speaks of
         runs only.
     value : ndarray of float, shape (run,)
         Estimate of each run's mean over all topics of the qrels.
-    draws : ndarray of int32, shape (draw, run, topic), or None
-        Posterior draws of the number of relevant documents in the top n, so that ``draws / n`` are draws of
-        P@n; all runs share the relevance of a shared document in a draw only where the estimator says so.
-        None for point corrections.
+    draws : Values, shape (draw, run, topic), or None
+        Posterior draws of the measure, ``draws.scores()`` on each topic and ``draws.means()`` of runs; all
+        runs share the relevance of a shared document in a draw only where the estimator says so. None for
+        point corrections.
     std : ndarray of float, shape (run,), or None
         Standard error of ``value`` where the method has a sampling variance of its own (topics adjustment),
         or the posterior standard deviation.
@@ -94,17 +93,17 @@ class Estimates:
     Raises
     ------
     InputError
-        An array is not of the shape that it should have, or draws are not whole numbers from 0 to n.
+        An array is not of the shape that it should have, or draws are not amounts of the measure.
     """
 
     method: str
-    measure: Precision
+    measure: Measure
     run_ids: tuple[str, ...]
     query_ids: tuple[str, ...]
     per_topic: FloatArray
     value: FloatArray
     fingerprint: str
-    draws: npt.NDArray[np.int32] | None = None
+    draws: Values | None = None
     std: FloatArray | None = None
     notes: tuple[str, ...] = ()
     diagnostics: Diagnostics | None = None
@@ -115,28 +114,30 @@ class Estimates:
     def __post_init__(self) -> None:
         runs, topics = (len(self.run_ids),), (len(self.query_ids),)
         wanted = {"value": runs, "per_topic": runs + topics, "std": runs}
-        for name in (*wanted, "draws"):
+        for name, shape in wanted.items():
             array = getattr(self, name)
-            if array is None and name in ("std", "draws"):
+            if array is None and name == "std":
                 continue
             if not isinstance(array, np.ndarray):
                 raise InputError(f"{self.method}: {name} is no array")
-            if name in wanted and array.shape != wanted[name]:
-                raise InputError(f"{self.method}: {name} has the shape {array.shape}, not {wanted[name]}")
+            if array.shape != shape:
+                raise InputError(f"{self.method}: {name} has the shape {array.shape}, not {shape}")
         if self.notes and len(self.notes) != len(self.run_ids):
             raise InputError(f"{self.method}: {len(self.notes)} notes on {len(self.run_ids)} runs")
         if self.draws is None:
             return
-        if self.draws.shape[1:] != runs + topics or not len(self.draws):
+        if not isinstance(self.draws, Values):
+            raise InputError(f"{self.method}: draws are no Values", hint="bayespool.Values(amounts, unit)")
+        amount = self.draws.amount
+        if amount.shape[1:] != runs + topics or not len(amount):
             raise InputError(
-                f"{self.method}: draws have the shape {self.draws.shape}, not (draw, run, topic) with "
+                f"{self.method}: draws have the shape {amount.shape}, not (draw, run, topic) with "
                 f"{len(self.run_ids)} runs and {len(self.query_ids)} topics"
             )
-        whole = np.issubdtype(self.draws.dtype, np.integer)
-        if not whole or self.draws.min(initial=0) < 0 or self.draws.max(initial=0) > self.measure.cutoff:
-            raise InputError(
-                f"{self.method}: draws are not numbers of relevant documents in the top {self.measure.cutoff}"
-            )
+        least, most = (end * self.draws.unit for end in self.measure.range)
+        odd = self.draws.unit != self.measure.unit or self.measure.is_exact > self.draws.is_exact
+        if odd or amount.min(initial=least) < least - 1e-9 or amount.max(initial=least) > most + 1e-9:
+            raise InputError(f"{self.method}: draws are not amounts of {self.measure}")
 
     @property
     def posterior(self) -> Any:
@@ -155,18 +156,13 @@ class Estimates:
         """
         if self.draws is None:
             return np.full(len(self.run_ids), np.nan), np.full(len(self.run_ids), np.nan)
-        n_relevant = self.draws.sum(axis=2, dtype=np.int64)
-        low, high = equal_tailed_interval(n_relevant, ci_prob)
-        return low / (self.measure.cutoff * len(self.query_ids)), high / (
-            self.measure.cutoff * len(self.query_ids)
-        )
+        return self.draws.interval(ci_prob)
 
     def topic_interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
         """Ends of the interval per topic, two arrays of shape (run, topic); NaN without draws."""
         if self.draws is None:
             return np.full_like(self.per_topic, np.nan), np.full_like(self.per_topic, np.nan)
-        low, high = equal_tailed_interval(self.draws, ci_prob)
-        return low / self.measure.cutoff, high / self.measure.cutoff
+        return self.draws.topic_interval(ci_prob)
 
     def summary_frame(self, *, ci_prob: float = DEFAULT_CI_PROB, per_topic: bool = False) -> pd.DataFrame:
         """The one table of a result.
@@ -224,7 +220,7 @@ class Estimator(Protocol):
 
 
 def ask(
-    estimator: Estimator, collection: Collection, run_ids: Sequence[str], measures: Sequence[Precision]
+    estimator: Estimator, collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
 ) -> tuple[Estimates, ...]:
     """What an estimator says of some runs, once it is seen to speak of them.
 
@@ -234,7 +230,7 @@ def ask(
         One of the package's, or of the caller's own.
     collection : Collection
     run_ids : sequence of str
-    measures : sequence of Precision
+    measures : sequence of Measure
 
     Returns
     -------
@@ -260,32 +256,3 @@ def ask(
                 "all topics"
             )
     return found
-
-
-def equal_tailed_interval(
-    draws: npt.NDArray[Any], ci_prob: float
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Ends of the central interval over the first axis; both are values that were drawn.
-
-    Parameters
-    ----------
-    draws : ndarray, shape (draw, ...)
-    ci_prob : float in (0, 1)
-        At least this share of the draws lies inside, ends included, and at most (1 − ci_prob)/2 on either
-        side.
-
-    Returns
-    -------
-    lower, upper : ndarray, shape (...)
-
-    Examples
-    --------
-    >>> lower, upper = equal_tailed_interval(np.arange(101), 0.9)
-    >>> int(lower), int(upper)
-    (5, 95)
-    """
-    if not 0 < ci_prob < 1:
-        raise InputError(f"ci_prob {ci_prob} is not between 0 and 1")
-    ordered = np.sort(draws, axis=0)
-    tail = int(np.floor((1 - ci_prob) / 2 * len(ordered) + 1e-9))
-    return ordered[tail], ordered[len(ordered) - 1 - tail]

@@ -14,9 +14,9 @@ import numpy as np
 
 from bayespool.checking import HeldOutPrediction, SelfCalibration, ecdf_band
 from bayespool.errors import InputError
-from bayespool.estimates import equal_tailed_interval
 from bayespool.experiments import LeaveOutResult
 from bayespool.measures import parse_measure
+from bayespool.values import equal_tailed_interval
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -23,12 +23,13 @@ from bayespool.corrections import (
     SystemsAdjustment,
     TopicsAdjustment,
 )
-from bayespool.counts import Estimand, JudgmentCounts, judgment_counts
+from bayespool.counts import Bounds, Estimand, bounds
 from bayespool.errors import InputError, InputWarning
-from bayespool.estimates import DEFAULT_CI_PROB, Estimates, Estimator, ask
-from bayespool.measures import Precision, parse_measures
+from bayespool.estimates import Estimates, Estimator, ask
+from bayespool.measures import Measure, parse_measures
 from bayespool.pool import describe_pool
 from bayespool.posterior import MODEL_NAMES, PosteriorEstimator, prior_names
+from bayespool.values import DEFAULT_CI_PROB
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,9 +75,9 @@ class Scores:
     Attributes
     ----------
     run_ids, query_ids : tuple of str
-    measures : tuple of Precision
-    bounds : tuple of JudgmentCounts
-        Counts at each measure's cutoff, one per measure.
+    measures : tuple of Measure
+    bounds : tuple of Bounds
+        One per measure.
     estimates : tuple of Estimates
         Measure by measure, in the order of the estimators.
     ci_prob : float
@@ -87,8 +88,8 @@ class Scores:
 
     run_ids: tuple[str, ...]
     query_ids: tuple[str, ...]
-    measures: tuple[Precision, ...]
-    bounds: tuple[JudgmentCounts, ...]
+    measures: tuple[Measure, ...]
+    bounds: tuple[Bounds, ...]
     estimates: tuple[Estimates, ...]
     ci_prob: float
     metadata: Mapping[str, Any]
@@ -103,23 +104,23 @@ class Scores:
         raise KeyError(f"no estimates {method!r}, {str(measure)!r}; there are: {there}")
 
     @cached_property
-    def notes(self) -> dict[tuple[str, Precision], str]:
+    def notes(self) -> dict[tuple[str, Measure], str]:
         """What is off, by run and measure; empty text where nothing is."""
         notes = {}
         pool, deep = self.metadata["pool"], self.metadata["estimand"] == "complete"
-        for measure, counts in zip(self.measures, self.bounds, strict=True):
-            missing = (counts.n_missing[:, :, 0] == measure.cutoff).sum(axis=1)
+        for measure, found in zip(self.measures, self.bounds, strict=True):
+            missing = (found.n_missing == measure.cutoff).sum(axis=1)
             for r, run in enumerate(self.run_ids):
                 said = [] if pool["n_pooled_runs"] else ["no pooled runs"]
                 if pool["n_organizations"] == 1:
                     said.append("a pool of one organization: how organizations differ is not known from it")
-                if deep and (counts.n_unjudged[r, :, 0] > 0).any() and measure.cutoff > pool["depth"] > 0:
+                if deep and found.has_unjudged[r] and measure.cutoff > pool["depth"] > 0:
                     said.append(f"ranks below the pool depth of {pool['depth']} are extrapolated")
                 if missing[r]:
                     said.append(f"{missing[r]} of {len(self.query_ids)} topics missing from the run")
-                if not counts.n_unjudged[r].any():
+                if not found.has_unjudged[r]:
                     said.append("nothing unjudged")
-                elif not (counts.n_relevant[r] + counts.n_nonrelevant[r]).any():
+                elif not found.n_judged[r].any():
                     said.append("nothing of it is judged: are these the collection's document ids?")
                 for e in self.estimates:
                     if e.measure == measure and e.notes and e.notes[r]:
@@ -140,18 +141,17 @@ class Scores:
         import pandas as pd
 
         frames = []
-        for measure, counts in zip(self.measures, self.bounds, strict=True):
+        for measure, found in zip(self.measures, self.bounds, strict=True):
             n_topics = len(self.query_ids) if per_topic else 1
-            n_ranks = measure.cutoff if per_topic else measure.cutoff * len(self.query_ids)
-            # sums of integers, so that a bound and an estimate that reaches it are the same number
-            of_ranks = [counts.n_relevant, counts.n_relevant + counts.n_unjudged, counts.n_unjudged]
-            bounds = [(n if per_topic else n.sum(axis=1)).ravel() / n_ranks for n in of_ranks]
+            # one division of a total each: a bound and an estimate that reaches it are the same number
+            amounts = (found.low, found.high, found.width)
+            bounds_ = [(v.scores() if per_topic else v.means()).ravel() for v in amounts]
             columns: dict[str, Any] = {"run_id": np.repeat(np.array(self.run_ids, dtype=object), n_topics)}
             if per_topic:
                 columns["query_id"] = np.tile(np.array(self.query_ids, dtype=object), len(self.run_ids))
             columns |= {
                 "measure": str(measure),
-                **dict(zip(("lower", "upper", "residual"), bounds, strict=True)),
+                **dict(zip(("lower", "upper", "residual"), bounds_, strict=True)),
             }
             for e in (e for e in self.estimates if e.measure == measure):
                 columns[e.method] = (e.per_topic if per_topic else e.value).ravel()
@@ -227,14 +227,14 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
 
 
 def warn_of_unused_relevance(
-    collection: Collection, measures: Iterable[Precision], *, stacklevel: int = 2
+    collection: Collection, measures: Iterable[Measure], *, stacklevel: int = 2
 ) -> None:
     """Warn of a measure that asks for a relevance that no document of the qrels has.
 
     Parameters
     ----------
     collection : Collection
-    measures : iterable of Precision
+    measures : iterable of Measure
     stacklevel : int
         As for `warnings.warn`, from here.
 
@@ -360,10 +360,7 @@ def score(
         run_ids=targets,
         query_ids=collection.query_ids,
         measures=parsed,
-        bounds=tuple(
-            judgment_counts(collection, targets, cutoffs=m.cutoff, rel=m.rel, estimand=estimand)
-            for m in parsed
-        ),
+        bounds=tuple(bounds(collection, targets, m, estimand=estimand) for m in parsed),
         estimates=tuple(of_one[i] for i in range(len(parsed)) for of_one in results),
         ci_prob=ci_prob,
         metadata={

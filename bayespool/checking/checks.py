@@ -12,13 +12,12 @@ from bayespool import __version__
 from bayespool.checking.containers import gather_container
 from bayespool.checking.fitting import EngineName, Fitting
 from bayespool.checking.hidden import HiddenDocuments, pool_alone
-from bayespool.checking.predictions import HeldOutPrediction, check_pool, predict_held_out
+from bayespool.checking.predictions import HeldOutPrediction, check_pool, fit_folds, predict_held_out
 from bayespool.checking.tables import CI_PROBS, calibration_frame, elpd_frame, run_frame, stack
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.measures import Precision, parse_measures
-from bayespool.posterior import MODEL_NAMES, Task, prior_names
-from bayespool.posterior.estimator import COMBINED
+from bayespool.measures import Measure, parse_measures
+from bayespool.posterior import COMBINED, MODEL_NAMES, Task, evidence_depth, prior_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +45,7 @@ class ModelChecks:
     metadata: Mapping[str, Any]
 
     @cached_property
-    def measures(self) -> tuple[Precision, ...]:
+    def measures(self) -> tuple[Measure, ...]:
         """The measures, in their order."""
         return tuple(dict.fromkeys(p.measure for p in self.predictions))
 
@@ -148,23 +147,33 @@ def check_models(
     predictions: list[HeldOutPrediction] = []
     gathered = {}
     parsed, collection = parse_measures(measures), pool_alone(collection)
-    for measure in parsed:
-        task = Task(collection, (), measure, "pooled")
-        hidden = HiddenDocuments(task)
-        check_pool(hidden, n_folds)
-        of_measure = []
-        for name in names:
+    found: dict[tuple[Measure, str], HeldOutPrediction] = {}
+    for name in names:
+        for group in _sharing(name, parsed):
+            task = Task(collection, (), group[0], "pooled")
+            hidden = [HiddenDocuments(task, measure) for measure in group]
+            for one in hidden:
+                check_pool(one, n_folds)
             prepared = task.prepare(name, given)  # type: ignore[arg-type]
-            predicted = predict_held_out(
-                prepared, hidden, fitting, n_folds=n_folds, random_seed=random_seed, report=report
+            fits = fit_folds(
+                prepared, hidden[0], fitting, n_folds=n_folds, random_seed=random_seed, report=report
             )
-            of_measure.append(predicted)
+            whole = None
             if containers:
                 if report is not None:
-                    report(f"{measure}, {name}: the whole pool")
-                gathered[str(measure), name] = gather_container(
-                    prepared, hidden, fitting, predicted, random_seed=random_seed
+                    report(f"{', '.join(map(str, group))}, {name}: the whole pool")
+                whole = fitting.fit(prepared, prepared.evidence, random_seed)
+            for one in hidden:
+                predicted = predict_held_out(
+                    prepared, one, fitting, n_folds=n_folds, random_seed=random_seed, fits=fits
                 )
+                found[one.measure, name] = predicted
+                if whole is not None:
+                    gathered[str(one.measure), name] = gather_container(
+                        prepared, one, fitting, predicted, random_seed=random_seed, fit=whole
+                    )
+    for measure in parsed:
+        of_measure = [found[measure, name] for name in names]
         members = [p for p in of_measure if p.model in COMBINED]
         if len(members) == len(COMBINED):
             of_measure.append(stack(members, random_seed=random_seed))
@@ -188,6 +197,15 @@ def check_models(
             }
         ),
     )
+
+
+def _sharing(model: str, measures: Sequence[Measure]) -> list[list[Measure]]:
+    """Measures whose evidence for a model is the same, the deepest first in each group."""
+    groups: dict[tuple[int, int], list[Measure]] = {}
+    for measure in measures:
+        depth = evidence_depth(model, measure.cutoff)  # type: ignore[arg-type]
+        groups.setdefault((measure.rel, depth), []).append(measure)
+    return [sorted(group, key=lambda measure: -measure.cutoff) for group in groups.values()]
 
 
 def checked_models(models: str | Iterable[str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from bayespool.checking.hidden import HiddenDocuments, Rows, row_log_odds
 from bayespool.checking.predictions import HeldOutPrediction
 from bayespool.checking.priors import draw_priors
 from bayespool.posterior import Prepared, new_organization_effect
+
+if TYPE_CHECKING:
+    from bayespool.inference import Fit
 
 __all__ = ["gather_container"]
 
@@ -28,6 +31,7 @@ def gather_container(
     prediction: HeldOutPrediction,
     *,
     random_seed: int = 1,
+    fit: Fit | None = None,
 ) -> Any:
     """Fit a model to the whole pool, and put that beside its priors and its predictions.
 
@@ -39,6 +43,8 @@ def gather_container(
     prediction : HeldOutPrediction
         Of the same model, measure and fitting.
     random_seed : int
+    fit : Fit, optional
+        Of the model to the whole pool with this seed, if it is at hand.
 
     Returns
     -------
@@ -55,7 +61,8 @@ def gather_container(
     from bayespool.inference.container import build_container
 
     rows = hidden.rows(prepared.evidence)
-    fit = fitting.fit(prepared, prepared.evidence, random_seed)
+    if fit is None:
+        fit = fitting.fit(prepared, prepared.evidence, random_seed)
     shape = next(iter(fit.variables.values())).shape[:2]
     rng = np.random.default_rng([random_seed, 3])
     prior = draw_priors(prepared.structure(), shape[0] * shape[1], rng)

@@ -92,7 +92,7 @@ def compare_engines(
                 runs, found[engine], problem = _predict(prepared, hidden, fitting, n_folds, random_seed)
                 problems += [f"{engine}: {text}" for text in problem]
             columns["run_id"] = [hidden.counts.run_ids[r] for r in runs]
-            n_ranks = measure.cutoff * len(collection.query_ids)
+            n_ranks = measure.unit * len(collection.query_ids)
             known = hidden.counts.n_relevant.sum(axis=1)[runs, 0]
             columns |= _compare(found["laplace"], found["nuts"], known, n_ranks, ci_prob)
             frames.append(pd.DataFrame(columns | {"problems": "; ".join(problems)}))

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from bayespool.collection import UNJUDGED, Collection
 from bayespool.counts import HeldOutCounts, held_out_counts, held_out_documents
-from bayespool.measures import Precision
+from bayespool.errors import InputError
+from bayespool.measures import Measure, Precision
 from bayespool.posterior import Task
 
 if TYPE_CHECKING:
@@ -59,9 +60,21 @@ class HiddenDocuments:
     ----------
     task : Task
         Of a collection and a measure, without runs to score.
+    of : Measure or None
+        A measure that shares the task's evidence and looks no deeper; None for the task's own.
+
+    Raises
+    ------
+    InputError
+        The measure is not P@n: what is predicted are numbers of relevant documents.
     """
 
     task: Task
+    of: Measure | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.measure, Precision):
+            raise InputError(f"models are checked under P@n, not under {self.measure}")
 
     @property
     def collection(self) -> Collection:
@@ -69,9 +82,9 @@ class HiddenDocuments:
         return self.task.collection
 
     @property
-    def measure(self) -> Precision:
+    def measure(self) -> Measure:
         """The measure at whose cutoff documents are hidden."""
-        return self.task.measure
+        return self.of or self.task.measure
 
     @cached_property
     def run_index(self) -> npt.NDArray[np.intp]:
@@ -100,6 +113,14 @@ class HiddenDocuments:
         """The distinct hidden documents within the cutoff."""
         run, topic, _, pair, relevant = held_out_documents(
             self.collection, cutoff=self.measure.cutoff, rel=self.measure.rel
+        )
+        return _Documents(run, topic, pair, relevant.astype(np.int64))
+
+    @cached_property
+    def _counted(self) -> _Documents:
+        """The distinct hidden documents that models of counts learn from."""
+        run, topic, _, pair, relevant = held_out_documents(
+            self.collection, cutoff=self.task.count_depth, rel=self.measure.rel
         )
         return _Documents(run, topic, pair, relevant.astype(np.int64))
 
@@ -136,12 +157,12 @@ class HiddenDocuments:
         """
         from bayespool.models import LinearEvidence
 
-        learnt = self._documents
         if isinstance(evidence, LinearEvidence):
             table = self.task.hidden
             learnt = _Documents(table.run, table.topic, table.pair, table.relevant)
             run, topic, organization = evidence.run, evidence.topic, evidence.organization
         else:
+            learnt = self._counted
             run = self.run_index[evidence.hidden_run].astype(np.int64)
             topic, organization = evidence.hidden_topic, evidence.hidden_organization
         row = _rows_of(learnt, run, topic)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +16,21 @@ from bayespool.checking.hidden import HiddenDocuments, Rows, row_log_odds, witho
 from bayespool.checking.priors import draw_priors
 from bayespool.checking.uniformity import randomised_pit
 from bayespool.errors import InputError
-from bayespool.estimates import equal_tailed_interval
-from bayespool.measures import Precision
-from bayespool.posterior import Prepared, impute, new_organization_effect, with_interaction
+from bayespool.measures import Measure
+from bayespool.posterior import Prepared, evidence_depth, new_organization_effect, with_interaction
+from bayespool.values import equal_tailed_interval
 
-__all__ = ["HeldOutPrediction", "check_pool", "count_relevant", "deal_folds", "predict_held_out"]
+if TYPE_CHECKING:
+    from bayespool.inference import Fit
+
+__all__ = [
+    "HeldOutPrediction",
+    "check_pool",
+    "count_relevant",
+    "deal_folds",
+    "fit_folds",
+    "predict_held_out",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -35,7 +46,7 @@ class HeldOutPrediction:
     Attributes
     ----------
     model : str
-    measure : Precision
+    measure : Measure
     run_ids, organizations : tuple of str, one per run
     n_ranks : int
         Cutoff × topics.
@@ -59,7 +70,7 @@ class HeldOutPrediction:
     """
 
     model: str
-    measure: Precision
+    measure: Measure
     run_ids: tuple[str, ...]
     organizations: tuple[str, ...]
     n_ranks: int
@@ -116,6 +127,31 @@ def deal_folds(n_organizations: int, n_folds: int) -> IndexArray:
     return np.arange(n_organizations) % min(n_folds, n_organizations)
 
 
+def fit_folds(
+    prepared: Prepared,
+    hidden: HiddenDocuments,
+    fitting: Fitting,
+    *,
+    n_folds: int = 5,
+    random_seed: int = 1,
+    report: Callable[[str], None] | None = None,
+) -> tuple[Fit, ...]:
+    """Fits of a model to the hidden documents of all folds but one, for each; measures that share the
+    evidence share the fits. See `predict_held_out`.
+    """
+    check_pool(hidden, n_folds)
+    fold = deal_folds(len(hidden.organizations), n_folds)
+    fits = []
+    for f in range(int(fold.max()) + 1):
+        if report is not None:
+            report(f"{hidden.measure}, {prepared.model}: fold {f + 1} of {fold.max() + 1}")
+        seen = without_organizations(prepared.evidence, fold != f)
+        depth = evidence_depth(prepared.model, hidden.measure.cutoff)
+        seeds = np.random.SeedSequence([random_seed, depth, hidden.measure.rel, f, 1])
+        fits.append(fitting.fit(prepared, seen, int(seeds.generate_state(1)[0])))
+    return tuple(fits)
+
+
 def predict_held_out(
     prepared: Prepared,
     hidden: HiddenDocuments,
@@ -124,6 +160,7 @@ def predict_held_out(
     n_folds: int = 5,
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
+    fits: tuple[Fit, ...] | None = None,
 ) -> HeldOutPrediction:
     """Predict the hidden documents of each fold of organizations from the other folds.
 
@@ -144,6 +181,8 @@ def predict_held_out(
     random_seed : int
     report : callable, optional
         Called with what is being done.
+    fits : tuple of Fit, optional
+        Of `fit_folds` with the same arguments, if they are at hand.
 
     Returns
     -------
@@ -162,11 +201,10 @@ def predict_held_out(
     draws = np.zeros((n_draws, n_runs), dtype=np.int32)
     log_density = np.full(n_runs, np.nan)
     problems = []
-    for f in range(int(fold.max()) + 1):
-        if report is not None:
-            report(f"{hidden.measure}, {prepared.model}: fold {f + 1} of {fold.max() + 1}")
+    if fits is None:
+        fits = fit_folds(prepared, hidden, fitting, n_folds=n_folds, random_seed=random_seed, report=report)
+    for f, fit in enumerate(fits):
         seen = without_organizations(prepared.evidence, fold != f)
-        fit = fitting.fit(prepared, seen, _seed(random_seed, hidden.measure, f))
         problems += [f"fold {f + 1}: {problem}" for problem in fit.diagnostics.problems]
         parameters, rng = fit.draws(), _generator(random_seed, hidden.measure, f)
         row = np.flatnonzero(fold[rows.organization] == f)
@@ -190,7 +228,7 @@ def predict_held_out(
         measure=hidden.measure,
         run_ids=hidden.counts.run_ids,
         organizations=tuple(hidden.organizations[o] for o in hidden.organization),
-        n_ranks=hidden.measure.cutoff * len(hidden.counts.query_ids),
+        n_ranks=hidden.measure.unit * len(hidden.counts.query_ids),
         n_judged_relevant=hidden.counts.n_relevant.sum(axis=1, dtype=np.int32)[:, 0],
         n_hidden=n_hidden,
         n_hidden_relevant=n_hidden_relevant,
@@ -224,16 +262,20 @@ def count_relevant(
     log_odds : ndarray of float, shape (draw, row)
     rng : numpy.random.Generator
     """
-    run, topic, pair, document = hidden.places
+    from scipy.sparse import csr_array
+
+    run, _, _, document = hidden.places
     mine = np.isin(run, runs)
-    column = np.searchsorted(row, rows.of_document[document[mine]])
-    nothing = np.zeros((len(runs), len(hidden.counts.query_ids)), dtype=np.int32)
-    documents = (np.searchsorted(runs, run[mine]), topic[mine], pair[mine])
+    distinct, column = np.unique(document[mine], return_inverse=True)
+    place = np.searchsorted(runs, run[mine])
+    retrieved = csr_array((np.ones(len(place), dtype=np.int32), (place, column)), (len(runs), len(distinct)))
+    of_document = np.searchsorted(row, rows.of_document[distinct])
     counted = np.empty((len(log_odds), len(runs)), dtype=np.int32)
-    step = max(1, 2**24 // max(1, len(column), nothing.size))
+    step = max(1, 2**23 // max(1, len(distinct)))
     for first in range(0, len(log_odds), step):
-        some = impute(nothing, documents, log_odds[first : first + step][:, column], rng)
-        counted[first : first + step] = some.sum(axis=2, dtype=np.int32)
+        some = log_odds[first : first + step, of_document]
+        relevant = rng.logistic(size=some.shape) < some
+        counted[first : first + step] = (retrieved @ relevant.T.astype(np.int32)).T
     return counted
 
 
@@ -273,11 +315,5 @@ def _log_densities(rows: Rows, row: npt.NDArray[np.intp], log_odds: FloatArray) 
     return found
 
 
-def _generator(random_seed: int, measure: Precision, part: int) -> np.random.Generator:
+def _generator(random_seed: int, measure: Measure, part: int) -> np.random.Generator:
     return np.random.default_rng([random_seed, measure.cutoff, measure.rel, part])
-
-
-def _seed(random_seed: int, measure: Precision, part: int) -> int:
-    return int(
-        np.random.SeedSequence([random_seed, measure.cutoff, measure.rel, part, 1]).generate_state(1)[0]
-    )

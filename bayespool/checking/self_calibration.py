@@ -33,8 +33,8 @@ from bayespool.checking.priors import block_log_odds, draw_priors
 from bayespool.checking.uniformity import holm, randomised_rank, uniformity_p_value
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.measures import Precision, parse_measure
-from bayespool.posterior import MODEL_NAMES, Prepared, Task, impute, new_organization_effect
+from bayespool.measures import Measure, parse_measure
+from bayespool.posterior import MODEL_NAMES, Prepared, Task, new_organization_effect
 from bayespool.simulation import SimulationSettings, simulate
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def self_calibrate(
     names = (models,) if isinstance(models, str) else tuple(models)
     if min(n_simulations, n_draws) < 1:
         raise InputError("n_simulations and n_draws must be at least 1")
-    parsed = measure if isinstance(measure, Precision) else parse_measure(str(measure))
+    parsed = measure if isinstance(measure, Measure) else parse_measure(str(measure))
     if collection is None:
         collection = simulate(DESIGN, random_seed=_DESIGN_SEED).collection
     collection = pool_alone(collection)
@@ -253,10 +253,7 @@ class _Process:
         log_odds = row_log_odds(self.prepared.model, self.prepared.evidence, draws, self.new)
         effect = new_organization_effect(draws["sigma_organization"], self.n_seen, np.zeros(1), rng)
         n = self.prepared.evidence.n_hidden[self.new]
-        document = np.repeat(np.arange(len(n)), n)
-        nothing = np.zeros((1, 1), dtype=np.int32)
-        places = (np.zeros_like(document), np.zeros_like(document), np.arange(len(document), dtype=np.int32))
-        drawn = impute(nothing, places, (log_odds + effect)[:, document], rng)[:, 0, 0]
+        drawn = rng.binomial(n, expit(log_odds + effect)).sum(axis=1)
         return self._parameters(draws, seen) | {"new_run": drawn.astype(float)}
 
     def _parameters(self, draws: Mapping[str, FloatArray], seen: Evidence) -> dict[str, FloatArray]:

@@ -186,7 +186,7 @@ def run_frame(predictions: Sequence[HeldOutPrediction], ci_prob: float = 0.95) -
     """
     import pandas as pd
 
-    from bayespool.estimates import equal_tailed_interval
+    from bayespool.values import equal_tailed_interval
 
     frames = []
     for p in predictions:

@@ -165,6 +165,10 @@ class Collection:
         inside[self.document[index, :, : self.pool_depth]] = True
         return inside[:-1]
 
+    def depth_of(self, run_index: npt.NDArray[np.intp]) -> IntArray:
+        """Depth to which each of some runs was, or would have been, pooled, shape (run,)."""
+        return np.full(len(run_index), self.pool_depth, dtype=np.int32)
+
     @property
     def contributors(self) -> npt.NDArray[np.intp]:
         """Positions of the runs because of which something was judged, ascending: the pooled ones, and those

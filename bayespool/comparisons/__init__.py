@@ -10,7 +10,6 @@ from bayespool.comparisons.draws import (
     compare_draws,
     population_draws,
     rank_probabilities,
-    these_topics_draws,
 )
 from bayespool.comparisons.grading import brier_score, calibration_table
 from bayespool.comparisons.outcomes import Outcome, Reversals
@@ -68,7 +67,6 @@ __all__ = [
     "reversals",
     "rmse_surface",
     "significant_draws",
-    "these_topics_draws",
     "tukey_hsd",
     "tukey_significant",
     "variance_components",

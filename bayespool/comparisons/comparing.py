@@ -15,7 +15,6 @@ from bayespool.comparisons.draws import (
     Scope,
     compare_draws,
     population_draws,
-    these_topics_draws,
 )
 from bayespool.comparisons.repeated_tests import DRAW_TESTS, SignificantDraws, significant_draws
 from bayespool.comparisons.significance import (
@@ -26,9 +25,11 @@ from bayespool.comparisons.significance import (
     p_values,
 )
 from bayespool.errors import InputError
-from bayespool.estimates import DEFAULT_CI_PROB, Estimates, Estimator
-from bayespool.measures import Precision
+from bayespool.estimates import Estimates, Estimator
+from bayespool.measures import Measure
+from bayespool.posterior.randomness import key_of
 from bayespool.scoring import Scores, score
+from bayespool.values import DEFAULT_CI_PROB
 
 __all__ = ["DEFAULT_COMPARED", "compare", "compare_scores"]
 
@@ -158,7 +159,7 @@ def compare_scores(
             f"no scores as they stand to compare with: {AS_THEY_STAND} is missing",
             hint=f"score with {AS_THEY_STAND} among the estimators",
         )
-    draws: dict[tuple[Precision, str, Scope], DrawComparison] = {}
+    draws: dict[tuple[Measure, str, Scope], DrawComparison] = {}
     p: dict[TestKey, FloatArray] = {}
     adjusted: dict[TestKey, FloatArray] = {}
     significant: dict[TestKey, SignificantDraws] = {}
@@ -170,7 +171,9 @@ def compare_scores(
             p[key] = p_values(e.per_topic, test, random_seed=random_seed)
             adjusted[key] = adjust_p_values(p[key], within)
             if e.draws is not None and test in DRAW_TESTS:
-                significant[key] = significant_draws(e.draws, test=test, level=level, control=within)
+                significant[key] = significant_draws(
+                    e.draws.on_grid(), test=test, level=level, control=within
+                )
         if e.draws is not None:
             for scope in scopes:
                 draws[e.measure, e.method, scope] = _over_draws(e, scope, scores.ci_prob, rope, random_seed)
@@ -198,14 +201,9 @@ def _control_of(test: SignificanceTest, control: Control) -> Control:
 def _over_draws(e: Estimates, scope: Scope, ci_prob: float, rope: float, random_seed: int) -> DrawComparison:
     assert e.draws is not None
     if scope == "these-topics":
-        values: npt.NDArray[Any] = these_topics_draws(e.draws)
-        unit = e.measure.cutoff * len(e.query_ids)
-    else:
-        seed = int(
-            np.random.SeedSequence([random_seed, e.measure.cutoff, e.measure.rel]).generate_state(1)[0]
-        )
-        values, unit = population_draws(e.draws, random_seed=seed), e.measure.cutoff
-    return compare_draws(values, ci_prob=ci_prob, rope=rope, unit=unit)
+        return compare_draws(e.draws.totals(), ci_prob=ci_prob, rope=rope, unit=e.draws.per_mean())
+    values = population_draws(e.draws.amount, random_seed=key_of(random_seed, e.measure))
+    return compare_draws(values, ci_prob=ci_prob, rope=rope, unit=e.draws.unit)
 
 
 def _check(scopes: Sequence[str], tests: Sequence[str], control: str, level: float, rope: float) -> None:

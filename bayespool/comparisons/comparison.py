@@ -13,9 +13,10 @@ from bayespool.comparisons.draws import DrawComparison, Scope
 from bayespool.comparisons.reliability import dependability, generalizability
 from bayespool.comparisons.repeated_tests import SignificantDraws
 from bayespool.comparisons.significance import Control, SignificanceTest
-from bayespool.estimates import Estimates, equal_tailed_interval
-from bayespool.measures import Precision
+from bayespool.estimates import Estimates
+from bayespool.measures import Measure
 from bayespool.scoring import Scores
+from bayespool.values import equal_tailed_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,7 @@ AS_THEY_STAND = "lower-bound"
 """The method whose scores are those of the judgments as they stand: every unjudged document nonrelevant."""
 
 FloatArray = npt.NDArray[np.float64]
-TestKey = tuple[Precision, str, SignificanceTest]
+TestKey = tuple[Measure, str, SignificanceTest]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +41,14 @@ class Comparison:
     ----------
     scores : Scores
         The runs' bounds and estimates; the first method is the scores as they stand, ``lower-bound``.
-    draws : mapping of (Precision, method, scope) to DrawComparison
+    draws : mapping of (Measure, method, scope) to DrawComparison
         For methods with draws. Scope ``"these-topics"``: only unjudged documents are uncertain;
         ``"population"``: the topics are a sample, too.
-    p_values : mapping of (Precision, method, test) to ndarray of float, shape (run, run)
+    p_values : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
         Of the tests on each method's per-topic values, which are taken as known; not adjusted.
-    p_adjusted : mapping of (Precision, method, test) to ndarray of float, shape (run, run)
+    p_adjusted : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
         Adjusted for the family of all pairs; Tukey's are so by themselves.
-    significant : mapping of (Precision, method, test) to SignificantDraws
+    significant : mapping of (Measure, method, test) to SignificantDraws
         For methods with draws and the tests that are repeated in every draw (``paired-t``, ``tukey-hsd``).
     tests : tuple of str
     control : str
@@ -60,7 +61,7 @@ class Comparison:
     """
 
     scores: Scores
-    draws: Mapping[tuple[Precision, str, Scope], DrawComparison]
+    draws: Mapping[tuple[Measure, str, Scope], DrawComparison]
     p_values: Mapping[TestKey, FloatArray]
     p_adjusted: Mapping[TestKey, FloatArray]
     significant: Mapping[TestKey, SignificantDraws]
@@ -77,7 +78,7 @@ class Comparison:
         return self.scores.run_ids
 
     @property
-    def measures(self) -> tuple[Precision, ...]:
+    def measures(self) -> tuple[Measure, ...]:
         """The measures."""
         return self.scores.measures
 
@@ -204,7 +205,7 @@ class Comparison:
             reversal_risk=("reversal_risk", "mean"),
         ).reset_index()
 
-    def better_as_they_stand(self, measure: Precision, test: SignificanceTest) -> npt.NDArray[np.bool_]:
+    def better_as_they_stand(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
         """Where the row's run is significantly better than the column's on the scores as they stand."""
         value = self.scores[AS_THEY_STAND, measure].value
         found: npt.NDArray[np.bool_] = self.p_adjusted[measure, AS_THEY_STAND, test] <= self.level
@@ -233,7 +234,7 @@ class Comparison:
                 if e.draws is None:
                     value = float(coefficient(e.per_topic))
                 else:
-                    of_draws = coefficient(e.draws)
+                    of_draws = coefficient(e.draws.amount)
                     value = float(of_draws.mean())
                     lower, upper = (float(end) for end in equal_tailed_interval(of_draws, self.ci_prob))
                 said = (str(e.measure), e.method, name, value, lower, upper)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
-from bayespool.estimates import equal_tailed_interval
+from bayespool.values import equal_tailed_interval
 
 __all__ = [
     "DrawComparison",
@@ -22,7 +22,6 @@ __all__ = [
     "compare_draws",
     "population_draws",
     "rank_probabilities",
-    "these_topics_draws",
 ]
 
 Scope = Literal["these-topics", "population"]
@@ -87,12 +86,6 @@ class DrawComparison:
         return self.prob_rank @ np.arange(1, len(self.prob_rank) + 1)
 
 
-def these_topics_draws(draws: npt.NDArray[Any]) -> CountArray:
-    """Relevant documents over all topics, shape (draw, run), from draws of shape (draw, run, topic)."""
-    totals: CountArray = draws.sum(axis=2, dtype=np.int64)
-    return totals
-
-
 def population_draws(draws: npt.NDArray[Any], *, random_seed: int = 1) -> FloatArray:
     """Draws of the runs' means over the population that the topics are a sample of.
 
@@ -152,7 +145,7 @@ def compare_draws(
     Parameters
     ----------
     values : ndarray of int or float, shape (draw, run)
-        Of `these_topics_draws` or `population_draws`.
+        Totals over topics (`bayespool.values.Values.totals`), or `population_draws`.
     ci_prob : float in (0, 1)
         Probability of the intervals.
     rope : float, default 0
@@ -187,7 +180,7 @@ def compare_draws(
             difference = np.round(difference, _DECIMALS)
         n_greater[a, b], n_greater[b, a] = (difference > 0).sum(axis=0), (difference < 0).sum(axis=0)
         n_equal[a, b] = n_equal[b, a] = (difference == 0).sum(axis=0)
-        # a difference is a multiple of 1/unit, and the region is meant to hold its ends
+        # a difference of whole amounts is a multiple of 1/unit, and the region is meant to hold its ends
         near = np.abs(difference) <= rope * unit * (1 + 1e-12)
         n_equivalent[a, b] = n_equivalent[b, a] = near.sum(axis=0)
         mean[a, b] = difference.mean(axis=0) / unit

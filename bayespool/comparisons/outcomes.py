@@ -14,7 +14,7 @@ from bayespool.comparisons.grading import brier_score, calibration_table
 from bayespool.comparisons.repeated_tests import SignificantDraws
 from bayespool.comparisons.significance import Control, SignificanceTest
 from bayespool.corrections import Constants
-from bayespool.measures import Precision
+from bayespool.measures import Measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +52,7 @@ class Reversals:
 
     Attributes
     ----------
-    measure : Precision
+    measure : Measure
     groups : mapping of str to tuple of str
         ``"contributing"`` and ``"non-contributing"`` runs; pairs are formed within a group.
     n_judgments : tuple of int
@@ -71,7 +71,7 @@ class Reversals:
         As they were asked for.
     """
 
-    measure: Precision
+    measure: Measure
     groups: Mapping[str, tuple[str, ...]]
     n_judgments: tuple[int, ...]
     pool_depth: Mapping[int, int]

@@ -28,10 +28,10 @@ from bayespool.comparisons.significance import (
     p_values,
 )
 from bayespool.corrections import Constants, Interpolated, LowerBound, Smoothed, fit_constants
-from bayespool.counts import judgment_counts
+from bayespool.counts import bounds
 from bayespool.errors import InputError
 from bayespool.estimates import Estimates, Estimator, ask
-from bayespool.measures import Precision, parse_measure
+from bayespool.measures import Measure, parse_measure
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import parse_estimator, refuse_idle_priors
 
@@ -153,15 +153,14 @@ def reversals(
     residual = {}
     for group, runs in groups.items():
         for n, subset in subsets.items():
-            counts = judgment_counts(subset, runs, cutoffs=parsed.cutoff, rel=parsed.rel)
-            residual[group, n] = float(counts.residual.mean())
+            residual[group, n] = float(bounds(subset, runs, parsed).residual.mean())
             for name, estimator in chosen.items():
                 say(f"{group} runs, {n} judgments: {name}")
                 estimates = _estimate(estimator, subset, runs, parsed)
                 outcomes[group, n, name] = _outcome(estimates, test, level, control, random_seed)
                 if estimates.draws is None or test not in DRAW_TESTS:
                     continue
-                found = significant_draws(estimates.draws, test=test, level=level, control=control)
+                found = significant_draws(estimates.draws.on_grid(), test=test, level=level, control=control)
                 draws[group, n, name] = found
                 unknown = np.full(found.n_greater.shape, np.nan)
                 for share in announce:
@@ -226,23 +225,15 @@ def _groups(collection: Collection, run_ids: Iterable[str] | None) -> dict[str, 
 def _fit(
     collection: Collection,
     runs: tuple[str, ...],
-    measure: Precision,
+    measure: Measure,
     sizes: Sequence[int],
     methods: Sequence[str],
     random_seed: int,
 ) -> dict[str, Constants]:
     n_all = int((collection.relevance >= 0).sum())
     used = FIT_JUDGMENTS if FIT_JUDGMENTS[-1] < n_all else sizes
-    truth = judgment_counts(collection, runs, cutoffs=measure.cutoff, rel=measure.rel)
-    counts = [
-        judgment_counts(
-            judgment_subset(collection, n, random_seed=random_seed),
-            runs,
-            cutoffs=measure.cutoff,
-            rel=measure.rel,
-        )
-        for n in used
-    ]
+    truth = bounds(collection, runs, measure)
+    counts = [bounds(judgment_subset(collection, n, random_seed=random_seed), runs, measure) for n in used]
     return {method: fit_constants(method, counts, truth) for method in methods}  # type: ignore[arg-type]
 
 
@@ -256,7 +247,7 @@ def _with_constants(estimator: Any, constants: Constants) -> Estimator:
 
 
 def _estimate(
-    estimator: Estimator, collection: Collection, runs: tuple[str, ...], measure: Precision
+    estimator: Estimator, collection: Collection, runs: tuple[str, ...], measure: Measure
 ) -> Estimates:
     if isinstance(estimator, PosteriorEstimator):
         collection, runs = unpooled_copies(collection, runs)

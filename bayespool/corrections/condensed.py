@@ -1,4 +1,4 @@
-"""P@n of the list that is left when unjudged documents are dropped (Sakai 2007; Webber & Park 2009, §2).
+"""The measure of the list without unjudged documents (Sakai 2007; Webber & Park 2009, §2).
 
 References
 ----------
@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection
-from bayespool.counts import JudgmentCounts, condensed_counts
+from bayespool.counts import Bounds, condensed_levels
 
 __all__ = ["CondensedList"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CondensedList(PointCorrection):
-    """P@n after dropping every unjudged document of the ranking; a short list is padded with nonrelevant
-    ones.
+    """The measure after dropping every unjudged document of the ranking; nonrelevant ones pad a short list.
 
     Overestimates: what replaces an unjudged document was retrieved by others, too, and is the likelier to be
     relevant. The judged documents of the top n stay, so that the value lies between B and T. Both estimands
@@ -33,7 +30,7 @@ class CondensedList(PointCorrection):
         """``condensed-list``."""
         return "condensed-list"
 
-    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
-        """Share of relevant ones among the first n judged documents."""
-        condensed = condensed_counts(collection, counts.run_ids, cutoffs=counts.cutoffs, rel=rel)
-        return Corrected(condensed / np.array(counts.cutoffs))
+    def correct(self, collection: Collection, found: Bounds) -> Corrected:
+        """The measure of the first judged documents."""
+        condensed = condensed_levels(collection, found.run_ids, found.measure.cutoff)
+        return Corrected(found.measure.values(condensed).scores())

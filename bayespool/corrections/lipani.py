@@ -8,6 +8,7 @@ pool bias. SIGIR 2015, 103–112.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,8 +16,9 @@ import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection, lacks_pool
-from bayespool.counts import JudgmentCounts, composition_effects
+from bayespool.counts import Bounds, CompositionEffects, composition_effects
 from bayespool.errors import InputError
+from bayespool.measures import Precision
 
 __all__ = ["AntiPrecision"]
 
@@ -29,7 +31,8 @@ class AntiPrecision(PointCorrection):
     and Δk̄ = −ΔP − ΔP̄ the mean effects of composing it with the pooled runs, the estimate is s + k̄·max(Δk̄,
     0) if λ = k̄·(ΔP·s̄ − ΔP̄·s) > 0 (equation 3) and s otherwise. All is arithmetic on means over topics; per
     topic, the correction is shared out in proportion to the unjudged documents. A missing rank counts as
-    judged and nonrelevant, so that k̄ is the residual Δ and s̄ = 1 − s − k̄.
+    judged and nonrelevant, so that k̄ is the residual Δ and s̄ = 1 − s − k̄. Other measures than P@n have no
+    anti-precision, and their values are NaN.
 
     Parameters
     ----------
@@ -51,18 +54,35 @@ class AntiPrecision(PointCorrection):
         """``anti-precision``."""
         return "anti-precision"
 
-    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+    def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """B plus the correction, shared out by Δ."""
-        effects = composition_effects(
-            collection, counts.run_ids, cutoffs=counts.cutoffs, rel=rel, alpha=self.alpha
-        )
-        delta_p, delta_anti_p = effects.delta_precision.mean(axis=1), effects.delta_antiprecision.mean(axis=1)
-        s, k = counts.lower.mean(axis=1), counts.residual.mean(axis=1)
+        return self.correct_all(collection, [found])[0]
+
+    def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
+        """`correct` for several measures: runs are composed once for all cutoffs of a relevance level."""
+        effects: dict[int, CompositionEffects] = {}
+        for rel in {b.measure.rel for b in found if isinstance(b.measure, Precision)}:
+            cutoffs = sorted({b.measure.cutoff for b in found if b.measure.rel == rel})
+            effects[rel] = composition_effects(
+                collection, found[0].run_ids, cutoffs=cutoffs, rel=rel, alpha=self.alpha
+            )
+        return [
+            self._share_out(collection, b, effects[b.measure.rel])
+            if isinstance(b.measure, Precision)
+            else Corrected(np.full_like(b.lower, np.nan), notes=("defined for P@n alone",) * len(b.lower))
+            for b in found
+        ]
+
+    def _share_out(self, collection: Collection, found: Bounds, effects: CompositionEffects) -> Corrected:
+        c = effects.cutoffs.index(found.measure.cutoff)
+        delta_p = effects.delta_precision[:, :, c].mean(axis=1)
+        delta_anti_p = effects.delta_antiprecision[:, :, c].mean(axis=1)
+        s, k = found.lower.mean(axis=1), found.residual.mean(axis=1)
         fires = {
             "lambda": k * (delta_p * (1 - s - k) - delta_anti_p * s) > 0,
             "precision": delta_p > 0,
             "anti-precision": delta_anti_p < 0,
         }[self.trigger]
         share = np.where(fires, np.maximum(-delta_p - delta_anti_p, 0), 0)
-        share[lacks_pool(collection, counts)] = np.nan
-        return Corrected(counts.lower + counts.residual * share[:, None, :])
+        share[lacks_pool(collection, found)] = np.nan
+        return Corrected(found.lower + found.residual * share[:, None])

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection
-from bayespool.counts import JudgmentCounts
+from bayespool.counts import Bounds, JudgmentCounts
 from bayespool.errors import InputError
 
 __all__ = [
@@ -82,9 +82,9 @@ class LowerBound(PointCorrection):
         """``lower-bound``."""
         return "lower-bound"
 
-    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+    def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """B on each topic."""
-        return Corrected(counts.lower)
+        return Corrected(found.lower)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,9 +108,9 @@ class Background(PointCorrection):
         """``background``."""
         return "background"
 
-    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+    def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """X_B on each topic."""
-        return Corrected(background(counts.lower, counts.residual, self.e))
+        return Corrected(background(found.lower, found.residual, self.e))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,9 +137,9 @@ class Interpolated(PointCorrection):
         """``interpolated``."""
         return "interpolated"
 
-    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+    def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """X_I on each topic."""
-        return Corrected(interpolated(counts.lower, counts.residual, self.c, self.e))
+        return Corrected(interpolated(found.lower, found.residual, self.c, self.e))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,9 +163,9 @@ class Smoothed(PointCorrection):
         """``smoothed``."""
         return "smoothed"
 
-    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+    def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """X_M on each topic."""
-        return Corrected(smoothed(counts.lower, counts.residual, self.c, self.e))
+        return Corrected(smoothed(found.lower, found.residual, self.c, self.e))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +187,8 @@ class Constants:
 
 def fit_constants(
     method: Literal["background", "interpolated", "smoothed"],
-    counts: Iterable[JudgmentCounts],
-    truth: JudgmentCounts,
+    counts: Iterable[JudgmentCounts | Bounds],
+    truth: JudgmentCounts | Bounds,
 ) -> Constants:
     """Constants (C, E) of least RMSE against a fuller judgment set (Ravana & Moffat 2010, §4).
 
@@ -199,10 +199,11 @@ def fit_constants(
     ----------
     method : {"background", "interpolated", "smoothed"}
         For ``"background"`` C is NaN.
-    counts : iterable of JudgmentCounts
-        Counts of the same runs at the same cutoffs under several smaller judgment sets; all weigh alike.
-    truth : JudgmentCounts
-        Counts under the fullest set, whose lower bounds are the values to predict.
+    counts : iterable of JudgmentCounts or Bounds
+        Of the same runs at the same cutoffs, or under the same measure, with several smaller judgment sets;
+        all weigh alike.
+    truth : JudgmentCounts or Bounds
+        Under the fullest set, whose lower bounds are the values to predict.
 
     Returns
     -------
@@ -227,8 +228,7 @@ def fit_constants(
     from scipy.optimize import lsq_linear
 
     tables = list(counts)
-    axes = (truth.run_ids, truth.query_ids, truth.cutoffs)
-    if not tables or any((t.run_ids, t.query_ids, t.cutoffs) != axes for t in tables):
+    if not tables or any(_axes(t) != _axes(truth) for t in tables):
         raise InputError("fit_constants needs counts of the same runs, topics and cutoffs as the truth's")
     lower = np.concatenate([t.lower.ravel() for t in tables])
     residual = np.concatenate([t.residual.ravel() for t in tables])
@@ -249,6 +249,11 @@ def fit_constants(
         fitted[touched] = lsq_linear(design[:, touched], target, bounds=(0, 1), method="bvls").x
     error = target - design @ np.nan_to_num(fitted)
     return Constants(float(fitted[0]), float(fitted[1]), float(np.sqrt(np.mean(error**2))))
+
+
+def _axes(table: JudgmentCounts | Bounds) -> tuple[object, ...]:
+    asked = table.measure if isinstance(table, Bounds) else table.cutoffs
+    return table.run_ids, table.query_ids, asked
 
 
 def _check(**constants: float) -> None:

@@ -8,6 +8,7 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from bayespool.collection import UNJUDGED, Collection
 from bayespool.corrections.base import Corrected, FloatArray, PointCorrection, lacks_pool
-from bayespool.counts import JudgmentCounts, held_out_counts, judgment_counts
+from bayespool.counts import Bounds, bounds, held_out_levels
 from bayespool.errors import InputError
 
 __all__ = ["SystemsAdjustment", "TopicsAdjustment"]
@@ -51,24 +52,32 @@ class SystemsAdjustment(PointCorrection):
         """``systems-adjustment``."""
         return "systems-adjustment"
 
-    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+    def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """B + a on each topic."""
-        adjustment = np.zeros((len(counts.run_ids), len(counts.cutoffs)))
-        for row, run in enumerate(counts.run_ids):
-            held_out = held_out_counts(
-                collection,
-                cutoffs=counts.cutoffs,
-                rel=rel,
-                by=self.by,
-                substitute=run if self.substitute else None,
+        return self.correct_all(collection, [found])[0]
+
+    def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
+        """`correct` for several measures: what is hidden with a system held out is looked for once."""
+        depth = max(b.measure.cutoff for b in found)
+        pooled = np.array(collection.pooled_run_ids)
+        adjustment = np.zeros((len(found), len(found[0].run_ids)))
+        for row, run in enumerate(found[0].run_ids):
+            level, hidden = held_out_levels(
+                collection, depth, by=self.by, substitute=run if self.substitute else None
             )
-            others = np.array([other != run for other in held_out.run_ids], dtype=bool)
-            if others.any():
-                lost = held_out.n_hidden_relevant[others] / np.array(counts.cutoffs)
-                adjustment[row] = lost.mean(axis=(0, 1))
-        adjustment[lacks_pool(collection, counts)] = np.nan
-        everywhere = np.ones(len(counts.query_ids), dtype=bool)
-        return _adjusted(counts, adjustment, everywhere, within_bounds=self.within_bounds)
+            others = pooled != run
+            if not others.any():
+                continue
+            judged, kept = np.maximum(level[others], 0), np.where(hidden[others], 0, level[others])
+            for b, one in enumerate(found):
+                lost = one.measure.evaluate(judged) - one.measure.evaluate(np.maximum(kept, 0))
+                adjustment[b, row] = (lost / one.low.unit).mean()
+        everywhere = np.ones(len(collection.query_ids), dtype=bool)
+        corrected = []
+        for one, of_measure in zip(found, adjustment, strict=True):
+            of_measure[lacks_pool(collection, one)] = np.nan
+            corrected.append(_adjusted(one, of_measure, everywhere, within_bounds=self.within_bounds))
+        return corrected
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +109,7 @@ class TopicsAdjustment(PointCorrection):
         """``topics-adjustment``."""
         return "topics-adjustment"
 
-    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+    def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """B + a on the other topics, the full score on the common ones."""
         named = self.common_query_ids
         unknown = [q for q in named if q not in collection.query_ids]
@@ -108,57 +117,48 @@ class TopicsAdjustment(PointCorrection):
             raise InputError(f"common topics {unknown or 'none'} are not among the topics of the qrels")
         common = np.array([q in named for q in collection.query_ids])
         n_common, n_topics = int(common.sum()), len(common)
-        shape = (len(counts.run_ids), len(counts.cutoffs))
-        adjustment, std = np.zeros(shape), np.full(shape, np.nan)
-        for row, run in enumerate(counts.run_ids):
-            unpooled = judgment_counts(
-                _without(collection, run, common), run, cutoffs=counts.cutoffs, rel=rel
-            )
-            difference = counts.lower[row, common] - unpooled.lower[0, common]
-            adjustment[row] = difference.mean(axis=0)
+        adjustment, std = np.zeros(len(found.run_ids)), np.full(len(found.run_ids), np.nan)
+        for row, run in enumerate(found.run_ids):
+            unpooled = bounds(_without(collection, run, common), run, found.measure)
+            difference = found.lower[row, common] - unpooled.lower[0, common]
+            adjustment[row] = difference.mean()
             if n_common > 1:
-                variance = difference.var(axis=0, ddof=1)
+                variance = difference.var(ddof=1)
                 std[row] = np.sqrt((n_topics - n_common) / n_topics * variance / n_common)
         # mean unpooled score + a: on the common topics the two add up to the mean full score
-        adjustment[lacks_pool(collection, counts)] = np.nan
-        corrected = _adjusted(counts, adjustment, ~common, within_bounds=self.within_bounds)
-        holes: npt.NDArray[np.bool_] = np.any(counts.n_unjudged[:, common], axis=1)
-        idle: npt.NDArray[np.bool_] = ~(std < adjustment) & np.any(counts.n_unjudged, axis=1)
+        adjustment[lacks_pool(collection, found)] = np.nan
+        corrected = _adjusted(found, adjustment, ~common, within_bounds=self.within_bounds)
+        holes: npt.NDArray[np.bool_] = np.any(found.n_unjudged[:, common], axis=1)
+        idle: npt.NDArray[np.bool_] = ~(std < adjustment) & found.has_unjudged
         notes = tuple(
-            tuple(
-                "; ".join(
-                    [note] * bool(note)
-                    + ["common topics are not fully judged"] * bool(holes[r, c])
-                    + ["its standard error is not below the adjustment (equation 6)"] * bool(idle[r, c])
-                )
-                for r, note in enumerate(of_cutoff)
+            "; ".join(
+                [note] * bool(note)
+                + ["common topics are not fully judged"] * bool(holes[r])
+                + ["its standard error is not below the adjustment (equation 6)"] * bool(idle[r])
             )
-            for c, of_cutoff in enumerate(corrected.notes)
+            for r, note in enumerate(corrected.notes)
         )
         return Corrected(corrected.per_topic, std, notes)
 
 
 def _adjusted(
-    counts: JudgmentCounts, adjustment: FloatArray, topics: npt.NDArray[np.bool_], *, within_bounds: bool
+    found: Bounds, adjustment: FloatArray, topics: npt.NDArray[np.bool_], *, within_bounds: bool
 ) -> Corrected:
-    """B plus an adjustment of the mean over some topics, of shape (run, cutoff).
+    """B plus an adjustment of the mean over some topics, of shape (run,).
 
     Within bounds, the topics get it in proportion to their Δ, at most Δ itself; else each gets the same.
     """
     if not within_bounds:
-        corrected = counts.lower + np.where(topics[:, None], adjustment[:, None, :], 0)
-        return Corrected(corrected, notes=tuple(("",) * len(adjustment) for _ in counts.cutoffs))
-    residual = np.where(topics[:, None], counts.residual, 0)
+        corrected = found.lower + np.where(topics, adjustment[:, None], 0)
+        return Corrected(corrected, notes=("",) * len(adjustment))
+    residual = np.where(topics, found.residual, 0)
     room = residual.sum(axis=1)
     wanted = adjustment * topics.sum()
     share = np.where(room > 0, np.minimum(wanted / np.where(room > 0, room, 1), 1), 0)
     share = np.where(np.isnan(adjustment), np.nan, share)
     cut: npt.NDArray[np.bool_] = np.logical_and(wanted > room + 1e-12, room > 0)
-    notes = tuple(
-        tuple("adjustment cut to the upper bound" if cut[r, c] else "" for r in range(len(cut)))
-        for c in range(len(counts.cutoffs))
-    )
-    return Corrected(counts.lower + residual * share[:, None, :], notes=notes)
+    notes = tuple("adjustment cut to the upper bound" if was_cut else "" for was_cut in cut)
+    return Corrected(found.lower + residual * share[:, None], notes=notes)
 
 
 def _without(collection: Collection, run: str, topics: npt.NDArray[np.bool_]) -> Collection:

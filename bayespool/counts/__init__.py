@@ -3,11 +3,13 @@
 All tables cover many cutoffs in one pass and have the axes (run, topic, cutoff).
 """
 
+from bayespool.counts.bounds import Bounds, bounds, condensed_levels, ranked_levels
 from bayespool.counts.composition import CompositionEffects, composition_effects
 from bayespool.counts.held_out import (
     HeldOutCounts,
     held_out_counts,
     held_out_documents,
+    held_out_levels,
     states_without_own,
 )
 from bayespool.counts.judged import JudgmentCounts, condensed_counts, judgment_counts, unjudged_documents
@@ -17,15 +19,20 @@ __all__ = [
     "NONRELEVANT",
     "RELEVANT",
     "UNJUDGED_STATE",
+    "Bounds",
     "CompositionEffects",
     "Estimand",
     "HeldOutCounts",
     "JudgmentCounts",
+    "bounds",
     "composition_effects",
     "condensed_counts",
+    "condensed_levels",
     "held_out_counts",
     "held_out_documents",
+    "held_out_levels",
     "judgment_counts",
+    "ranked_levels",
     "states_without_own",
     "unjudged_documents",
 ]

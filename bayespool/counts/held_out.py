@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray, sole_contributor
+from bayespool.counts.bounds import ranked_levels
 from bayespool.counts.states import (
     NONRELEVANT,
     RELEVANT,
@@ -20,7 +21,7 @@ from bayespool.counts.states import (
     top_states,
 )
 
-__all__ = ["HeldOutCounts", "held_out_counts", "held_out_documents", "states_without_own"]
+__all__ = ["HeldOutCounts", "held_out_counts", "held_out_documents", "held_out_levels", "states_without_own"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +147,28 @@ def held_out_documents(
     run, topic, rank = np.nonzero(hidden & _is_best_ranked(document, hidden))
     relevant: npt.NDArray[np.bool_] = state[run, topic, rank] == RELEVANT
     return index[run], topic, rank + 1, document[run, topic, rank], relevant
+
+
+def held_out_levels(
+    collection: Collection,
+    depth: int,
+    *,
+    by: Literal["organization", "run"] = "organization",
+    substitute: str | None = None,
+) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.bool_]]:
+    """Relevance of the first documents of the pooled runs as `ranked_levels` has it, and which of them are
+    hidden where the run's contributor is held out; two arrays of shape (run, topic, rank).
+
+    ``by`` and ``substitute`` are those of `held_out_counts`.
+    """
+    index = np.flatnonzero(collection.pooled)
+    sole = sole_contributor(collection, by)
+    if substitute is not None:
+        sole = np.where(collection.pool(collection.run_index(substitute)), np.int32(-1), sole)
+    unit = collection.organization[index] if by == "organization" else index
+    own = np.append(sole, -1)[collection.document[index, :, :depth]] == unit[:, None, None]
+    level = ranked_levels(collection, index, depth)
+    return level, own & (level >= 0)
 
 
 def states_without_own(

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
+from bayespool.counts.bounds import condensed_levels
 from bayespool.counts.states import (
-    MISSING,
     NONRELEVANT,
     RELEVANT,
     UNJUDGED_STATE,
@@ -18,6 +18,7 @@ from bayespool.counts.states import (
     check_cutoffs,
     check_estimand,
     count_within,
+    reach_of,
     states,
     top_states,
 )
@@ -107,8 +108,9 @@ def judgment_counts(
     table = states(collection.relevance, rel)
     state = top_states(table, collection.document, index, cutoffs)
     if estimand == "pooled":
-        below = state[:, :, collection.pool_depth :]
-        below[below == UNJUDGED_STATE] = NONRELEVANT
+        reach = reach_of(collection, index, max(cutoffs), estimand)
+        below = np.arange(state.shape[2]) >= reach[:, None, None]
+        state[below & (state == UNJUDGED_STATE)] = NONRELEVANT
     n_relevant, n_nonrelevant, n_unjudged = (
         count_within(state == kind, cutoffs) for kind in (RELEVANT, NONRELEVANT, UNJUDGED_STATE)
     )
@@ -132,15 +134,7 @@ def condensed_counts(
 ) -> IntArray:
     """Relevant documents among the first n judged ones of the whole ranking, shape (run, topic, cutoff)."""
     cutoffs = check_cutoffs(cutoffs)
-    index = collection.run_index(run_ids)
-    table = np.append(states(collection.relevance, rel), np.int8(MISSING))
-    counts = np.empty((len(index), len(collection.query_ids), len(cutoffs)), dtype=np.int32)
-    for row, run in enumerate(index):
-        state = table[collection.document[run]]
-        place = np.cumsum(state <= RELEVANT, axis=1)
-        for c, cutoff in enumerate(cutoffs):
-            counts[row, :, c] = ((state == RELEVANT) & (place <= cutoff)).sum(axis=1)
-    return counts
+    return count_within(condensed_levels(collection, run_ids, max(cutoffs)) >= rel, cutoffs)
 
 
 def unjudged_documents(
@@ -158,7 +152,8 @@ def unjudged_documents(
     """
     check_estimand(collection, estimand)
     index = collection.run_index(run_ids)
-    depth = min(cutoff, collection.pool_depth) if estimand == "pooled" else cutoff
-    document = collection.document[index, :, :depth]
-    run, topic, rank = np.nonzero(np.append(collection.relevance < 0, False)[document])
+    reach = reach_of(collection, index, cutoff, estimand)
+    document = collection.document[index, :, : int(reach.max(initial=0))]
+    unjudged = np.append(collection.relevance < 0, False)[document]
+    run, topic, rank = np.nonzero(unjudged & (np.arange(document.shape[2]) < reach[:, None, None]))
     return run, topic, rank + 1, document[run, topic, rank]

@@ -20,6 +20,7 @@ __all__ = [
     "check_cutoffs",
     "check_estimand",
     "count_within",
+    "reach_of",
     "states",
     "top_states",
 ]
@@ -73,3 +74,12 @@ def check_estimand(collection: Collection, estimand: Estimand) -> None:
             "the pooled estimand needs a pool depth and none is known",
             hint="give the pooled runs, or ask for the complete estimand",
         )
+
+
+def reach_of(
+    collection: Collection, index: npt.NDArray[np.intp], cutoff: int, estimand: Estimand
+) -> IntArray:
+    """Down to which rank an unjudged document of each run may be relevant, shape (run,)."""
+    if estimand == "pooled":
+        return np.asarray(np.minimum(collection.depth_of(index), cutoff), dtype=np.int32)
+    return np.full(len(index), cutoff, dtype=np.int32)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
-from bayespool.estimates import equal_tailed_interval
+from bayespool.values import equal_tailed_interval
 
 __all__ = ["central_share", "covered", "crps", "pit_range", "randomised_pit"]
 
@@ -130,12 +130,12 @@ def crps(draws: IntDraws, truth: IntDraws) -> FloatArray:
     >>> crps(np.array([[1], [3]]), np.array([3])).tolist()
     [0.5]
     """
-    ordered = np.sort(np.asarray(draws, dtype=np.int64), axis=0)
+    ordered = np.sort(draws, axis=0)
     n_draws = len(ordered)
     if not n_draws:
         raise InputError("no draws")
     weight = 2 * np.arange(n_draws, dtype=np.int64) - (n_draws - 1)
-    spread = (weight[:, None] * ordered).sum(axis=0)  # Σ over pairs i < j of x_j − x_i, an integer
+    spread = (weight[:, None] * ordered).sum(axis=0)  # Σ over pairs i < j of x_j − x_i, exact for integers
     distance = np.abs(ordered - truth).sum(axis=0)
     score: FloatArray = distance / n_draws - spread / n_draws**2
     return score

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import judgment_counts
+from bayespool.counts import bounds
 from bayespool.errors import InputError
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.resampling import (
@@ -375,8 +375,7 @@ def _adjust_outside(
     spread = np.sqrt((n_topics - n_common) / (n_common * n_topics))
     columns: Columns = {}
     for m, measure in enumerate(settings.measures):
-        counts = judgment_counts(whole, run, cutoffs=measure.cutoff, rel=measure.rel)
-        truth = counts.lower[0, :, 0]
+        truth = bounds(whole, run, measure).lower[0]
         for label in settings.labels:
             unpooled = estimates[label][m].per_topic[0]
             errors = common_topics_errors(truth, unpooled, settings.n_common, order)

@@ -17,21 +17,18 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import JudgmentCounts, judgment_counts
-from bayespool.estimates import Estimates, Estimator, ask, equal_tailed_interval
+from bayespool.counts import Bounds, bounds
+from bayespool.estimates import Estimates, Estimator, ask
 from bayespool.experiments.calibration import covered, crps, pit_range, randomised_pit
-from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_counts, without
+from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_values, without
 from bayespool.experiments.settings import LeaveOutSettings, changed
 from bayespool.experiments.warned import Said, own_warnings
-from bayespool.measures import Precision
+from bayespool.values import equal_tailed_interval
 
-__all__ = ["COVERAGE_LEVELS", "NOT_COUNTED", "FoldResult", "naming", "run_fold", "seeded"]
+__all__ = ["COVERAGE_LEVELS", "FoldResult", "naming", "run_fold", "seeded"]
 
 COVERAGE_LEVELS = (50, 80, 95)
 """Levels, in percent, at which intervals are checked whatever ``ci_prob`` is."""
-
-NOT_COUNTED = -1
-"""Stands for the count of a topic that a run's score is not over (``denominator="run"``)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +40,8 @@ class FoldResult:
     fold : Fold
     rows : dict of str to list
         Columns of the table of runs, a row per measure, estimator and run.
-    true_counts : dict of str to ndarray of int32, shape (run, topic)
-        Relevant documents in the top n in truth, by measure; `NOT_COUNTED` on topics that the run's score is
-        not over.
+    true_scores : dict of str to ndarray of float, shape (run, topic)
+        True values by measure; NaN on topics that the run's score is not over.
     warnings : tuple of (str, str)
         Class and text of the warnings that came up, each once.
     seconds : dict of str to float
@@ -54,7 +50,7 @@ class FoldResult:
 
     fold: Fold
     rows: dict[str, list[Any]]
-    true_counts: dict[str, npt.NDArray[np.int32]]
+    true_scores: dict[str, npt.NDArray[np.float64]]
     warnings: Said = ()
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -87,16 +83,14 @@ def run_fold(collection: Collection, fold: Fold, settings: LeaveOutSettings) -> 
                 estimates[label] = ask(one, reduced, fold.run_ids, fold.measures)
         said += caught
     rows: dict[str, list[Any]] = {}
-    truths: dict[str, npt.NDArray[np.int32]] = {}
+    truths: dict[str, npt.NDArray[np.float64]] = {}
     with clock.stage("comparing with the truth"):
         counted = topics_of(collection, fold.run_ids, settings)
         for m, measure in enumerate(fold.measures):
-            truth = true_counts(collection, fold, measure, settings)
-            truths[str(measure)] = np.where(counted, truth.n_relevant, np.int32(NOT_COUNTED))
-            counts = judgment_counts(
-                reduced, fold.run_ids, cutoffs=measure.cutoff, rel=measure.rel, estimand=settings.estimand
-            )
-            compare = _Comparison(collection, fold, settings, measure, truth, counts, counted)
+            truth = true_values(collection, fold, measure, settings)
+            truths[str(measure)] = np.where(counted, truth.values.scores(), np.nan)
+            found = bounds(reduced, fold.run_ids, measure, estimand=settings.estimand)
+            compare = _Comparison(fold, settings, truth, found, counted)
             for label, of_measures in estimates.items():
                 for name, values in compare.columns(label, of_measures[m]).items():
                     rows.setdefault(name, []).extend(values)
@@ -105,12 +99,10 @@ def run_fold(collection: Collection, fold: Fold, settings: LeaveOutSettings) -> 
 
 @dataclass(frozen=True, eq=False)
 class _Comparison:
-    collection: Collection
     fold: Fold
     settings: LeaveOutSettings
-    measure: Precision
     truth: Truth
-    counts: JudgmentCounts
+    bounds: Bounds
     counted: npt.NDArray[np.bool_]
 
     @property
@@ -120,24 +112,21 @@ class _Comparison:
 
     def columns(self, label: str, estimates: Estimates) -> dict[str, list[Any]]:
         """Columns of one estimator's rows, one entry per run."""
-        fold, counts, truth = self.fold, self.counts, self.truth
+        fold, found, truth = self.fold, self.bounds, self.truth
         n_runs = len(fold.run_ids)
-        n_ranks = self.measure.cutoff * self.n_topics
-        n_relevant = counts.n_relevant.sum(axis=(1, 2))
-        n_unjudged = counts.n_unjudged.sum(axis=(1, 2))
-        error = estimates.per_topic - truth.n_relevant / self.measure.cutoff
+        error = estimates.per_topic - truth.values.scores()
         columns: dict[str, Any] = {
             "fold": [fold.name] * n_runs,
             "organization": [fold.organization] * n_runs,
             "run_id": list(fold.run_ids),
-            "measure": [str(self.measure)] * n_runs,
+            "measure": [str(found.measure)] * n_runs,
             "estimator": [label] * n_runs,
-            "truth": truth.n_relevant.sum(axis=1) / n_ranks,
+            "truth": truth.values.means(self.n_topics),
             "value": self._value(estimates),
-            **self._interval(label, estimates, n_unjudged > 0, n_ranks),
-            "bound_lower": n_relevant / n_ranks,
-            "bound_upper": (n_relevant + n_unjudged) / n_ranks,
-            "n_unjudged": n_unjudged,
+            **self._interval(label, estimates),
+            "bound_lower": found.low.means(self.n_topics),
+            "bound_upper": found.high.means(self.n_topics),
+            "n_unjudged": found.n_unjudged.sum(axis=1),
             "n_unknown": truth.n_unjudged.sum(axis=1),
             "topic_rmse": np.sqrt(np.where(self.counted, error**2, 0).sum(axis=1) / self.n_topics),
             "note": list(estimates.notes or ("",) * n_runs),
@@ -147,21 +136,16 @@ class _Comparison:
     def _value(self, estimates: Estimates) -> npt.NDArray[np.float64]:
         if self.settings.denominator == "qrels":
             return estimates.value
-        # B from integers, so that an estimate that leaves it alone is the same float as an equal truth
-        n_relevant = self.counts.n_relevant[:, :, 0]
-        added = np.where(self.counted, estimates.per_topic - n_relevant / self.measure.cutoff, 0)
-        lower = n_relevant.sum(axis=1) / (self.measure.cutoff * self.n_topics)
-        value: npt.NDArray[np.float64] = lower + added.sum(axis=1) / self.n_topics
+        # B from its total, so that an estimate that leaves it alone is the same float as an equal truth
+        added = np.where(self.counted, estimates.per_topic - self.bounds.lower, 0)
+        value: npt.NDArray[np.float64] = (
+            self.bounds.low.means(self.n_topics) + added.sum(axis=1) / self.n_topics
+        )
         return value
 
-    def _interval(
-        self,
-        label: str,
-        estimates: Estimates,
-        open_: npt.NDArray[np.bool_],
-        n_ranks: npt.NDArray[np.intp],
-    ) -> dict[str, Any]:
-        n_runs, draws = len(open_), estimates.draws
+    def _interval(self, label: str, estimates: Estimates) -> dict[str, Any]:
+        open_, draws = self.bounds.has_unjudged, estimates.draws
+        n_runs = len(open_)
         nothing = np.full(n_runs, np.nan)
         std = nothing if estimates.std is None else estimates.std * len(estimates.query_ids) / self.n_topics
         if draws is None:
@@ -169,16 +153,16 @@ class _Comparison:
             names = ("lower", "upper", "ci_prob")
             last = dict.fromkeys(("pit", "pit_lower", "pit_upper", "crps"), nothing)
             return {**dict.fromkeys(names, nothing), "std": std, **flags, **last}
-        total = draws.sum(axis=2, dtype=np.int64)
-        true_total = self.truth.n_relevant.sum(axis=1, dtype=np.int64)
+        total, true_total = draws.totals(), self.truth.values.totals()
+        per_mean = draws.per_mean(self.n_topics)
         low, high = equal_tailed_interval(total, self.settings.ci_prob)
         inside = {level: covered(total, true_total, level / 100) for level in COVERAGE_LEVELS}
-        seed = seed_of(self.settings.random_seed, "pit", self.fold.name, self.measure, label)
+        seed = seed_of(self.settings.random_seed, "pit", self.fold.name, self.bounds.measure, label)
         pit = randomised_pit(total, true_total, np.random.default_rng(seed).random(n_runs))
         below, up_to = pit_range(total, true_total)
         return {
-            "lower": low / n_ranks,
-            "upper": high / n_ranks,
+            "lower": low / per_mean,
+            "upper": high / per_mean,
             "ci_prob": np.full(n_runs, self.settings.ci_prob),
             "std": std,
             **{
@@ -188,7 +172,7 @@ class _Comparison:
             "pit": np.where(open_, pit, np.nan),
             "pit_lower": np.where(open_, below, np.nan),
             "pit_upper": np.where(open_, up_to, np.nan),
-            "crps": crps(total, true_total) / n_ranks,
+            "crps": crps(total, true_total) / per_mean,
         }
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import judgment_counts
+from bayespool.counts import bounds
 from bayespool.errors import InputError
 from bayespool.experiments.settings import LeaveOutSettings
-from bayespool.measures import Precision
+from bayespool.measures import Measure
+from bayespool.values import Values
 
 __all__ = [
     "Fold",
@@ -23,7 +24,7 @@ __all__ = [
     "n_best",
     "seed_of",
     "topics_of",
-    "true_counts",
+    "true_values",
     "without",
 ]
 
@@ -39,7 +40,7 @@ class Fold:
     organization : str
     run_ids : tuple of str
         The runs whose judgments go, and that are estimated.
-    measures : tuple of Precision
+    measures : tuple of Measure
     pooled_run_ids : tuple of str
         The runs that make the pool as long as nobody is left out.
     """
@@ -47,22 +48,22 @@ class Fold:
     name: str
     organization: str
     run_ids: tuple[str, ...]
-    measures: tuple[Precision, ...]
+    measures: tuple[Measure, ...]
     pooled_run_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """The counts of some runs with their own judgments back, shape (run, topic).
+    """What some runs are worth with their own judgments back.
 
     Attributes
     ----------
-    n_relevant : ndarray of int32
-    n_unjudged : ndarray of int32
+    values : Values, shape (run, topic)
+    n_unjudged : ndarray of int32, shape (run, topic)
         Unjudged in truth, too: what is relevant among them nobody knows, and it counts as nonrelevant.
     """
 
-    n_relevant: npt.NDArray[np.int32]
+    values: Values
     n_unjudged: npt.NDArray[np.int32]
 
 
@@ -81,7 +82,7 @@ def make_folds(collection: Collection, settings: LeaveOutSettings) -> tuple[Fold
         The pool is of a single organization (or run), or nothing of it would be reported.
     """
     n_best(len(collection.pooled_run_ids), settings.top)
-    groups: dict[tuple[str, ...], list[Precision]] = {}
+    groups: dict[tuple[str, ...], list[Measure]] = {}
     for measure in settings.measures:
         kept = collection.pooled_run_ids
         if settings.top_pool == "kept":
@@ -107,12 +108,11 @@ def make_folds(collection: Collection, settings: LeaveOutSettings) -> tuple[Fold
     return tuple(sorted(folds, key=lambda fold: -len(fold.run_ids) * len(fold.measures)))
 
 
-def best_runs(collection: Collection, measure: Precision, settings: LeaveOutSettings) -> tuple[str, ...]:
+def best_runs(collection: Collection, measure: Measure, settings: LeaveOutSettings) -> tuple[str, ...]:
     """The best ``top`` % of the pooled runs by their score on all judgments, in the collection's order."""
     runs = collection.pooled_run_ids
-    counts = judgment_counts(collection, runs, cutoffs=measure.cutoff, rel=measure.rel)
     n_topics = topics_of(collection, runs, settings).sum(axis=1)
-    score = counts.n_relevant.sum(axis=(1, 2)) / (measure.cutoff * n_topics)
+    score = bounds(collection, runs, measure).low.means(n_topics)
     return tuple(runs[i] for i in best_scores(score, settings.top))
 
 
@@ -151,7 +151,7 @@ def without(collection: Collection, fold: Fold) -> Collection:
     return collection.unpool([*gone, *fold.run_ids])
 
 
-def true_counts(collection: Collection, fold: Fold, measure: Precision, settings: LeaveOutSettings) -> Truth:
+def true_values(collection: Collection, fold: Fold, measure: Measure, settings: LeaveOutSettings) -> Truth:
     """What the judgments say of the fold's runs.
 
     With ``truth="repooled"`` each run is put back into the pool alone: judgments that only the other runs of
@@ -159,24 +159,17 @@ def true_counts(collection: Collection, fold: Fold, measure: Precision, settings
     the run brought itself.
     """
     gone = set(collection.pooled_run_ids) - set(fold.pooled_run_ids)
-    depth, siblings = collection.pool_depth, len(fold.run_ids) > 1
-    each = settings.truth == "repooled" and siblings and measure.cutoff > depth
+    depth = int(collection.depth_of(collection.run_index(fold.run_ids)).min())
+    each = settings.truth == "repooled" and len(fold.run_ids) > 1 and measure.cutoff > depth
     parts = [(run,) for run in fold.run_ids] if each else [fold.run_ids]
-    counts = []
+    found = []
     for part in parts:
         away = [*gone, *(set(fold.run_ids) - set(part))] if each else list(gone)
-        counts.append(
-            judgment_counts(
-                collection.unpool(away) if away else collection,
-                part,
-                cutoffs=measure.cutoff,
-                rel=measure.rel,
-                estimand=settings.estimand,
-            )
-        )
+        back = collection.unpool(away) if away else collection
+        found.append(bounds(back, part, measure, estimand=settings.estimand))
     return Truth(
-        np.concatenate([c.n_relevant[:, :, 0] for c in counts]),
-        np.concatenate([c.n_unjudged[:, :, 0] for c in counts]),
+        Values(np.concatenate([b.low.amount for b in found]), measure.unit),
+        np.concatenate([b.n_unjudged for b in found]),
     )
 
 

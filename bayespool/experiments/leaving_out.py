@@ -202,15 +202,15 @@ def _assemble(
     collection: Collection, pooled: Collection, settings: LeaveOutSettings, finished: Iterable[FoldResult]
 ) -> LeaveOutResult:
     columns: dict[str, list[Any]] = {}
-    true_counts: dict[tuple[str, str], npt.NDArray[np.int32]] = {}
+    true_scores: dict[tuple[str, str], npt.NDArray[np.float64]] = {}
     seconds: dict[str, float] = {}
     said: dict[tuple[str, str], None] = {}
     for result in finished:
         for name, values in result.rows.items():
             columns.setdefault(name, []).extend(values)
-        for measure, counts in result.true_counts.items():
-            true_counts |= {
-                (measure, run): of_run for run, of_run in zip(result.fold.run_ids, counts, strict=True)
+        for measure, scores in result.true_scores.items():
+            true_scores |= {
+                (measure, run): of_run for run, of_run in zip(result.fold.run_ids, scores, strict=True)
             }
         for stage, spent in result.seconds.items():
             seconds[stage] = seconds.get(stage, 0.0) + spent
@@ -221,7 +221,7 @@ def _assemble(
         pool=str(describe_pool(pooled)),
         query_ids=collection.query_ids,
         n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
-        true_counts=true_counts,
+        scores_in_truth=true_scores,
         warnings=tuple(said),
         seconds=seconds,
         _rows=_table(pooled, settings, columns),

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.counts import judgment_counts
+from bayespool.counts import bounds
 from bayespool.errors import InputError
-from bayespool.estimates import Estimates, equal_tailed_interval
 from bayespool.experiments.error_measures import mean_absolute_error, mean_error, root_mean_squared_error
 from bayespool.experiments.resampling import (
     Columns,
@@ -39,7 +38,6 @@ from bayespool.experiments.resampling import (
 )
 from bayespool.experiments.settings import Estimators, leave_out_settings
 from bayespool.experiments.warned import Said
-from bayespool.measures import Precision
 from bayespool.pool import describe_pool
 from bayespool.scoring import warn_of_unused_relevance
 
@@ -288,16 +286,12 @@ def _score_outside(whole: Collection, pool: RandomPool, settings: PoolWidthSetti
     names = np.array(whole.organizations)[whole.organization[whole.run_index(pool.target_run_ids)]]
     columns: Columns = {}
     for m, measure in enumerate(settings.measures):
-        n_ranks = measure.cutoff * len(whole.query_ids)
-        of_whole, of_drawn = (
-            judgment_counts(c, pool.target_run_ids, cutoffs=measure.cutoff, rel=measure.rel)
-            for c in (whole, reduced)
-        )
-        relevant = of_whole.n_relevant[:, :, 0]
+        of_whole, of_drawn = (bounds(c, pool.target_run_ids, measure) for c in (whole, reduced))
+        true = of_whole.low
         for label in settings.labels:
             found = estimates[label][m]
-            lower, upper = _interval(found, measure, settings.ci_prob)
-            truth = relevant.sum(axis=1) / n_ranks
+            lower, upper = found.interval(settings.ci_prob)
+            truth = true.means()
             more = {
                 "measure": [str(measure)] * len(truth),
                 "pool_width": [pool.width] * len(truth),
@@ -309,28 +303,16 @@ def _score_outside(whole: Collection, pool: RandomPool, settings: PoolWidthSetti
                 "truth": truth.tolist(),
                 "value": found.value.tolist(),
                 "error": (found.value - truth).tolist(),
-                "topic_rmse": np.sqrt(
-                    ((found.per_topic - relevant / measure.cutoff) ** 2).mean(axis=1)
-                ).tolist(),
-                "unjudged": (of_drawn.n_unjudged.sum(axis=(1, 2)) / n_ranks).tolist(),
-                "n_unknown": of_whole.n_unjudged.sum(axis=(1, 2)).tolist(),
-                "lower": lower,
-                "upper": upper,
+                "topic_rmse": np.sqrt(((found.per_topic - true.scores()) ** 2).mean(axis=1)).tolist(),
+                "unjudged": of_drawn.unjudged_share.tolist(),
+                "n_unknown": of_whole.n_unjudged.sum(axis=1).tolist(),
+                "lower": lower.tolist(),
+                "upper": upper.tolist(),
                 "ci_prob": [np.nan if found.draws is None else settings.ci_prob] * len(truth),
             }
             for name, values in more.items():
                 columns.setdefault(name, []).extend(values)
     return columns, said
-
-
-def _interval(found: Estimates, measure: Precision, ci_prob: float) -> tuple[list[float], list[float]]:
-    """Ends of the runs' intervals; from integers, as the truth is, so that a truth at an end is inside."""
-    if found.draws is None:
-        nothing = [float("nan")] * len(found.run_ids)
-        return nothing, list(nothing)
-    n_ranks = measure.cutoff * len(found.query_ids)
-    low, high = equal_tailed_interval(found.draws.sum(axis=2, dtype=np.int64), ci_prob)
-    return (low / n_ranks).tolist(), (high / n_ranks).tolist()
 
 
 def _summarise(rows: pd.DataFrame) -> dict[str, Any]:

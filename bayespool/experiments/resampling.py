@@ -29,7 +29,7 @@ from bayespool.experiments.parallel import completed
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.experiments.storage import Columns, PartStore, description_of
 from bayespool.experiments.warned import Said, own_warnings, warn_once
-from bayespool.measures import Precision
+from bayespool.measures import Measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ class PoolSettings:
 
     Attributes
     ----------
-    measures : tuple of Precision
+    measures : tuple of Measure
     estimators : tuple of (str, Estimator)
         Labels, and what is run under them.
     widths : tuple of int
@@ -88,7 +88,7 @@ class PoolSettings:
     random_seed : int
     """
 
-    measures: tuple[Precision, ...]
+    measures: tuple[Measure, ...]
     estimators: tuple[tuple[str, Estimator], ...]
     widths: tuple[int, ...]
     n_samples: int = 100

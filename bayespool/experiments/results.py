@@ -20,7 +20,7 @@ from bayespool.experiments.error_measures import (
     root_mean_squared_error,
     system_rank_error,
 )
-from bayespool.experiments.fold_results import COVERAGE_LEVELS, NOT_COUNTED
+from bayespool.experiments.fold_results import COVERAGE_LEVELS
 from bayespool.experiments.reliability import Reliability, reliability
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import parse_measure
@@ -47,8 +47,8 @@ class LeaveOutResult:
     query_ids : tuple of str
     n_pooled_runs : dict of str to int
         Pooled runs that were to choose from, by measure.
-    true_counts : mapping of (str, str) to ndarray of int32, shape (topic,)
-        Relevant documents in the top n in truth, by measure and run.
+    scores_in_truth : mapping of (str, str) to ndarray of float, shape (topic,)
+        True values by measure and run; NaN on topics that the run's score is not over.
     warnings : tuple of (str, str)
         Class and text of the warnings of all folds.
     seconds : mapping of str to float
@@ -61,7 +61,7 @@ class LeaveOutResult:
     pool: str
     query_ids: tuple[str, ...]
     n_pooled_runs: Mapping[str, int]
-    true_counts: Mapping[tuple[str, str], npt.NDArray[np.int32]]
+    scores_in_truth: Mapping[tuple[str, str], npt.NDArray[np.float64]]
     warnings: tuple[tuple[str, str], ...]
     seconds: Mapping[str, float]
     _rows: pd.DataFrame
@@ -156,17 +156,16 @@ class LeaveOutResult:
         """True scores of the reported runs, shape (run, topic), in the order of `frame`; NaN on topics that a
         run's score is not over.
         """
-        name, cutoff = self._measure(measure)
+        name = self._measure(measure)
         rows = self.frame()
         rows = rows[(rows["measure"] == name) & (rows["estimator"] == self.settings.labels[0])]
-        counts = np.array([self.true_counts[name, run] for run in rows["run_id"]])
-        return np.where(counts == NOT_COUNTED, np.nan, counts / cutoff)
+        return np.array([self.scores_in_truth[name, run] for run in rows["run_id"]])
 
     def mae_change(self, measure: object, estimator: str, *, reference: str = "lower-bound") -> float:
         """By how many percent an estimator's MAE is above a reference's, negative where it is below; NaN
         where the reference has no error.
         """
-        name, _ = self._measure(measure)
+        name = self._measure(measure)
         mae = self._summary.set_index(["measure", "estimator"])["mae"]
         if unknown := [label for label in (estimator, reference) if label not in self.settings.labels]:
             raise InputError(
@@ -196,12 +195,12 @@ class LeaveOutResult:
                 rows.append({"measure": str(measure), "n_runs": len(scores)} | found)
         return pd.DataFrame(rows, columns=columns)
 
-    def _measure(self, measure: object) -> tuple[str, int]:
+    def _measure(self, measure: object) -> str:
         parsed = parse_measure(measure)
         if parsed not in self.settings.measures:
             known = ", ".join(map(str, self.settings.measures))
             raise InputError(f"the experiment has no {parsed}", hint=f"it has {known}")
-        return str(parsed), parsed.cutoff
+        return str(parsed)
 
     @cached_property
     def _significant(self) -> dict[str, npt.NDArray[np.bool_] | None]:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import judgment_counts
+from bayespool.counts import bounds
 from bayespool.errors import InputError
 from bayespool.experiments.error_measures import (
     kendall_tau_b,
@@ -280,8 +280,7 @@ def _true_scores(whole: Collection, settings: LeaveOutSettings) -> dict[str, dic
     runs = whole.pooled_run_ids
     scores = {}
     for measure in settings.measures:
-        counts = judgment_counts(whole, runs, cutoffs=measure.cutoff, rel=measure.rel)
-        mean = counts.n_relevant.sum(axis=(1, 2)) / (measure.cutoff * len(whole.query_ids))
+        mean = bounds(whole, runs, measure).low.means()
         scores[str(measure)] = dict(zip(runs, mean.tolist(), strict=True))
     return scores
 

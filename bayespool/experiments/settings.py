@@ -11,11 +11,12 @@ from typing import Any, Literal, get_args
 from bayespool.corrections import TopicsAdjustment
 from bayespool.counts import Estimand
 from bayespool.errors import InputError
-from bayespool.estimates import DEFAULT_CI_PROB, Estimator
+from bayespool.estimates import Estimator
 from bayespool.experiments.own import own_estimators
-from bayespool.measures import Precision, parse_measures
+from bayespool.measures import Measure, parse_measures
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, parse_estimator, refuse_idle_priors
+from bayespool.values import DEFAULT_CI_PROB
 
 __all__ = [
     "ALL_ESTIMATORS",
@@ -44,7 +45,7 @@ class LeaveOutSettings:
 
     Attributes
     ----------
-    measures : tuple of Precision
+    measures : tuple of Measure
     estimators : tuple of (str, Estimator)
         Labels, and what is run under them.
     by : {"organization", "run"}
@@ -59,7 +60,7 @@ class LeaveOutSettings:
     random_seed : int
     """
 
-    measures: tuple[Precision, ...]
+    measures: tuple[Measure, ...]
     estimators: tuple[tuple[str, Estimator], ...]
     by: By = "organization"
     top: float = 100

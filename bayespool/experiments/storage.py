@@ -29,7 +29,7 @@ __all__ = ["Columns", "FoldStore", "PartStore", "description_of"]
 Columns = dict[str, list[Any]]
 
 _KEY = b"bayespool"
-_FORMAT = 4  # of the files, and of what the engines computed that are kept in them
+_FORMAT = 5  # of the files, and of what the engines computed that are kept in them
 _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
 
@@ -188,7 +188,7 @@ class FoldStore(PartStore):
         return FoldResult(
             fold,
             rows,
-            {name: np.array(counts, dtype=np.int32) for name, counts in rest["true_counts"].items()},
+            {name: np.array(scores, dtype=np.float64) for name, scores in rest["true_scores"].items()},
             tuple((name, text) for name, text in rest["warnings"]),
             rest["seconds"],
         )
@@ -196,7 +196,7 @@ class FoldStore(PartStore):
     def save_fold(self, result: FoldResult) -> None:
         """Store a fold, whole or not at all."""
         rest = {
-            "true_counts": {name: counts.tolist() for name, counts in result.true_counts.items()},
+            "true_scores": {name: scores.tolist() for name, scores in result.true_scores.items()},
             "warnings": result.warnings,
             "seconds": result.seconds,
         }

@@ -11,7 +11,7 @@ from bayespool.models.background import background, background_log_odds, backgro
 from bayespool.models.document import EVIDENCE_SLOPES, evidence, evidence_structure
 from bayespool.models.evidence import ModelEvidence, gather_evidence
 from bayespool.models.interpolated import interpolated, interpolated_log_odds, interpolated_structure
-from bayespool.models.linear import LinearEvidence, gather_documents, linear_log_odds
+from bayespool.models.linear import LinearEvidence, document_log_odds, gather_documents, linear_log_odds
 from bayespool.models.priors import Prior, parse_prior
 from bayespool.models.ratio import RATIO_SLOPES, ratio, ratio_structure
 from bayespool.models.smoothed import smoothed, smoothed_log_odds, smoothed_structure
@@ -30,6 +30,7 @@ __all__ = [
     "background",
     "background_log_odds",
     "background_structure",
+    "document_log_odds",
     "evidence",
     "evidence_structure",
     "gather_documents",

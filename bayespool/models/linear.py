@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
+from bayespool.compiled import compiled
 from bayespool.documents import COMPOSITION_PREDICTORS, DocumentTable
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE, Prior
 from bayespool.models.structure import Block, Coefficient, Group, Predictor, Structure
@@ -18,7 +19,14 @@ from bayespool.models.structure import Block, Coefficient, Group, Predictor, Str
 if TYPE_CHECKING:
     import pymc as pm
 
-__all__ = ["LinearEvidence", "gather_documents", "linear_graph", "linear_log_odds", "linear_structure"]
+__all__ = [
+    "LinearEvidence",
+    "document_log_odds",
+    "gather_documents",
+    "linear_graph",
+    "linear_log_odds",
+    "linear_structure",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -232,3 +240,31 @@ def linear_log_odds(draws: Mapping[str, FloatArray], topic: IndexArray, predicto
     log_odds += draws["mu"][:, None]
     log_odds += np.take(draws["topic_effect"], topic, axis=1)
     return log_odds
+
+
+def document_log_odds(intercept: FloatArray, beta: FloatArray, predictors: FloatArray) -> FloatArray:
+    """Log odds of documents of one topic, shape (draw, document): the same to the bit whatever other draws
+    and documents there are, which a product of matrices does not promise.
+
+    Parameters
+    ----------
+    intercept : ndarray of float, shape (draw,)
+        μ and the effect of the topic.
+    beta : ndarray of float, shape (draw, predictor)
+    predictors : ndarray of float, shape (document, predictor)
+    """
+    log_odds = np.empty((len(intercept), len(predictors)))
+    _fill_log_odds(intercept, beta, np.ascontiguousarray(predictors.T), log_odds)
+    return log_odds
+
+
+@compiled
+def _fill_log_odds(
+    intercept: FloatArray, beta: FloatArray, predictors: FloatArray, log_odds: FloatArray
+) -> None:
+    for i in range(log_odds.shape[0]):
+        log_odds[i] = intercept[i]
+        for k in range(predictors.shape[0]):
+            slope = beta[i, k]
+            for j in range(log_odds.shape[1]):
+                log_odds[i, j] += slope * predictors[k, j]

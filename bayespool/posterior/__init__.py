@@ -1,20 +1,35 @@
-"""Posterior estimators: build → sample → impute unjudged documents → `Estimates`."""
+"""Posterior estimators: evidence → model → draws → completed judgments → `Estimates`."""
 
 from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
-from bayespool.posterior.estimator import WITHOUT_POOL, PosteriorEstimator
-from bayespool.posterior.imputation import impute, new_organization_effect
-from bayespool.posterior.interaction import cell_of_document, interaction_scale, with_interaction
-from bayespool.posterior.preparation import MODEL_NAMES, ModelName, Prepared, Task, prior_names
+from bayespool.posterior.completion import Completion, Component
+from bayespool.posterior.estimator import COMBINED, WITHOUT_POOL, PosteriorEstimator
+from bayespool.posterior.interaction import interaction_scale, with_interaction
+from bayespool.posterior.organizations import new_organization_effect
+from bayespool.posterior.preparation import (
+    DEPTHS,
+    MODEL_NAMES,
+    ModelName,
+    Prepared,
+    Task,
+    evidence_depth,
+    prior_names,
+)
+from bayespool.posterior.unknowns import Unknowns, find_unknowns
 
 __all__ = [
+    "COMBINED",
+    "DEPTHS",
     "MODEL_NAMES",
     "WITHOUT_POOL",
+    "Completion",
+    "Component",
     "ModelName",
     "PosteriorEstimator",
     "Prepared",
     "Task",
-    "cell_of_document",
-    "impute",
+    "Unknowns",
+    "evidence_depth",
+    "find_unknowns",
     "interaction_scale",
     "log_predictive_densities",
     "mix",

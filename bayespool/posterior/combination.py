@@ -6,17 +6,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
 from bayespool.errors import DiagnosticsWarning
-from bayespool.posterior.imputation import new_organization_effect
 from bayespool.posterior.interaction import interaction_scale, with_interaction
+from bayespool.posterior.organizations import new_organization_effect
 from bayespool.posterior.preparation import Prepared
 
-__all__ = ["log_predictive_densities", "mix", "stacking_weights"]
+__all__ = ["log_predictive_densities", "members_of_draws", "mix", "stacking_weights"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -27,7 +28,7 @@ _PRIOR_ORGANIZATIONS = 0.1  # the weights start from equal ones that count as mu
 
 
 def log_predictive_densities(
-    prepared: Mapping[str, Prepared], random_seed: int
+    prepared: Mapping[Any, Prepared], random_seed: int
 ) -> tuple[FloatArray, FloatArray]:
     """How well each model predicts the number of relevant hidden documents of runs of organizations it has
     not seen.
@@ -136,7 +137,11 @@ def mix(
     rng : numpy.random.Generator
     """
     n = len(draws[0])
-    position = (rng.permutation(n) + rng.random(n)) / n
-    model = np.searchsorted(np.cumsum(weights), position).clip(max=len(weights) - 1)
-    mixed: npt.NDArray[np.int32] = np.stack(draws)[model, np.arange(n)]
+    mixed: npt.NDArray[np.int32] = np.stack(draws)[members_of_draws(n, weights, rng), np.arange(n)]
     return mixed
+
+
+def members_of_draws(n: int, weights: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Which model each of n draws of the mixture is of, in proportion to the weights, shape (draw,)."""
+    position = (rng.permutation(n) + rng.random(n)) / n
+    return np.searchsorted(np.cumsum(weights), position).clip(max=len(weights) - 1)

@@ -1,26 +1,33 @@
-"""Posterior estimators: evidence → model → draws → imputed unjudged documents → `Estimates`."""
+"""Posterior estimators: evidence → model → draws → completed judgments → `Estimates`."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, partial
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.counts import Estimand
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.estimates import Diagnostics, Estimates
-from bayespool.measures import parse_measures
-from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
-from bayespool.posterior.imputation import impute, new_organization_effect
-from bayespool.posterior.interaction import cell_of_document, with_interaction
-from bayespool.posterior.preparation import MODEL_NAMES, ModelName, Prepared, Task, prior_names
+from bayespool.measures import Measure, parse_measure, parse_measures
+from bayespool.posterior.combination import log_predictive_densities, members_of_draws, stacking_weights
+from bayespool.posterior.completion import Completion, Component
+from bayespool.posterior.organizations import named_organization_effects
+from bayespool.posterior.preparation import (
+    MODEL_NAMES,
+    ModelName,
+    Prepared,
+    Task,
+    evidence_depth,
+    prior_names,
+)
+from bayespool.values import Values
 
 if TYPE_CHECKING:
     from bayespool.inference import CompiledModel, Fit
@@ -135,126 +142,156 @@ class PosteriorEstimator:
         DiagnosticsWarning
             A check of the draws failed; the runs' notes say so, too.
         """
-        if run_ids is None:
-            run_ids = [
-                r for r, pooled in zip(collection.run_ids, collection.pooled, strict=True) if not pooled
-            ]
-        targets = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
-        sampler = _Sampler(self)
-        return tuple(
-            self._estimate(
-                Task(collection, targets, measure, self.estimand, 2 if self.model == "combined" else 1),
-                sampler,
-                np.random.SeedSequence([self.random_seed, measure.cutoff, measure.rel]),
-            )
-            for measure in parse_measures(measures)
+        targets = _targets(collection, run_ids)
+        asked, sampler = parse_measures(measures), _Sampler(self)
+        found: dict[Measure, Estimates] = {}
+        for group in self._groups(collection, asked):
+            completion = self._complete(collection, targets, group[0], sampler)
+            for measure, values in zip(group, completion.evaluate(*group), strict=True):
+                found[measure] = self._estimates(completion, measure, values)
+        return tuple(found[measure] for measure in asked)
+
+    def complete(
+        self, collection: Collection, run_ids: str | Iterable[str] | None = None, measure: object = "P@10"
+    ) -> Completion:
+        """The completed judgments that `estimate` computes values from.
+
+        Parameters
+        ----------
+        collection : Collection
+        run_ids : str or iterable of str, optional
+            Default: the runs that were not pooled.
+        measure : measure
+            Its cutoff is the depth to which judgments are completed, its rel what counts as relevant. Every
+            measure that looks no deeper can be evaluated on them.
+
+        Returns
+        -------
+        Completion
+
+        Warns
+        -----
+        DiagnosticsWarning
+            A check of the draws failed.
+        """
+        return self._complete(
+            collection, _targets(collection, run_ids), parse_measure(measure), _Sampler(self)
         )
 
-    def _estimate(self, task: Task, sampler: _Sampler, seeds: np.random.SeedSequence) -> Estimates:
-        counts, measure = task.counts, task.measure
-        fits: dict[str, Fit] = {}
+    def _groups(self, collection: Collection, measures: Sequence[Measure]) -> list[list[Measure]]:
+        """Measures that share a completion: of one relevance and depth of evidence, the deepest first."""
+        groups: dict[tuple[Any, ...], list[Measure]] = {}
+        models: dict[tuple[int, int], tuple[ModelName, ...]] = {}
+        for measure in measures:
+            task = Task(collection, (), measure, self.estimand, self._min_organizations)
+            asked = measure.rel, task.document_depth
+            if asked not in models:
+                models[asked] = self._models(task)
+            key = (*asked, evidence_depth(models[asked][0], measure.cutoff))
+            groups.setdefault(key, []).append(measure)
+        return [sorted(group, key=lambda measure: -measure.cutoff) for group in groups.values()]
+
+    @property
+    def _min_organizations(self) -> int:
+        return 2 if self.model == "combined" else 1
+
+    def _models(self, task: Task) -> tuple[ModelName, ...]:
+        if self.model != "combined":
+            return (self.model,)
+        return COMBINED if task.has_evidence else ("interpolated",)
+
+    def _complete(
+        self, collection: Collection, targets: tuple[str, ...], deepest: Measure, sampler: _Sampler
+    ) -> Completion:
+        task = Task(collection, targets, deepest, self.estimand, self._min_organizations)
+        n_draws, models = self.draws * self.chains, self._models(task)
+        components: list[Component] = []
+        member = np.zeros(n_draws, dtype=np.intp)
         weights: dict[str, float] = {}
-        if counts.n_unjudged.any():
-            draws, fits, weights = self._draw(task, sampler, seeds)
-        else:
-            draws = np.repeat(counts.n_relevant[None, :, :, 0], self.draws * self.chains, axis=0)
-        n_relevant = draws.sum(axis=2, dtype=np.int64)
-        n_ranks = measure.cutoff * len(counts.query_ids)
-        diagnostics = _worst({model: fit.diagnostics for model, fit in fits.items()})
-        problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
+        if len(task.unknowns):
+            priors = dict(self.priors) if task.has_evidence else {**WITHOUT_POOL, **self.priors}
+            prepared = {model: task.prepare(model, priors) for model in models}
+            depth = evidence_depth(models[0], deepest.cutoff)
+            seeds = np.random.SeedSequence([self.random_seed, depth, deepest.rel])
+            weight_seed, mix_seed, *model_seeds = seeds.spawn(2 + len(models))
+            weights = self._weights(prepared, _integer(weight_seed))
+            for one, seed in zip(prepared.values(), model_seeds, strict=True):
+                components.append(self._component(task, one, sampler.sample(one, _integer(seed))))
+            member = members_of_draws(
+                n_draws, np.array(list(weights.values())), np.random.default_rng(mix_seed)
+            )
+        diagnostics = _worst({c.model: c.fit.diagnostics for c in components})
+        return Completion(
+            unknowns=task.unknowns,
+            levels=(0, deepest.rel),
+            n_draws=n_draws,
+            components=tuple(components),
+            component=member,
+            source=np.arange(n_draws),
+            known=np.full(len(task.unknowns), -1, dtype=np.int16),
+            weights=weights,
+            random_seed=self.random_seed,
+            diagnostics=diagnostics,
+            notes=self._notes(components, diagnostics),
+        )
+
+    def _weights(self, prepared: Mapping[ModelName, Prepared], seed: int) -> dict[str, float]:
+        """Shares of the models in the draws."""
+        n_organizations = min(len(one.evidence.organizations) for one in prepared.values())
+        shares = np.full(len(prepared), 1 / len(prepared))
+        if len(prepared) > 1 and n_organizations >= _MIN_ORGANIZATIONS:
+            shares = stacking_weights(*log_predictive_densities(prepared, seed))
+        return dict(zip(prepared, shares.tolist(), strict=True))
+
+    def _component(self, task: Task, prepared: Prepared, fit: Fit) -> Component:
+        draws, known = fit.draws(), prepared.organization
+        names = [task.collection.organizations[o] for o in task.organization]
+        effect = named_organization_effects(
+            draws["sigma_organization"], len(prepared.evidence.organizations), names, self.random_seed
+        )
+        effect[:, known >= 0] = draws["organization_effect"][:, known[known >= 0]]
+        scale = prepared.interaction_scale(draws)
+        return Component(prepared.model, fit, partial(prepared.log_odds, draws), effect, scale)
+
+    def _estimates(self, completion: Completion, measure: Measure, values: Values) -> Estimates:
+        unknowns = completion.unknowns
+        shallow = unknowns.place_rank < measure.cutoff
+        is_open = np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[shallow])
+        drawn = bool(is_open.any())
+        note = "; ".join(completion.notes)
         return Estimates(
             method=self.name,
             measure=measure,
-            run_ids=task.run_ids,
-            query_ids=counts.query_ids,
-            per_topic=draws.mean(axis=0) / measure.cutoff,
-            value=n_relevant.mean(axis=0) / n_ranks,
-            std=n_relevant.std(axis=0) / n_ranks,
-            draws=draws,
-            notes=tuple(self._note(fits, problems) if n else "" for n in counts.n_unjudged.sum(axis=(1, 2))),
-            diagnostics=diagnostics,
-            fits=fits,
-            weights=weights,
-            fingerprint=task.collection.fingerprint,
+            run_ids=unknowns.run_ids,
+            query_ids=unknowns.collection.query_ids,
+            per_topic=values.on_topics(),
+            value=values.expected(),
+            std=values.std(),
+            draws=values,
+            notes=tuple(note if is_open_ else "" for is_open_ in is_open),
+            diagnostics=completion.diagnostics if drawn else None,
+            fits={c.model: c.fit for c in completion.components} if drawn else {},
+            weights=completion.weights if drawn else {},
+            fingerprint=unknowns.collection.fingerprint,
             random_seed=self.random_seed,
         )
 
-    def _note(self, fits: Mapping[str, Fit], problems: str) -> str:
+    def _notes(self, components: Sequence[Component], diagnostics: Diagnostics | None) -> tuple[str, ...]:
+        models = [c.model for c in components]
+        problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
         notes = [f"diagnostics failed: {problems}"] if problems else []
-        if self.model == "combined" and "interpolated" in fits:
+        if self.model == "combined" and "interpolated" in models:
             notes.append("no hidden documents to learn from, the interpolated model on its priors")
-        idle = [name for name in self.priors if all(name not in prior_names(model) for model in fits)]
-        if idle and fits:
-            notes.append(f"{' and '.join(fits)} took no prior of {', '.join(idle)}")
-        if any(fit.diagnostics.engine == "laplace" for fit in fits.values()):
+        idle = [name for name in self.priors if all(name not in prior_names(model) for model in models)]
+        if idle and models:
+            notes.append(f"{' and '.join(models)} took no prior of {', '.join(idle)}")
+        if any(c.fit.diagnostics.engine == "laplace" for c in components):
             from bayespool.inference.diagnostics import MIN_ESS
 
             n_draws = self.draws * self.chains
             if not n_draws > MIN_ESS:  # of a sampler the effective sample size says so
                 notes.append(f"an interval of {n_draws} draws, should be over {MIN_ESS:.0f}")
-        return "; ".join(notes)
-
-    def _draw(
-        self, task: Task, sampler: _Sampler, seeds: np.random.SeedSequence
-    ) -> tuple[npt.NDArray[np.int32], dict[str, Fit], dict[str, float]]:
-        models: tuple[ModelName, ...] = (self.model,) if self.model != "combined" else COMBINED
-        if self.model == "combined" and not task.has_evidence:
-            models = ("interpolated",)
-        priors = dict(self.priors) if task.has_evidence else {**WITHOUT_POOL, **self.priors}
-        prepared: dict[str, Prepared] = {model: task.prepare(model, priors) for model in models}
-        weight_seed, mix_seed, *model_seeds = seeds.spawn(2 + len(models))
-        weights = np.full(len(models), 1 / len(models))
-        if len(models) > 1:
-            n_organizations = len(prepared[models[0]].evidence.organizations)
-            if n_organizations >= _MIN_ORGANIZATIONS:
-                weights = stacking_weights(*log_predictive_densities(prepared, _integer(weight_seed)))
-        completed: list[npt.NDArray[np.int32]] = []
-        fits: dict[str, Fit] = {}
-        for (model, one), seed in zip(prepared.items(), model_seeds, strict=True):
-            fit_seed, imputation_seed, interaction_seed = seed.spawn(3)
-            fits[model] = sampler.sample(one, _integer(fit_seed))
-            rng = np.random.default_rng(imputation_seed)
-            parameters = fits[model].draws()
-            effect = new_organization_effect(
-                parameters["sigma_organization"], len(one.evidence.organizations), task.organization, rng
-            )
-            known = one.organization >= 0
-            effect[:, known] = parameters["organization_effect"][:, one.organization[known]]
-            log_odds = _DocumentLogOdds(one, parameters, effect, task, _integer(interaction_seed))
-            completed.append(impute(task.counts.n_relevant[:, :, 0], task.documents, log_odds, rng))
-        draws = completed[0] if len(models) == 1 else mix(completed, weights, np.random.default_rng(mix_seed))
-        return draws, fits, dict(zip(prepared, weights.tolist(), strict=True))
-
-
-@dataclass(frozen=True, eq=False)
-class _DocumentLogOdds:
-    """Log odds of the documents to impute, computed for a few draws at a time."""
-
-    prepared: Prepared
-    parameters: Mapping[str, npt.NDArray[np.float64]]
-    effect: npt.NDArray[np.float64]  # of each run's organization
-    task: Task
-    seed: int
-
-    def __len__(self) -> int:
-        return len(self.effect)
-
-    def __getitem__(self, draws: slice, /) -> npt.NDArray[np.float64]:
-        parameters = {name: values[draws] for name, values in self.parameters.items()}
-        log_odds = self.prepared.log_odds(parameters)
-        log_odds += np.take(self.effect[draws], self.task.documents[0], axis=1)
-        rng = np.random.default_rng([self.seed, draws.start])
-        return with_interaction(log_odds, self._scale, self._cell, rng)
-
-    @cached_property
-    def _scale(self) -> float:
-        return self.prepared.interaction_scale(self.parameters)
-
-    @cached_property
-    def _cell(self) -> npt.NDArray[np.int64]:
-        run, topic, pair = self.task.documents
-        n_topics = len(self.task.collection.query_ids)
-        return cell_of_document(self.task.organization[run], topic, pair, n_topics)
+        return tuple(notes)
 
 
 class _Sampler:
@@ -290,6 +327,12 @@ class _Sampler:
         return self._compiled[prepared.model].sample(
             random_seed=random_seed, data=evidence.arrays(), progress=s.progress
         )
+
+
+def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tuple[str, ...]:
+    if run_ids is None:
+        return tuple(r for r, pooled in zip(collection.run_ids, collection.pooled, strict=True) if not pooled)
+    return (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
 
 
 def _integer(seeds: np.random.SeedSequence) -> int:

@@ -8,19 +8,20 @@ documents vary more than chances that are right one by one would have them vary.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from bayespool.compiled import compiled
+from bayespool.posterior.drawing import add_effects
 
 if TYPE_CHECKING:
     from bayespool.models import LinearEvidence
 
-__all__ = ["cell_of_document", "interaction_scale", "with_interaction"]
+__all__ = ["interaction_scale", "shift_table", "with_interaction"]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -72,23 +73,18 @@ def interaction_scale(evidence: LinearEvidence, draws: Mapping[str, FloatArray])
     return float(minimize_scalar(lambda tau: -twice_log_density(tau), bounds=around, method="bounded").x)
 
 
-def cell_of_document(
-    organization: npt.NDArray[Any], topic: npt.NDArray[Any], pair: npt.NDArray[Any], n_topics: int
-) -> IndexArray:
-    """Organization × topic of each (run, document), as one number; of a document that several organizations
-    retrieve the lowest of theirs, so that its one relevance has one effect.
-
-    Parameters
-    ----------
-    organization, topic, pair : ndarray of int, shape (document,)
-    n_topics : int
+@cache
+def shift_table(scale: float) -> FloatArray:
+    """How far a logit has to move so that an effect N(0, scale²) leaves its chance as it is, from −25 to 25
+    by twentieths; empty for a scale of 0.
     """
-    cell = organization.astype(np.int64) * n_topics + topic
-    distinct, which = np.unique(pair, return_inverse=True)
-    lowest = np.full(len(distinct), np.iinfo(np.int64).max)
-    np.minimum.at(lowest, which, cell)
-    shared: IndexArray = lowest[which]
-    return shared
+    if scale == 0:
+        return np.zeros(0)
+    grid = np.arange(-_END * _PER_UNIT, _END * _PER_UNIT + 1) / _PER_UNIT
+    below, above = (expit(sign * grid[:, None] + scale * _NODES) @ _WEIGHTS for sign in (1, -1))
+    # two tails: 1 − chance loses its digits
+    shift: FloatArray = np.interp(grid, np.log(below / above), grid) - grid
+    return shift
 
 
 def with_interaction(
@@ -109,26 +105,7 @@ def with_interaction(
         return log_odds
     cells, which = np.unique(cell, return_inverse=True)
     effects = rng.normal(scale=scale, size=(len(log_odds), len(cells)))
-    grid = np.arange(-_END * _PER_UNIT, _END * _PER_UNIT + 1) / _PER_UNIT
-    below, above = (expit(sign * grid[:, None] + scale * _NODES) @ _WEIGHTS for sign in (1, -1))
-    shift = np.interp(grid, np.log(below / above), grid) - grid  # two tails: 1 − chance loses its digits
-    moved = _add_shift_and_effect(log_odds, shift, effects, which.astype(np.int64))
-    return moved
-
-
-@compiled
-def _add_shift_and_effect(
-    log_odds: FloatArray, shift: FloatArray, effects: FloatArray, which: IndexArray
-) -> FloatArray:
-    """Compiled, because a table looked up in numpy takes several times as long."""
-    moved = np.empty(log_odds.shape)
-    last = len(shift) - 1
-    for i in range(log_odds.shape[0]):
-        for j in range(log_odds.shape[1]):
-            position = (log_odds[i, j] + _END) * _PER_UNIT
-            position = min(max(position, 0.0), float(last))
-            k = min(int(position), last - 1)
-            rest = position - k
-            between = shift[k] * (1 - rest) + shift[k + 1] * rest
-            moved[i, j] = log_odds[i, j] + between + effects[i, which[j]]
+    moved = log_odds.copy()
+    nothing = np.zeros((len(moved), len(cells)))
+    add_effects(moved, nothing, effects, which.astype(np.int64), shift_table(scale))
     return moved

@@ -1,47 +1,76 @@
-"""What each model needs of a collection: its evidence, and the log odds of the documents to impute."""
+"""What each model needs of a collection: its evidence, and the log odds of the documents to complete."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import Estimand, JudgmentCounts, held_out_counts, judgment_counts, unjudged_documents
-from bayespool.documents import (
-    DocumentTable,
-    hidden_document_table,
-    unjudged_document_table,
-    with_composition,
+from bayespool.counts import (
+    Estimand,
+    JudgmentCounts,
+    held_out_counts,
+    held_out_documents,
+    judgment_counts,
 )
-from bayespool.measures import Precision
+from bayespool.documents import DocumentTable, document_table, hidden_document_table, with_composition
+from bayespool.measures import Measure
 from bayespool.posterior.interaction import interaction_scale
+from bayespool.posterior.unknowns import Unknowns, find_unknowns
 
 if TYPE_CHECKING:
     from bayespool.models import LinearEvidence, ModelEvidence, Structure
 
-__all__ = ["MODEL_NAMES", "LinearName", "ModelName", "Prepared", "Task", "prior_names"]
+__all__ = [
+    "DEPTHS",
+    "MODEL_NAMES",
+    "LinearName",
+    "ModelName",
+    "Prepared",
+    "Task",
+    "evidence_depth",
+    "prior_names",
+]
 
 ModelName = Literal["background", "interpolated", "smoothed", "ratio", "anti_precision", "evidence"]
 MODEL_NAMES: tuple[ModelName, ...] = get_args(ModelName)
 LinearName = Literal["ratio", "anti_precision", "evidence"]
 
 FloatArray = npt.NDArray[np.float64]
+LogOdds = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice], FloatArray]
+
+
+DEPTHS: Mapping[str, int] = MappingProxyType({"documents": 30, "counts": 10})
+"""Least depth of the evidence of models of documents, and of models of counts.
+
+Measures whose cutoffs are no deeper share one fit and one completion. Models of documents know a document's
+rank and may learn from more than a top 10; 30 ranks of hidden documents predict P@5 to P@20 as well as their
+own (docs/calibration.md). What models of counts say is of a top n as a whole, and deeper ranks would change
+it.
+"""
+
+
+def evidence_depth(model: ModelName, cutoff: int) -> int:
+    """Down to which rank a model's evidence goes for a measure that looks down to a cutoff."""
+    return max(cutoff, DEPTHS["documents" if model in get_args(LinearName) else "counts"])
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Runs to score on a collection under one measure; what several models use is made once.
+    """Runs to score on a collection under a measure; what several models use is made once.
 
     Attributes
     ----------
     collection : Collection
     run_ids : tuple of str
-    measure : Precision
+    measure : Measure
+        Of several with evidence of one depth the one that looks deepest.
     estimand : {"complete", "pooled"}
     min_organizations : int
         A pool of fewer is no evidence.
@@ -49,30 +78,35 @@ class Task:
 
     collection: Collection
     run_ids: tuple[str, ...]
-    measure: Precision
+    measure: Measure
     estimand: Estimand
     min_organizations: int = 1
 
+    @property
+    def document_depth(self) -> int:
+        """Depth of the evidence of models of documents."""
+        return evidence_depth("evidence", self.measure.cutoff)
+
+    @property
+    def count_depth(self) -> int:
+        """Depth of the evidence of models of counts."""
+        return evidence_depth("background", self.measure.cutoff)
+
     @cached_property
     def counts(self) -> JudgmentCounts:
-        """Judgment counts of the runs at the measure's cutoff."""
+        """Judgment counts of the runs that models of counts use."""
         return judgment_counts(
             self.collection,
             self.run_ids,
-            cutoffs=self.measure.cutoff,
+            cutoffs=self.count_depth,
             rel=self.measure.rel,
             estimand=self.estimand,
         )
 
     @cached_property
-    def documents(
-        self,
-    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.int32]]:
-        """Run, topic and pair of each document to impute."""
-        run, topic, _, pair = unjudged_documents(
-            self.collection, self.run_ids, cutoff=self.measure.cutoff, estimand=self.estimand
-        )
-        return run, topic, pair
+    def unknowns(self) -> Unknowns:
+        """The documents to complete."""
+        return find_unknowns(self.collection, self.run_ids, self.measure.cutoff, self.estimand)
 
     @cached_property
     def organization(self) -> npt.NDArray[np.int32]:
@@ -82,24 +116,31 @@ class Task:
     @cached_property
     def hidden(self) -> DocumentTable:
         """Hidden documents with their predictors."""
-        return hidden_document_table(self.collection, cutoff=self.measure.cutoff, rel=self.measure.rel)
+        return hidden_document_table(self.collection, cutoff=self.document_depth, rel=self.measure.rel)
 
     @cached_property
     def unjudged(self) -> DocumentTable:
-        """The documents to impute with their predictors."""
-        return unjudged_document_table(
+        """The documents to complete with their predictors, in the order of the unknowns."""
+        unknowns = self.unknowns
+        run = unknowns.run_index[unknowns.run]
+        return document_table(
             self.collection,
-            self.run_ids,
-            cutoff=self.measure.cutoff,
+            run,
+            unknowns.topic,
+            unknowns.rank,
+            unknowns.pair,
+            depth=self.document_depth,
             rel=self.measure.rel,
-            pooled_only=self.estimand == "pooled",
         )
 
-    @property
+    @cached_property
     def has_evidence(self) -> bool:
         """Whether any hidden document is evidence."""
-        kept = np.isin(self.hidden.run, self.collection.run_index(self.left_out), invert=True)
-        return bool((kept | (self.collection.added_for[self.hidden.pair] >= 0)).any())
+        run, _, _, pair, _ = held_out_documents(
+            self.collection, cutoff=self.document_depth, rel=self.measure.rel
+        )
+        kept = np.isin(run, self.collection.run_index(self.left_out), invert=True)
+        return bool((kept | (self.collection.added_for[pair] >= 0)).any())
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
@@ -116,7 +157,7 @@ class Task:
         table = self.hidden if hidden else self.unjudged
         if model != "anti_precision":
             return table
-        return with_composition(self.collection, table, cutoff=self.measure.cutoff, rel=self.measure.rel)
+        return with_composition(self.collection, table, cutoff=self.document_depth, rel=self.measure.rel)
 
     def linear_evidence(self, model: LinearName) -> LinearEvidence:
         """Evidence of a model with predictors."""
@@ -144,12 +185,12 @@ class Task:
             from bayespool.models import gather_evidence
 
             held_out = held_out_counts(
-                self.collection, cutoffs=self.measure.cutoff, rel=self.measure.rel, with_added=True
+                self.collection, cutoffs=self.count_depth, rel=self.measure.rel, with_added=True
             )
             evidence = gather_evidence(
                 held_out,
                 self.counts,
-                self.measure.cutoff,
+                self.count_depth,
                 contributing=self.contributing,
                 without=self.left_out,
             )
@@ -164,24 +205,38 @@ class Task:
         ]
         return Prepared(model, evidence, dict(priors), log_odds, np.array(organization, dtype=np.intp))
 
-    def _linear(
-        self, model: LinearName, evidence: LinearEvidence
-    ) -> Callable[[Mapping[str, FloatArray]], FloatArray]:
-        from bayespool.models import linear_log_odds
+    def _linear(self, model: LinearName, evidence: LinearEvidence) -> LogOdds:
+        from bayespool.models import document_log_odds
 
-        predictors = evidence.standardise(self.table(model, hidden=False))
-        topic = self.unjudged.topic.astype(np.int64)
-        return lambda draws: linear_log_odds(draws, topic, predictors)
+        predictors = np.ascontiguousarray(evidence.standardise(self.table(model, hidden=False)))
 
-    def _counted(
-        self, model: ModelName, evidence: ModelEvidence
-    ) -> Callable[[Mapping[str, FloatArray]], FloatArray]:
+        def log_odds(
+            draws: Mapping[str, FloatArray], source: npt.NDArray[np.intp], topic: int, documents: slice
+        ) -> FloatArray:
+            intercept = draws["mu"][source] + draws["topic_effect"][source, topic]
+            return document_log_odds(intercept, draws["beta"][source], predictors[documents])
+
+        return log_odds
+
+    def _counted(self, model: ModelName, evidence: ModelEvidence) -> LogOdds:
         from bayespool import models
 
         function: Callable[..., FloatArray] = getattr(models, f"{model}_log_odds")
         position = np.arange(evidence.n_pooled_runs, len(evidence.run_ids))
-        run, topic, _ = self.documents
-        return lambda draws: function(draws, position, self.counts.residual[:, :, 0])[:, run, topic]
+        residual, run = self.counts.residual[:, :, 0], self.unknowns.run
+
+        def log_odds(
+            draws: Mapping[str, FloatArray], source: npt.NDArray[np.intp], topic: int, documents: slice
+        ) -> FloatArray:
+            of_topic = ("topic_effect", "background_effect")
+            some = {
+                name: values[source, topic : topic + 1] if name in of_topic else values[source]
+                for name, values in draws.items()
+            }
+            of_runs = function(some, position, residual[:, topic : topic + 1])[:, :, 0]
+            return np.take(of_runs, run[documents], axis=1)
+
+        return log_odds
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,8 +249,8 @@ class Prepared:
     evidence : ModelEvidence or LinearEvidence
     priors : dict of str to str
     log_odds : callable
-        Draws by variable → log odds of each document to impute, shape (draw, document), without the effect of
-        its organization.
+        (draws by variable, which of them, topic, which of the documents to complete) → log odds of these,
+        shape (draw, document), without the effect of their organization.
     organization : ndarray of int, shape (run,)
         Of each run to score, as an index into the evidence's; −1 for a new one.
     """
@@ -203,7 +258,7 @@ class Prepared:
     model: ModelName
     evidence: ModelEvidence | LinearEvidence
     priors: dict[str, str]
-    log_odds: Callable[[Mapping[str, FloatArray]], FloatArray]
+    log_odds: LogOdds
     organization: npt.NDArray[np.intp]
 
     def interaction_scale(self, draws: Mapping[str, FloatArray], seen: Any = None) -> float:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bayespool.experiments import LeaveOutResult
-from bayespool.measures import Precision
+from bayespool.measures import Measure
 from bayespool.report.folder import FigureFormat, tables, write_folder
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _intervals(rows: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     return header, body
 
 
-def _notes(result: LeaveOutResult, measure: Precision) -> list[str]:
+def _notes(result: LeaveOutResult, measure: Measure) -> list[str]:
     lines = [_reliability(result, measure)]
     frame = result.frame()
     frame = frame[(frame["measure"] == str(measure))]
@@ -200,7 +200,7 @@ def _notes(result: LeaveOutResult, measure: Precision) -> list[str]:
     return lines
 
 
-def _reliability(result: LeaveOutResult, measure: Precision) -> str:
+def _reliability(result: LeaveOutResult, measure: Measure) -> str:
     what = "reliability of the true scores: "
     if min(len(result.true_scores(measure)), result.n_shared_topics(measure)) < 2:
         return f"{what}– (it needs two runs and two topics that all of them have)"

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayespool.comparisons import AS_THEY_STAND, Comparison, SignificantDraws
 from bayespool.errors import InputError
-from bayespool.measures import Precision
+from bayespool.measures import Measure
 
 __all__ = ["TEST_NAMES", "comparison_sentence", "control_name"]
 
@@ -105,7 +105,7 @@ def comparison_sentence(
     return said + _on_significance(comparison, of, chosen, tested, a, b)
 
 
-def _on_significance(comparison: Comparison, of: Precision, method: str, test: Any, a: int, b: int) -> str:
+def _on_significance(comparison: Comparison, of: Measure, method: str, test: Any, a: int, b: int) -> str:
     n_runs = len(comparison.run_ids)
     p = float(comparison.p_adjusted[of, AS_THEY_STAND, test][a, b])
     named = f"{TEST_NAMES[test]}, {control_name(comparison.control, test, n_runs * (n_runs - 1) // 2)}"

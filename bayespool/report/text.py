@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayespool.measures import Precision
+from bayespool.measures import Measure
 from bayespool.scoring import Scores
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def print_scores(scores: Scores, console: Console, *, per_topic: bool = False) -
         for table in tables:
             console.width = max(room or 0, _width(table, console))  # rich cuts short what is wider
             console.print(table)
-    notes: dict[tuple[Precision, str], list[str]] = {}
+    notes: dict[tuple[Measure, str], list[str]] = {}
     for (run, measure), note in scores.notes.items():
         if note:
             notes.setdefault((measure, note), []).append(run)
@@ -78,7 +78,7 @@ def _scope(scores: Scores) -> str:
     return f"mean over {len(scores.query_ids)} topics{extra}"
 
 
-def _cells(scores: Scores, measure: Precision, *, per_topic: bool) -> tuple[list[str], list[list[str]]]:
+def _cells(scores: Scores, measure: Measure, *, per_topic: bool) -> tuple[list[str], list[list[str]]]:
     frame = scores.frame(per_topic=per_topic)
     frame = frame[frame["measure"] == str(measure)]
     estimates = [e for e in scores.estimates if e.measure == measure]

@@ -1,0 +1,394 @@
+"""A completion: a recipe for draws of the judgments, from which every measure is computed."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.counts import ranked_levels
+from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.estimates import Diagnostics
+from bayespool.measures import Additive, Measure, parse_measures
+from bayespool.posterior.drawing import add_effects, add_gains, chances, relevances
+from bayespool.posterior.interaction import shift_table
+from bayespool.posterior.randomness import document_keys, normals, scrambled
+from bayespool.posterior.unknowns import Unknowns
+from bayespool.trec import Qrels, qrels_from_frame
+from bayespool.values import Values
+
+if TYPE_CHECKING:
+    from bayespool.inference import Fit
+
+__all__ = ["Completion", "Component"]
+
+FloatArray = npt.NDArray[np.float64]
+Levels = npt.NDArray[np.uint8]
+
+_CELLS = 2**21  # (draw, document) or (draw, rank) numbers held at a time
+_LEAST_EFFECTIVE = 400  # draws, for an interval
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """One model's share in a completion.
+
+    Attributes
+    ----------
+    model : str
+    fit : Fit
+    log_odds : callable
+        (numbers of draws, topic, documents as a slice) → log odds of these unknowns, shape (draw, document),
+        without effects of organizations.
+    effect : ndarray of float, shape (draw, run)
+        Effect of the organization of each run.
+    cell_scale : float
+        Standard deviation of the effects of organization × topic; 0 for a model without them.
+    """
+
+    model: str
+    fit: Fit
+    log_odds: Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
+    effect: FloatArray
+    cell_scale: float
+
+
+@dataclass(frozen=True, eq=False)
+class Completion:
+    """Draws of the relevance of every unjudged document in reach of some runs.
+
+    In each draw a document has one relevance, whichever runs retrieve it, and all measures are computed from
+    the same draws. Nothing of the size of draws × documents is ever held: draws are made topic by topic. The
+    random part of a document depends on the seed, the topic, the document id and the draw alone, that of an
+    organization on its name, so that neither other runs nor other measures change it.
+
+    Made by `bayespool.complete` or `bayespool.posterior.PosteriorEstimator.complete`.
+
+    Attributes
+    ----------
+    unknowns : Unknowns
+        The documents, the runs, the collection.
+    levels : tuple of int
+        Relevance that a document may have: 0, and the smallest relevance that counts.
+    n_draws : int
+    components : tuple of Component
+        Models; none where nothing is unknown.
+    component : ndarray of int, shape (draw,)
+        Which model each draw is of.
+    source : ndarray of int, shape (draw,)
+        Which of the model's draws of parameters it takes.
+    known : ndarray of int16, shape (unknown,)
+        Relevance that `observe` was told of; −1 for all others.
+    weights : mapping of str to float
+        Shares of the models in the draws.
+    random_seed : int
+    diagnostics : Diagnostics or None
+        Of the fits; None where nothing is unknown.
+    notes : tuple of str
+        What is off with the draws.
+    """
+
+    unknowns: Unknowns
+    levels: tuple[int, ...]
+    n_draws: int
+    components: tuple[Component, ...]
+    component: npt.NDArray[np.intp]
+    source: npt.NDArray[np.intp]
+    known: npt.NDArray[np.int16]
+    weights: Mapping[str, float]
+    random_seed: int
+    diagnostics: Diagnostics | None = None
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        u = self.unknowns
+        return (
+            f"<Completion: {self.n_draws} draws of {len(u)} unjudged documents down to rank {u.depth} of "
+            f"{len(u.run_ids)} runs, levels {self.levels}>"
+        )
+
+    def block(self, topic: int, draws: slice = slice(None)) -> Levels:
+        """Relevance of a topic's unknown documents.
+
+        Parameters
+        ----------
+        topic : int
+            Position among the collection's topics.
+        draws : slice
+            Which draws.
+
+        Returns
+        -------
+        ndarray of uint8, shape (draw, unknown)
+            Indices into ``levels``, in the order of ``unknowns``.
+        """
+        chosen = np.arange(self.n_draws)[draws]
+        documents = self.unknowns.on_topic(topic)
+        block = np.zeros((len(chosen), documents.stop - documents.start), dtype=np.uint8)
+        if not block.size:
+            return block
+        for rows, log_odds in self._log_odds(topic, chosen):
+            block[rows] = relevances(log_odds, self._keys[documents], scrambled(chosen[rows]))
+        told = self.known[documents]
+        block[:, told >= 0] = told[told >= 0] >= self.levels[-1]
+        return block
+
+    @cached_property
+    def _keys(self) -> npt.NDArray[np.uint64]:
+        """Of the unknown documents, shape (unknown,)."""
+        query_ids = self.unknowns.collection.query_ids
+        keys = [
+            document_keys(self.random_seed, query_id, self.unknowns.doc_ids(t))
+            for t, query_id in enumerate(query_ids)
+        ]
+        return np.concatenate(keys)
+
+    def _log_odds(
+        self, topic: int, chosen: npt.NDArray[np.intp]
+    ) -> list[tuple[npt.NDArray[np.intp], FloatArray]]:
+        """Log odds of a topic's unknowns with all effects, model by model: which of the draws, and their
+        log odds, shape (draw, document).
+        """
+        documents = self.unknowns.on_topic(topic)
+        run = self.unknowns.run[documents]
+        found = []
+        for c, component in enumerate(self.components):
+            rows = np.flatnonzero(self.component[chosen] == c)
+            if not len(rows):
+                continue
+            source = self.source[chosen[rows]]
+            cells = self._cell_effects(component, topic, np.unique(run))
+            log_odds = component.log_odds(source, topic, documents)
+            shift = shift_table(component.cell_scale)
+            add_effects(log_odds, component.effect[source], cells[source], run, shift)
+            found.append((rows, log_odds))
+        return found
+
+    def _cell_effects(self, component: Component, topic: int, runs: npt.NDArray[np.int64]) -> FloatArray:
+        """Effects of organization × topic for all draws of parameters, shape (draw, run)."""
+        unknowns, collection = self.unknowns, self.unknowns.collection
+        effects = np.zeros(component.effect.shape)
+        if component.cell_scale == 0:
+            return effects
+        organization = collection.organization[unknowns.run_index]
+        for o in np.unique(organization[runs]):
+            names = (self.random_seed, "cell", collection.organizations[o], collection.query_ids[topic])
+            of_cell = component.cell_scale * normals(len(effects), *names)
+            effects[:, organization == o] = of_cell[:, None]
+        return effects
+
+    def evaluate(self, *measures: object) -> tuple[Values, ...]:
+        """Values of the runs under measures, all from the same draws.
+
+        Parameters
+        ----------
+        *measures : measure
+            None looks deeper than the unknowns reach, or asks for another relevance than the completion's.
+
+        Returns
+        -------
+        tuple of Values, each of shape (draw, run, topic)
+            One per measure.
+
+        Raises
+        ------
+        InputError
+            A measure that this completion does not serve.
+        """
+        asked = parse_measures(measures)
+        for measure in asked:
+            self._check(measure)
+        u = self.unknowns
+        n_topics, n_runs = len(u.collection.query_ids), len(u.run_ids)
+        deepest = max(measure.cutoff for measure in asked)
+        level = np.maximum(ranked_levels(u.collection, u.run_index, deepest), 0)
+        amounts = []
+        for measure in asked:
+            base = measure.evaluate(level)
+            amounts.append(np.empty((self.n_draws, n_runs, n_topics), dtype=base.dtype))
+            amounts[-1][:] = base
+        for t in np.flatnonzero(np.diff(u.start)):
+            places = slice(u.place_start[t], u.place_start[t + 1])
+            where = u.place_run[places], u.place_rank[places], u.place_unknown[places]
+            n_documents = u.start[t + 1] - u.start[t]
+            step = max(1, _CELLS // int(n_documents))
+            for first in range(0, self.n_draws, step):
+                block = self.block(int(t), slice(first, first + step))
+                for measure, amount in zip(asked, amounts, strict=True):
+                    part = amount[first : first + step, :, t]
+                    if isinstance(measure, Additive):
+                        self._add(measure, part, block, *where)
+                    else:
+                        self._lay_out(measure, part, block, level[:, t, : measure.cutoff], *where)
+        return tuple(Values(a, m.unit) for a, m in zip(amounts, asked, strict=True))
+
+    def _check(self, measure: Measure) -> None:
+        if measure.cutoff > self.unknowns.depth:
+            raise InputError(
+                f"{measure} looks deeper than rank {self.unknowns.depth}, where completed judgments end",
+                hint="complete them for a measure that looks as deep",
+            )
+        if measure.rel != self.levels[-1]:
+            raise InputError(
+                f"{measure} asks for a relevance of {measure.rel}, and documents were completed for "
+                f"{self.levels[-1]}",
+                hint="complete the judgments with its rel",
+            )
+
+    def _add(
+        self,
+        measure: Additive,
+        part: npt.NDArray[Any],
+        block: Levels,
+        run: npt.NDArray[np.int32],
+        rank: npt.NDArray[np.int32],
+        unknown: npt.NDArray[np.int32],
+    ) -> None:
+        """Add to amounts of shape (draw, run) what drawn documents gain."""
+        shallow = rank < measure.cutoff
+        weight = measure.weights()[rank[shallow]]
+        gains = measure.gains(np.array(self.levels)).astype(weight.dtype)
+        added = np.zeros(part.shape, dtype=weight.dtype)
+        add_gains(block, gains, run[shallow], weight, unknown[shallow], added)
+        part += added
+
+    def _lay_out(
+        self,
+        measure: Measure,
+        part: npt.NDArray[Any],
+        block: Levels,
+        level: npt.NDArray[np.int16],
+        run: npt.NDArray[np.int32],
+        rank: npt.NDArray[np.int32],
+        unknown: npt.NDArray[np.int32],
+    ) -> None:
+        """Evaluate rankings with their drawn documents, for amounts of shape (draw, run)."""
+        shallow = rank < measure.cutoff
+        touched = np.unique(run[shallow])
+        if not len(touched):
+            return
+        row = np.searchsorted(touched, run[shallow])
+        drawn = np.array(self.levels, dtype=level.dtype)
+        step = max(1, _CELLS // (len(touched) * level.shape[1]))
+        for first in range(0, len(block), step):
+            some = block[first : first + step]
+            completed = np.repeat(level[touched][None], len(some), axis=0)
+            completed[:, row, rank[shallow]] = drawn[some[:, unknown[shallow]]]
+            part[first : first + step, touched] = measure.evaluate(completed)
+
+    def qrels(self, draw: int) -> Qrels:
+        """The judgments with those of one draw added.
+
+        Parameters
+        ----------
+        draw : int
+            From 0.
+
+        Returns
+        -------
+        Qrels
+            All judged documents, and every unknown one with the relevance that it has in the draw. Unjudged
+            documents out of reach stay out.
+
+        Raises
+        ------
+        InputError
+            There is no such draw.
+        """
+        if not 0 <= draw < self.n_draws:
+            raise InputError(f"there is no draw {draw}", hint=f"0 to {self.n_draws - 1}")
+        collection = self.unknowns.collection
+        relevance = collection.relevance.astype(np.int64)
+        for t in range(len(collection.query_ids)):
+            level = np.array(self.levels)[self.block(t, slice(draw, draw + 1))[0]]
+            relevance[self.unknowns.pair[self.unknowns.on_topic(t)]] = level
+        there = np.flatnonzero(relevance >= 0)
+        judged: dict[str, dict[str, int]] = {q: {} for q in collection.query_ids}
+        ids = collection.doc_ids.to_pylist()
+        for pair, value in zip(there.tolist(), relevance[there].tolist(), strict=True):
+            judged[collection.query_ids[collection.pair_topic[pair]]][ids[pair]] = value
+        return qrels_from_frame({query_id: of_topic for query_id, of_topic in judged.items() if of_topic})
+
+    def observe(self, qrels: Qrels) -> Completion:
+        """The completion given judgments of some of its documents.
+
+        Draws are taken anew from those there are, in proportion to the chance that they gave the judgments:
+        what the answers say of models, slopes and organizations is learnt, without another fit. The rest of
+        the documents are drawn afresh.
+
+        Parameters
+        ----------
+        qrels : Qrels
+            Documents that are not among the unknowns are passed over.
+
+        Returns
+        -------
+        Completion
+            With as many draws, in which the documents have the relevance told.
+
+        Raises
+        ------
+        InputError
+            No judgment is of an unknown document.
+
+        Warns
+        -----
+        DiagnosticsWarning
+            The judgments agree with so few draws that a new fit is called for
+            (`bayespool.collection.Collection.add_judgments`).
+        """
+        known, n_new = self.known.copy(), 0
+        log_likelihood = np.zeros(self.n_draws)
+        judged = _by_topic(qrels)
+        for t, query_id in enumerate(self.unknowns.collection.query_ids):
+            documents = self.unknowns.on_topic(t)
+            answers = judged.get(query_id, {})
+            told = np.array([answers.get(doc_id, -1) for doc_id in self.unknowns.doc_ids(t)], dtype=np.int16)
+            new = np.flatnonzero((told >= 0) & (known[documents] < 0)) if len(told) else np.zeros(0, np.intp)
+            if not len(new):
+                continue
+            relevant = told[new] >= self.levels[-1]
+            for rows, log_odds in self._log_odds(t, np.arange(self.n_draws)):
+                p = chances(np.where(relevant, log_odds[:, new], -log_odds[:, new]))
+                log_likelihood[rows] += np.log(p).sum(axis=1)
+            known[documents.start + new] = told[new]
+            n_new += len(new)
+        if not n_new:
+            raise InputError("no judgment is of an unknown document", path=qrels.path)
+        weight = np.exp(log_likelihood - log_likelihood.max())
+        weight /= weight.sum()
+        n_effective = float(1 / (weight**2).sum())
+        position = (np.arange(self.n_draws) + 0.5) / self.n_draws
+        taken = np.searchsorted(np.cumsum(weight), position).clip(max=self.n_draws - 1)
+        notes = self.notes
+        if n_effective < _LEAST_EFFECTIVE:
+            notes += (f"the judgments observed leave {n_effective:.0f} effective draws",)
+            warnings.warn(
+                f"{notes[-1]}: fit anew with them (Collection.add_judgments)",
+                DiagnosticsWarning,
+                stacklevel=2,
+            )
+        component = self.component[taken]
+        shares = np.bincount(component, minlength=len(self.components)) / self.n_draws
+        return dataclasses.replace(
+            self,
+            component=component,
+            source=self.source[taken],
+            known=known,
+            weights={c.model: float(s) for c, s in zip(self.components, shares, strict=True)},
+            notes=notes,
+        )
+
+
+def _by_topic(qrels: Qrels) -> dict[str, dict[str, int]]:
+    judged: dict[str, dict[str, int]] = {}
+    lines: Sequence[Any] = (qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), qrels.relevance.tolist())
+    for query_id, doc_id, relevance in zip(*lines, strict=True):
+        judged.setdefault(str(query_id), {})[str(doc_id)] = relevance
+    return judged

@@ -1,0 +1,65 @@
+"""Effects of organizations that no evidence is of: drawn, never zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.posterior.randomness import normals
+
+__all__ = ["named_organization_effects", "new_organization_effect"]
+
+
+def scale_of_new(sigma: npt.NDArray[np.float64], n_organizations: int) -> npt.NDArray[np.float64]:
+    """Standard deviation of a new organization's effect about the intercept, shape (draw,).
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (draw,)
+        Draws of the standard deviation between organizations.
+    n_organizations : int
+        How many organizations the intercept is the mean of: their mean is off the population's by σ/√J. 0
+        without evidence, when the intercept is the population's.
+    """
+    scale: npt.NDArray[np.float64] = sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0))
+    return scale
+
+
+def named_organization_effects(
+    sigma: npt.NDArray[np.float64], n_organizations: int, names: Sequence[str], random_seed: int
+) -> npt.NDArray[np.float64]:
+    """Effects of organizations outside the evidence, shape (draw, name): each depends on the seed and the
+    organization's name, not on who else there is.
+
+    ``sigma`` and ``n_organizations`` are those of `scale_of_new`.
+    """
+    scale = scale_of_new(sigma, n_organizations)
+    effects = {name: scale * normals(len(sigma), random_seed, "organization", name) for name in set(names)}
+    return np.column_stack([effects[name] for name in names])
+
+
+def new_organization_effect(
+    sigma: npt.NDArray[np.float64],
+    n_organizations: int,
+    organization: npt.NDArray[Any],
+    rng: np.random.Generator,
+) -> npt.NDArray[np.float64]:
+    """Effects of organizations outside the evidence, drawn, never zero; shape (draw, run).
+
+    Parameters
+    ----------
+    sigma, n_organizations
+        Those of `scale_of_new`.
+    organization : ndarray of int, shape (run,)
+        Runs with one number share one effect.
+    rng : numpy.random.Generator
+    """
+    distinct, inverse = np.unique(organization, return_inverse=True)
+    scale = scale_of_new(sigma, n_organizations)
+    effect: npt.NDArray[np.float64] = (scale[:, None] * rng.normal(size=(len(sigma), len(distinct))))[
+        :, inverse
+    ]
+    return effect

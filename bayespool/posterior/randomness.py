@@ -1,0 +1,48 @@
+"""Random numbers that depend on a seed and on names, not on positions in an array.
+
+What is drawn for a document, or for an organization, is the same whatever else is scored, in whatever order
+and in chunks of whatever size.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["document_keys", "key_of", "normals", "scrambled"]
+
+KeyArray = npt.NDArray[np.uint64]
+
+
+def key_of(*names: object) -> int:
+    """A number of 64 bits from names, the same on every machine."""
+    text = "\0".join(map(str, names))
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def document_keys(random_seed: int, query_id: str, doc_ids: Iterable[str]) -> KeyArray:
+    """A key for each document of a topic, shape (document,)."""
+    start = hashlib.blake2b(f"{random_seed}\0{query_id}\0".encode(), digest_size=8)
+    keys = []
+    for doc_id in doc_ids:
+        digest = start.copy()
+        digest.update(doc_id.encode())
+        keys.append(digest.digest())
+    return np.frombuffer(b"".join(keys), dtype="<u8").astype(np.uint64)
+
+
+def normals(n: int, *names: object) -> npt.NDArray[np.float64]:
+    """Standard normal numbers of some names; the first m of n are those of n = m."""
+    return np.random.default_rng(key_of(*names)).standard_normal(n)
+
+
+def scrambled(draws: npt.NDArray[np.integer]) -> KeyArray:
+    """Numbers of draws as 64 random bits each (the finaliser of SplitMix64)."""
+    with np.errstate(over="ignore"):
+        z = (draws.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return np.asarray(z ^ (z >> np.uint64(31)))

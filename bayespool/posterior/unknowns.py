@@ -1,0 +1,130 @@
+"""What is to be completed: the unjudged documents in reach of some runs, topic by topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection, IntArray
+from bayespool.counts import Estimand, unjudged_documents
+
+__all__ = ["Unknowns", "find_unknowns"]
+
+
+@dataclass(frozen=True, eq=False)
+class Unknowns:
+    """Unjudged documents in reach, each once, in the order of topics and document ids.
+
+    A document that several runs retrieve is credited to the one that ranks it best (the first by name of
+    those that rank it alike), as hidden documents are in the evidence.
+
+    Attributes
+    ----------
+    collection : Collection
+    run_ids : tuple of str
+        The runs in whose reach they are.
+    depth : int
+        Down to which rank a run reaches.
+    estimand : {"complete", "pooled"}
+        ``"pooled"`` reaches no deeper than a run was, or would have been, pooled.
+    pair : ndarray of int32, shape (unknown,)
+        Pair codes, ascending.
+    run, rank : ndarray of int, shape (unknown,)
+        The run that a document is credited to, as a position in ``run_ids``, and its rank there from 1.
+    start : ndarray of int, shape (topic + 1,)
+        Documents of topic t are ``start[t]`` to ``start[t + 1]``.
+    place_run, place_rank, place_unknown : ndarray of int, shape (place,)
+        Where they stand: every (run, topic, rank) with an unknown document, in the order of topics, runs and
+        ranks; ranks from 0, documents counted from the first of their topic.
+    place_start : ndarray of int, shape (topic + 1,)
+    """
+
+    collection: Collection
+    run_ids: tuple[str, ...]
+    depth: int
+    estimand: Estimand
+    pair: IntArray
+    run: npt.NDArray[np.int64]
+    rank: npt.NDArray[np.int64]
+    start: npt.NDArray[np.int64]
+    place_run: IntArray
+    place_rank: IntArray
+    place_unknown: IntArray
+    place_start: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.pair)
+
+    @property
+    def topic(self) -> npt.NDArray[np.int64]:
+        """Topic of each document, shape (unknown,)."""
+        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+
+    def on_topic(self, topic: int) -> slice:
+        """Which of the documents are a topic's."""
+        return slice(int(self.start[topic]), int(self.start[topic + 1]))
+
+    @cached_property
+    def run_index(self) -> npt.NDArray[np.intp]:
+        """Positions of the runs in the collection, shape (run,)."""
+        return self.collection.run_index(self.run_ids)
+
+    def doc_ids(self, topic: int) -> list[str]:
+        """Document ids of a topic's unknowns."""
+        import pyarrow as pa
+
+        taken = self.collection.doc_ids.take(pa.array(self.pair[self.on_topic(topic)]))
+        return [str(doc_id) for doc_id in taken.to_pylist()]
+
+
+def find_unknowns(
+    collection: Collection, run_ids: str | Iterable[str], depth: int, estimand: Estimand = "complete"
+) -> Unknowns:
+    """The unjudged documents in reach of runs.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_ids : str or iterable of str
+    depth : int
+        Ranks that a run reaches, at least 1.
+    estimand : {"complete", "pooled"}
+
+    Returns
+    -------
+    Unknowns
+
+    Raises
+    ------
+    InputError
+        Unknown run or estimand.
+    """
+    names = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
+    run, topic, rank, pair = unjudged_documents(collection, names, cutoff=depth, estimand=estimand)
+    by_name = np.argsort(np.argsort(np.array(names, dtype=str), kind="stable"), kind="stable")
+    order = np.lexsort((by_name[run], rank, pair)) if len(pair) else np.zeros(0, dtype=np.intp)
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = pair[order][1:] != pair[order][:-1]
+    best = order[first]
+    n_topics = len(collection.query_ids)
+    start = np.searchsorted(topic[best], np.arange(n_topics + 1))
+    unknown = np.searchsorted(pair[best], pair) - start[topic]
+    places = np.lexsort((rank, run, topic))
+    return Unknowns(
+        collection=collection,
+        run_ids=names,
+        depth=depth,
+        estimand=estimand,
+        pair=pair[best],
+        run=run[best].astype(np.int64),
+        rank=rank[best].astype(np.int64),
+        start=start.astype(np.int64),
+        place_run=run[places].astype(np.int32),
+        place_rank=(rank[places] - 1).astype(np.int32),
+        place_unknown=unknown[places].astype(np.int32),
+        place_start=np.searchsorted(topic[places], np.arange(n_topics + 1)).astype(np.int64),
+    )
