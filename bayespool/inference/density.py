@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_solve
-from scipy.special import betaln, expit
+from scipy.special import betaln, expit, logit
 
 from bayespool.errors import InputError
 from bayespool.inference.kernels import (
@@ -27,6 +27,7 @@ __all__ = ["Density"]
 
 FloatArray = npt.NDArray[np.float64]
 
+_FIRST_SCALE = float(np.exp(-0.3))
 _SUM_PRECISION = 1e6  # holds each factor's effects to a sum of zero; draws are centred exactly afterwards
 
 
@@ -73,13 +74,22 @@ class Density:
             self._sums[self.slices[name], self.slices[name]] = _SUM_PRECISION
         self._blocks = [_Prepared(block, self) for block in structure.blocks if len(block.successes)]
 
-    def start(self) -> FloatArray:
-        """A point to start from: coefficients at the centre of their priors, effects zero."""
-        x = np.zeros(self.size)
+    def start(self, near: Mapping[str, FloatArray] | None = None) -> tuple[FloatArray, FloatArray]:
+        """A point x and log scales θ to start from.
+
+        Coefficients are at the centre of their priors, effects zero and scales 0.74; or where ``near`` has
+        them, by the names of the variables.
+        """
+        x, near = np.zeros(self.size), near or {}
+        for name in self.scales:
+            x[self.slices[name]] = near.get(f"{name}_effect", 0.0)
+        theta = np.array([np.log(near.get(f"sigma_{name}", _FIRST_SCALE)) for name in self.scales])
         for name, coefficient in self.structure.coefficients.items():
             if coefficient.prior.distribution == "Normal":
                 x[self.slices[name]] = coefficient.prior.args[0] + coefficient.shift
-        return x
+            if name in near:
+                x[self.slices[name]] = logit(near[name]) if coefficient.logit else near[name]
+        return x, theta
 
     def log_density(self, x: FloatArray, theta: FloatArray) -> float:
         """Log density at (x, θ), Jacobian of the log scales (and logits) included, up to a constant."""

@@ -72,7 +72,14 @@ class Laplace:
         if self.n_checked < 0:
             raise InputError(f"n_checked must not be negative: {self}")
 
-    def fit(self, structure: Structure, coords: Mapping[str, Any], *, random_seed: int) -> Fit:
+    def fit(
+        self,
+        structure: Structure,
+        coords: Mapping[str, Any],
+        *,
+        random_seed: int,
+        near: Mapping[str, FloatArray] | None = None,
+    ) -> Fit:
         """Independent draws from the approximate posterior of a model.
 
         Parameters
@@ -82,6 +89,8 @@ class Laplace:
             Values of the named coordinates.
         random_seed : int
             The same seed, structure and settings give the same bytes.
+        near : mapping of str to ndarray, optional
+            Variables at which to look for the mode first, the means of a fit to nearly the same data.
 
         Returns
         -------
@@ -97,7 +106,7 @@ class Laplace:
         density = Density(structure)
         n, pareto_k, share = float(self.draws), float("nan"), 1.0
         with _threads().limit(limits=1):  # they wait longer for each other than such small systems take
-            approximation = approximate(density, n_points=self.n_points)
+            approximation = approximate(density, n_points=self.n_points, near=near)
             x, theta, point = approximation.draw(self.draws, np.random.default_rng(random_seed))
             if self.n_checked:
                 log_ratio = approximation.log_ratios(x, point, self.n_checked)
@@ -198,7 +207,9 @@ class Approximation:
         return ratio
 
 
-def approximate(density: Density, *, n_points: int = 32) -> Approximation:
+def approximate(
+    density: Density, *, n_points: int = 32, near: Mapping[str, FloatArray] | None = None
+) -> Approximation:
     """The nested Laplace approximation of a density.
 
     Parameters
@@ -206,13 +217,15 @@ def approximate(density: Density, *, n_points: int = 32) -> Approximation:
     density : Density
     n_points : int
         For each scale.
+    near : mapping of str to ndarray, optional
+        As of `Laplace.fit`.
 
     Returns
     -------
     Approximation
     """
     n_scales = len(density.scales)
-    theta, x = np.full(n_scales, -0.3), density.start()
+    x, theta = density.start(near)
     if n_scales == 0:
         x, lower, log_marginal, fine = _mode(density, theta, x)
         x, lower = _centre(density, theta, x, lower)

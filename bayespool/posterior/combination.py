@@ -6,16 +6,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logsumexp
+from scipy.special import logsumexp
 
 from bayespool.errors import DiagnosticsWarning
-from bayespool.posterior.interaction import interaction_scale, with_interaction
+from bayespool.posterior.drawing import add_moments
+from bayespool.posterior.interaction import interaction_scale, shift_table
 from bayespool.posterior.organizations import new_organization_effect
 from bayespool.posterior.preparation import Prepared
+
+if TYPE_CHECKING:
+    from bayespool.inference import Fit
+    from bayespool.models import LinearEvidence
 
 __all__ = ["log_predictive_densities", "members_of_draws", "mix", "stacking_weights"]
 
@@ -28,7 +33,7 @@ _PRIOR_ORGANIZATIONS = 0.1  # the weights start from equal ones that count as mu
 
 
 def log_predictive_densities(
-    prepared: Mapping[Any, Prepared], random_seed: int
+    prepared: Mapping[Any, Prepared], fits: Mapping[Any, Fit], random_seed: int
 ) -> tuple[FloatArray, FloatArray]:
     """How well each model predicts the number of relevant hidden documents of runs of organizations it has
     not seen.
@@ -41,6 +46,8 @@ def log_predictive_densities(
     ----------
     prepared : mapping of str to Prepared
         Models with predictors on the same hidden documents.
+    fits : mapping of str to Fit
+        Of these models to all of the evidence: where the fits to parts of it look first.
     random_seed : int
 
     Returns
@@ -51,13 +58,14 @@ def log_predictive_densities(
         One over the number of runs of the organization, so that each organization counts once.
     """
     from bayespool.inference import Laplace
-    from bayespool.models import LinearEvidence, linear_log_odds
+    from bayespool.models import LinearEvidence
 
     columns, weight = [], np.zeros(0)
-    for model in prepared.values():
+    for name, model in prepared.items():
         evidence = model.evidence
         if not isinstance(evidence, LinearEvidence):
             raise TypeError(f"{model.model} has no predictors")
+        means = {variable: values.mean(axis=0) for variable, values in fits[name].draws().items()}
         n_organizations = len(evidence.organizations)
         runs, run = np.unique(evidence.run, return_inverse=True)
         density = np.empty(len(runs))
@@ -66,31 +74,59 @@ def log_predictive_densities(
         for fold in range(min(_N_FOLDS, n_organizations)):
             held_out = np.arange(n_organizations) % _N_FOLDS == fold
             seen = evidence.of_organizations(~held_out)
+            near = means | {"organization_effect": means["organization_effect"][~held_out]}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DiagnosticsWarning)  # a rough fit weighs less
                 fit = Laplace(draws=_N_DRAWS, n_points=_N_POINTS, n_checked=0).fit(
-                    model.structure(seen), seen.coords, random_seed=random_seed + fold
+                    model.structure(seen), seen.coords, random_seed=random_seed + fold, near=near
                 )
-            draws = fit.draws()
             rows = np.flatnonzero(held_out[evidence.organization])
             rows = rows[np.argsort(run[rows], kind="stable")]
             rng = np.random.default_rng([random_seed, fold])
-            effect = new_organization_effect(
-                draws["sigma_organization"], len(seen.organizations), evidence.organization[rows], rng
-            )
-            log_odds = linear_log_odds(draws, evidence.topic[rows], evidence.predictors[rows]) + effect
-            scale = interaction_scale(seen, draws)
-            p = expit(with_interaction(log_odds, scale, evidence.cell[rows], rng))
+            mean, variance = _moments_of_runs(evidence, rows, run[rows], seen, fit.draws(), rng)
             predicted, start = np.unique(run[rows], return_index=True)
             k = np.add.reduceat(evidence.n_hidden_relevant[rows], start)
-            expected = evidence.n_hidden[rows] * p
-            mean = np.add.reduceat(expected, start, axis=1)
-            variance = np.add.reduceat(expected * (1 - p), start, axis=1) + 1 / 12
+            variance += 1 / 12
             log_normal = -0.5 * ((k - mean) ** 2 / variance + np.log(2 * np.pi * variance))
-            density[predicted] = logsumexp(log_normal, axis=0) - np.log(len(p))
+            density[predicted] = logsumexp(log_normal, axis=0) - np.log(len(mean))
         columns.append(density)
         weight = 1 / np.bincount(organization, minlength=n_organizations)[organization]
     return np.column_stack(columns), weight
+
+
+def _moments_of_runs(
+    evidence: LinearEvidence,
+    rows: npt.NDArray[np.intp],
+    run: npt.NDArray[np.intp],
+    seen: LinearEvidence,
+    draws: Mapping[str, FloatArray],
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance, given the parameters of each draw, of the number of relevant documents in some rows
+    of organizations that were not seen, by run; two arrays of shape (draw, run).
+    """
+    effect = new_organization_effect(
+        draws["sigma_organization"], len(seen.organizations), evidence.organization[rows], rng
+    )
+    scale = interaction_scale(seen, draws)
+    cells, cell = np.unique(evidence.cell[rows], return_inverse=True)
+    mean, variance = np.zeros((2, len(effect), len(np.unique(run))))
+    add_moments(
+        draws["mu"],
+        draws["beta"],
+        draws["topic_effect"],
+        effect,
+        rng.normal(scale=scale, size=(len(effect), len(cells))),
+        shift_table(scale),
+        evidence.predictors[rows],
+        evidence.topic[rows],
+        cell.astype(np.int64),
+        np.unique(run, return_inverse=True)[1].astype(np.int64),
+        evidence.n_hidden[rows],
+        mean,
+        variance,
+    )
+    return mean, variance
 
 
 def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:

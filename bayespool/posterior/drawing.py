@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from bayespool.compiled import compiled
 
-__all__ = ["add_effects", "add_gains", "chances", "relevances"]
+__all__ = ["add_effects", "add_gains", "add_moments", "chances", "relevances"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -104,3 +104,41 @@ def add_gains(
     for i in range(block.shape[0]):
         for j in range(len(run)):
             amount[i, run[j]] += weight[j] * gains[block[i, unknown[j]]]
+
+
+@compiled
+def add_moments(
+    intercept: FloatArray,
+    slopes: FloatArray,
+    topics: FloatArray,
+    effect: FloatArray,
+    cells: FloatArray,
+    shift: FloatArray,
+    predictors: FloatArray,
+    topic: npt.NDArray[np.int64],
+    cell: npt.NDArray[np.int64],
+    run: npt.NDArray[np.int64],
+    n_hidden: npt.NDArray[np.int64],
+    mean: FloatArray,
+    variance: FloatArray,
+) -> None:
+    """Add to the means and variances of runs, of shape (draw, run), those of binomial counts in rows.
+
+    Log odds are intercept + slopes · predictors + topic + effect (draw, row), then moved as in `add_effects`,
+    with cells of shape (draw, cell).
+    """
+    last = len(shift) - 1
+    for i in range(len(intercept)):
+        for j in range(len(topic)):
+            x = intercept[i] + topics[i, topic[j]] + effect[i, j]
+            for k in range(predictors.shape[1]):
+                x += slopes[i, k] * predictors[j, k]
+            if last > 0:
+                position = min(max((x + 25.0) * 20.0, 0.0), float(last))
+                k = min(int(position), last - 1)
+                rest = position - k
+                x += shift[k] * (1 - rest) + shift[k + 1] * rest + cells[i, cell[j]]
+            p = 1.0 / (1.0 + np.exp(-x))
+            expected = n_hidden[j] * p
+            mean[i, run[j]] += expected
+            variance[i, run[j]] += expected * (1.0 - p)

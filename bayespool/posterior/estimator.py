@@ -214,9 +214,12 @@ class PosteriorEstimator:
             depth = evidence_depth(models[0], deepest.cutoff)
             seeds = np.random.SeedSequence([self.random_seed, depth, deepest.rel])
             weight_seed, mix_seed, *model_seeds = seeds.spawn(2 + len(models))
-            weights = self._weights(prepared, _integer(weight_seed))
-            for one, seed in zip(prepared.values(), model_seeds, strict=True):
-                components.append(self._component(task, one, sampler.sample(one, _integer(seed))))
+            fits = {
+                model: sampler.sample(prepared[model], _integer(seed))
+                for model, seed in zip(models, model_seeds, strict=True)
+            }
+            weights = self._weights(prepared, fits, _integer(weight_seed))
+            components = [self._component(task, prepared[model], fits[model]) for model in models]
             member = members_of_draws(
                 n_draws, np.array(list(weights.values())), np.random.default_rng(mix_seed)
             )
@@ -235,12 +238,14 @@ class PosteriorEstimator:
             notes=self._notes(components, diagnostics),
         )
 
-    def _weights(self, prepared: Mapping[ModelName, Prepared], seed: int) -> dict[str, float]:
+    def _weights(
+        self, prepared: Mapping[ModelName, Prepared], fits: Mapping[ModelName, Fit], seed: int
+    ) -> dict[str, float]:
         """Shares of the models in the draws."""
         n_organizations = min(len(one.evidence.organizations) for one in prepared.values())
         shares = np.full(len(prepared), 1 / len(prepared))
         if len(prepared) > 1 and n_organizations >= _MIN_ORGANIZATIONS:
-            shares = stacking_weights(*log_predictive_densities(prepared, seed))
+            shares = stacking_weights(*log_predictive_densities(prepared, fits, seed))
         return dict(zip(prepared, shares.tolist(), strict=True))
 
     def _component(self, task: Task, prepared: Prepared, fit: Fit) -> Component:
