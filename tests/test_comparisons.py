@@ -41,7 +41,6 @@ from bayespool.comparisons import (
     reversals,
     rmse_surface,
     significant_draws,
-    these_topics_draws,
     tukey_hsd,
     tukey_significant,
     variance_components,
@@ -339,7 +338,7 @@ def test_runs_that_are_the_same_are_equal_in_every_population() -> None:
 
 def test_population_adds_to_the_uncertainty_of_these_topics() -> None:
     draws = known_draws(2000)
-    here = compare_draws(these_topics_draws(draws), ci_prob=0.95, unit=20)
+    here = compare_draws(draws.sum(axis=2), ci_prob=0.95, unit=20)
     there = compare_draws(population_draws(draws), ci_prob=0.95)
     upper = [(0, 2), (0, 3), (2, 3), (3, 4)]
     assert all((there.upper - there.lower)[pair] > (here.upper - here.lower)[pair] > 0 for pair in upper)
@@ -458,7 +457,7 @@ def test_differences_are_those_of_the_scores() -> None:
         row = frame.loc[(str(e.measure), e.method, "these-topics", "new-a", "new-b")]
         assert row["difference"] == pytest.approx(e.value[0] - e.value[1])
         if e.draws is not None:
-            totals = e.draws.sum(axis=2)
+            totals = e.draws.totals()
             assert row["prob_greater"] == (totals[:, 0] > totals[:, 1]).mean()
             assert row["prob_less"] == (totals[:, 0] < totals[:, 1]).mean()
             near = np.abs(totals[:, 0] - totals[:, 1]) <= 0.01 * e.measure.cutoff * 20 + 1e-9
@@ -512,7 +511,7 @@ def test_ranks_and_reliability_have_a_row_for_each() -> None:
     e = found.scores["posterior-ratio", "P@10"]
     row = reliability.loc[("P@10", "posterior-ratio", "generalizability")]
     assert e.draws is not None
-    assert row["value"] == pytest.approx(generalizability(e.draws).mean())
+    assert row["value"] == pytest.approx(generalizability(e.draws.amount).mean())
     assert row["lower"] <= row["value"] <= row["upper"]
     assert np.isnan(reliability.loc[("P@10", "interpolated", "dependability"), "lower"])
 

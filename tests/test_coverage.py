@@ -11,6 +11,7 @@ for interpolated and smoothed. Without the effect of a new organization 75 to 85
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -24,8 +25,7 @@ from bayespool.counts import judgment_counts
 from bayespool.errors import DiagnosticsWarning
 from bayespool.inference import NUTS
 from bayespool.measures import parse_measure
-from bayespool.models import LinearEvidence
-from bayespool.posterior import MODEL_NAMES, PosteriorEstimator, Task, impute, new_organization_effect
+from bayespool.posterior import MODEL_NAMES, PosteriorEstimator
 from bayespool.simulation import Simulation, SimulationSettings, simulate
 
 MEASURE = parse_measure("P@10")
@@ -54,7 +54,7 @@ def truth_and_unjudged(repetition: int) -> tuple[np.ndarray, np.ndarray]:
 def pit(draws: np.ndarray, repetition: int) -> np.ndarray:
     """Randomised probability integral transform of the true scores of the runs with something unjudged."""
     truth, n_unjudged = truth_and_unjudged(repetition)
-    found = randomised_pit(draws.sum(axis=2), truth, np.random.default_rng([1, repetition]))
+    found = randomised_pit(draws, truth, np.random.default_rng([1, repetition]))
     return found[n_unjudged > 0]
 
 
@@ -109,23 +109,24 @@ def test_intervals_cover_the_truth_at_the_nominal_rate(
             warnings.simplefilter("ignore", DiagnosticsWarning)  # few draws are enough for many repetitions
             (estimates,) = estimator.estimate(collection, runs, MEASURE)
         assert estimates.draws is not None
-        as_it_is.append(pit(estimates.draws, repetition))
+        as_it_is.append(pit(estimates.draws.totals(), repetition))
         if model == "combined":
             continue
         # the same fit, with the steps after it done wrong (and without effects of organization × topic)
-        task, rng = Task(collection, runs, MEASURE, "complete"), np.random.default_rng([2, repetition])
-        prepared = task.prepare(model, {})  # type: ignore[arg-type]
-        parameters = estimates.fits[model].draws()
-        log_odds = prepared.log_odds(parameters)
-        effect = new_organization_effect(
-            parameters["sigma_organization"], SETTINGS.n_organizations, task.organization, rng
-        )[:, task.documents[0]]
-        spoiled = {"log odds + 1": log_odds + effect + 1, "log odds − 1": log_odds + effect - 1}
-        if not isinstance(prepared.evidence, LinearEvidence):  # whose predictors leave organizations little
-            spoiled["no organization effect"] = log_odds
-        for name, values in spoiled.items():
-            drawn = impute(task.counts.n_relevant[:, :, 0], task.documents, values, rng)
-            wrong.setdefault(name, []).append(pit(drawn, repetition))
+        right = estimator.complete(collection, runs, MEASURE)
+        (component,) = right.components
+        spoiled = {
+            "log odds + 1": dataclasses.replace(component, effect=component.effect + 1),
+            "log odds − 1": dataclasses.replace(component, effect=component.effect - 1),
+        }
+        linear = model in ("ratio", "anti_precision", "evidence")
+        if not linear:  # whose predictors leave organizations little
+            spoiled["no organization effect"] = dataclasses.replace(
+                component, effect=np.zeros_like(component.effect)
+            )
+        for name, wrong_one in spoiled.items():
+            (values,) = dataclasses.replace(right, components=(wrong_one,)).evaluate(MEASURE)
+            wrong.setdefault(name, []).append(pit(values.totals(), repetition))
     assert miscalibrations(np.concatenate(as_it_is)) == []
     for name, found in wrong.items():
         assert miscalibrations(np.concatenate(found)), f"the check does not see: {name}"

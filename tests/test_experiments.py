@@ -59,6 +59,7 @@ from bayespool.report import print_leave_out, write_leave_out
 from bayespool.report.random_pools import write_pool_width
 from bayespool.scoring import ESTIMATOR_NAMES
 from bayespool.simulation import SimulationSettings, load_example, simulate
+from bayespool.values import Values
 
 POINTS = [name for name in ALL_ESTIMATORS if not name.startswith("posterior")]
 POSTERIORS = [name for name in ESTIMATOR_NAMES if name.startswith("posterior")]
@@ -690,9 +691,13 @@ class Own(LowerBound):
         if self.how == "no array":
             return (dataclasses.replace(first, value=first.value.tolist()), *found[1:])
         if self.how == "scores for draws":
-            return (dataclasses.replace(first, draws=np.full(shape, 0.5)), *found[1:])
+            return (dataclasses.replace(first, draws=Values(np.full(shape, 0.5))), *found[1:])
+        if self.how == "bare draws":
+            return (dataclasses.replace(first, draws=np.full(shape, 1)), *found[1:])
+        if self.how == "another unit":
+            return (dataclasses.replace(first, draws=Values(np.full(shape, 1), 7)), *found[1:])
         if self.how == "too many":
-            return (dataclasses.replace(first, draws=np.full(shape, 6)), *found[1:])
+            return (dataclasses.replace(first, draws=Values(np.full(shape, 6))), *found[1:])
         if self.how == "an exception":
             raise ZeroDivisionError("a bug")
         if self.how == "writes":
@@ -720,8 +725,10 @@ def shapes() -> Collection:
         ("a list", "'own' does not return a tuple of Estimates"),
         ("one run", "'own' does not speak of the runs asked about"),
         ("shape", r"value has the shape \(1,\), not \(2,\)"),
-        ("scores for draws", "draws are not numbers of relevant documents in the top 1"),
-        ("too many", "draws are not numbers of relevant documents in the top 1"),
+        ("scores for draws", "draws are not amounts of P@1"),
+        ("bare draws", "draws are no Values"),
+        ("another unit", "draws are not amounts of P@1"),
+        ("too many", "draws are not amounts of P@1"),
         ("no array", "own: value is no array|lower-bound: value is no array"),
     ],
 )

@@ -13,6 +13,7 @@ from bayespool.checking.hidden import HiddenDocuments
 from bayespool.checking.predictions import predict_held_out
 from bayespool.collection import Collection
 from bayespool.counts import judgment_counts
+from bayespool.inference import Laplace
 from bayespool.measures import parse_measure
 from bayespool.models import LinearEvidence
 from bayespool.posterior import (
@@ -132,7 +133,7 @@ def test_topics_of_a_run_vary_more_for_it_and_its_mean_stays(monkeypatch: pytest
         monkeypatch.setattr("bayespool.posterior.preparation.interaction_scale", lambda *_: scale)
         (estimates,) = estimator.estimate(example, "new-b")
         assert estimates.draws is not None
-        return estimates.draws[:, 0]
+        return estimates.draws.amount[:, 0]
 
     without, with_effect = draws_with(0.0), draws_with(2.0)
     several = judgment_counts(example, "new-b", cutoffs=10).n_unjudged[0, :, 0] >= 3
@@ -149,7 +150,7 @@ def drawn(
     monkeypatch.setattr("bayespool.posterior.preparation.interaction_scale", lambda *_: scale)
     (estimates,) = PosteriorEstimator(model="evidence").estimate(collection, runs)
     assert estimates.draws is not None
-    return estimates.draws
+    return estimates.draws.amount
 
 
 def test_runs_of_one_organization_share_the_effect_on_a_topic(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +198,7 @@ def test_document_of_several_organizations_keeps_its_chance(monkeypatch: pytest.
 def test_slices_of_draws_have_effects_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     example = load_example()
     n_unjudged = judgment_counts(example, "new-b", cutoffs=10).n_unjudged[0, :, 0]
-    monkeypatch.setattr("bayespool.posterior.imputation._CHUNK", int(n_unjudged.sum()) * 1000)
+    monkeypatch.setattr("bayespool.posterior.completion._CELLS", int(n_unjudged.max()) * 1000)
     draws = drawn(3.0, monkeypatch, example, ["new-b"])[:, 0, int(n_unjudged.argmax())]
     assert abs(np.corrcoef(draws[:1000], draws[1000:2000])[0, 1]) < 0.15
 
@@ -210,7 +211,9 @@ def test_predictions_and_weights_know_the_effect(monkeypatch: pytest.MonkeyPatch
         for module in ("preparation", "combination"):
             monkeypatch.setattr(f"bayespool.posterior.{module}.interaction_scale", lambda *_: scale)
         prediction = predict_held_out(prepared, hidden, Fitting(draws=500, chains=2))
-        return prediction.draws.std(axis=0), log_predictive_densities({"evidence": prepared}, 1)[0]
+        fit = Laplace(draws=400).fit(prepared.structure(), prepared.evidence.coords, random_seed=1)
+        densities, _ = log_predictive_densities({"evidence": prepared}, {"evidence": fit}, 1)
+        return prediction.draws.std(axis=0), densities
 
     (std, density), (wider, other_density) = found(0.0), found(3.0)
     assert wider[std > 0.5].mean() > 1.03 * std[std > 0.5].mean()

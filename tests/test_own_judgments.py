@@ -73,8 +73,8 @@ def test_the_rest_of_the_run_follows_them(model, pool):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             (result,) = PosteriorEstimator(model=model, draws=500).estimate(richer, "new-b")
-        rest[value] = result.draws[:, 0, 8:].sum(axis=1)
-        assert len(np.unique(result.draws[:, 0, :8].sum(axis=1))) == 1  # judged there
+        rest[value] = result.draws.amount[:, 0, 8:].sum(axis=1)
+        assert len(np.unique(result.draws.amount[:, 0, :8].sum(axis=1))) == 1  # judged there
     assert rest[1].mean() > rest[0].mean() + 0.5 * rest[0].std()
 
 

@@ -1,4 +1,4 @@
-"""Posterior estimators: imputed documents, intervals, and a case that has an exact answer."""
+"""Posterior estimators: effects, intervals, and a case that has an exact answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.estimates import Estimates
 from bayespool.inference import NUTS, Laplace
 from bayespool.measures import Precision, parse_measure
-from bayespool.posterior import PosteriorEstimator, Task, imputation, impute, new_organization_effect
+from bayespool.posterior import PosteriorEstimator, Task, new_organization_effect
 from bayespool.simulation import load_example
 
 MODELS = ("background", "interpolated", "smoothed")
@@ -53,98 +53,7 @@ def estimate(estimator: PosteriorEstimator, collection: Collection, *arguments: 
         return estimator.estimate(collection, *arguments)
 
 
-# --- imputation --------------------------------------------------------------------------------------------
-
-
-def documents_of(rows: list[tuple[int, int, int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Run, topic and pair of each document."""
-    run, topic, pair = np.array(sorted(rows), dtype=np.int64).T
-    return run, topic, pair.astype(np.int32)
-
-
-def test_each_document_is_drawn_with_its_chance() -> None:
-    """Two runs, two topics, no document in common: binomial counts, independent of each other."""
-    documents = documents_of(
-        [(0, 0, 1), (0, 0, 2), (0, 0, 3), (0, 1, 10), (1, 0, 4), (1, 1, 11), (1, 1, 12), (1, 1, 13)]
-    )
-    n_relevant = np.array([[2, 0], [1, 5]], dtype=np.int32)
-    p = np.array([[0.3, 0.9], [0.05, 0.5]])
-    n_draws = 20_000
-    log_odds = np.broadcast_to(np.log(p / (1 - p)), (n_draws, 2, 2))
-    drawn = impute(n_relevant, documents, log_odds, np.random.default_rng(1))
-    assert drawn.dtype == np.int32
-    assert drawn.shape == (n_draws, 2, 2)
-    added, n = drawn - n_relevant, np.array([[3, 1], [1, 3]])
-    assert (added.min(axis=0) == 0).all()
-    assert (added.max(axis=0) == n).all()
-    standard_error = np.sqrt(n * p * (1 - p) / n_draws)
-    assert (np.abs(added.mean(axis=0) - n * p) < 5 * standard_error).all()
-    assert added.var(axis=0) == pytest.approx(n * p * (1 - p), rel=0.06)
-    counts = np.bincount(added[:, 0, 0], minlength=4)
-    assert stats.chisquare(counts, n_draws * stats.binom(3, 0.3).pmf(range(4))).pvalue > 1e-4
-    correlation = np.corrcoef(added.reshape(n_draws, 4), rowvar=False)
-    assert np.abs(correlation - np.eye(4)).max() < 5 / np.sqrt(n_draws)
-
-
-def test_runs_with_the_same_unjudged_documents_do_not_differ() -> None:
-    documents = documents_of([(run, 0, pair) for run in (0, 1) for pair in (3, 4, 5, 9)])
-    log_odds = np.array([[[0.3], [-1.7]]] * 500)  # the runs think differently of them
-    drawn = impute(np.array([[1], [1]], dtype=np.int32), documents, log_odds, np.random.default_rng(2))
-    assert np.array_equal(drawn[:, 0], drawn[:, 1])
-    assert drawn[:, 0].var() > 0
-    # … and settle on the mean of their log odds
-    assert drawn[:, 0].mean() == pytest.approx(1 + 4 * expit(-0.7), abs=0.2)
-
-
-def test_shared_document_has_one_relevance_in_a_draw() -> None:
-    """Three runs, one document in common, one of their own each; the common one is all that correlates."""
-    rows = [(0, 0, 7), (1, 0, 7), (2, 0, 7), (0, 0, 1), (1, 0, 2), (2, 0, 3)]
-    log_odds = np.zeros((20_000, 3, 1))
-    documents = documents_of(rows)
-    drawn = impute(np.zeros((3, 1), dtype=np.int32), documents, log_odds, np.random.default_rng(3))[:, :, 0]
-    assert drawn.mean(axis=0) == pytest.approx([1, 1, 1], abs=0.03)
-    difference = drawn[:, 0] - drawn[:, 1]
-    assert set(difference.tolist()) == {-1, 0, 1}  # by their own documents only
-    assert difference.var() == pytest.approx(0.5, rel=0.05)
-    assert np.cov(drawn, rowvar=False)[np.triu_indices(3, 1)] == pytest.approx([0.25] * 3, abs=0.02)
-
-
-def test_log_odds_may_be_given_per_document() -> None:
-    documents = documents_of([(0, 0, 1), (0, 0, 2), (0, 1, 5), (1, 0, 2), (1, 1, 6)])
-    of_cell = np.random.default_rng(4).normal(size=(50, 2, 2))
-    of_document = of_cell[:, documents[0], documents[1]]
-    n_relevant = np.array([[0, 1], [2, 3]], dtype=np.int32)
-    one = impute(n_relevant, documents, of_cell, np.random.default_rng(5))
-    assert np.array_equal(one, impute(n_relevant, documents, of_document, np.random.default_rng(5)))
-
-
-def test_certain_documents_are_certain() -> None:
-    documents = documents_of([(0, 0, 1), (0, 0, 2), (0, 1, 5)])
-    n_relevant = np.array([[4, 0]], dtype=np.int32)
-    for log_odds, added in ((1e3, [[2, 1]]), (-1e3, [[0, 0]]), (np.inf, [[2, 1]]), (-np.inf, [[0, 0]])):
-        drawn = impute(n_relevant, documents, np.full((100, 1, 2), log_odds), np.random.default_rng(6))
-        assert (drawn == n_relevant + np.array(added)).all()
-
-
-def test_nothing_to_impute_leaves_the_counts() -> None:
-    nothing = np.zeros(0, dtype=np.int64)
-    n_relevant = np.array([[4, 0]], dtype=np.int32)
-    drawn = impute(
-        n_relevant,
-        (nothing, nothing, nothing.astype(np.int32)),
-        np.zeros((5, 1, 2)),
-        np.random.default_rng(7),
-    )
-    assert drawn.tolist() == [[[4, 0]]] * 5
-
-
-def test_pieces_of_the_work_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    documents = documents_of([(0, 0, 1), (0, 0, 2), (0, 1, 5), (1, 0, 2), (1, 1, 6)])
-    log_odds = np.random.default_rng(8).normal(size=(23, 2, 2))
-    n_relevant = np.zeros((2, 2), dtype=np.int32)
-    whole = impute(n_relevant, documents, log_odds, np.random.default_rng(9))
-    monkeypatch.setattr(imputation, "_CHUNK", 17)  # three draws at a time
-    assert np.array_equal(whole, impute(n_relevant, documents, log_odds, np.random.default_rng(9)))
+# --- effects of new organizations ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("n_organizations", "factor"), [(0, 1.0), (1, 2.0), (8, 9 / 8)])
@@ -209,7 +118,7 @@ def test_background_is_the_beta_binomial_where_it_reduces_to_it(n_relevant: int)
     # P@10 of the run is the share of its ten unjudged documents that are relevant
     predictive = stats.betabinom(10, 1 + n_relevant, 1 + N_HIDDEN - n_relevant)
     assert estimates.draws is not None
-    drawn = estimates.draws[:, 0, 0]
+    drawn = estimates.draws.amount[:, 0, 0]
     for count in range(11):
         mass = predictive.pmf(count)
         assert (drawn == count).mean() == pytest.approx(mass, abs=4 * np.sqrt(mass * (1 - mass) / n_tail)), (
@@ -234,8 +143,9 @@ def assert_sound(estimates: Estimates, collection: Collection, estimand: str = "
         estimand=estimand,  # type: ignore[arg-type]
     )
     n_relevant, n_unjudged = counts.n_relevant[:, :, 0], counts.n_unjudged[:, :, 0]
-    draws = estimates.draws
-    assert draws is not None
+    assert estimates.draws is not None
+    assert estimates.draws.unit == measure.unit
+    draws = estimates.draws.amount
     assert draws.dtype == np.int32
     assert draws.shape[1:] == n_relevant.shape
     assert (draws >= n_relevant).all()
@@ -263,7 +173,7 @@ def test_edge_cases_stay_within_their_bounds(case: str, model: str) -> None:
         assert estimates.method == f"posterior-{model}"
         assert estimates.run_ids == (run,)
         assert estimates.draws is not None
-        assert len(estimates.draws) == 120
+        assert len(estimates.draws.amount) == 120
         assert_sound(estimates, collection)
 
 
@@ -306,14 +216,14 @@ def test_default_runs_are_those_that_were_not_pooled(engine: str) -> None:
         estimate(quick("background", engine), example, runs)[0] for runs in (["new-a", "new-b"], None)
     )
     assert default.run_ids == ("new-a", "new-b")
-    assert np.array_equal(named.draws, default.draws)  # type: ignore[arg-type]
+    assert np.array_equal(named.draws.amount, default.draws.amount)  # type: ignore[arg-type]
 
 
 @every_engine
 def test_same_seed_gives_the_same_draws(engine: str) -> None:
     example = load_example()
     one, again, other = (
-        estimate(quick("background", engine, random_seed=seed), example, TARGETS)[0].draws
+        estimate(quick("background", engine, random_seed=seed), example, TARGETS)[0].draws.amount
         for seed in (5, 5, 6)
     )
     assert one is not None
@@ -331,7 +241,7 @@ def test_several_measures_at_once(engine: str) -> None:
     for estimates in together:
         assert_sound(estimates, example)
     alone = estimate(quick("background", engine), example, TARGETS, "P@5")[0]
-    assert np.array_equal(together[0].draws, alone.draws)  # type: ignore[arg-type]
+    assert np.array_equal(together[0].draws.amount, alone.draws.amount)  # type: ignore[arg-type]
     # fewer documents are highly relevant than relevant, in what is judged and in what is imputed
     assert (together[2].value < together[1].value).all()
 
@@ -355,9 +265,11 @@ def test_nothing_below_the_pool_is_imputed_for_the_pooled_estimand() -> None:
     shallow = judgment_counts(example, TARGETS, cutoffs=15, estimand="pooled")
     assert np.array_equal(shallow.n_unjudged[:, :, 0], top_ten.n_unjudged[:, :, 0])
     assert (complete.value > pooled.value).all()
-    assert (complete.draws.max(axis=0) > (shallow.n_relevant + shallow.n_unjudged)[:, :, 0]).any()  # type: ignore[union-attr]
+    assert (complete.draws.amount.max(axis=0) > (shallow.n_relevant + shallow.n_unjudged)[:, :, 0]).any()  # type: ignore[union-attr]
     # down to the pool depth the two are one
-    a, b = (estimate(quick(estimand=e), example, TARGETS, "P@10")[0].draws for e in ("pooled", "complete"))
+    a, b = (
+        estimate(quick(estimand=e), example, TARGETS, "P@10")[0].draws.amount for e in ("pooled", "complete")
+    )
     assert np.array_equal(a, b)  # type: ignore[arg-type]
 
 
@@ -379,8 +291,8 @@ def test_runs_with_the_same_documents_have_the_same_draws() -> None:
     for model in (*MODELS, "combined"):
         (estimates,) = estimate(quick(model), collection, ["one", "twin"], "P@5")
         assert estimates.draws is not None
-        assert np.array_equal(estimates.draws[:, 0], estimates.draws[:, 1]), model
-        assert estimates.draws[:, 0].var() > 0
+        assert np.array_equal(estimates.draws.amount[:, 0], estimates.draws.amount[:, 1]), model
+        assert estimates.draws.amount[:, 0].var() > 0
 
 
 def test_runs_of_one_new_organization_rise_and_fall_together() -> None:
@@ -394,7 +306,7 @@ def test_runs_of_one_new_organization_rise_and_fall_together() -> None:
         estimator = PosteriorEstimator(model="background", priors={"sigma_organization": "HalfNormal(3)"})
         (estimates,) = estimate(estimator, collection, TARGETS, "P@10")
         assert estimates.draws is not None
-        return float(np.corrcoef(estimates.draws.sum(axis=2), rowvar=False)[0, 1])
+        return float(np.corrcoef(estimates.draws.totals(), rowvar=False)[0, 1])
 
     assert correlation(together) > correlation(example) + 0.15
 

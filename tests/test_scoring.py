@@ -23,6 +23,7 @@ from bayespool.measures import Precision
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, Scores, parse_estimator, score
 from bayespool.simulation import load_example, simulate_example
+from bayespool.values import Values
 
 POINT = tuple(name for name in DEFAULT_ESTIMATORS if not name.startswith("posterior"))
 MEASURES = ("P@5", "P@10", "P(rel=2)@10")
@@ -161,7 +162,7 @@ def test_interval_has_the_probability_asked_for(ci_prob: float) -> None:
     assert (frame["ci_prob"] == ci_prob).all()
     draws = scores["posterior-background", "P@10"].draws
     assert draws is not None
-    n_relevant = draws.sum(axis=2)
+    n_relevant = draws.totals()
     for r, row in enumerate(frame.itertuples(index=False)):
         low, high = (
             round(200 * row[frame.columns.get_loc(f"posterior-background_ci_{e}")])
@@ -339,7 +340,7 @@ class Unlucky:
                 per_topic=np.full(shape, 0.25),
                 value=np.full(shape[0], 0.25),
                 fingerprint=collection.fingerprint,
-                draws=np.full((7, *shape), measure.cutoff // 4, dtype=np.int32),
+                draws=Values(np.full((7, *shape), measure.cutoff // 4, dtype=np.int32), measure.unit),
                 notes=("diagnostics failed: R-hat is 1.2", *("" for _ in run_ids[1:])),
                 diagnostics=Diagnostics("nuts", 1.2, 10.0, 10.0, 0, ("R-hat is 1.2",)),
             )

@@ -101,8 +101,8 @@ class PointCorrection(ABC):
             value=value,
             std=corrected.std,
             notes=tuple(
-                (note or "needs a pooled run") if np.isnan(v) else note
-                for v, note in zip(value, notes, strict=True)
+                "needs a pooled run" if lacking and np.isnan(v) else note
+                for v, note, lacking in zip(value, notes, lacks_pool(collection, found), strict=True)
             ),
             fingerprint=collection.fingerprint,
         )

@@ -133,11 +133,17 @@ class Completion:
         block = np.zeros((len(chosen), documents.stop - documents.start), dtype=np.uint8)
         if not block.size:
             return block
-        for rows, log_odds in self._log_odds(topic, chosen):
+        self._fill(block, topic, chosen, self._cell_effects(topic))
+        return block
+
+    def _fill(
+        self, block: Levels, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
+    ) -> None:
+        documents = self.unknowns.on_topic(topic)
+        for rows, log_odds in self._log_odds(topic, chosen, cells):
             block[rows] = relevances(log_odds, self._keys[documents], scrambled(chosen[rows]))
         told = self.known[documents]
         block[:, told >= 0] = told[told >= 0] >= self.levels[-1]
-        return block
 
     @cached_property
     def _keys(self) -> npt.NDArray[np.uint64]:
@@ -150,10 +156,10 @@ class Completion:
         return np.concatenate(keys)
 
     def _log_odds(
-        self, topic: int, chosen: npt.NDArray[np.intp]
+        self, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
     ) -> list[tuple[npt.NDArray[np.intp], FloatArray]]:
         """Log odds of a topic's unknowns with all effects, model by model: which of the draws, and their
-        log odds, shape (draw, document).
+        log odds, shape (draw, document). ``cells`` are the topic's `_cell_effects`.
         """
         documents = self.unknowns.on_topic(topic)
         run = self.unknowns.run[documents]
@@ -163,25 +169,26 @@ class Completion:
             if not len(rows):
                 continue
             source = self.source[chosen[rows]]
-            cells = self._cell_effects(component, topic, np.unique(run))
             log_odds = component.log_odds(source, topic, documents)
             shift = shift_table(component.cell_scale)
-            add_effects(log_odds, component.effect[source], cells[source], run, shift)
+            add_effects(log_odds, component.effect[source], cells[c][source], run, shift)
             found.append((rows, log_odds))
         return found
 
-    def _cell_effects(self, component: Component, topic: int, runs: npt.NDArray[np.int64]) -> FloatArray:
-        """Effects of organization × topic for all draws of parameters, shape (draw, run)."""
+    def _cell_effects(self, topic: int) -> list[FloatArray]:
+        """Effects of organization × topic for all draws of parameters, shape (draw, run), by model."""
         unknowns, collection = self.unknowns, self.unknowns.collection
-        effects = np.zeros(component.effect.shape)
-        if component.cell_scale == 0:
-            return effects
         organization = collection.organization[unknowns.run_index]
-        for o in np.unique(organization[runs]):
-            names = (self.random_seed, "cell", collection.organizations[o], collection.query_ids[topic])
-            of_cell = component.cell_scale * normals(len(effects), *names)
-            effects[:, organization == o] = of_cell[:, None]
-        return effects
+        present = np.unique(organization[unknowns.run[unknowns.on_topic(topic)]])
+        found = []
+        for component in self.components:
+            effects = np.zeros(component.effect.shape)
+            for o in present if component.cell_scale > 0 else ():
+                names = (self.random_seed, "cell", collection.organizations[o], collection.query_ids[topic])
+                effects[:, organization == o] = normals(len(effects), *names)[:, None]
+            effects *= component.cell_scale
+            found.append(effects)
+        return found
 
     def evaluate(self, *measures: object) -> tuple[Values, ...]:
         """Values of the runs under measures, all from the same draws.
@@ -216,10 +223,13 @@ class Completion:
         for t in np.flatnonzero(np.diff(u.start)):
             places = slice(u.place_start[t], u.place_start[t + 1])
             where = u.place_run[places], u.place_rank[places], u.place_unknown[places]
-            n_documents = u.start[t + 1] - u.start[t]
-            step = max(1, _CELLS // int(n_documents))
+            n_documents = int(u.start[t + 1] - u.start[t])
+            step = max(1, _CELLS // n_documents)
+            cells = self._cell_effects(int(t))
             for first in range(0, self.n_draws, step):
-                block = self.block(int(t), slice(first, first + step))
+                chosen = np.arange(self.n_draws)[first : first + step]
+                block = np.zeros((len(chosen), n_documents), dtype=np.uint8)
+                self._fill(block, int(t), chosen, cells)
                 for measure, amount in zip(asked, amounts, strict=True):
                     part = amount[first : first + step, :, t]
                     if isinstance(measure, Additive):
@@ -354,7 +364,7 @@ class Completion:
             if not len(new):
                 continue
             relevant = told[new] >= self.levels[-1]
-            for rows, log_odds in self._log_odds(t, np.arange(self.n_draws)):
+            for rows, log_odds in self._log_odds(t, np.arange(self.n_draws), self._cell_effects(t)):
                 p = chances(np.where(relevant, log_odds[:, new], -log_odds[:, new]))
                 log_likelihood[rows] += np.log(p).sum(axis=1)
             known[documents.start + new] = told[new]
