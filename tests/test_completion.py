@@ -374,7 +374,7 @@ def test_observed_documents_are_known_and_the_others_are_not() -> None:
 
 
 def test_observed_answers_teach_what_the_organization_is_worth() -> None:
-    """One effect N(0, 2²) for all documents of ``one``: after 3 of 3 the rest follow, as the integral says."""
+    """One effect N(0, 2²) for all documents of ``one``: after 3 of 3 the rest follow (by integral)."""
     n = 200_000
     prior = completed(0.0, n, ("one",), effect=2.0)
     told = prior.observe(qrels_from_frame({"1": {"q": 1, "r": 1, "s": 1}}))
@@ -388,7 +388,7 @@ def test_observed_answers_teach_what_the_organization_is_worth() -> None:
 
 
 def test_too_few_draws_left_are_warned_of() -> None:
-    found = completed(lambda source, _, __: np.where(source[:, None] == 3, 8.0, -8.0), 100)
+    found = completed(lambda source, _, __: np.where(source[:, None] == 3, 30.0, -30.0), 100)
     with pytest.warns(DiagnosticsWarning, match="leave 1 effective draws"):
         told = found.observe(qrels_from_frame({"1": {"q": 1}}))
     assert "1 effective draws" in told.notes[0]
@@ -396,14 +396,14 @@ def test_too_few_draws_left_are_warned_of() -> None:
 
 
 def test_observing_agrees_with_a_new_fit() -> None:
-    """The unjudged documents of ``new-b`` on four topics judged relevant: its mean moves the same way."""
+    """The unjudged documents of ``new-b`` on two topics judged relevant: its mean moves the same way."""
     example, estimator = load_example(), PosteriorEstimator(draws=5000)
     found = estimator.complete(example, "new-b", "P@10")
-    answers = {example.query_ids[t]: dict.fromkeys(found.unknowns.doc_ids(t), 1) for t in range(4)}
+    answers = {example.query_ids[t]: dict.fromkeys(found.unknowns.doc_ids(t), 1) for t in range(2)}
     qrels = qrels_from_frame({q: docs for q, docs in answers.items() if docs})
     (anew,) = estimator.complete(example.add_judgments(qrels), "new-b", "P@10").evaluate("P@10")
     (told,) = found.observe(qrels).evaluate("P@10")
     (before,) = found.evaluate("P@10")
     moved = anew.expected()[0] - before.expected()[0]
-    assert moved > 0.03
+    assert moved > 0.01
     assert told.expected()[0] - before.expected()[0] == pytest.approx(moved, rel=0.15)
