@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.counts import Estimand, JudgmentCounts, held_out_counts, judgment_counts, unjudged_documents
-from bayespool.documents import (
+from bayespool.measures import Precision
+from bayespool.posterior.interaction import interaction_scale
+from bayespool.predictors import (
     DocumentTable,
     hidden_document_table,
     unjudged_document_table,
     with_composition,
 )
-from bayespool.measures import Precision
-from bayespool.posterior.interaction import interaction_scale
 
 if TYPE_CHECKING:
     from bayespool.models import LinearEvidence, ModelEvidence, Structure
