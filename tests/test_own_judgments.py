@@ -57,9 +57,8 @@ def test_they_are_evidence_of_the_run_and_leave_its_predictors():
     still = np.isin(before.pair, after.pair)
     np.testing.assert_array_equal(after.predictors, before.predictors[still])
     others = hidden_document_table(example, cutoff=10)
-    unchanged = tuple(
-        name for name in evidence_predictors() if name != "local_precision"
-    )  # they know of others' more
+    # local precision knows of others' more
+    unchanged = tuple(name for name in evidence_predictors() if name != "local_precision")
     np.testing.assert_array_equal(table.columns(unchanged)[~own], others.columns(unchanged))
 
 

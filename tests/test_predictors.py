@@ -116,10 +116,8 @@ def test_nothing_hidden_and_nothing_unjudged_are_empty_tables():
     hidden = hidden_document_table(collection, cutoff=5)
     assert hidden.predictors.shape == (0, len(evidence_predictors()))
     judged = dataclasses.replace(toy(), relevance=np.ones_like(toy().relevance))
-    assert unjudged_document_table(judged, ("t",), cutoff=5).predictors.shape == (
-        0,
-        len(evidence_predictors()),
-    )
+    unjudged = unjudged_document_table(judged, ("t",), cutoff=5)
+    assert unjudged.predictors.shape == (0, len(evidence_predictors()))
 
 
 def documents_of(collection, run_ids, depth):
@@ -156,9 +154,7 @@ def test_a_longer_ranking_that_was_not_pooled_changes_nothing():
 
     np.testing.assert_array_equal(table(True).predictors, table(False).predictors)
     absent = evidence_predictors().index("log_best_rank")
-    assert table(True).predictors[0, absent] == np.log(
-        6
-    )  # twice the three documents of a, not the eight of u
+    assert table(True).predictors[0, absent] == np.log(6)  # twice the three of a, not the eight of u
 
 
 def test_predictors_of_rankings_have_one_value_per_run_and_topic():
@@ -216,7 +212,9 @@ def test_a_new_predictor_is_in_tables_and_in_both_engines_evidence(toy_predictor
     assert prepared.evidence.predictor_names[-1] == "half"
     assert prepared.evidence.expected[-1] == pytest.approx(0.5 / 0.4)
     slopes = prepared.structure().coefficients["beta"]
-    assert slopes.size == len(prepared.graph().coords["predictor"]) == 9
+    graph = prepared.graph()
+    assert slopes.size == len(graph.coords["predictor"]) == 9
+    np.testing.assert_array_equal(graph["hidden_predictors"].get_value(), prepared.evidence.predictors)
     counted = Task(collection, ("new-a",), parse_measure("P@10"), "complete").prepare("ratio", {})
     assert counted.evidence.predictor_names == ("precision", "run_precision")  # ratio has slopes of its own
 
@@ -230,7 +228,7 @@ def test_a_new_predictor_is_learned_and_moves_estimates(toy_predictor):
     turned = dataclasses.replace(collection, relevance=relevance)
     scores = score(turned, "new-a", "P@10", estimators="posterior-evidence", draws=200)
     estimates = scores["posterior-evidence", "P@10"]
-    slope = estimates.fits["evidence"].draws()["beta"][:, -1] / 0.4**-1
+    slope = estimates.fits["evidence"].draws()["beta"][:, -1] * 0.4
     assert slope.mean() > 0.8  # expected 0.5 a priori
 
 
