@@ -14,10 +14,18 @@ import numpy as np
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection
 from bayespool.counts import JudgmentCounts, condensed_counts
+from bayespool.registry import register_estimator
 
 __all__ = ["CondensedList"]
 
 
+@register_estimator(
+    "condensed-list",
+    label="con-\ndensed",
+    description="P@n of the ranking without its unjudged documents",
+    source="Sakai 2007; Webber & Park 2009, §2",
+    default=True,
+)
 @dataclass(frozen=True, kw_only=True)
 class CondensedList(PointCorrection):
     """P@n after dropping every unjudged document of the ranking; a short list is padded with nonrelevant
