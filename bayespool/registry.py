@@ -14,7 +14,7 @@ from bayespool.estimates import Estimator
 __all__ = ["ESTIMATORS", "EstimatorEntry", "Kind", "register_estimator"]
 
 Kind = Literal["point", "posterior"]
-C = TypeVar("C", bound=type)
+Class = TypeVar("Class", bound=type)
 
 _ALL = "all"  # stands for many of them
 
@@ -82,7 +82,7 @@ def register_estimator(
     kind: Kind = "point",
     default: bool = False,
     fixed: Mapping[str, Any] | None = None,
-) -> Callable[[C], C]:
+) -> Callable[[Class], Class]:
     """Class decorator that makes an estimator known by its name, wherever estimators are asked for.
 
     Parameters
@@ -104,7 +104,7 @@ def register_estimator(
         is defined again, as in a notebook, replaces itself.
     """
 
-    def register(cls: C) -> C:
+    def register(cls: Class) -> Class:
         entry = EstimatorEntry(
             name=name,
             make=cls,

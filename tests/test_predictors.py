@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from bayespool.collection import build_collection, sole_contributor
 from bayespool.counts import composition_effects
 from bayespool.errors import InputError
 from bayespool.experiments import leave_out
+from bayespool.experiments.own import own_estimators
 from bayespool.measures import parse_measure
 from bayespool.models import EVIDENCE_SLOPES
-from bayespool.posterior import Task
+from bayespool.posterior import PosteriorEstimator, Task
 from bayespool.predictors import (
     COMPOSITION_PREDICTORS,
     PREDICTORS,
@@ -236,10 +238,43 @@ def test_a_new_predictor_stands_in_an_experiment(toy_predictor):
     collection = load_example()
     settings = {"estimators": ["posterior-evidence"], "draws": 50}
     with_it = leave_out(collection, "P@10", **settings).frame()
+    in_workers = leave_out(collection, "P@10", n_jobs=2, **settings).frame()
+    np.testing.assert_array_equal(in_workers["value"], with_it["value"])
     del PREDICTORS["half"]
     without = leave_out(collection, "P@10", **settings).frame()
+    again_in_workers = leave_out(collection, "P@10", n_jobs=2, **settings).frame()
     register_predictor(toy_predictor)
     assert (with_it["value"] != without["value"]).any()
+    np.testing.assert_array_equal(again_in_workers["value"], without["value"])
+
+
+def test_stored_folds_are_told_apart_by_own_predictors(toy_predictor):
+    def described():
+        return own_estimators([("evidence", PosteriorEstimator(model="evidence"))])
+
+    with_it = described()
+    assert list(with_it) == ["own predictors"]
+    assert described() == with_it
+    PREDICTORS["half"] = dataclasses.replace(toy_predictor, slope=(0.5, 0.3))
+    assert described() != with_it
+    PREDICTORS["half"] = dataclasses.replace(toy_predictor, compute=lambda d: np.log(d.rank + 4))
+    assert described() != with_it
+    del PREDICTORS["half"]
+    assert described() == {}
+    register_predictor(toy_predictor)
+
+
+def test_the_table_of_the_documentation_has_it(toy_predictor, monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "docs"))
+    from tables import write_tables
+
+    write_tables(tmp_path)
+    table = (tmp_path / "predictors.md").read_text(encoding="utf-8").splitlines()
+    assert len(table) == 2 + len(PREDICTORS)
+    assert table[-1] == "| `half` | upper half or lower | document | 0.5 ± 0.4 |  |  |"
+    slopes = (tmp_path / "slopes_evidence.md").read_text(encoding="utf-8").splitlines()
+    assert slopes[2] == "| `log_rank` | −0.1 ± 0.2 |"
+    assert slopes[-1] == "| `half` | 0.5 ± 0.4 |"
 
 
 def test_bad_predictors_are_refused(toy_predictor):
