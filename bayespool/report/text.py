@@ -129,7 +129,8 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], n_names: int) -
 def _two_lines(name: str) -> str:
     if name in ESTIMATORS:
         return ESTIMATORS[name].label
-    return {"residual": "resid-\nual"}.get(name, name.replace(" % ", " %\n"))
+    broken = name.replace("posterior-", "posterior\n").replace(" % ", " %\n")
+    return "resid-\nual" if name == "residual" else broken
 
 
 def _number(x: float) -> str:
