@@ -49,7 +49,7 @@ docs: $(STAMP)-docs
 	@echo "docs/_build/html/index.html"
 
 clean:
-	rm -rf docs/_build docs/_api .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf docs/_build docs/_api docs/_generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@if [ -e "$(VENV)/pyvenv.cfg" ]; then rm -rf "$(VENV)"; fi
 
 $(STAMP)-run: EXTRA =

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from bayespool.comparisons import Comparison, Reversals, compare, reversals
     from bayespool.counts import composition_effects, condensed_counts, held_out_counts, judgment_counts
     from bayespool.estimates import Estimates
+    from bayespool.estimators import register_estimator
     from bayespool.experiments import LeaveOutResult, leave_out
     from bayespool.loading import read_collection
     from bayespool.measures import Precision, parse_measure
     from bayespool.pool import describe_pool, discover_pool
+    from bayespool.predictors import Predictor, register_predictor
     from bayespool.scoring import Scores, score
     from bayespool.simulation import SimulationSettings, load_example, simulate
     from bayespool.trec import (
@@ -40,6 +42,7 @@ _HOME = {
     "LeaveOutResult": "experiments",
     "ModelChecks": "checking",
     "Precision": "measures",
+    "Predictor": "predictors",
     "Reversals": "comparisons",
     "Scores": "scoring",
     "SimulationSettings": "simulation",
@@ -62,6 +65,8 @@ _HOME = {
     "read_qrels": "trec",
     "read_run": "trec",
     "read_runs": "trec",
+    "register_estimator": "estimators",
+    "register_predictor": "predictors",
     "reversals": "comparisons",
     "run_from_frame": "trec",
     "score": "scoring",
@@ -77,6 +82,7 @@ __all__ = [
     "LeaveOutResult",
     "ModelChecks",
     "Precision",
+    "Predictor",
     "Reversals",
     "Scores",
     "SimulationSettings",
@@ -99,6 +105,8 @@ __all__ = [
     "read_qrels",
     "read_run",
     "read_runs",
+    "register_estimator",
+    "register_predictor",
     "reversals",
     "run_from_frame",
     "score",

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import ast
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection
-from bayespool.corrections import (
-    AntiPrecision,
-    Background,
-    CondensedList,
-    Interpolated,
-    LowerBound,
-    Smoothed,
-    SystemsAdjustment,
-    TopicsAdjustment,
-)
 from bayespool.counts import Bounds, Estimand, bounds
 from bayespool.errors import InputError, InputWarning
 from bayespool.estimates import Estimates, Estimator, ask
+from bayespool.estimators import (
+    DEFAULT_ESTIMATORS,
+    ESTIMATOR_NAMES,
+    describe_estimator,
+    parse_estimator,
+    refuse_idle_priors,
+)
 from bayespool.measures import Measure, parse_measures
 from bayespool.pool import describe_pool
-from bayespool.posterior import MODEL_NAMES, PosteriorEstimator, prior_names
+from bayespool.posterior import PosteriorEstimator
 from bayespool.values import DEFAULT_CI_PROB
 
 if TYPE_CHECKING:
@@ -43,29 +39,6 @@ __all__ = [
     "score",
     "warn_of_unused_relevance",
 ]
-
-_POINT = {
-    "lower-bound": LowerBound,
-    "background": Background,
-    "interpolated": Interpolated,
-    "smoothed": Smoothed,
-    "systems-adjustment": SystemsAdjustment,
-    "topics-adjustment": TopicsAdjustment,
-    "anti-precision": AntiPrecision,
-    "condensed-list": CondensedList,
-}
-_POSTERIOR = {f"posterior-{model.replace('_', '-')}": model for model in ("combined", *MODEL_NAMES)}
-
-ESTIMATOR_NAMES = (*_POINT, *_POSTERIOR)
-DEFAULT_ESTIMATORS = (
-    "background",
-    "interpolated",
-    "smoothed",
-    "systems-adjustment",
-    "anti-precision",
-    "condensed-list",
-    "posterior-combined",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,53 +152,6 @@ class Scores:
         return pd.concat(frames, ignore_index=True)
 
 
-def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
-    """The estimator that a text such as ``interpolated(c=0.5, e=0.02)`` or ``posterior-background`` stands
-    for.
-
-    Parameters
-    ----------
-    text : str or Estimator
-        A name out of `ESTIMATOR_NAMES`, with settings of that estimator in parentheses if need be.
-    **settings
-        Defaults for settings that the text does not give; those that the estimator does not have are passed
-        over.
-
-    Raises
-    ------
-    InputError
-        Unknown name or setting.
-
-    Examples
-    --------
-    >>> parse_estimator("background(e=0.05)")
-    Background(estimand='complete', e=0.05)
-    """
-    if not isinstance(text, str):
-        if isinstance(text, type) or not isinstance(text, Estimator):
-            raise InputError(f"{text!r} is neither the name of an estimator nor one")
-        return text
-    name, opened, rest = text.strip().partition("(")
-    if name not in ESTIMATOR_NAMES:
-        raise InputError(f"no estimator {name!r}", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
-    try:
-        call = ast.parse(f"f({rest}" if opened else "f()", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args:
-            raise ValueError("write settings as name=value")
-        given = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
-        cls: Any = PosteriorEstimator if name in _POSTERIOR else _POINT[name]
-        fields = cls.__dataclass_fields__
-        _check_types(given, get_type_hints(cls))
-        merged = {k: v for k, v in settings.items() if k in fields} | given
-        if name in _POSTERIOR and "priors" in settings and "priors" not in given:
-            names = prior_names(_POSTERIOR[name])
-            merged["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
-        estimator: Estimator = cls(model=_POSTERIOR[name], **merged) if name in _POSTERIOR else cls(**merged)
-    except (SyntaxError, ValueError, TypeError) as error:
-        raise InputError(f"estimator {text!r}: {error}") from error
-    return estimator
-
-
 def warn_of_unused_relevance(
     collection: Collection, measures: Iterable[Measure], *, stacklevel: int = 2
 ) -> None:
@@ -250,31 +176,6 @@ def warn_of_unused_relevance(
                 InputWarning,
                 stacklevel=stacklevel,
             )
-
-
-def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str]) -> None:
-    """Refuse priors that none of the estimators has: a name with a slip of the pen would change nothing.
-
-    Raises
-    ------
-    InputError
-    """
-    taken = {name for e in estimators if isinstance(e, PosteriorEstimator) for name in e.priors}
-    if idle := [name for name in priors if name not in taken]:
-        raise InputError(f"no estimator asked for has a prior {idle[0]!r}")
-
-
-def _check_types(given: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
-    """Refuse values of the wrong kind among settings read from a text."""
-    numbers = {int: (int,), float: (int, float)}
-    for name, value in given.items():
-        hint = hints.get(name)
-        if hint in numbers and (not isinstance(value, numbers[hint]) or isinstance(value, bool)):
-            raise ValueError(f"{name} must be {'a whole number' if hint is int else 'a number'}")
-        if hint is bool and not isinstance(value, bool):
-            raise ValueError(f"{name} must be True or False")
-        if get_origin(hint) is Literal and value not in get_args(hint):
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, get_args(hint)))}")
 
 
 def score(
@@ -367,19 +268,10 @@ def score(
             "bayespool": __version__,
             "fingerprint": collection.fingerprint,
             "estimand": estimand,
-            "estimators": [_settings(e) for e in chosen],
+            "estimators": [describe_estimator(e) for e in chosen],
             "weights": {
                 f"{e.method} {e.measure}": dict(e.weights) for of_one in results for e in of_one if e.weights
             },
             "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
         },
     )
-
-
-def _settings(estimator: Estimator) -> dict[str, Any]:
-    """Name and settings of an estimator, as JSON can hold them."""
-    fields = getattr(estimator, "__dataclass_fields__", {})
-    settings = {name: getattr(estimator, name) for name, f in fields.items() if f.compare}
-    return {"name": estimator.name} | {
-        name: dict(value) if isinstance(value, Mapping) else value for name, value in settings.items()
-    }

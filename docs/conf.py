@@ -1,6 +1,14 @@
 """Sphinx configuration: `make docs` builds with warnings as errors."""
 
+import sys
+from pathlib import Path
+
 import bayespool
+
+sys.path.insert(0, str(Path(__file__).parent))
+from tables import write_tables
+
+write_tables(Path(__file__).parent / "_generated")
 
 project = "bayespool"
 author = "the bayespool developers"
@@ -15,7 +23,7 @@ extensions = [
     "sphinx.ext.mathjax",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_generated"]
 default_role = "py:obj"
 html_theme = "furo"
 html_title = "bayespool"

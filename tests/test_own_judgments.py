@@ -11,9 +11,9 @@ import pytest
 from bayespool import read_collection, score
 from bayespool.collection import sole_contributor
 from bayespool.counts import judgment_counts, unjudged_documents
-from bayespool.documents import PREDICTORS, hidden_document_table, unjudged_document_table
 from bayespool.errors import InputError
 from bayespool.posterior import PosteriorEstimator
+from bayespool.predictors import evidence_predictors, hidden_document_table, unjudged_document_table
 from bayespool.simulation import load_example, simulate_example
 from bayespool.trec import qrels_from_frame
 
@@ -57,7 +57,8 @@ def test_they_are_evidence_of_the_run_and_leave_its_predictors():
     still = np.isin(before.pair, after.pair)
     np.testing.assert_array_equal(after.predictors, before.predictors[still])
     others = hidden_document_table(example, cutoff=10)
-    unchanged = tuple(name for name in PREDICTORS if name != "local_precision")  # they know of others' more
+    # local precision knows of others' more
+    unchanged = tuple(name for name in evidence_predictors() if name != "local_precision")
     np.testing.assert_array_equal(table.columns(unchanged)[~own], others.columns(unchanged))
 
 

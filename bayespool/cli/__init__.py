@@ -11,6 +11,7 @@ import typer
 from bayespool import __version__
 from bayespool.cli.check import check
 from bayespool.cli.compare import compare, reversals
+from bayespool.cli.estimator_help import CommandWithEstimators
 from bayespool.cli.leave_out import leave_out
 from bayespool.cli.options import is_interruption
 from bayespool.cli.random_pools import common_topics, pool_width, run_types
@@ -37,7 +38,7 @@ for command in (
     check,
     demo,
 ):
-    app.command()(command)
+    app.command(cls=CommandWithEstimators)(command)
 
 
 @app.callback(invoke_without_command=True)

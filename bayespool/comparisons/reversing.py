@@ -31,9 +31,9 @@ from bayespool.corrections import Constants, Interpolated, LowerBound, Smoothed,
 from bayespool.counts import bounds
 from bayespool.errors import InputError
 from bayespool.estimates import Estimates, Estimator, ask
+from bayespool.estimators import parse_estimator, refuse_idle_priors
 from bayespool.measures import Measure, parse_measure
 from bayespool.posterior import PosteriorEstimator
-from bayespool.scoring import parse_estimator, refuse_idle_priors
 
 __all__ = ["FIT_JUDGMENTS", "reversals"]
 

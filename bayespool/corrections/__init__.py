@@ -1,7 +1,6 @@
 """Published point corrections, one file per paper: pure arithmetic on count tables."""
 
-from bayespool.corrections.condensed import CondensedList
-from bayespool.corrections.lipani import AntiPrecision
+# in the order of tables, which is the one they register in
 from bayespool.corrections.ravana_moffat import (
     Background,
     Constants,
@@ -10,7 +9,15 @@ from bayespool.corrections.ravana_moffat import (
     Smoothed,
     fit_constants,
 )
+
+# isort: split
 from bayespool.corrections.webber_park import SystemsAdjustment, TopicsAdjustment
+
+# isort: split
+from bayespool.corrections.lipani import AntiPrecision
+
+# isort: split
+from bayespool.corrections.condensed import CondensedList
 
 __all__ = [
     "AntiPrecision",

@@ -12,10 +12,18 @@ from dataclasses import dataclass
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection
 from bayespool.counts import Bounds, condensed_levels
+from bayespool.registry import register_estimator
 
 __all__ = ["CondensedList"]
 
 
+@register_estimator(
+    "condensed-list",
+    label="con-\ndensed",
+    description="P@n of the ranking without its unjudged documents",
+    source="Sakai 2007; Webber & Park 2009, §2",
+    default=True,
+)
 @dataclass(frozen=True, kw_only=True)
 class CondensedList(PointCorrection):
     """The measure after dropping every unjudged document of the ranking; nonrelevant ones pad a short list.

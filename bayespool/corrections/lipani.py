@@ -19,10 +19,18 @@ from bayespool.corrections.base import Corrected, PointCorrection, lacks_pool
 from bayespool.counts import Bounds, CompositionEffects, composition_effects
 from bayespool.errors import InputError
 from bayespool.measures import Precision
+from bayespool.registry import register_estimator
 
 __all__ = ["AntiPrecision"]
 
 
+@register_estimator(
+    "anti-precision",
+    label="anti-\nprec.",
+    description="B + k̄·Δk̄ where what the run does to the pooled runs fires the trigger",
+    source="Lipani, Lupu & Hanbury 2015, algorithm 1",
+    default=True,
+)
 @dataclass(frozen=True, kw_only=True)
 class AntiPrecision(PointCorrection):
     """Add k̄·max(Δk̄, 0) where the trigger fires (Lipani et al. 2015, algorithm 1).

@@ -19,6 +19,7 @@ from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection
 from bayespool.counts import Bounds, JudgmentCounts
 from bayespool.errors import InputError
+from bayespool.registry import register_estimator
 
 __all__ = [
     "Background",
@@ -73,6 +74,12 @@ def smoothed(lower: FloatArray, residual: FloatArray, c: float, e: float) -> Flo
     return lower + c * residual * lower + residual**2 * e
 
 
+@register_estimator(
+    "lower-bound",
+    label="lower\nbound",
+    description="B: P@n as trec_eval gives it, what is not judged is not relevant",
+    source="Ravana & Moffat 2010, §3",
+)
 @dataclass(frozen=True, kw_only=True)
 class LowerBound(PointCorrection):
     """X_S = B, "if it ain't judged, it ain't relevant": P@n as trec_eval gives it."""
@@ -87,6 +94,13 @@ class LowerBound(PointCorrection):
         return Corrected(found.lower)
 
 
+@register_estimator(
+    "background",
+    label="back-\nground",
+    description="B + Δ·E: an unjudged document is relevant with the chance E",
+    source="Ravana & Moffat 2010, §3",
+    default=True,
+)
 @dataclass(frozen=True, kw_only=True)
 class Background(PointCorrection):
     """X_B = B + Δ·E (Ravana & Moffat 2010, §3).
@@ -113,6 +127,13 @@ class Background(PointCorrection):
         return Corrected(background(found.lower, found.residual, self.e))
 
 
+@register_estimator(
+    "interpolated",
+    label="inter-\npolated",
+    description="B + C·Δ·B/(1 − Δ): C times as likely as a judged document of the run",
+    source="Ravana & Moffat 2010, §3",
+    default=True,
+)
 @dataclass(frozen=True, kw_only=True)
 class Interpolated(PointCorrection):
     """X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010, §3).
@@ -142,6 +163,13 @@ class Interpolated(PointCorrection):
         return Corrected(interpolated(found.lower, found.residual, self.c, self.e))
 
 
+@register_estimator(
+    "smoothed",
+    label="smooth-\ned",
+    description="B + C·Δ·B + Δ²·E: interpolated where much is judged, background elsewhere",
+    source="Ravana & Moffat 2010, §3",
+    default=True,
+)
 @dataclass(frozen=True, kw_only=True)
 class Smoothed(PointCorrection):
     """X_M = B + C·Δ·B + Δ²·E (Ravana & Moffat 2010, §3).

@@ -19,10 +19,18 @@ from bayespool.collection import UNJUDGED, Collection
 from bayespool.corrections.base import Corrected, FloatArray, PointCorrection, lacks_pool
 from bayespool.counts import Bounds, bounds, held_out_levels
 from bayespool.errors import InputError
+from bayespool.registry import register_estimator
 
 __all__ = ["SystemsAdjustment", "TopicsAdjustment"]
 
 
+@register_estimator(
+    "systems-adjustment",
+    label="systems\nadjust.",
+    description="B plus the mean loss of pooled runs that are left out of the pool",
+    source="Webber & Park 2009, algorithm 1",
+    default=True,
+)
 @dataclass(frozen=True, kw_only=True)
 class SystemsAdjustment(PointCorrection):
     """Add the mean loss that pooled systems suffer when they are left out (Webber & Park 2009, algorithm 1).
@@ -80,6 +88,12 @@ class SystemsAdjustment(PointCorrection):
         return corrected
 
 
+@register_estimator(
+    "topics-adjustment",
+    label="topics\nadjust.",
+    description="B plus the run's mean loss on topics where it is fully judged",
+    source="Webber & Park 2009, algorithm 2",
+)
 @dataclass(frozen=True, kw_only=True)
 class TopicsAdjustment(PointCorrection):
     """Add the run's own mean loss on topics where it is fully judged (Webber & Park 2009, algorithm 2).

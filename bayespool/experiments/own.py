@@ -7,11 +7,12 @@ import functools
 import hashlib
 import os
 import reprlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FunctionType, MemberDescriptorType
 from typing import Any
 
 from bayespool.estimates import Estimator
+from bayespool.predictors import PREDICTORS, Predictor
 
 __all__ = ["own_estimators"]
 
@@ -25,7 +26,7 @@ class _Opaque(Exception):
 
 
 def own_estimators(estimators: Iterable[tuple[str, Estimator]]) -> dict[str, Any]:
-    """Digests of the code of those estimators that are not the package's, by label.
+    """Digests of the code of those estimators that are not the package's, by label, and of such predictors.
 
     Dataclasses are compared by the code of their methods and by plain class attributes; their fields are
     settings, and described as such. What methods call outside the class does not count. Any other class, and
@@ -52,11 +53,22 @@ def own_estimators(estimators: Iterable[tuple[str, Estimator]]) -> dict[str, Any
             found.setdefault("own estimators", {})[label] = digests
         except _Opaque:
             found.setdefault("own estimators that are no plain dataclasses", {})[label] = os.urandom(8).hex()
+    if own := [predictor for predictor in PREDICTORS.values() if not _is_ours(predictor.compute)]:
+        found["own predictors"] = {predictor.name: _digest_predictor(predictor) for predictor in own}
     return found
 
 
-def _is_ours(cls: type) -> bool:
-    return cls.__module__.partition(".")[0] == "bayespool"
+def _digest_predictor(predictor: Predictor) -> str:
+    try:
+        code = _value(predictor.compute)
+    except _Opaque:
+        return os.urandom(8).hex()
+    described = repr([predictor.per, predictor.slope, code])
+    return hashlib.blake2b(described.encode(), digest_size=8).hexdigest()
+
+
+def _is_ours(defined: type | Callable[..., Any]) -> bool:
+    return str(getattr(defined, "__module__", "")).partition(".")[0] == "bayespool"
 
 
 def _digest(cls: type) -> str:

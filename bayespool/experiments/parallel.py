@@ -2,7 +2,8 @@
 
 The collection travels as plain arrays: joblib maps large ones into memory once for all local workers, and a
 Dask cluster that is registered as joblib's backend gets each once. A worker puts the collection together once
-and keeps it. Every piece runs with one BLAS thread, so that results do not depend on the number of cores.
+and keeps it; predictors of the caller's own are registered there, too. Every piece runs with one BLAS thread,
+so that results do not depend on the number of cores.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import pyarrow as pa
 
 from bayespool.collection import Collection
 from bayespool.errors import WorkerError
+from bayespool.predictors import PREDICTORS
 
 __all__ = ["completed"]
 
@@ -64,6 +66,7 @@ def completed(
     if not tasks:
         return
     header, arrays = _pack(collection)
+    header["predictors"] = dict(PREDICTORS)
     jobs = (delayed(_work)(function, task, header, *arrays) for task in tasks)
     parallel = Parallel(
         n_jobs=n_jobs,
@@ -94,6 +97,9 @@ def _work(
     if fingerprint not in _kept:
         _kept.clear()
         _kept[fingerprint] = _unpack(header, arrays)
+    if header["predictors"] != PREDICTORS:
+        PREDICTORS.clear()
+        PREDICTORS.update(header["predictors"])
     with threadpool_limits(limits=1):
         return function(_kept[fingerprint], task)
 

@@ -12,10 +12,16 @@ from bayespool.corrections import TopicsAdjustment
 from bayespool.counts import Estimand
 from bayespool.errors import InputError
 from bayespool.estimates import Estimator
+from bayespool.estimators import (
+    ALL_ESTIMATORS,
+    ESTIMATOR_NAMES,
+    describe_estimator,
+    parse_estimator,
+    refuse_idle_priors,
+)
 from bayespool.experiments.own import own_estimators
 from bayespool.measures import Measure, parse_measures
 from bayespool.posterior import PosteriorEstimator
-from bayespool.scoring import DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, parse_estimator, refuse_idle_priors
 from bayespool.values import DEFAULT_CI_PROB
 
 __all__ = [
@@ -25,11 +31,6 @@ __all__ = [
     "changed",
     "leave_out_settings",
 ]
-
-ALL_ESTIMATORS = ("lower-bound", *DEFAULT_ESTIMATORS)
-"""What ``estimators="all"`` stands for: P@n as it stands, every correction that needs no argument, and the
-default posterior.
-"""
 
 Estimators = str | Iterable[str | Estimator] | Mapping[str, str | Estimator]
 By = Literal["organization", "run"]
@@ -105,7 +106,7 @@ class LeaveOutSettings:
         plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return plain | {
             "measures": [str(m) for m in self.measures],
-            "estimators": {label: _describe_estimator(e) for label, e in self.estimators},
+            "estimators": {label: describe_estimator(e) for label, e in self.estimators},
         }
 
     def describe_folds(self) -> dict[str, Any]:
@@ -159,16 +160,6 @@ def leave_out_settings(
         random_seed=random_seed,
         **others,
     )
-
-
-def _describe_estimator(estimator: Estimator) -> dict[str, Any]:
-    """Name and settings of an estimator, as JSON can hold them."""
-    settings: dict[str, Any] = {}
-    for name, field in getattr(estimator, "__dataclass_fields__", {}).items():
-        if field.compare:
-            value = getattr(estimator, name)
-            settings[name] = dict(value) if isinstance(value, Mapping) else value
-    return {"name": estimator.name} | settings
 
 
 def _labelled(

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from bayespool.models.linear import LinearEvidence, linear_graph, linear_structure
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE, Prior
+from bayespool.predictors import PREDICTORS, evidence_predictors
 
 if TYPE_CHECKING:
     import pymc as pm
 
 __all__ = ["EVIDENCE_SLOPES", "evidence", "evidence_structure"]
 
-EVIDENCE_SLOPES = MappingProxyType(
-    {
-        "log_rank": (-0.1, 0.2),
-        "precision": (0.2, 0.3),
-        "run_precision": (0.9, 0.5),
-        "support": (0.0, 1.0),
-        "log_best_rank": (-0.5, 0.3),
-        "fusion": (4.0, 3.0),
-        "local_precision": (0.8, 0.4),
-        "run_unjudged": (0.2, 0.15),
-    }
-)
+
+class _EvidenceSlopes(Mapping[str, tuple[float, float]]):
+    """Expected slopes of the predictors that are registered at the time of asking."""
+
+    def __getitem__(self, name: str) -> tuple[float, float]:
+        slope = PREDICTORS[name].slope
+        if slope is None:
+            raise KeyError(name)
+        return slope
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(evidence_predictors())
+
+    def __len__(self) -> int:
+        return len(evidence_predictors())
+
+
+EVIDENCE_SLOPES: Mapping[str, tuple[float, float]] = _EvidenceSlopes()
 """Predictors, and what their slopes are expected to be: mean and standard deviation per unit of the
-predictor's own scale, from ``benchmarks/priors.py``."""
+predictor's own scale, from ``benchmarks/priors.py``. They are those of `bayespool.predictors.PREDICTORS` that
+have an expected slope."""
 
 
 def evidence(
@@ -44,10 +52,8 @@ def evidence(
         \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \mathrm{organization}_{o(d)} + \beta \cdot
         x_d
 
-    with x_d the predictors of `bayespool.documents.PREDICTORS`: the log rank in the run, the run's judged
-    precision on the topic and over all topics, the share of the other pooled runs that retrieve the document
-    at any depth, its log best rank among them, its reciprocal-log-rank fusion score over them, the
-    run's judged precision around the document, and how much of the run's top is unjudged.
+    with x_d the predictors of `bayespool.predictors.evidence_predictors`, whose descriptions stand with
+    them in `bayespool.predictors.PREDICTORS`.
 
     Parameters
     ----------

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.compiled import compiled
-from bayespool.documents import COMPOSITION_PREDICTORS, DocumentTable
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE, Prior
 from bayespool.models.structure import Block, Coefficient, Group, Predictor, Structure
+from bayespool.predictors import PREDICTORS, DocumentTable
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -30,10 +30,6 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
-
-
-_OF_RANKINGS = frozenset({"precision", "run_precision", "run_unjudged", *COMPOSITION_PREDICTORS})
-"""Predictors with one value for all documents of a run and topic."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +124,7 @@ def gather_documents(
     ----------
     collection : Collection
     hidden : DocumentTable
-        Of `bayespool.documents.hidden_document_table`.
+        Of `bayespool.predictors.hidden_document_table`.
     slopes : mapping of str to (float, float)
         The predictors, out of the table's, and the mean and standard deviation a priori of their slopes.
     without : tuple of str
@@ -138,7 +134,7 @@ def gather_documents(
     predictor_names = tuple(slopes)
     chosen = hidden.columns(predictor_names)[kept]
     keys = np.column_stack([hidden.run[kept], hidden.topic[kept]])
-    if _OF_RANKINGS.issuperset(predictor_names):
+    if all(PREDICTORS[name].per == "ranking" for name in predictor_names):
         rows, row = np.unique(keys, axis=0, return_inverse=True)
         first = np.full(len(rows), 0)
         first[row] = np.arange(len(row))

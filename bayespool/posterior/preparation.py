@@ -19,10 +19,16 @@ from bayespool.counts import (
     held_out_documents,
     judgment_counts,
 )
-from bayespool.documents import DocumentTable, document_table, hidden_document_table, with_composition
 from bayespool.measures import Measure
 from bayespool.posterior.interaction import interaction_scale
 from bayespool.posterior.unknowns import Unknowns, find_unknowns
+from bayespool.predictors import (
+    DocumentTable,
+    document_table,
+    evidence_predictors,
+    hidden_document_table,
+    with_composition,
+)
 
 if TYPE_CHECKING:
     from bayespool.models import LinearEvidence, ModelEvidence, Structure
@@ -122,16 +128,19 @@ class Task:
     def unjudged(self) -> DocumentTable:
         """The documents to complete with their predictors, in the order of the unknowns."""
         unknowns = self.unknowns
-        run = unknowns.run_index[unknowns.run]
-        return document_table(
+        run, rank = unknowns.run_index[unknowns.run], unknowns.rank
+        predictors = document_table(
             self.collection,
             run,
             unknowns.topic,
-            unknowns.rank,
+            rank,
             unknowns.pair,
             depth=self.document_depth,
             rel=self.measure.rel,
         )
+        unknown = np.zeros(len(unknowns), dtype=np.int64)
+        names = evidence_predictors()
+        return DocumentTable(run, unknowns.topic, rank, unknowns.pair, unknown, predictors, names)
 
     @cached_property
     def has_evidence(self) -> bool:

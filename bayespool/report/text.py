@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayespool.estimators import ESTIMATORS
 from bayespool.measures import Measure
 from bayespool.scoring import Scores
 
@@ -17,18 +18,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 __all__ = ["print_scores"]
-
-_TWO_LINES = {
-    "residual": "resid-\nual",
-    "background": "back-\nground",
-    "interpolated": "inter-\npolated",
-    "smoothed": "smooth-\ned",
-    "lower-bound": "lower\nbound",
-    "systems-adjustment": "systems\nadjust.",
-    "topics-adjustment": "topics\nadjust.",
-    "anti-precision": "anti-\nprec.",
-    "condensed-list": "con-\ndensed",
-}
 
 
 def print_scores(scores: Scores, console: Console, *, per_topic: bool = False) -> None:
@@ -138,7 +127,10 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], n_names: int) -
 
 
 def _two_lines(name: str) -> str:
-    return _TWO_LINES.get(name, name.replace("posterior-", "posterior\n").replace(" % ", " %\n"))
+    if name in ESTIMATORS:
+        return ESTIMATORS[name].label
+    broken = name.replace("posterior-", "posterior\n").replace(" % ", " %\n")
+    return "resid-\nual" if name == "residual" else broken
 
 
 def _number(x: float) -> str:

@@ -1,0 +1,189 @@
+"""All estimators by name: the corrections, the posteriors and those of the user's own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, get_args, get_origin, get_type_hints, overload
+
+import bayespool.corrections  # noqa: F401 - each correction registers itself
+from bayespool.errors import InputError
+from bayespool.estimates import Estimator
+from bayespool.posterior import PosteriorEstimator, prior_names
+from bayespool.registry import ESTIMATORS, EstimatorEntry, register_estimator
+
+__all__ = [
+    "ALL_ESTIMATORS",
+    "DEFAULT_ESTIMATORS",
+    "ESTIMATORS",
+    "ESTIMATOR_NAMES",
+    "EstimatorEntry",
+    "EstimatorNames",
+    "describe_estimator",
+    "parse_estimator",
+    "refuse_idle_priors",
+    "register_estimator",
+]
+
+
+def _posterior(model: str, description: str, *, source: str = "", default: bool = False) -> None:
+    name = f"posterior-{model.replace('_', '-')}"
+    register_estimator(
+        name,
+        description=description,
+        label=name.replace("-", "\n", 1),
+        source=source,
+        kind="posterior",
+        default=default,
+        fixed={"model": model},
+    )(PosteriorEstimator)
+
+
+_RAVANA_MOFFAT, _WEBBER_PARK = "after Ravana & Moffat 2010", "after Webber & Park 2009"
+
+_posterior("combined", "ratio and evidence, by how well they predict held-out organizations", default=True)
+_posterior("background", "a chance of being relevant for each topic and organization", source=_RAVANA_MOFFAT)
+_posterior("interpolated", "a share C of the run's judged precision on the topic", source=_RAVANA_MOFFAT)
+_posterior("smoothed", "interpolated where much is judged, background elsewhere", source=_RAVANA_MOFFAT)
+_posterior("ratio", "a share by how good the run is on what is judged", source=_WEBBER_PARK)
+_posterior("anti_precision", "by what the run does to the pooled runs", source="after Lipani et al. 2015")
+_posterior("evidence", "document by document: who ranks it where, and what is judged around it")
+
+
+class EstimatorNames(Sequence[str]):
+    """Names of registered estimators, as they are at the time of asking; equal to a tuple of them."""
+
+    def __init__(self, chosen: Callable[[EstimatorEntry], bool]) -> None:
+        self._chosen = chosen
+
+    def _names(self) -> tuple[str, ...]:
+        points_first = sorted(ESTIMATORS.values(), key=lambda entry: entry.kind == "posterior")
+        return tuple(entry.name for entry in points_first if self._chosen(entry))
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        return self._names()[index]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+    def __eq__(self, other: object) -> bool:
+        return self._names() == tuple(other) if isinstance(other, tuple | EstimatorNames) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._names())
+
+
+ESTIMATOR_NAMES = EstimatorNames(lambda entry: True)
+"""All names, point corrections first."""
+
+DEFAULT_ESTIMATORS = EstimatorNames(lambda entry: entry.default)
+"""Those that are asked for where nobody names one."""
+
+ALL_ESTIMATORS = EstimatorNames(
+    lambda entry: entry.default or (entry.kind == "point" and not entry.needs_settings)
+)
+"""What ``estimators="all"`` stands for in experiments: P@n as it stands, every correction that needs no
+argument, and the default posterior."""
+
+
+def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
+    """The estimator that a text such as ``interpolated(c=0.5, e=0.02)`` or ``posterior-background`` stands
+    for.
+
+    Parameters
+    ----------
+    text : str or Estimator
+        A name out of `ESTIMATOR_NAMES`, with settings of that estimator in parentheses if need be.
+    **settings
+        Defaults for settings that the text does not give; those that the estimator does not have are passed
+        over.
+
+    Raises
+    ------
+    InputError
+        Unknown name or setting.
+
+    Examples
+    --------
+    >>> parse_estimator("background(e=0.05)")
+    Background(estimand='complete', e=0.05)
+    """
+    if not isinstance(text, str):
+        if isinstance(text, type) or not isinstance(text, Estimator):
+            raise InputError(f"{text!r} is neither the name of an estimator nor one")
+        return text
+    name, opened, rest = text.strip().partition("(")
+    if name not in ESTIMATORS:
+        raise InputError(f"no estimator {name!r}", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
+    entry = ESTIMATORS[name]
+    try:
+        call = ast.parse(f"f({rest}" if opened else "f()", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args:
+            raise ValueError("write settings as name=value")
+        given = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
+        _check_types(given, _hints(entry.make))
+        fields = getattr(entry.make, "__dataclass_fields__", {})
+        merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | given
+        if issubclass(entry.make, PosteriorEstimator) and "priors" in settings and "priors" not in given:
+            names = prior_names(entry.fixed["model"])
+            merged["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
+        return entry(**merged)
+    except (SyntaxError, ValueError, TypeError) as error:
+        raise InputError(f"estimator {text!r}: {error}") from error
+
+
+def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str]) -> None:
+    """Refuse priors that none of the estimators has: a name with a slip of the pen would change nothing.
+
+    Raises
+    ------
+    InputError
+    """
+    taken = {name for e in estimators if isinstance(e, PosteriorEstimator) for name in e.priors}
+    if idle := [name for name in priors if name not in taken]:
+        raise InputError(f"no estimator asked for has a prior {idle[0]!r}")
+
+
+def describe_estimator(estimator: Estimator) -> dict[str, Any]:
+    """Name and settings of an estimator, as JSON can hold them.
+
+    Examples
+    --------
+    >>> describe_estimator(parse_estimator("background"))
+    {'name': 'background', 'estimand': 'complete', 'e': 0.03}
+    """
+    described: dict[str, Any] = {"name": estimator.name}
+    for name, field in getattr(estimator, "__dataclass_fields__", {}).items():
+        if field.compare:
+            value = getattr(estimator, name)
+            described[name] = dict(value) if isinstance(value, Mapping) else value
+    return described
+
+
+def _hints(cls: type) -> dict[str, Any]:
+    try:
+        return get_type_hints(cls)
+    except NameError:  # one of the user's own whose annotations are for the reader only
+        return {}
+
+
+def _check_types(given: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
+    """Refuse values of the wrong kind among settings read from a text."""
+    numbers = {int: (int,), float: (int, float)}
+    for name, value in given.items():
+        hint = hints.get(name)
+        if hint in numbers and (not isinstance(value, numbers[hint]) or isinstance(value, bool)):
+            raise ValueError(f"{name} must be {'a whole number' if hint is int else 'a number'}")
+        if hint is bool and not isinstance(value, bool):
+            raise ValueError(f"{name} must be True or False")
+        if get_origin(hint) is Literal and value not in get_args(hint):
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, get_args(hint)))}")

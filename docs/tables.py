@@ -1,0 +1,70 @@
+"""Tables of names, made from the registries; `conf.py` writes them into ``_generated`` for the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from bayespool.estimators import ALL_ESTIMATORS, DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, ESTIMATORS
+from bayespool.models import ANTI_PRECISION_SLOPES, EVIDENCE_SLOPES, RATIO_SLOPES
+from bayespool.predictors import PREDICTORS
+
+
+def markdown(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table in Markdown."""
+    header = list(header)
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def estimators() -> str:
+    """Every estimator: its name, what it does, where it is from, which lists have it."""
+    lists = {"default": DEFAULT_ESTIMATORS, "all": ALL_ESTIMATORS}
+    rows = [
+        [
+            f"`{name}`",
+            ESTIMATORS[name].description,
+            ESTIMATORS[name].source,
+            ", ".join(which for which, names in lists.items() if name in names),
+        ]
+        for name in ESTIMATOR_NAMES
+    ]
+    return markdown(["name", "what it does", "source", "among"], rows)
+
+
+def predictors() -> str:
+    """Every predictor: its name, what it is, whether documents of a ranking share it, its expected slopes."""
+    rows = [
+        [f"`{name}`", p.description, p.per, _slope(p.slope), *(_slope(s.get(name)) for s in _OTHERS.values())]
+        for name, p in PREDICTORS.items()
+    ]
+    return markdown(["predictor", "what it is", "per", "evidence", *_OTHERS], rows)
+
+
+def slopes(expected: Mapping[str, tuple[float, float]]) -> str:
+    """Predictors of one model with the slopes expected of them."""
+    rows = [[f"`{name}`", _slope(slope)] for name, slope in expected.items()]
+    return markdown(["predictor", "expected slope"], rows)
+
+
+def write_tables(folder: Path) -> None:
+    """Write every table that a page includes; a file that is as it should be is left alone."""
+    tables = {
+        "estimators": estimators(),
+        "predictors": predictors(),
+        "slopes_evidence": slopes(EVIDENCE_SLOPES),
+        "slopes_ratio": slopes(RATIO_SLOPES),
+        "slopes_anti_precision": slopes(ANTI_PRECISION_SLOPES),
+    }
+    folder.mkdir(exist_ok=True)
+    for name, text in tables.items():
+        file = folder / f"{name}.md"
+        if not file.is_file() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
+
+
+_OTHERS = {"ratio": RATIO_SLOPES, "anti-precision": ANTI_PRECISION_SLOPES}
+
+
+def _slope(slope: tuple[float, float] | None) -> str:
+    return "" if slope is None else f"{slope[0]:g} ± {slope[1]:g}".replace("-", "−")

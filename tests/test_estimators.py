@@ -1,0 +1,242 @@
+"""Estimators by name: what registers itself is known wherever names are, with all that is said of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayespool.comparisons import compare, reversals
+from bayespool.corrections import CondensedList
+from bayespool.corrections.base import Corrected, PointCorrection
+from bayespool.errors import InputError
+from bayespool.estimates import Estimates
+from bayespool.estimators import (
+    ALL_ESTIMATORS,
+    DEFAULT_ESTIMATORS,
+    ESTIMATOR_NAMES,
+    ESTIMATORS,
+    describe_estimator,
+    parse_estimator,
+    register_estimator,
+)
+from bayespool.experiments import leave_out
+from bayespool.measures import parse_measures
+from bayespool.report.text import print_scores
+from bayespool.scoring import score
+from bayespool.simulation import load_example
+
+POSTERIORS = ("combined", "background", "interpolated", "smoothed", "ratio", "anti-precision", "evidence")
+
+
+@pytest.fixture(autouse=True)
+def registry_as_it_was():
+    before = dict(ESTIMATORS)
+    yield
+    ESTIMATORS.clear()
+    ESTIMATORS.update(before)
+
+
+def define_half():
+    """What the file of a new correction holds: one line and the class."""
+
+    @register_estimator("half", label="half\nway", description="the middle of the bounds", source="Toy 2026")
+    @dataclass(frozen=True, kw_only=True)
+    class Half(PointCorrection):
+        share: float = 0.5
+
+        @property
+        def name(self):
+            return "half"
+
+        def correct(self, collection, counts, rel):
+            return Corrected(counts.lower + self.share * counts.residual)
+
+    return Half
+
+
+def define_bound():
+    """An estimator that is no correction of the package's and not even a dataclass."""
+
+    @register_estimator("upper-bound", description="T")
+    class UpperBound:
+        name = "upper-bound"
+
+        def estimate(self, collection, run_ids=None, measures="P@10"):
+            from bayespool.counts import judgment_counts
+
+            found = []
+            for measure in parse_measures(measures):
+                counts = judgment_counts(collection, run_ids, cutoffs=measure.cutoff, rel=measure.rel)
+                upper = counts.upper[:, :, 0]
+                found.append(
+                    Estimates(
+                        self.name,
+                        measure,
+                        counts.run_ids,
+                        counts.query_ids,
+                        upper,
+                        upper.mean(axis=1),
+                        collection.fingerprint,
+                    )
+                )
+            return tuple(found)
+
+    return UpperBound
+
+
+def test_names_are_in_the_order_of_tables() -> None:
+    assert (
+        "lower-bound",
+        "background",
+        "interpolated",
+        "smoothed",
+        "systems-adjustment",
+        "topics-adjustment",
+        "anti-precision",
+        "condensed-list",
+        *(f"posterior-{model}" for model in POSTERIORS),
+    ) == ESTIMATOR_NAMES
+    assert (
+        *(n for n in ESTIMATOR_NAMES[1:8] if n != "topics-adjustment"),
+        "posterior-combined",
+    ) == DEFAULT_ESTIMATORS
+    assert ("lower-bound", *DEFAULT_ESTIMATORS) == ALL_ESTIMATORS
+    assert repr(ALL_ESTIMATORS) == repr(tuple(ALL_ESTIMATORS))
+    assert list(ALL_ESTIMATORS) != ALL_ESTIMATORS
+
+
+@pytest.mark.parametrize("first", ["bayespool.posterior", "bayespool.corrections.lipani", "bayespool.cli"])
+def test_the_order_does_not_depend_on_what_is_imported_first(first: str) -> None:
+    code = f"import {first}; from bayespool.estimators import ESTIMATOR_NAMES; print(*ESTIMATOR_NAMES)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == list(ESTIMATOR_NAMES)
+
+
+def test_every_entry_says_what_it_is() -> None:
+    for name, entry in ESTIMATORS.items():
+        assert entry.name == name
+        assert 0 < len(entry.description) < 80
+        assert entry.label.count("\n") == 1
+        assert entry.source or name in ("posterior-combined", "posterior-evidence")
+        assert entry.needs_settings == (name == "topics-adjustment")
+        assert (entry.kind == "posterior") == name.startswith("posterior-")
+
+
+def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
+    half = define_half()
+    assert (ESTIMATOR_NAMES[8], ALL_ESTIMATORS[-2]) == ("half", "half")
+    assert "half" not in DEFAULT_ESTIMATORS
+    collection = load_example()
+    scores = score(collection, ["new-a", "new-b"], "P@10", estimators=["half", "lower-bound"])
+    frame = scores.frame()
+    np.testing.assert_allclose(frame["half"], (frame["lower"] + frame["upper"]) / 2, rtol=1e-12)
+    low = score(collection, "new-a", "P@10", estimators="half(share=0)")
+    assert low.frame()["half"].tolist() == low.frame()["lower"].tolist()
+    assert low.metadata["estimators"] == [{"name": "half", "estimand": "complete", "share": 0}]
+
+    left = leave_out(collection, "P@10", estimators=["half", "background(e=0.5)"]).frame()
+    values = left.pivot(index="run_id", columns="estimator", values="value")
+    np.testing.assert_allclose(values["half"], values["background"], rtol=1e-12)
+    both = compare(collection, ["new-a", "new-b"], "P@10", estimators=["half"])
+    assert set(both.differences()["method"]) == {"lower-bound", "half"}
+    turned = reversals(collection, measure="P@10", estimators=["half"], judgments=[500], fitted=False)
+    assert set(turned.rates()["method"]) == {"lower-bound", "half"}
+    assert parse_estimator("half(share=0.25)") == half(share=0.25)
+
+
+def test_a_new_estimator_is_known_by_name() -> None:
+    define_bound()
+    scores = score(load_example(), "new-a", "P@10", estimators=["upper-bound", "condensed-list"])
+    np.testing.assert_allclose(scores.frame()["upper-bound"], scores.frame()["upper"], rtol=1e-12)
+    left = leave_out(load_example(), "P@10", estimators="upper-bound").frame()
+    np.testing.assert_allclose(left["value"], left["bound_upper"], rtol=1e-12)
+    with pytest.raises(InputError, match="upper-bound"):
+        parse_estimator("upper-bound(share=1)")
+
+
+def test_the_help_of_commands_lists_what_is_registered(run) -> None:
+    define_half()
+    shown = run("score", "--help").out
+    assert "the middle of the bounds" in shown
+    assert all(name in shown for name in ESTIMATOR_NAMES)
+    assert "posterior-evidence" not in run("check", "--help").out
+
+
+def test_the_table_of_the_documentation_has_it(monkeypatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "docs"))
+    from tables import estimators
+
+    define_half()
+    table = estimators().splitlines()
+    assert len(table) == 2 + len(ESTIMATOR_NAMES)
+    assert "| `half` | the middle of the bounds | Toy 2026 | all |" in table
+    assert table[2].endswith("| Ravana & Moffat 2010, §3 | all |")
+    assert table[3].endswith("| Ravana & Moffat 2010, §3 | default, all |")
+
+
+def test_the_label_heads_the_column() -> None:
+    import io
+
+    from rich.console import Console
+
+    define_half()
+    console = Console(file=io.StringIO(), width=200)
+    print_scores(score(load_example(), "new-a", "P@10", estimators=["half", "smoothed"]), console)
+    lines = console.file.getvalue().splitlines()
+    assert lines[2].split() == ["resid-", "half", "smooth-"]
+    assert lines[3].split()[-3:] == ["ual", "way", "ed"]
+
+
+def test_a_class_defined_again_replaces_itself_and_no_other() -> None:
+    define_half()
+    again = define_half()
+    assert ESTIMATORS["half"].make is again
+    with pytest.raises(InputError, match="there is an estimator 'half' already"):
+        register_estimator("half", description="another")(CondensedList)
+    with pytest.raises(InputError, match="already"):
+        register_estimator("background", description="another")(again)
+
+
+@pytest.mark.parametrize("name", ["all", "Half", "a,b", "a(b", "", "a-", "1"])
+def test_names_that_texts_could_not_hold_are_refused(name: str) -> None:
+    with pytest.raises(InputError, match="no estimator can be called"):
+        register_estimator(name, description="")(CondensedList)
+    assert name not in ESTIMATORS
+
+
+def test_an_estimator_of_another_name_is_refused_when_it_is_made() -> None:
+    register_estimator("condensed", description="")(CondensedList)
+    with pytest.raises(InputError, match="registered as condensed, it calls itself condensed-list"):
+        parse_estimator("condensed")
+
+
+def test_an_estimator_is_described_by_what_it_is_compared_by() -> None:
+    text = "posterior-smoothed(priors={'c': 'Beta(1, 1)'}, progress=True)"
+    described = describe_estimator(parse_estimator(text))
+    assert described == {
+        "name": "posterior-smoothed",
+        "model": "smoothed",
+        "engine": "laplace",
+        "priors": {"c": "Beta(1, 1)"},
+        "draws": 1000,
+        "tune": 1000,
+        "chains": 4,
+        "target_accept": 0.9,
+        "estimand": "complete",
+        "random_seed": 1,
+    }
+    assert json.loads(json.dumps(described)) == described
+    half = define_half()(share=0.25)
+    assert describe_estimator(dataclasses.replace(half, estimand="pooled")) == {
+        "name": "half",
+        "estimand": "pooled",
+        "share": 0.25,
+    }
+    assert describe_estimator(define_bound()()) == {"name": "upper-bound"}
