@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bayespool.checking import randomised_pit
 from bayespool.errors import InputError
 from bayespool.experiments import (
     central_share,
@@ -17,7 +18,6 @@ from bayespool.experiments import (
     mean_error,
     passed_over,
     pit_range,
-    randomised_pit,
     reliability,
     root_mean_squared_error,
     system_rank_error,
@@ -125,7 +125,7 @@ def test_randomised_pit_is_uniform_for_discrete_draws() -> None:
     rng = np.random.default_rng(6)
     n = 4000
     truth, draws = rng.poisson(2, size=n), rng.poisson(2, size=(500, n))
-    pit = randomised_pit(draws, truth, rng.random(n))
+    pit = randomised_pit(draws, truth, rng)
     share = np.histogram(pit, bins=10, range=(0, 1))[0] / n
     assert np.abs(share - 0.1).max() < 4 * np.sqrt(0.09 / n)
     assert central_share(pit, pit, 0.5) == pytest.approx(0.5, abs=0.04)

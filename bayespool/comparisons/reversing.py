@@ -107,8 +107,8 @@ def reversals(
     Notes
     -----
     Contributing runs are scored by posterior estimators as copies that were not pooled
-    (`bayespool.comparisons.shallow.unpooled_copies`), so that what their organizations alone contributed is
-    evidence still.
+    (`bayespool.comparisons.shallow.unpooled_copies`), which have the effect of a new organization, as the
+    other runs have; the runs themselves are evidence either way.
 
     Under all judgments something may be unjudged yet, in runs that did not contribute. "All judgments" then
     takes it as nonrelevant, as the paper does, while draws complete it.

@@ -103,8 +103,9 @@ def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Col
     """The collection with a copy of each pooled run among those named, and the names to score instead.
 
     A copy has the run's ranking and organization and did not contribute to the pool. A posterior estimator
-    leaves the hidden documents of the runs it scores out of its evidence, which would be all of it where all
-    contributing runs are scored together; the copies are scored, and the runs themselves stay evidence.
+    gives it the effect of a new organization, as it does for runs that did not contribute; a pooled run that
+    is scored gets the effect that was learned of its own organization. The pooled runs are evidence in either
+    case.
 
     Returns
     -------
