@@ -121,11 +121,12 @@ class Simulation:
         Examples
         --------
         >>> {run: round(value, 3) for run, value in simulate_example().true_values("P@10").items()}
-        {'new-a': 0.62, 'new-b': 0.525}
+        {'new-a': 0.625, 'new-b': 0.355}
         """
         wanted, runs = parse_measure(measure), list(self.new_run_ids if run_ids is None else run_ids)
         counts = judgment_counts(self.complete(), runs, cutoffs=wanted.cutoff, rel=wanted.rel)
-        return dict(zip(runs, counts.lower[:, :, 0].mean(axis=1).tolist(), strict=True))
+        values = counts.n_relevant[:, :, 0].sum(axis=1) / (wanted.cutoff * len(counts.query_ids))
+        return dict(zip(runs, values.tolist(), strict=True))
 
     def write(self, folder: Path | str) -> None:
         """Write ``pool/``, ``new/``, ``qrels.txt`` and ``organizations.csv`` below a folder, in TREC's

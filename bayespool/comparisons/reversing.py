@@ -135,7 +135,7 @@ def reversals(
         control = "none"
     chosen = _methods(estimators, random_seed=random_seed, **settings)
     groups = _groups(collection, run_ids)
-    n_all = int((collection.relevance >= 0).sum())
+    n_all = int(collection.judged.sum())
     sizes = sorted({int(n) for n in judgments if n < n_all})
     if not sizes:
         raise InputError(
@@ -231,7 +231,7 @@ def _fit(
     methods: Sequence[str],
     random_seed: int,
 ) -> dict[str, Constants]:
-    n_all = int((collection.relevance >= 0).sum())
+    n_all = int(collection.judged.sum())
     used = FIT_JUDGMENTS if FIT_JUDGMENTS[-1] < n_all else sizes
     truth = judgment_counts(collection, runs, cutoffs=measure.cutoff, rel=measure.rel)
     counts = [
