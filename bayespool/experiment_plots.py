@@ -128,13 +128,15 @@ def plot_run_types(result: RunTypesResult, measure: object, kind: str, *, ax: Ax
     from matplotlib.ticker import MaxNLocator
 
     axes, labels = _axes(ax), result.settings.shared.labels
+    means = _of_measure(result.summary_frame(), measure)
+    bias = means[means["type"] == kind].set_index("estimator")["bias"]
     axes.axvline(0, color="0.8", lw=1, zorder=0)
     for row, label in enumerate(labels):
         of_one = rows[rows["estimator"] == label]
-        error, colour = (of_one["value"] - of_one["truth"]).to_numpy(), _colour(labels, label)
-        places = -row + 0.5 * (np.arange(len(error)) + 0.5) / len(error) - 0.25
-        axes.plot(error, places, "o", color=colour, ms=3, mew=0, alpha=0.6)
-        axes.vlines(error.mean(), -row - 0.35, -row + 0.35, color=colour, lw=2)
+        colour, n_runs = _colour(labels, label), len(of_one)
+        places = -row + 0.5 * (np.arange(n_runs) + 0.5) / n_runs - 0.25
+        axes.plot(of_one["error"], places, "o", color=colour, ms=3, mew=0, alpha=0.6)
+        axes.vlines(bias[label], -row - 0.35, -row + 0.35, color=colour, lw=2)
     axes.set_yticks(-np.arange(len(labels)), labels, fontsize="small")
     axes.xaxis.set_major_locator(MaxNLocator(5))  # more would run into one another
     axes.set_xlabel(f"estimate − true {parse_measure(measure)}")

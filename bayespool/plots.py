@@ -12,11 +12,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bayespool.checking import HeldOutPrediction, SelfCalibration, ecdf_band
+from bayespool.checking import (
+    ENDS_WITHIN,
+    MEAN_WITHIN,
+    HeldOutPrediction,
+    SelfCalibration,
+    bar_limits,
+    run_frame,
+)
 from bayespool.errors import InputError
-from bayespool.experiments import LeaveOutResult
+from bayespool.experiments import LeaveOutResult, mae_by_cutoff
 from bayespool.measures import parse_measure
-from bayespool.values import equal_tailed_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,16 +134,14 @@ def plot_mae(result: LeaveOutResult, *, ax: Axes | None = None) -> Axes:
         Its measures with the smallest relevance threshold that it has are drawn.
     ax : matplotlib.axes.Axes, optional
     """
-    summary = result.summary_frame()
-    rel = min(m.rel for m in result.settings.measures)
-    measures = sorted((m for m in result.settings.measures if m.rel == rel), key=lambda m: m.cutoff)
+    errors = mae_by_cutoff(result.summary_frame(), result.settings.measures)
+    names = list(dict.fromkeys(errors["measure"]))
     axes = _axes(ax)
-    places = np.arange(len(measures))
+    places = np.arange(len(names))
     for i, label in enumerate(result.settings.labels):
-        of_one = summary[summary["estimator"] == label].set_index("measure")["mae"]
         axes.plot(
             places,
-            [of_one[str(m)] for m in measures],
+            errors.loc[errors["estimator"] == label, "mae"],
             marker=_MARKS[i % len(_MARKS)],
             ms=5,
             lw=2.2 if _is_posterior(result, label) else 1.2,
@@ -145,7 +149,7 @@ def plot_mae(result: LeaveOutResult, *, ax: Axes | None = None) -> Axes:
             color=_colour(result, label),
             label=label,
         )
-    axes.set_xticks(places, [str(m) for m in measures])
+    axes.set_xticks(places, names)
     axes.set_ylim(bottom=0)
     axes.set_ylabel("mean absolute error")
     axes.grid(axis="y", color="0.9")
@@ -278,24 +282,23 @@ def plot_predictive(
     -------
     matplotlib.axes.Axes
     """
-    p, axes = prediction, _axes(ax)
-    observed = (p.n_judged_relevant + p.n_hidden_relevant) / p.n_ranks
-    shown = np.flatnonzero(p.has_hidden)
-    shown = shown[np.argsort(observed[shown], kind="stable")]
-    rows, known = np.arange(len(shown)), p.n_judged_relevant[shown]
-    for draws, prob, colour, width, label in (
-        (p.prior_draws, ci_prob, "0.75", 1.2, f"before learning, {100 * ci_prob:g} %"),
-        (p.draws, ci_prob, _POSTERIOR, 1.6, f"held out, {100 * ci_prob:g} %"),
-        (p.draws, 0.5, _POSTERIOR, 4.5, "held out, 50 %"),
+    axes = _axes(ax)
+    whole, half = (
+        run_frame([prediction], prob).sort_values("value", kind="stable") for prob in (ci_prob, 0.5)
+    )
+    rows = np.arange(len(whole))
+    for frame, which, colour, width, label in (
+        (whole, "prior_", "0.75", 1.2, f"before learning, {100 * ci_prob:g} %"),
+        (whole, "", _POSTERIOR, 1.6, f"held out, {100 * ci_prob:g} %"),
+        (half, "", _POSTERIOR, 4.5, "held out, 50 %"),
     ):
-        low, high = equal_tailed_interval(draws[:, shown], prob)
-        ends = (known + low) / p.n_ranks, (known + high) / p.n_ranks
-        axes.hlines(rows, *ends, color=colour, lw=width, label=label)
-    axes.plot(observed[shown], rows, "o", color="black", ms=3.2, label="observed")
-    axes.set_yticks(rows, [p.run_ids[r] for r in shown] if label_runs else [], fontsize=6.5)
-    axes.set_ylim(-0.7, len(shown) - 0.3)
-    axes.set_xlabel(str(p.measure))
-    axes.set_title(p.model, fontsize="medium")
+        low, high = frame[f"{which}lower"], frame[f"{which}upper"]
+        axes.hlines(rows, low, high, color=colour, lw=width, label=label)
+    axes.plot(whole["value"], rows, "o", color="black", ms=3.2, label="observed")
+    axes.set_yticks(rows, whole["run_id"].tolist() if label_runs else [], fontsize=6.5)
+    axes.set_ylim(-0.7, len(whole) - 0.3)
+    axes.set_xlabel(str(prediction.measure))
+    axes.set_title(prediction.model, fontsize="medium")
     return axes
 
 
@@ -315,13 +318,12 @@ def plot_held_out_pit(prediction: HeldOutPrediction, *, n_bins: int = 10, ax: Ax
     matplotlib.axes.Axes
     """
     from matplotlib.ticker import MaxNLocator
-    from scipy.special import bdtrik
 
     pit, axes = prediction.pit[prediction.has_hidden], _axes(ax)
     axes.hist(pit, bins=n_bins, range=(0, 1), color=_POSTERIOR, alpha=0.6, edgecolor="white")
     axes.axhline(len(pit) / n_bins, color="black", lw=1, ls="--", label="calibrated")
-    for tail in (0.025, 0.975):
-        axes.axhline(np.ceil(bdtrik(tail, len(pit), 1 / n_bins)), color="black", lw=0.8, ls=":")
+    for limit in bar_limits(len(pit), n_bins):
+        axes.axhline(limit, color="black", lw=0.8, ls=":")
     axes.set(xlim=(0, 1), xlabel=f"PIT, {prediction.measure}", ylabel=f"runs, of {len(pit)}")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_title(prediction.model, fontsize="medium")
@@ -374,14 +376,10 @@ def plot_ranks(
     matplotlib.axes.Axes
         Above zero on the left: true values lie low among the draws more often than they should.
     """
-    ranks, axes = calibration.ranks[:, calibration.quantities.index(quantity)], _axes(ax)
-    n_values = calibration.n_draws + 1
-    grid = np.arange(1, n_values) / n_values
-    share = np.cumsum(np.bincount(ranks, minlength=n_values))[:-1] / len(ranks)
-    lower, upper = ecdf_band(len(ranks), n_values, prob)
-    axes.fill_between(grid, lower - grid, upper - grid, color="0.88", lw=0)
+    frame, axes = calibration.rank_frame(quantity, prob=prob), _axes(ax)
+    axes.fill_between(frame["expected"], frame["band_lower"], frame["band_upper"], color="0.88", lw=0)
     axes.axhline(0, color="0.6", lw=0.8)
-    axes.plot(grid, share - grid, color=_POSTERIOR, lw=1.5)
+    axes.plot(frame["expected"], frame["excess"], color=_POSTERIOR, lw=1.5)
     axes.set_xlim(0, 1)
     axes.tick_params(labelsize="small")
     axes.set_title(quantity, fontsize="small")
@@ -407,7 +405,7 @@ def plot_engines(
         Bars are two Monte-Carlo errors; the band is 2 % for means and 5 % for ends.
     """
     axes, models = _axes(ax), list(dict.fromkeys(frame["model"]))
-    within = 0.02 if what == "mean" else 0.05
+    within = MEAN_WITHIN if what == "mean" else ENDS_WITHIN
     axes.axvspan(-within, within, color="0.88", lw=0)
     axes.axvline(0, color="0.6", lw=0.8)
     for row, model in enumerate(models):

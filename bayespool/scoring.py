@@ -107,9 +107,10 @@ class Scores:
         Returns
         -------
         pandas.DataFrame
-            Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``lower`` (B, as trec_eval gives
-            it), ``upper`` (T), ``residual`` (Δ), one column per method with its value, for each posterior
-            method also ``<method>_ci_lower`` and ``<method>_ci_upper``, then ``ci_prob`` and ``note``.
+            Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``bound_lower`` (B, as trec_eval
+            gives it), ``bound_upper`` (T), ``residual`` (Δ), one column per method with its value, for each
+            posterior method also ``<method>_lower`` and ``<method>_upper``, the ends of its interval, then
+            ``ci_prob`` and ``note``.
         """
         import pandas as pd
 
@@ -124,7 +125,7 @@ class Scores:
                 columns["query_id"] = np.tile(np.array(self.query_ids, dtype=object), len(self.run_ids))
             columns |= {
                 "measure": str(measure),
-                **dict(zip(("lower", "upper", "residual"), bounds_, strict=True)),
+                **dict(zip(("bound_lower", "bound_upper", "residual"), bounds_, strict=True)),
             }
             for e in (e for e in self.estimates if e.measure == measure):
                 columns[e.method] = (e.per_topic if per_topic else e.value).ravel()
@@ -132,9 +133,7 @@ class Scores:
                     columns[f"{e.method}_std"] = e.std
                 if e.draws is not None:
                     ends = e.topic_interval(self.ci_prob) if per_topic else e.interval(self.ci_prob)
-                    columns[f"{e.method}_ci_lower"], columns[f"{e.method}_ci_upper"] = (
-                        end.ravel() for end in ends
-                    )
+                    columns[f"{e.method}_lower"], columns[f"{e.method}_upper"] = (end.ravel() for end in ends)
             columns["ci_prob"] = self.ci_prob
             columns["note"] = np.repeat(
                 np.array([self.notes[run, measure] for run in self.run_ids], dtype=object), n_topics
@@ -223,9 +222,10 @@ def score(
     --------
     >>> from bayespool import load_example, score
     >>> scores = score(load_example(), "new-a", "P@10", estimators=["background", "interpolated"])
-    >>> print(scores.frame()[["run_id", "lower", "interpolated", "upper"]].round(3).to_string(index=False))
-    run_id  lower  interpolated  upper
-     new-a  0.595         0.617  0.685
+    >>> columns = ["run_id", "bound_lower", "interpolated", "bound_upper"]
+    >>> print(scores.frame()[columns].round(3).to_string(index=False))
+    run_id  bound_lower  interpolated  bound_upper
+     new-a        0.595         0.617        0.685
     """
     if not 0 < ci_prob < 1:
         raise InputError(f"ci_prob {ci_prob} is not between 0 and 1")

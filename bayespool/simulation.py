@@ -9,6 +9,7 @@ are judged to the pool depth; the runs of new organizations, drawn from the same
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,9 @@ import pyarrow as pa
 from scipy.special import expit
 
 from bayespool.collection import Collection, build_collection
+from bayespool.counts import judgment_counts
 from bayespool.errors import InputError, OutputError
+from bayespool.measures import parse_measure
 from bayespool.trec import Qrels, Run, write_organizations, write_qrels, write_run
 
 __all__ = ["Simulation", "SimulationSettings", "load_example", "simulate", "simulate_example"]
@@ -105,6 +108,25 @@ class Simulation:
         """The same rankings with every candidate judged: for the truth that an estimate is compared with."""
         full = build_collection(self.runs, self.truth, organizations=self.organizations)
         return dataclasses.replace(full, pooled=self.collection.pooled, pool_depth=self.collection.pool_depth)
+
+    def true_values(self, measure: object, run_ids: Iterable[str] | None = None) -> dict[str, float]:
+        """Values of runs if every candidate were judged, by run.
+
+        Parameters
+        ----------
+        measure : measure
+        run_ids : iterable of str, optional
+            Default: the new runs.
+
+        Examples
+        --------
+        >>> {run: round(value, 3) for run, value in simulate_example().true_values("P@10").items()}
+        {'new-a': 0.625, 'new-b': 0.355}
+        """
+        wanted, runs = parse_measure(measure), list(self.new_run_ids if run_ids is None else run_ids)
+        counts = judgment_counts(self.complete(), runs, cutoffs=wanted.cutoff, rel=wanted.rel)
+        values = counts.n_relevant[:, :, 0].sum(axis=1) / (wanted.cutoff * len(counts.query_ids))
+        return dict(zip(runs, values.tolist(), strict=True))
 
     def write(self, folder: Path | str) -> None:
         """Write ``pool/``, ``new/``, ``qrels.txt`` and ``organizations.csv`` below a folder, in TREC's

@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -43,10 +43,6 @@ AT_THE_TOP_ONLY_IN = {
     "scipy.stats": set(),
     "statsmodels": set(),
 }
-# Ways to open a file, all of which belong to trec.
-OPENING_CALLS = {"open", "read_bytes", "read_csv", "read_table", "read_text"} | {"write_bytes", "write_text"}
-OPENING_MODULES = {"bz2", "gzip", "lzma", "zstandard"}
-
 PROBABILISTIC = ("arviz", "arviz_base", "arviz_stats", "nutpie", "pymc", "pytensor")
 NOT_BY_THE_FRONT_DOOR = (*PROBABILISTIC, "matplotlib", "pandas", "scipy.stats")
 NOT_BY_ANY_LIBRARY_MODULE = (*PROBABILISTIC, "matplotlib", "scipy.stats", "statsmodels")
@@ -208,21 +204,247 @@ def test_heavy_package_is_imported_where_it_is_used(path: Path) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@every_file
-def test_only_trec_opens_files(path: Path) -> None:
-    if room_of(name_of(path)) == "trec":
-        return
-    wrong = [
-        f"line {found.line}: {found.module}"
-        for found in imports_of(parse(path))
-        if any(belongs_to(found.module, package) for package in OPENING_MODULES)
-    ]
-    for node in ast.walk(parse(path)):
-        if isinstance(node, ast.Call):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called in OPENING_CALLS:
-                wrong.append(f"line {node.lineno}: {ast.unparse(node.func)}()")
-    assert not wrong, "files are opened in trec:\n" + "\n".join(wrong)
+# --- a line knows its room ---------------------------------------------------------------------------------
+
+Pattern = Callable[[ast.AST], bool]
+
+READING_CALLS = {"read_bytes", "read_csv", "read_table", "read_text"}
+DECOMPRESSORS = {"bz2", "gzip", "lzma", "zstandard"}
+WRITING_CALLS = {"NamedTemporaryFile", "ParquetFile", "fsync", "open", "to_csv", "to_feather"}
+WRITING_CALLS |= {"to_parquet", "write_bytes", "write_table", "write_text"}
+SORTING_CALLS = {"argpartition", "argsort", "lexsort", "partition", "sort"}
+AVERAGES = {"average", "mean", "median", "nanmean", "nanmedian", "percentile", "quantile", "std", "var"}
+STATISTICS = AVERAGES | {"bincount", "corr", "cov", "cumsum", "histogram"}
+DISTRIBUTIONS = {"Bernoulli", "Beta", "Exponential", "Gamma", "HalfNormal", "HalfStudentT", "LogNormal"}
+DISTRIBUTIONS |= {"Normal", "Prior", "StudentT", "Uniform", "ZeroSumNormal"}
+
+
+def called(node: ast.AST) -> str:
+    """Last part of the name of what is called; empty where nothing is."""
+    if not isinstance(node, ast.Call):
+        return ""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def imports_any(node: ast.AST, packages: set[str]) -> bool:
+    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+    if isinstance(node, ast.ImportFrom):
+        names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return any(belongs_to(name, package) for name in names for package in packages)
+
+
+def opens_input(node: ast.AST) -> bool:
+    return called(node) in READING_CALLS or imports_any(node, DECOMPRESSORS)
+
+
+def opens_own(node: ast.AST) -> bool:
+    return called(node) in WRITING_CALLS
+
+
+def sorts_a_ranking(node: ast.AST) -> bool:
+    """Along the axis of ranks, and nothing but scores or documents."""
+    if called(node) not in SORTING_CALLS:
+        return False
+    assert isinstance(node, ast.Call)
+    along = {ast.unparse(k.value) for k in node.keywords if k.arg == "axis"}
+    sorted_ = ast.unparse(node.func) + " ".join(map(ast.unparse, node.args))
+    return bool(along & {"1", "2", "-1"} and re.search("score|packed|written|document|ranking", sorted_))
+
+
+def compared(node: ast.AST) -> tuple[str, str, str]:
+    """Left side, kind and right side of a comparison of two."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        return ast.unparse(node.left), type(node.ops[0]).__name__, ast.unparse(node.comparators[0])
+    return "", "", ""
+
+
+def asks_if_judged(node: ast.AST) -> bool:
+    left, kind, right = compared(node)
+    of_relevance = left.endswith("relevance") and right in {"0", "-1"} and kind != "Gt"
+    return of_relevance or "UNJUDGED" in left or "UNJUDGED" in right
+
+
+def asks_if_relevant(node: ast.AST) -> bool:
+    left, kind, right = compared(node)
+    return (
+        left.endswith("relevance") and (kind == "Gt" or right not in {"0", "-1"}) and "UNJUDGED" not in right
+    )
+
+
+def takes_judgment_away(node: ast.AST) -> bool:
+    """A call with the constant among its arguments; comparing with it is to ask."""
+    return isinstance(node, ast.Call) and any(
+        isinstance(part, ast.Name) and part.id in {"UNJUDGED", "UNJUDGED_STATE"}
+        for argument in node.args
+        for part in ast.walk(argument)
+        if not isinstance(argument, ast.Compare)
+    )
+
+
+def is_a_correction(node: ast.AST) -> bool:
+    return isinstance(node, ast.ClassDef) and "PointCorrection" in map(ast.unparse, node.bases)
+
+
+def declares_a_prior(node: ast.AST) -> bool:
+    if called(node) not in DISTRIBUTIONS:
+        return False
+    assert isinstance(node, ast.Call)
+    return isinstance(node.func, ast.Name) or ast.unparse(node.func).startswith("pm.")
+
+
+def reduces_over_draws(node: ast.AST) -> bool:
+    if called(node) == "equal_tailed_interval":
+        return True
+    if called(node) not in AVERAGES:
+        return False
+    assert isinstance(node, ast.Call)
+    reduced = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+    return any("draws" in ast.unparse(part) for part in [*reduced, *node.args[:1]])
+
+
+def takes_a_statistic(node: ast.AST) -> bool:
+    return called(node) in STATISTICS
+
+
+def takes_a_truth(node: ast.AST) -> bool:
+    """A parameter or a field that holds one; a choice of truths is none."""
+    if isinstance(node, ast.arg):
+        name, kind = node.arg, node.annotation
+    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        name, kind = node.target.id, node.annotation
+    else:
+        return False
+    if kind is not None and "Literal" in ast.unparse(kind):
+        return False
+    return re.fullmatch("truth|true|true_.+", name) is not None
+
+
+def formats_decimals(node: ast.AST) -> bool:
+    if not isinstance(node, ast.FormattedValue) or node.format_spec is None:
+        return False
+    return re.search(r"\.(\d|\{\w+\})[ef%]", ast.unparse(node.format_spec)) is not None
+
+
+def prints(node: ast.AST) -> bool:
+    return called(node) in {"print", "echo", "secho"}
+
+
+PATTERNS: dict[str, Pattern] = {
+    "opens an input file": opens_input,
+    "opens a file of our own making, to write it or to read it back": opens_own,
+    "sorts a ranking": sorts_a_ranking,
+    "asks whether a document is judged": asks_if_judged,
+    "takes a judgment away": takes_judgment_away,
+    "asks whether a document is relevant": asks_if_relevant,
+    "is a published point correction": is_a_correction,
+    "declares a prior": declares_a_prior,
+    "reduces over draws": reduces_over_draws,
+    "takes a mean or a quantile": takes_a_statistic,
+    "takes a truth to compare with": takes_a_truth,
+    "formats a number to decimals": formats_decimals,
+    "prints": prints,
+}
+
+
+def read_lines_of_rooms() -> dict[str, frozenset[str]]:
+    """The second table of the page: what a line does, and the rooms that it may stand in."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    section = text.split("\n## A line knows its room\n")[1].split("\n## ")[0]
+    found = {}
+    for row in re.findall(r"^\| (?!a line|---)(.+) \|$", section, flags=re.MULTILINE):
+        does, cell = row.split(" | ")
+        rooms = re.findall(r"`(\w+)`", cell)
+        if cell.startswith("every room above "):
+            (last,) = rooms
+            rooms = [room.name for room in ROOMS[: ORDER[last]]]
+        assert rooms, row
+        assert set(rooms) <= set(ORDER), row
+        found[does] = frozenset(rooms)
+    return found
+
+
+LINES = read_lines_of_rooms()
+
+
+def imported_by(does: str) -> list[str]:
+    """Packages of a row that says what it imports."""
+    return does.removeprefix("imports ").split(" or ") if does.startswith("imports ") else []
+
+
+def test_every_row_is_tested() -> None:
+    assert {does for does in LINES if not imported_by(does)} == set(PATTERNS)
+    assert any(map(imported_by, LINES))
+
+
+@pytest.mark.parametrize("does", [does for does in LINES if imported_by(does)])
+def test_row_on_imports_is_what_is_enforced(does: str) -> None:
+    for package in imported_by(does):
+        assert ONLY_IN[package] == LINES[does]
+
+
+def found_in_rooms(does: str) -> dict[str, list[str]]:
+    """Lines that a pattern finds, by room."""
+    found: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(parse(path)):
+            if PATTERNS[does](node):
+                line = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}: {ast.unparse(node)[:80]}"
+                found.setdefault(room_of(name_of(path)), []).append(line)
+    return found
+
+
+@pytest.mark.parametrize("does", PATTERNS)
+def test_a_line_stands_in_its_room(does: str) -> None:
+    found = found_in_rooms(does)
+    astray = [line for room, lines in found.items() if room not in LINES[does] for line in lines]
+    assert not astray, f"a line that {does} stands in {sorted(LINES[does])}:\n" + "\n".join(astray)
+    if does != "takes a mean or a quantile":  # which every room above may and need not
+        idle = LINES[does] - set(found)
+        assert not idle, f"no line of {sorted(idle)} {does}: the page says too much"
+
+
+@pytest.mark.parametrize(
+    ("does", "line"),
+    [
+        ("opens an input file", "text = path.read_text()"),
+        ("opens an input file", "import gzip"),
+        ("opens a file of our own making, to write it or to read it back", "open(path, 'w')"),
+        ("opens a file of our own making, to write it or to read it back", "frame.to_csv(path)"),
+        ("sorts a ranking", "order = np.argsort(-score, axis=2)"),
+        ("asks whether a document is judged", "hole = collection.relevance < 0"),
+        ("asks whether a document is judged", "known = relevance != UNJUDGED"),
+        ("takes a judgment away", "relevance = np.where(gone, np.int16(UNJUDGED), relevance)"),
+        ("asks whether a document is relevant", "hit = self.relevance >= rel"),
+        ("is a published point correction", "class Mine(PointCorrection): pass"),
+        ("declares a prior", "x = pm.HalfNormal('x', 1.0)"),
+        ("declares a prior", "x = Prior('Normal', (0, 1))"),
+        ("reduces over draws", "middle = np.median(fit.draws, axis=0)"),
+        ("reduces over draws", "mean = e.draws.sum(axis=2).mean(axis=0)"),
+        ("takes a mean or a quantile", "x = frame['mae'].mean()"),
+        ("takes a truth to compare with", "def f(truth: JudgmentCounts): pass"),
+        ("formats a number to decimals", "text = f'{x:.4f}'"),
+        ("formats a number to decimals", "text = f'{x:.{digits}f}'"),
+        ("prints", "console.print(table)"),
+    ],
+)
+def test_a_pattern_finds_such_a_line(does: str, line: str) -> None:
+    assert any(PATTERNS[does](node) for node in ast.walk(ast.parse(line)))
+
+
+@pytest.mark.parametrize(
+    ("does", "line"),
+    [
+        ("asks whether a document is judged", "hit = relevance > 0"),
+        ("asks whether a document is relevant", "known = relevance >= 0"),
+        ("takes a judgment away", "known = relevance != UNJUDGED"),
+        ("takes a truth to compare with", "def f(truth: Literal['full', 'repooled']): pass"),
+        ("sorts a ranking", "p = np.sort(p_values, axis=1)"),
+        ("formats a number to decimals", "text = f'{n:,} of {level:g}'"),
+        ("opens an input file", "found = read_collection(path)"),
+    ],
+)
+def test_a_pattern_passes_over_other_lines(does: str, line: str) -> None:
+    assert not any(PATTERNS[does](node) for node in ast.walk(ast.parse(line)))
 
 
 def public_definitions(tree: ast.Module) -> set[str]:

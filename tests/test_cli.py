@@ -77,10 +77,13 @@ def test_score_prints_the_scores(run: Callable[..., Outcome], written: Path) -> 
     expected = [
         [
             row.run_id,
-            *(f"{x:.4f}" for x in (row.lower, row.upper, row.residual, row.background, row.interpolated)),
+            *(
+                f"{x:.4f}"
+                for x in (row.bound_lower, row.bound_upper, row.residual, row.background, row.interpolated)
+            ),
             f"{row[frame.columns.get_loc('posterior-background')]:.4f}",
             "–".join(
-                f"{row[frame.columns.get_loc(f'posterior-background_ci_{end}')]:.4f}"
+                f"{row[frame.columns.get_loc(f'posterior-background_{end}')]:.4f}"
                 for end in ("lower", "upper")
             ),
         ]

@@ -432,3 +432,15 @@ def test_fingerprint_tells_on_which_topic_a_document_is_judged() -> None:
     first = from_rankings(run, {"1": {"a": 1, "b": 0}, "2": {"d": 0}})
     second = from_rankings(run, {"1": {"a": 1}, "2": {"b": 0, "d": 0}})
     assert first.fingerprint != second.fingerprint
+
+
+def test_judgments_taken_away_are_asked_for_no_more() -> None:
+    collection = toy_collection()
+    gone = np.zeros(len(collection.relevance), dtype=bool)
+    gone[np.flatnonzero(collection.judged)[:2]] = True
+    fewer = collection.without_judgments(gone)
+    assert fewer.judged.tolist() == (collection.judged & ~gone).tolist()
+    assert (fewer.relevance[gone] == UNJUDGED).all()
+    assert (fewer.relevance[~gone] == collection.relevance[~gone]).all()
+    assert fewer.fingerprint != collection.fingerprint
+    assert fewer.without_judgments(gone).fingerprint == fewer.fingerprint

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bayespool.checking import randomised_pit
 from bayespool.errors import InputError
 from bayespool.experiments import (
     central_share,
     covered,
     crps,
     kendall_tau_b,
+    mae_by_cutoff,
     mean_absolute_error,
     mean_error,
+    n_above_bounds,
+    n_unknown_documents,
     passed_over,
     pit_range,
-    randomised_pit,
     reliability,
     root_mean_squared_error,
     system_rank_error,
 )
+from bayespool.measures import parse_measures
 
 TRUTH = [0.5, 0.4, 0.4, 0.3, 0.1]
 VALUE = [0.4, 0.4, 0.5, 0.1, 0.45]
@@ -125,7 +130,7 @@ def test_randomised_pit_is_uniform_for_discrete_draws() -> None:
     rng = np.random.default_rng(6)
     n = 4000
     truth, draws = rng.poisson(2, size=n), rng.poisson(2, size=(500, n))
-    pit = randomised_pit(draws, truth, rng.random(n))
+    pit = randomised_pit(draws, truth, rng)
     share = np.histogram(pit, bins=10, range=(0, 1))[0] / n
     assert np.abs(share - 0.1).max() < 4 * np.sqrt(0.09 / n)
     assert central_share(pit, pit, 0.5) == pytest.approx(0.5, abs=0.04)
@@ -195,3 +200,32 @@ def test_reliability_at_its_edges() -> None:
             reliability(bad)
     with pytest.raises(InputError, match="ci_prob"):
         reliability(additive, ci_prob=1)
+
+
+def test_errors_by_cutoff_rise_with_it_under_the_smallest_threshold() -> None:
+    measures = parse_measures(["P@10", "P(rel=2)@1", "P@5"])
+    rows = [("b", "P@10", 0.3), ("b", "P(rel=2)@1", 0.9), ("b", "P@5", 0.1)]
+    rows += [("a", "P@10", 0.4), ("a", "P(rel=2)@1", 0.8), ("a", "P@5", 0.2)]
+    frame = mae_by_cutoff(pd.DataFrame(rows, columns=["estimator", "measure", "mae"]), measures)
+    assert frame.to_dict("list") == {
+        "estimator": ["b", "b", "a", "a"],
+        "measure": ["P@5", "P@10"] * 2,
+        "cutoff": [5, 10] * 2,
+        "mae": [0.1, 0.3, 0.2, 0.4],
+    }
+
+
+def test_what_notes_tell_counts_each_run_once() -> None:
+    rows = [
+        # measure, run, estimator, documents unjudged in truth, truth, upper bound
+        ("P@10", "a", "x", 2, 0.5, 0.5),
+        ("P@10", "a", "y", 2, 0.5, 0.5),
+        ("P@10", "b", "x", 1, 0.6, 0.5),
+        ("P@10", "b", "y", 1, 0.6, 0.5),
+        ("P@5", "b", "x", 7, 0.9, 0.1),
+    ]
+    columns = ["measure", "run_id", "estimator", "n_unknown", "truth", "bound_upper"]
+    frame = pd.DataFrame(rows, columns=columns)
+    assert n_unknown_documents(frame, "P@10") == 3
+    assert n_above_bounds(frame, "P@10") == 1
+    assert (n_unknown_documents(frame, "P@5"), n_above_bounds(frame, "P@5")) == (7, 1)

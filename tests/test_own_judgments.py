@@ -113,5 +113,5 @@ def test_from_files(tmp_path):
     )
     plain = read_collection(**files, organizations=tmp_path / "organizations.csv")
     assert int((own.added_for >= 0).sum()) == len(lines)
-    lower = [score(c, "new-b", estimators=["lower-bound"]).frame()["lower"][0] for c in (plain, own)]
+    lower = [score(c, "new-b", estimators=["lower-bound"]).frame()["bound_lower"][0] for c in (plain, own)]
     assert lower[1] == pytest.approx(lower[0] + len(lines) / 200)

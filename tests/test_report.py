@@ -98,8 +98,8 @@ def test_numbers_of_the_snapshots_are_those_of_the_toy() -> None:
     lower, residual = np.array([1, 2, 0]) / 3, np.array([2, 1, 2]) / 3
     judged = 1 - residual
     expected = {
-        "lower": lower.mean(),
-        "upper": (lower + residual).mean(),
+        "bound_lower": lower.mean(),
+        "bound_upper": (lower + residual).mean(),
         "residual": residual.mean(),
         "lower-bound": lower.mean(),
         # held out alone with u in their place, n1 loses c and n2 loses f, the others nothing of relevance
@@ -112,7 +112,8 @@ def test_numbers_of_the_snapshots_are_those_of_the_toy() -> None:
     row = toy_scores().frame().iloc[0]
     assert {name: row[name] for name in expected} == pytest.approx(expected)
     for name, value in expected.items():
-        assert f"{value:.4f}" in NARROW.split(name)[1].split("\n")[0]
+        printed_name = name.removeprefix("bound_")
+        assert f"{value:.4f}" in NARROW.split(printed_name)[1].split("\n")[0]
 
 
 def test_pipe_gets_one_row_per_run() -> None:
@@ -193,7 +194,7 @@ def test_no_number_is_cut_short_however_narrow_the_terminal(width: int, per_topi
     if width >= 40:
         assert max(len(line) for line in text.splitlines() if not line.startswith("note")) <= width
     frame = scores.frame(per_topic=per_topic)
-    values = frame[["lower", "upper", "residual", *POINT]].to_numpy().ravel()
+    values = frame[["bound_lower", "bound_upper", "residual", *POINT]].to_numpy().ravel()
     assert sorted(numbers_in(text)) == sorted(f"{value:.4f}" for value in values)
 
 

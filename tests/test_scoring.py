@@ -71,8 +71,10 @@ def test_bounds_are_the_judgment_counts() -> None:
             row = next(rows)
             assert (row.run_id, row.measure) == (run, measure)
             n = cutoff * 20
-            assert row.lower == pytest.approx(counts.n_relevant[r].sum() / n, abs=1e-15)
-            assert row.upper == pytest.approx((counts.n_relevant + counts.n_unjudged)[r].sum() / n, abs=1e-15)
+            assert row.bound_lower == pytest.approx(counts.n_relevant[r].sum() / n, abs=1e-15)
+            assert row.bound_upper == pytest.approx(
+                (counts.n_relevant + counts.n_unjudged)[r].sum() / n, abs=1e-15
+            )
             assert row.residual == pytest.approx(counts.n_unjudged[r].sum() / n, abs=1e-15)
 
 
@@ -82,14 +84,14 @@ def test_frame_has_a_column_per_method_and_an_interval_per_posterior() -> None:
     assert list(frame.columns) == [
         "run_id",
         "measure",
-        "lower",
-        "upper",
+        "bound_lower",
+        "bound_upper",
         "residual",
         *POINT,
         *(
             f"{name}{end}"
             for name in ("posterior-combined", "posterior-background")
-            for end in ("", "_ci_lower", "_ci_upper")
+            for end in ("", "_lower", "_upper")
         ),
         "ci_prob",
         "note",
@@ -100,10 +102,10 @@ def test_frame_has_a_column_per_method_and_an_interval_per_posterior() -> None:
         assert rows[estimates.method].tolist() == estimates.value.tolist()
         if estimates.draws is not None:
             low, high = estimates.interval(0.95)
-            assert rows[f"{estimates.method}_ci_lower"].tolist() == low.tolist()
-            assert rows[f"{estimates.method}_ci_upper"].tolist() == high.tolist()
-            assert (rows["lower"] <= rows[f"{estimates.method}_ci_lower"]).all()
-            assert (rows[f"{estimates.method}_ci_upper"] <= rows["upper"]).all()
+            assert rows[f"{estimates.method}_lower"].tolist() == low.tolist()
+            assert rows[f"{estimates.method}_upper"].tolist() == high.tolist()
+            assert (rows["bound_lower"] <= rows[f"{estimates.method}_lower"]).all()
+            assert (rows[f"{estimates.method}_upper"] <= rows["bound_upper"]).all()
 
 
 def test_frame_per_topic_has_the_means_of_the_other_as_means() -> None:
@@ -112,15 +114,15 @@ def test_frame_per_topic_has_the_means_of_the_other_as_means() -> None:
     assert list(per_topic.columns) == ["run_id", "query_id", *frame.columns[1:]]
     assert len(per_topic) == len(frame) * 20
     assert per_topic["query_id"].tolist() == [*scores.query_ids] * len(frame)
-    columns = ["lower", "upper", "residual", *POINT, "posterior-combined", "posterior-background"]
+    columns = ["bound_lower", "bound_upper", "residual", *POINT, "posterior-combined", "posterior-background"]
     means = per_topic.groupby(["measure", "run_id"], sort=False)[columns].mean()
     assert means.to_numpy() == pytest.approx(frame[columns].to_numpy(), abs=1e-12)
     assert means.index.tolist() == list(zip(frame["measure"], frame["run_id"], strict=True))
     for _, row in per_topic.iterrows():
-        low, high = row["posterior-combined_ci_lower"], row["posterior-combined_ci_upper"]
-        assert row["lower"] <= low <= high <= row["upper"]
+        low, high = row["posterior-combined_lower"], row["posterior-combined_upper"]
+        assert row["bound_lower"] <= low <= high <= row["bound_upper"]
         if row["residual"] == 0:
-            assert low == row["posterior-combined"] == high == row["lower"]
+            assert low == row["posterior-combined"] == high == row["bound_lower"]
 
 
 def test_summary_frame_is_long() -> None:
@@ -165,8 +167,7 @@ def test_interval_has_the_probability_asked_for(ci_prob: float) -> None:
     n_relevant = draws.totals()
     for r, row in enumerate(frame.itertuples(index=False)):
         low, high = (
-            round(200 * row[frame.columns.get_loc(f"posterior-background_ci_{e}")])
-            for e in ("lower", "upper")
+            round(200 * row[frame.columns.get_loc(f"posterior-background_{e}")]) for e in ("lower", "upper")
         )
         inside = ((n_relevant[:, r] >= low) & (n_relevant[:, r] <= high)).mean()
         assert inside >= ci_prob
@@ -233,7 +234,7 @@ def test_measures_are_distinct_and_keep_their_order() -> None:
 def test_relevance_threshold_changes_bounds_and_estimates() -> None:
     """The toy's run ``u``: a1 l? d? on topic 1, v1 p1 z? on topic 2; nothing of it has the grade 2."""
     frame = score(toy_collection(), "u", ["P@3", "P(rel=2)@3"], estimators=["background"]).frame()
-    assert frame["lower"].tolist() == pytest.approx([3 / 9, 0])
+    assert frame["bound_lower"].tolist() == pytest.approx([3 / 9, 0])
     # l, d and z, and e and f on topic 3
     assert frame["residual"].tolist() == pytest.approx([5 / 9, 5 / 9])
     assert frame["background"].tolist() == pytest.approx([3 / 9 + 0.03 * 5 / 9, 0.03 * 5 / 9])
@@ -246,8 +247,8 @@ def test_estimand_moves_bounds_and_every_estimate() -> None:
         score(example, None, "P@15", estimators=chosen, estimand=e, draws=100) for e in ("complete", "pooled")
     )
     a, b = complete.frame(), pooled.frame()
-    assert a["lower"].tolist() == b["lower"].tolist()
-    for column in ("upper", "residual", "background", "posterior-background"):
+    assert a["bound_lower"].tolist() == b["bound_lower"].tolist()
+    for column in ("bound_upper", "residual", "background", "posterior-background"):
         assert (a[column] > b[column]).all(), column
     assert pooled.metadata["estimand"] == "pooled"
     assert b["residual"].tolist() == pytest.approx(
@@ -281,8 +282,8 @@ def test_nothing_unjudged_is_noted_where_it_is_so() -> None:
     assert scores.notes["north-1", Precision(10)] == "nothing unjudged"
     assert scores.notes["north-1", Precision(20)] == "ranks below the pool depth of 10 are extrapolated"
     row = scores.frame().iloc[0]
-    assert row["lower"] == row["upper"] == row["posterior-background"]
-    assert row["posterior-background_ci_lower"] == row["posterior-background_ci_upper"] == row["lower"]
+    assert row["bound_lower"] == row["bound_upper"] == row["posterior-background"]
+    assert row["posterior-background_lower"] == row["posterior-background_upper"] == row["bound_lower"]
 
 
 @pytest.mark.parametrize(
@@ -307,7 +308,7 @@ def test_methods_that_need_a_pooled_run_say_so(case: str) -> None:
     row = scores.frame().iloc[0]
     assert np.isnan(row["systems-adjustment"])
     assert np.isnan(row["anti-precision"])
-    assert row["lower"] < row["background"] < row["upper"]
+    assert row["bound_lower"] < row["background"] < row["bound_upper"]
 
 
 def test_default_call_works_without_a_pool() -> None:
@@ -319,8 +320,8 @@ def test_default_call_works_without_a_pool() -> None:
     for note in scores.frame()["note"]:
         assert note.startswith("no pooled runs")
     frame = scores.frame()
-    assert (frame["lower"] < frame["posterior-combined"]).all()
-    assert (frame["posterior-combined"] < frame["upper"]).all()
+    assert (frame["bound_lower"] < frame["posterior-combined"]).all()
+    assert (frame["posterior-combined"] < frame["bound_upper"]).all()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -355,7 +356,7 @@ def test_failed_diagnostics_are_noted_and_other_estimators_may_join() -> None:
     assert scores.notes["new-b", Precision(4)] == ""
     frame = scores.frame()
     assert frame["unlucky"].tolist() == [0.25, 0.25]
-    assert frame["unlucky_ci_lower"].tolist() == frame["unlucky_ci_upper"].tolist() == [0.25, 0.25]
+    assert frame["unlucky_lower"].tolist() == frame["unlucky_upper"].tolist() == [0.25, 0.25]
     assert scores.metadata["estimators"][1] == {"name": "unlucky"}
 
 
@@ -468,8 +469,8 @@ def test_posterior_of_the_example_covers_its_truth() -> None:
     truth = judgment_counts(simulate_example().complete(), TARGETS, cutoffs=10).lower[:, :, 0].mean(axis=1)
     frame = example_scores().frame()
     frame = frame[frame["measure"] == "P@10"]
-    assert (frame["posterior-combined_ci_lower"] <= truth + 1e-12).all()
-    assert (truth <= frame["posterior-combined_ci_upper"] + 1e-12).all()
+    assert (frame["posterior-combined_lower"] <= truth + 1e-12).all()
+    assert (truth <= frame["posterior-combined_upper"] + 1e-12).all()
     assert (np.abs(frame["posterior-combined"] - truth) < 0.02).all()
 
 

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayespool.checking import SelfCalibration, self_calibrate, self_calibration, self_calibration_frame
+from bayespool.checking import (
+    SelfCalibration,
+    bar_limits,
+    ecdf_band,
+    self_calibrate,
+    self_calibration,
+    self_calibration_frame,
+)
 from bayespool.checking.self_calibration import DESIGN
 from bayespool.errors import InputError
 from bayespool.posterior import MODEL_NAMES, Task
@@ -124,3 +131,28 @@ def test_design_is_a_pool_of_three_organizations_or_more() -> None:
     with pytest.raises(InputError, match="must be at least 1"):
         self_calibrate("ratio", n_simulations=0)
     assert DESIGN.n_organizations == 6
+
+
+def test_distribution_of_ranks_is_set_against_the_uniform_one() -> None:
+    ranks = np.array([[0, 3], [0, 3], [1, 3], [2, 3]])
+    found = SelfCalibration("background", "laplace", ("mu", "new_run"), ranks, 3, 0, 1.0)
+    frame = found.rank_frame("mu", prob=0.8)
+    assert frame["rank"].tolist() == [0, 1, 2]
+    assert frame["expected"].tolist() == [0.25, 0.5, 0.75]
+    assert frame["excess"].tolist() == [0.25, 0.25, 0.25]  # 2, 3 and 4 of 4, less 1, 2 and 3
+    lower, upper = ecdf_band(4, 4, 0.8)
+    assert (frame["band_lower"] + frame["expected"]).tolist() == pytest.approx(lower.tolist())
+    assert (frame["band_upper"] + frame["expected"]).tolist() == pytest.approx(upper.tolist())
+    assert found.rank_frame("new_run")["excess"].tolist() == [-0.25, -0.5, -0.75]
+    with pytest.raises(InputError, match="no quantity 'nu'"):
+        found.rank_frame("nu")
+    assert found.detectable_shift == 1.75  # four simulations show next to nothing
+
+
+def test_bars_of_a_histogram_stay_within_their_limits_as_often_as_is_said() -> None:
+    heights = np.random.default_rng(1).binomial(60, 0.1, size=100_000)
+    for prob in (0.5, 0.95):
+        lower, upper = bar_limits(60, 10, prob)
+        assert (heights < lower).mean() <= (1 - prob) / 2 + 0.005
+        assert (heights > upper).mean() <= (1 - prob) / 2 + 0.005
+        assert ((lower < heights) & (heights < upper)).mean() < prob  # no wider than need be

@@ -221,3 +221,21 @@ def test_example_is_one_and_the_same() -> None:
     # what a new run must find unjudged for the example to show anything
     counts = judgment_counts(example, ["new-a", "new-b"], cutoffs=10)
     assert (counts.residual.mean(axis=1) > 0.05).all()
+
+
+def test_true_values_are_those_of_complete_judgments() -> None:
+    simulation = simulate(SMALL, random_seed=3)
+    relevant = {pair for pair, relevance in as_dict(simulation.truth).items() if relevance >= 2}
+    run = simulation.runs[-1]
+    queries, documents = run.query_id.to_pylist(), run.doc_id.to_pylist()
+    assert run.rank is not None
+    hits = sum(
+        (query, document) in relevant
+        for query, document, rank in zip(queries, documents, run.rank.tolist(), strict=True)
+        if rank <= 5
+    )
+    assert simulation.true_values("P(rel=2)@5") == {run.run_id: hits / (5 * SMALL.n_topics)}
+    pooled = simulation.collection.pooled_run_ids[0]
+    now = judgment_counts(simulation.collection, [pooled], cutoffs=5)
+    # all of its top 5 is judged
+    assert simulation.true_values("P@5", [pooled])[pooled] == pytest.approx(now.lower.mean(), abs=1e-12)

@@ -7,22 +7,25 @@ simulated from the models themselves.
 
 from bayespool.checking.checks import ModelChecks, check_models, checked_models
 from bayespool.checking.containers import gather_container
-from bayespool.checking.engines import compare_engines, engine_summary
+from bayespool.checking.engines import ENDS_WITHIN, MEAN_WITHIN, compare_engines, engine_summary
 from bayespool.checking.fitting import EngineName, Fitting
 from bayespool.checking.hidden import HiddenDocuments
 from bayespool.checking.predictions import HeldOutPrediction, predict_held_out
 from bayespool.checking.self_calibration import SelfCalibration, self_calibrate, self_calibration_frame
 from bayespool.checking.tables import CI_PROBS, calibration_frame, elpd_frame, run_frame, stack
-from bayespool.checking.uniformity import ecdf_band, holm, randomised_pit, uniformity_p_value
+from bayespool.checking.uniformity import bar_limits, ecdf_band, holm, randomised_pit, uniformity_p_value
 
 __all__ = [
     "CI_PROBS",
+    "ENDS_WITHIN",
+    "MEAN_WITHIN",
     "EngineName",
     "Fitting",
     "HeldOutPrediction",
     "HiddenDocuments",
     "ModelChecks",
     "SelfCalibration",
+    "bar_limits",
     "calibration_frame",
     "check_models",
     "checked_models",

@@ -18,7 +18,10 @@ from bayespool.posterior import MODEL_NAMES, Prepared, Task, new_organization_ef
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["compare_engines", "engine_summary"]
+__all__ = ["ENDS_WITHIN", "MEAN_WITHIN", "compare_engines", "engine_summary"]
+
+MEAN_WITHIN, ENDS_WITHIN = 0.02, 0.05
+"""How far the engines may be apart, in shares of the width of NUTS' interval."""
 
 _NAMES = ("mean", "lower", "upper")
 _N_BATCHES = 20  # of draws, whose spread is the Monte-Carlo error: neighbouring draws may resemble each other
@@ -100,7 +103,7 @@ def compare_engines(
 
 
 def engine_summary(
-    frame: pd.DataFrame, *, mean_within: float = 0.02, ends_within: float = 0.05
+    frame: pd.DataFrame, *, mean_within: float = MEAN_WITHIN, ends_within: float = ENDS_WITHIN
 ) -> pd.DataFrame:
     """How well the engines agree, model by model.
 

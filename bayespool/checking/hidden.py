@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import UNJUDGED, Collection
+from bayespool.collection import Collection
 from bayespool.counts import HeldOutCounts, held_out_counts, held_out_documents
 from bayespool.errors import InputError
 from bayespool.measures import Measure, Precision
@@ -213,10 +213,8 @@ def pool_alone(collection: Collection) -> Collection:
     """The collection without judgments of one's own: what is checked is what the pool says."""
     if (collection.added_for < 0).all():
         return collection
-    relevance = np.where(collection.added_for >= 0, np.int16(UNJUDGED), collection.relevance)
-    return dataclasses.replace(
-        collection, relevance=relevance, added_for=np.full_like(collection.added_for, -1)
-    )
+    alone = collection.without_judgments(collection.added_for >= 0)
+    return dataclasses.replace(alone, added_for=np.full_like(collection.added_for, -1))
 
 
 def without_organizations(evidence: Evidence, kept: npt.NDArray[np.bool_]) -> Evidence:

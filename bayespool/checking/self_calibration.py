@@ -19,6 +19,7 @@ sensitivity. Bayesian Analysis 20(2), 461–488.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,7 @@ from scipy.special import expit
 from bayespool.checking.fitting import EngineName, Fitting
 from bayespool.checking.hidden import HiddenDocuments, Rows, pool_alone, row_log_odds, without_organizations
 from bayespool.checking.priors import block_log_odds, draw_priors
-from bayespool.checking.uniformity import holm, randomised_rank, uniformity_p_value
+from bayespool.checking.uniformity import ecdf_band, holm, randomised_rank, uniformity_p_value
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures import Measure, parse_measure
@@ -85,6 +86,51 @@ class SelfCalibration:
     n_draws: int
     n_failed_fits: int
     ess: float
+
+    @property
+    def detectable_shift(self) -> float:
+        """The shift of true values, in standard deviations of the posterior, that so many simulations
+        show.
+        """
+        return 3.5 / math.sqrt(len(self.ranks))
+
+    def rank_frame(self, quantity: str, *, prob: float = 0.95) -> pd.DataFrame:
+        """Distribution of the ranks of one quantity less the uniform one.
+
+        Parameters
+        ----------
+        quantity : str
+        prob : float in (0, 1)
+            The band holds the whole line with this probability where all is right.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per rank but the last: ``rank``, ``expected`` (share of ranks up to it if uniform),
+            ``excess`` (observed share less that), ``band_lower`` and ``band_upper`` (limits of the excess).
+
+        Raises
+        ------
+        InputError
+            There is no such quantity.
+        """
+        import pandas as pd
+
+        if quantity not in self.quantities:
+            raise InputError(f"no quantity {quantity!r}", hint=f"there are: {', '.join(self.quantities)}")
+        ranks, n_values = self.ranks[:, self.quantities.index(quantity)], self.n_draws + 1
+        expected = np.arange(1, n_values) / n_values
+        share = np.cumsum(np.bincount(ranks, minlength=n_values))[:-1] / len(ranks)
+        lower, upper = ecdf_band(len(ranks), n_values, prob)
+        return pd.DataFrame(
+            {
+                "rank": np.arange(self.n_draws),
+                "expected": expected,
+                "excess": share - expected,
+                "band_lower": lower - expected,
+                "band_upper": upper - expected,
+            }
+        )
 
 
 def self_calibrate(

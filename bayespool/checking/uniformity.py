@@ -6,9 +6,9 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr, bdtrc, gammaln
+from scipy.special import bdtr, bdtrc, bdtrik, gammaln
 
-__all__ = ["ecdf_band", "holm", "randomised_pit", "randomised_rank", "uniformity_p_value"]
+__all__ = ["bar_limits", "ecdf_band", "holm", "randomised_pit", "randomised_rank", "uniformity_p_value"]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -17,14 +17,20 @@ IndexArray = npt.NDArray[np.int64]
 def randomised_pit(
     draws: npt.NDArray[np.integer], observed: npt.NDArray[np.integer], rng: np.random.Generator
 ) -> FloatArray:
-    """Randomised probability integral transform of integers: uniform where the draws predict them.
+    """P(draw < observed) + u·P(draw = observed) with u uniform on (0, 1): uniform where the draws are from
+    the observed numbers' own distribution, discrete as it is (Czado, Gneiting & Held 2009).
 
     Parameters
     ----------
     draws : ndarray of int, shape (draw, ...)
     observed : ndarray of int, shape (...)
     rng : numpy.random.Generator
-        At a value that draws reach, the transform is uniform over the step.
+        Of u.
+
+    References
+    ----------
+    C. Czado, T. Gneiting and L. Held (2009). Predictive model assessment for count data. Biometrics 65,
+    1254–1261.
 
     Examples
     --------
@@ -111,6 +117,18 @@ def ecdf_band(n: int, n_values: int, prob: float = 0.95) -> tuple[FloatArray, Fl
             high = middle
     lower, upper = _limits(n, n_values, low)
     return lower / n, upper / n
+
+
+def bar_limits(n: int, n_bins: int, prob: float = 0.95) -> tuple[float, float]:
+    """Equal-tailed limits of the height of one bar in a histogram of n independent uniform numbers.
+
+    Examples
+    --------
+    >>> bar_limits(100, 10)
+    (5.0, 16.0)
+    """
+    lower, upper = (float(np.ceil(bdtrik(tail, n, 1 / n_bins))) for tail in ((1 - prob) / 2, (1 + prob) / 2))
+    return lower, upper
 
 
 def holm(p_values: FloatArray) -> FloatArray:

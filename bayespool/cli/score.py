@@ -207,17 +207,11 @@ def _show(scores: Scores, output: list[Path] | None, *, per_topic: bool) -> None
 
 
 def _show_truth(scores: Scores) -> None:
-    from bayespool.counts import judgment_counts
     from bayespool.simulation import simulate_example
 
-    complete = simulate_example().complete()
     for measure in scores.measures:
-        truth = (
-            judgment_counts(complete, scores.run_ids, cutoffs=measure.cutoff, rel=measure.rel)
-            .lower[:, :, 0]
-            .mean(axis=1)
-        )
-        said = ", ".join(f"{run} {value:.4f}" for run, value in zip(scores.run_ids, truth, strict=True))
+        truth = simulate_example().true_values(measure, scores.run_ids)
+        said = ", ".join(f"{run} {value:.4f}" for run, value in truth.items())
         typer.echo(f"truth of the simulation, {measure} if all were judged: {said}")
 
 

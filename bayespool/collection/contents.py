@@ -97,6 +97,15 @@ class Collection:
         """Names of the runs that contributed to the pool."""
         return tuple(run for run, pooled in zip(self.run_ids, self.pooled, strict=True) if pooled)
 
+    @property
+    def judged(self) -> npt.NDArray[np.bool_]:
+        """Whether each document is judged, shape (pair,)."""
+        return self.relevance >= 0
+
+    def without_judgments(self, gone: npt.NDArray[np.bool_]) -> Self:
+        """The same collection with some documents, shape (pair,), unjudged."""
+        return dataclasses.replace(self, relevance=np.where(gone, np.int16(UNJUDGED), self.relevance))
+
     @cached_property
     def length(self) -> IntArray:
         """Number of documents retrieved, shape (run, topic)."""

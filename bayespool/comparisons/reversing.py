@@ -107,8 +107,8 @@ def reversals(
     Notes
     -----
     Contributing runs are scored by posterior estimators as copies that were not pooled
-    (`bayespool.comparisons.shallow.unpooled_copies`), so that what their organizations alone contributed is
-    evidence still.
+    (`bayespool.comparisons.shallow.unpooled_copies`), which have the effect of a new organization, as the
+    other runs have; the runs themselves are evidence either way.
 
     Under all judgments something may be unjudged yet, in runs that did not contribute. "All judgments" then
     takes it as nonrelevant, as the paper does, while draws complete it.
@@ -135,7 +135,7 @@ def reversals(
         control = "none"
     chosen = _methods(estimators, random_seed=random_seed, **settings)
     groups = _groups(collection, run_ids)
-    n_all = int((collection.relevance >= 0).sum())
+    n_all = int(collection.judged.sum())
     sizes = sorted({int(n) for n in judgments if n < n_all})
     if not sizes:
         raise InputError(
@@ -230,7 +230,7 @@ def _fit(
     methods: Sequence[str],
     random_seed: int,
 ) -> dict[str, Constants]:
-    n_all = int((collection.relevance >= 0).sum())
+    n_all = int(collection.judged.sum())
     used = FIT_JUDGMENTS if FIT_JUDGMENTS[-1] < n_all else sizes
     truth = bounds(collection, runs, measure)
     counts = [bounds(judgment_subset(collection, n, random_seed=random_seed), runs, measure) for n in used]

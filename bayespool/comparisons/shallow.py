@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import UNJUDGED, Collection
+from bayespool.collection import Collection
 from bayespool.errors import InputError
 
 __all__ = ["judgment_ranks", "judgment_subset", "unpooled_copies"]
@@ -77,7 +77,7 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
     --------
     >>> from bayespool import load_example
     >>> shallow = judgment_subset(load_example(), 300)
-    >>> int((shallow.relevance >= 0).sum()), shallow.pool_depth
+    >>> int(shallow.judged.sum()), shallow.pool_depth
     (300, 2)
     """
     if not collection.pooled.any():
@@ -86,25 +86,25 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
         )
     if n_judgments < 1:
         raise InputError(f"{n_judgments} judgments are too few")
-    judged = np.flatnonzero(collection.relevance >= 0)
+    judged = np.flatnonzero(collection.judged)
     if n_judgments >= len(judged):
         return collection
     rank = judgment_ranks(collection)[judged]
     shuffled = np.random.default_rng(random_seed).permutation(len(judged))
     order = shuffled[np.argsort(rank[shuffled], kind="stable")]
-    kept = judged[order[:n_judgments]]
-    relevance = np.full_like(collection.relevance, UNJUDGED)
-    relevance[kept] = collection.relevance[kept]
+    gone = collection.judged
+    gone[judged[order[:n_judgments]]] = False
     depth = min(int(rank[order[n_judgments - 1]]), collection.pool_depth)
-    return dataclasses.replace(collection, relevance=relevance, pool_depth=depth)
+    return dataclasses.replace(collection.without_judgments(gone), pool_depth=depth)
 
 
 def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Collection, tuple[str, ...]]:
     """The collection with a copy of each pooled run among those named, and the names to score instead.
 
     A copy has the run's ranking and organization and did not contribute to the pool. A posterior estimator
-    leaves the hidden documents of the runs it scores out of its evidence, which would be all of it where all
-    contributing runs are scored together; the copies are scored, and the runs themselves stay evidence.
+    gives it the effect of a new organization, as it does for runs that did not contribute; a pooled run that
+    is scored gets the effect that was learned of its own organization. The pooled runs are evidence in either
+    case.
 
     Returns
     -------

@@ -7,7 +7,6 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import UNJUDGED, Collection
+from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, FloatArray, PointCorrection, lacks_pool
 from bayespool.counts import Bounds, bounds, held_out_levels
 from bayespool.errors import InputError
@@ -179,6 +178,4 @@ def _without(collection: Collection, run: str, topics: npt.NDArray[np.bool_]) ->
     """The collection without the judgments on some topics that no pooled run but ``run`` accounts for."""
     others = np.flatnonzero(collection.pooled & (np.array(collection.run_ids) != run))
     unaccounted = topics[collection.pair_topic] & ~collection.pool(others)
-    return dataclasses.replace(
-        collection, relevance=np.where(unaccounted, np.int16(UNJUDGED), collection.relevance)
-    )
+    return collection.without_judgments(unaccounted)

@@ -1,6 +1,6 @@
 """Experiments with a known truth: runs that were pooled are left out, estimated, and compared with it."""
 
-from bayespool.experiments.calibration import central_share, covered, crps, pit_range, randomised_pit
+from bayespool.experiments.calibration import central_share, covered, crps, pit_range
 from bayespool.experiments.common_topics import (
     CommonTopicsResult,
     CommonTopicsSettings,
@@ -15,6 +15,7 @@ from bayespool.experiments.error_measures import (
     root_mean_squared_error,
     system_rank_error,
 )
+from bayespool.experiments.from_frames import mae_by_cutoff, n_above_bounds, n_unknown_documents
 from bayespool.experiments.leaving_out import leave_out
 from bayespool.experiments.pool_width import PoolWidthResult, PoolWidthSettings, vary_pool_width
 from bayespool.experiments.reliability import Reliability, reliability
@@ -40,11 +41,13 @@ __all__ = [
     "kendall_tau_b",
     "leave_out",
     "leave_types_out",
+    "mae_by_cutoff",
     "mean_absolute_error",
     "mean_error",
+    "n_above_bounds",
+    "n_unknown_documents",
     "passed_over",
     "pit_range",
-    "randomised_pit",
     "reliability",
     "root_mean_squared_error",
     "system_rank_error",

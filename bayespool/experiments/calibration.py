@@ -5,9 +5,6 @@ inside it without any rounding.
 
 References
 ----------
-C. Czado, T. Gneiting and L. Held (2009). Predictive model assessment for count data. Biometrics 65,
-1254–1261.
-
 T. Gneiting and A. E. Raftery (2007). Strictly proper scoring rules, prediction, and estimation. Journal of
 the American Statistical Association 102, 359–378.
 """
@@ -22,7 +19,7 @@ import numpy.typing as npt
 from bayespool.errors import InputError
 from bayespool.values import equal_tailed_interval
 
-__all__ = ["central_share", "covered", "crps", "pit_range", "randomised_pit"]
+__all__ = ["central_share", "covered", "crps", "pit_range"]
 
 FloatArray = npt.NDArray[np.float64]
 IntDraws = npt.NDArray[Any]
@@ -46,26 +43,6 @@ def covered(draws: IntDraws, truth: IntDraws, ci_prob: float) -> npt.NDArray[np.
     lower, upper = equal_tailed_interval(draws, ci_prob)
     inside: npt.NDArray[np.bool_] = (lower <= truth) & (truth <= upper)
     return inside
-
-
-def randomised_pit(draws: IntDraws, truth: IntDraws, uniform: FloatArray) -> FloatArray:
-    """P(draw < truth) + u·P(draw = truth): uniform on (0, 1) where the draws are from the truth's own
-    distribution, discrete as it is (Czado et al. 2009).
-
-    Parameters
-    ----------
-    draws : ndarray of int, shape (draw, run)
-    truth : ndarray of int, shape (run,)
-    uniform : ndarray of float in [0, 1), shape (run,)
-        The random part u.
-
-    Examples
-    --------
-    >>> randomised_pit(np.array([[1], [2], [2], [3]]), np.array([2]), np.array([0.5])).tolist()
-    [0.5]
-    """
-    pit: FloatArray = (draws < truth).mean(axis=0) + uniform * (draws == truth).mean(axis=0)
-    return pit
 
 
 def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]:

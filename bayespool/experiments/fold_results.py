@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.checking import randomised_pit
 from bayespool.collection import Collection
 from bayespool.counts import Bounds, bounds
 from bayespool.estimates import Estimates, Estimator, ask
-from bayespool.experiments.calibration import covered, crps, pit_range, randomised_pit
+from bayespool.experiments.calibration import covered, crps, pit_range
 from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_values, without
 from bayespool.experiments.settings import LeaveOutSettings, changed
 from bayespool.experiments.warned import Said, own_warnings
@@ -158,7 +159,7 @@ class _Comparison:
         low, high = equal_tailed_interval(total, self.settings.ci_prob)
         inside = {level: covered(total, true_total, level / 100) for level in COVERAGE_LEVELS}
         seed = seed_of(self.settings.random_seed, "pit", self.fold.name, self.bounds.measure, label)
-        pit = randomised_pit(total, true_total, np.random.default_rng(seed).random(n_runs))
+        pit = randomised_pit(total, true_total, np.random.default_rng(seed))
         below, up_to = pit_range(total, true_total)
         return {
             "lower": low / per_mean,

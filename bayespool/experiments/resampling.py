@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from bayespool.collection import UNJUDGED, Collection
+from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.estimates import Estimates, Estimator, ask
 from bayespool.experiments.fold_results import naming, seeded
@@ -191,9 +191,9 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
     else:
         everyone = dataclasses.replace(collection, pooled=np.ones(len(collection.run_ids), dtype=bool))
         whole = everyone.truncate_pool(depth)
-        unknown = whole.pool() & (whole.relevance < 0)
+        unknown = whole.pool() & ~whole.judged
         whole = dataclasses.replace(whole, relevance=np.where(unknown, np.int16(0), whole.relevance))
-    return dataclasses.replace(whole, added_for=np.full_like(whole.added_for, UNJUDGED))
+    return dataclasses.replace(whole, added_for=np.full_like(whole.added_for, -1))
 
 
 def run_types_of(

@@ -121,9 +121,9 @@ class RunTypesResult:
         -------
         pandas.DataFrame
             ``type`` (what was left out), then the columns of `LeaveOutResult.frame` but for ``fold`` and
-            ``reported``.
+            ``reported``; last ``error`` (value − truth).
         """
-        return self._rows.copy()
+        return self._rows.assign(error=self._rows["value"] - self._rows["truth"])
 
     def summary_frame(self) -> pd.DataFrame:
         """One row per left-out type, measure and estimator.

@@ -7,7 +7,6 @@ stands in its metadata. A part of any other input, setting or version is not use
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import platform
 import re
@@ -22,13 +21,12 @@ from bayespool.collection import Collection
 from bayespool.errors import ExperimentChangedWarning, InputError, OutputError
 from bayespool.experiments.fold_results import FoldResult
 from bayespool.experiments.folds import Fold
-from bayespool.trec import atomic_write
+from bayespool.files import atomic_write, parquet_bytes, read_parquet
 
 __all__ = ["Columns", "FoldStore", "PartStore", "description_of"]
 
 Columns = dict[str, list[Any]]
 
-_KEY = b"bayespool"
 _FORMAT = 5  # of the files, and of what the engines computed that are kept in them
 _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
@@ -161,15 +159,9 @@ class PartStore:
         OutputError
             It cannot be written.
         """
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         more = {"description": self._description, "identity": identity, "rest": rest}
         more["digest"] = _digest(more, rows)
-        table = pa.table(rows).replace_schema_metadata({_KEY: json.dumps(more)})
-        buffer = io.BytesIO()
-        pq.write_table(table, buffer)
-        atomic_write(self._path(name, identity), buffer.getvalue())
+        atomic_write(self._path(name, identity), parquet_bytes(rows, more))
 
     def _path(self, name: str, identity: Any) -> Path:
         digest = hashlib.blake2b(json.dumps(identity).encode(), digest_size=6).hexdigest()
@@ -205,17 +197,12 @@ class FoldStore(PartStore):
 
 def _read(path: Path) -> dict[str, Any] | None:
     """Contents of a file; None for one that is no part, or damaged."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            table = file.read()
-        more, rows = json.loads(table.schema.metadata[_KEY]), table.to_pydict()
-        whole = more.pop("digest") == _digest(more, rows)
-    except (pa.ArrowException, OSError, AttributeError, KeyError, TypeError, ValueError):
+    found = read_parquet(path)
+    if found is None:
         return None
-    return more | {"rows": rows} if whole else None
+    rows, more = found
+    digest = more.pop("digest", None)
+    return more | {"rows": rows} if digest == _digest(more, rows) else None
 
 
 def _digest(more: dict[str, Any], rows: Columns) -> str:

@@ -5,15 +5,12 @@ as NetCDF.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.trec import atomic_write
-
-__all__ = ["build_container", "container_bytes", "write_container"]
+__all__ = ["build_container", "container_bytes"]
 
 # Groups whose variables have the axes chain and draw first.
 _SAMPLED = (
@@ -74,7 +71,10 @@ def build_container(
 
 
 def container_bytes(container: Any) -> bytes:
-    """The container as a NetCDF file."""
+    """The container as a NetCDF file with compressed counts.
+
+    ``xarray.open_datatree`` reads it into what ArviZ takes, and ``arviz.from_netcdf`` up to ArviZ 0.23.
+    """
     encoding = {
         f"/{name}": {
             str(variable): {"zlib": True, "complevel": 4}
@@ -84,21 +84,3 @@ def container_bytes(container: Any) -> bytes:
         for name, group in container.children.items()
     }
     return bytes(container.to_netcdf(None, engine="h5netcdf", encoding=encoding))
-
-
-def write_container(container: Any, path: Path | str) -> None:
-    """Write a container as a NetCDF file, whole or not at all; counts are compressed.
-
-    ``xarray.open_datatree`` reads it into what ArviZ takes, and ``arviz.from_netcdf`` up to ArviZ 0.23.
-
-    Parameters
-    ----------
-    container : xarray.DataTree
-    path : path
-
-    Raises
-    ------
-    OutputError
-        The file cannot be written; what stood there is untouched.
-    """
-    atomic_write(path, container_bytes(container))

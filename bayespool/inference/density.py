@@ -59,7 +59,6 @@ class Density:
         for name, coefficient in structure.coefficients.items():
             width = 1 if coefficient.size is None else coefficient.size
             self.slices[name], stop = slice(stop, stop + width), stop + width
-        self.n_coefficients = stop
         for name in self.scales:
             self.slices[name], stop = (
                 slice(stop, stop + structure.groups[name].size),

@@ -12,8 +12,8 @@ from bayespool.checking import (
     engine_summary,
     self_calibration_frame,
 )
-from bayespool.report.experiments import file_name, number, print_table
-from bayespool.report.folder import FigureFormat, tables, write_folder
+from bayespool.report.folder import FigureFormat, file_name, tables, write_folder
+from bayespool.report.terminal import number, print_heading, print_line, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,14 +52,14 @@ def print_checks(checks: ModelChecks, console: Console) -> None:
         table = calibration[calibration["measure"] == measure]
         n_runs, n_organizations = int(table["n_runs"].iloc[0]), int(table["n_organizations"].iloc[0])
         title = f"{measure}: {n_runs} runs of {n_organizations} organizations, held out in {n_folds} folds"
-        console.print(f"{title}; {engine}", style="bold", highlight=False)
+        print_heading(console, f"{title}; {engine}")
         print_table(console, *_calibration_cells(table))
-        console.print(f"{measure}: expected log predictive density by organization", highlight=False)
+        print_line(console, f"{measure}: expected log predictive density by organization")
         print_table(console, *_elpd_cells(elpd[elpd["measure"] == measure]))
     for p in checks.predictions:
         if p.problems and p.model != "combined":
-            text = f"{p.measure}, {p.model}: checks of fits that failed: {'; '.join(p.problems)}"
-            console.print(f"note: {text}", highlight=False, markup=False, soft_wrap=True)
+            failed = "; ".join(p.problems)
+            print_line(console, f"note: {p.measure}, {p.model}: checks of fits that failed: {failed}")
 
 
 def print_self_calibration(calibrations: Sequence[SelfCalibration], console: Console) -> None:
@@ -80,18 +80,18 @@ def print_self_calibration(calibrations: Sequence[SelfCalibration], console: Con
                 ", ".join(wrong) or "none",
             ]
         )
-    console.print("simulation-based calibration: ranks of true values", style="bold", highlight=False)
+    print_heading(console, "simulation-based calibration: ranks of true values")
     header = ["model", "engine", "simu-\nlations", "quan-\ntities", "smallest\nadjusted p", "failed\nfits"]
     print_table(console, [*header, "not uniform"], rows)
-    if (n := min(len(c.ranks) for c in calibrations)) < _ENOUGH_SIMULATIONS:
-        shift = 3.5 / n**0.5
-        text = f"note: {n} simulations show shifts of {shift:.1f} standard deviations or more"
-        console.print(text, highlight=False, soft_wrap=True)
+    fewest = min(calibrations, key=lambda c: len(c.ranks))
+    if (n := len(fewest.ranks)) < _ENOUGH_SIMULATIONS:
+        shift = fewest.detectable_shift
+        print_line(console, f"note: {n} simulations show shifts of {shift:.1f} standard deviations or more")
 
 
 def print_engines(frame: pd.DataFrame, console: Console) -> None:
     """Print per model how well the two engines agree."""
-    console.print("Laplace − NUTS in shares of the interval's width", style="bold", highlight=False)
+    print_heading(console, "Laplace − NUTS in shares of the interval's width")
     header = [
         "model",
         "measure",
@@ -116,8 +116,7 @@ def print_engines(frame: pd.DataFrame, console: Console) -> None:
     ]
     print_table(console, header, rows)
     for _, row in summary[summary["problems"] != ""].iterrows():
-        text = f"note: {row['measure']}, {row['model']}: {row['problems']}"
-        console.print(text, highlight=False, markup=False, soft_wrap=True)
+        print_line(console, f"note: {row['measure']}, {row['model']}: {row['problems']}")
 
 
 def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "png") -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import io
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayespool.comparisons import Comparison, Reversals
-from bayespool.errors import InputError
-from bayespool.report.experiments import number
-from bayespool.report.files import check_output
+from bayespool.report.files import write_tables
 from bayespool.report.sentences import TEST_NAMES, comparison_sentence, control_name
-from bayespool.trec import atomic_write
+from bayespool.report.terminal import number, percent, print_heading, print_line, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,28 +59,30 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
             pairs = _where(differences, measure=str(measure), scope=scope)
             if pairs.empty or scope not in comparison.metadata["scopes"]:
                 continue
-            _heading(console, f"{measure}, {words.format(n=n_topics)}")
+            print_heading(console, f"{measure}, {words.format(n=n_topics)}")
             if few:
-                _print(console, *_difference_cells(pairs, comparison))
+                print_table(console, *_difference_cells(pairs, comparison), n_names=3)
             if not ranks.empty and n_runs > 2:
-                _print(console, *_rank_cells(_where(ranks, measure=str(measure), scope=scope)))
+                print_table(
+                    console, *_rank_cells(_where(ranks, measure=str(measure), scope=scope)), n_names=2
+                )
         at = f"{measure}, a population of topics"
-        _heading(console, f"{at}: significance at {comparison.level:g}")
+        print_heading(console, f"{at}: significance at {comparison.level:g}")
         for test in comparison.tests:
             of_test = _where(significance, measure=str(measure), test=test)
             title = f"{TEST_NAMES[test]}, {control_name(comparison.control, test, n_pairs)}"
-            console.print(title, highlight=False)
+            print_line(console, title)
             if few:
-                _print(console, *_test_cells(of_test))
+                print_table(console, *_test_cells(of_test), n_names=3)
                 continue
-            _print(console, *_overview_cells(_where(overview, measure=str(measure), test=test)))
+            print_table(console, *_overview_cells(_where(overview, measure=str(measure), test=test)))
             riskiest = of_test.sort_values("reversal_risk", ascending=False, kind="stable")
             riskiest = riskiest[riskiest["reversal_risk"] > 0].head(_RISKIEST)
             if len(riskiest):
-                console.print(f"the {len(riskiest)} pairs with the largest risk of reversal", highlight=False)
-                _print(console, *_test_cells(riskiest))
-        _heading(console, f"{at}: reliability of the comparison")
-        _print(console, *_reliability_cells(_where(reliability, measure=str(measure))))
+                print_line(console, f"the {len(riskiest)} pairs with the largest risk of reversal")
+                print_table(console, *_test_cells(riskiest), n_names=3)
+        print_heading(console, f"{at}: reliability of the comparison")
+        print_table(console, *_reliability_cells(_where(reliability, measure=str(measure))), n_names=2)
         spoken = any((m, scope) == (measure, "these-topics") for m, _, scope in comparison.draws)
         if n_pairs <= _MOST_SENTENCES and spoken:
             for a in range(n_runs):
@@ -92,7 +90,7 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
                     said = comparison_sentence(
                         comparison, comparison.run_ids[a], comparison.run_ids[b], str(measure)
                     )
-                    console.print(said, highlight=False, markup=False, soft_wrap=True)
+                    print_line(console, said)
     _print_notes(comparison, console)
 
 
@@ -114,7 +112,7 @@ def print_reversals(found: Reversals, console: Console) -> None:
             held = _where(rates, group=group, judgments=n, against="as they stand")
             of_size = _records(_where(trends, group=group, judgments=n))
             scores = {row["method"]: row["value"] for row in of_size}
-            _heading(
+            print_heading(
                 console,
                 f"{found.measure}, {len(runs)} {group} runs, {n_pairs} pairs: {n} of {found.n_judgments[-1]} "
                 f"judgments (pool depth {found.pool_depth[n]}); {where}",
@@ -125,21 +123,21 @@ def print_reversals(found: Reversals, console: Console) -> None:
                 [
                     row["method"],
                     number(scores[row["method"]]),
-                    *(_percent(row[name]) for name in ("separability", "separability_all", "kept")),
-                    *(_percent(row[name]) for name in ("reversed", "swapped", "gained")),
-                    _percent(other["reversed"] + other["swapped"]),
+                    *(percent(row[name]) for name in ("separability", "separability_all", "kept")),
+                    *(percent(row[name]) for name in ("reversed", "swapped", "gained")),
+                    percent(other["reversed"] + other["swapped"]),
                 ]
                 for row, other in zip(_records(mine), _records(held), strict=True)
             ]
-            _print(console, header, rows)
+            print_table(console, header, rows)
     for method, fitted in found.constants.items():
-        console.print(
+        print_line(
+            console,
             f"{method}: fitted constants C = {number(fitted.c, 2)}, E = {number(fitted.e, 3)} "
             f"(RMSE {number(fitted.rmse, 3)})",
-            highlight=False,
         )
     if len(grades):
-        _heading(console, "announced chances against what all judgments say")
+        print_heading(console, "announced chances against what all judgments say")
         header = ["group", "judgments", "method", "statement", "pairs", "announced", "happened", "Brier"]
         header.append("Brier of\nthat share")
         rows = [
@@ -156,14 +154,14 @@ def print_reversals(found: Reversals, console: Console) -> None:
             ]
             for row in _records(grades)
         ]
-        _print(console, header, rows, n_names=4)
+        print_table(console, header, rows, n_names=4)
         for n, depth in found.pool_depth.items():
             if depth < found.measure.cutoff:
-                console.print(
+                print_line(
+                    console,
                     f"note: {n} judgments reach down to rank {depth} of the pooled runs; what the posteriors "
                     f"say of deeper ranks of {found.measure} is extrapolated, and small risks tend to be too "
                     "large",
-                    highlight=False,
                 )
 
 
@@ -182,8 +180,8 @@ def write_comparison(comparison: Comparison, path: Path, *, table: str = "differ
     OutputError
         The file cannot be written; what stood there is untouched.
     """
-    tables = {name: getattr(comparison, name)() for name in COMPARISON_TABLES}
-    _write(path, tables, table, comparison.metadata)
+    made = {name: getattr(comparison, name)() for name in COMPARISON_TABLES}
+    write_tables(path, made, table, comparison.metadata)
 
 
 def write_reversals(found: Reversals, path: Path, *, table: str = "rates") -> None:
@@ -200,31 +198,8 @@ def write_reversals(found: Reversals, path: Path, *, table: str = "rates") -> No
     OutputError
         The file cannot be written; what stood there is untouched.
     """
-    tables = {name: getattr(found, name)() for name in REVERSAL_TABLES}
-    _write(path, tables, table, found.metadata)
-
-
-def _write(path: Path, tables: Mapping[str, pd.DataFrame], table: str, metadata: Mapping[str, Any]) -> None:
-    check_output(path)
-    if table not in tables:
-        raise InputError(f"no table {table!r}", hint=f"known: {', '.join(tables)}")
-    if path.suffix == ".csv":
-        atomic_write(path, tables[table].to_csv(index=False, lineterminator="\n"))
-    elif path.suffix == ".json":
-        rows = {
-            name: [{k: None if v != v else v for k, v in row.items()} for row in _records(frame)]
-            for name, frame in tables.items()
-        }
-        atomic_write(path, json.dumps({"metadata": dict(metadata)} | rows, indent=1) + "\n")
-    else:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        made = pa.Table.from_pandas(tables[table], preserve_index=False)
-        described = {"bayespool": json.dumps(dict(metadata))} | (made.schema.metadata or {})
-        buffer = io.BytesIO()
-        pq.write_table(made.replace_schema_metadata(described), buffer)
-        atomic_write(path, buffer.getvalue())
+    made = {name: getattr(found, name)() for name in REVERSAL_TABLES}
+    write_tables(path, made, table, found.metadata)
 
 
 def _difference_cells(pairs: pd.DataFrame, comparison: Comparison) -> tuple[list[str], list[list[str]]]:
@@ -315,31 +290,7 @@ def _print_notes(comparison: Comparison, console: Console) -> None:
             lines[note].append(run)
     for note, runs in lines.items():
         who = "all runs" if 1 < len(runs) == len(comparison.run_ids) else ", ".join(runs)
-        console.print(f"note: {who}: {note}", highlight=False, markup=False, soft_wrap=True)
-
-
-def _print(console: Console, header: Sequence[str], rows: Iterable[Sequence[str]], n_names: int = 0) -> None:
-    from rich import box
-    from rich.measure import Measurement
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    names = {"run a", "run b", "run", "method", "coefficient"}
-    for i, name in enumerate(header):
-        left = name in names or i < n_names
-        table.add_column(Text(name), justify="left" if left else "right", no_wrap=True, vertical="bottom")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    width = Measurement.get(console, console.options.update(max_width=10_000), table).maximum
-    before = console.width
-    console.width = max(before, width)  # rich cuts short what is wider
-    console.print(table)
-    console.width = before
-
-
-def _heading(console: Console, text: str) -> None:
-    console.print(text, style="bold", highlight=False, soft_wrap=True)
+        print_line(console, f"note: {who}: {note}")
 
 
 def _where(frame: pd.DataFrame, **wanted: object) -> pd.DataFrame:
@@ -356,10 +307,6 @@ def _by_pair(frame: pd.DataFrame, run_ids: Sequence[str]) -> pd.DataFrame:
     """Rows of a pair together, pairs in the order of the runs."""
     place = {run: i for i, run in enumerate(run_ids)}
     return frame.sort_values(["run_a", "run_b"], kind="stable", key=lambda column: column.map(place))
-
-
-def _percent(x: float) -> str:
-    return "–" if np.isnan(x) else f"{100 * x:.1f} %"
 
 
 def _interval(lower: float, upper: float) -> str:

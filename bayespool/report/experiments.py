@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bayespool.experiments import LeaveOutResult
+from bayespool.experiments import LeaveOutResult, n_above_bounds, n_unknown_documents
 from bayespool.measures import Measure
-from bayespool.report.folder import FigureFormat, tables, write_folder
+from bayespool.report.folder import FigureFormat, file_name, tables, write_folder
+from bayespool.report.terminal import number, print_heading, print_line, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-__all__ = ["file_name", "number", "print_leave_out", "print_table", "write_leave_out"]
+__all__ = ["print_leave_out", "write_leave_out"]
 
 _TESTS = {"tukey-hsd": "Tukey's test", "paired-t": "paired t tests"}
 
@@ -32,28 +31,25 @@ def print_leave_out(result: LeaveOutResult, console: Console) -> None:
         A table that is wider than the console is printed as wide as it is; no number is cut short.
     """
     summary = result.summary_frame()
-    console.print(_scope(result), highlight=False, soft_wrap=True)
+    print_line(console, _scope(result))
     for measure in result.settings.measures:
         rows = summary[summary["measure"] == str(measure)]
         n_runs = int(rows["n_runs"].iloc[0])
         which = f"the best {n_runs} of {result.n_pooled_runs[str(measure)]} pooled runs"
         if n_runs == result.n_pooled_runs[str(measure)]:
             which = f"all {n_runs} pooled runs"
-        console.print(f"\n{measure}, {which}", style="bold", highlight=False)
+        print_heading(console, f"\n{measure}, {which}")
         print_table(console, *_errors(rows))
         posteriors = rows[rows["ci_prob"].notna()]
         if len(posteriors):
             n_open = int(posteriors["n_open"].iloc[0])
-            console.print(f"intervals of {n_open} runs with anything unjudged", highlight=False)
+            print_line(console, f"intervals of {n_open} runs with anything unjudged")
             print_table(console, *_intervals(posteriors))
         for line in _notes(result, measure):
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
+            print_line(console, line)
     test = _TESTS[result.settings.test]
-    console.print(
-        f"\nSRE* counts only runs passed over that differ significantly in truth ({test}, 5 %).",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
+    print_line(
+        console, f"\nSRE* counts only runs passed over that differ significantly in truth ({test}, 5 %)."
     )
 
 
@@ -94,35 +90,6 @@ def write_leave_out(result: LeaveOutResult, folder: Path, *, figures: FigureForm
     write_folder(folder, "leave-out", described, files)
 
 
-def print_table(console: Console, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table whose first column is a name and whose others are numbers, as wide as it is."""
-    from rich import box
-    from rich.measure import Measurement
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for i, name in enumerate(header):
-        table.add_column(Text(name), justify="right" if i else "left", no_wrap=True, vertical="bottom")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    width = Measurement.get(console, console.options.update(max_width=10_000), table).maximum
-    before = console.width
-    console.width = max(before, width)  # rich cuts short what is wider
-    console.print(table)
-    console.width = before
-
-
-def file_name(name: object) -> str:
-    """A name that any file system takes."""
-    return re.sub(r"[^A-Za-z0-9]+", "_", str(name)).strip("_")
-
-
-def number(x: float, digits: int = 4) -> str:
-    """A number for a table; a dash where there is none."""
-    return "–" if np.isnan(x) else f"{x:.{digits}f}"
-
-
 def _scope(result: LeaveOutResult) -> str:
     settings, frame = result.settings, result.frame(reported_only=False)
     who: str = settings.by
@@ -149,8 +116,7 @@ def _errors(rows: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
         header.append("CRPS")
         columns.append("crps")
     body = [
-        [str(row["estimator"])]
-        + [_whole(row[name]) if name.startswith("sre") else number(row[name]) for name in columns]
+        [str(row["estimator"])] + [number(row[name], 0 if name.startswith("sre") else 4) for name in columns]
         for _, row in rows.iterrows()
     ]
     return header, body
@@ -166,7 +132,7 @@ def _intervals(rows: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     header.append(f"width of\n{100 * ci_prob:g} %")
     names = [f"coverage_{level}" for level in levels] + [f"pit_{level}" for level in levels]
     body = [
-        [str(row["estimator"]), *(_share(row[name]) for name in names), number(row["width"])]
+        [str(row["estimator"]), *(number(row[name], 3) for name in names), number(row["width"])]
         for _, row in rows.iterrows()
     ]
     return header, body
@@ -176,17 +142,16 @@ def _notes(result: LeaveOutResult, measure: Measure) -> list[str]:
     lines = [_reliability(result, measure)]
     frame = result.frame()
     frame = frame[(frame["measure"] == str(measure))]
-    first = frame[frame["estimator"] == result.settings.labels[0]]
     n_shared, n_topics = result.n_shared_topics(measure), len(result.query_ids)
     if n_shared < n_topics:
         what = "SRE* and reliability are" if result.settings.test == "tukey-hsd" else "reliability is"
         lines.append(f"note: {what} over the {n_shared} of {n_topics} topics that all these runs have")
-    if first["n_unknown"].sum():
+    if unknown := n_unknown_documents(frame, measure):
         lines.append(
-            f"note: {first['n_unknown'].sum()} documents of these runs' top {measure.cutoff} are unjudged in "
+            f"note: {unknown} documents of these runs' top {measure.cutoff} are unjudged in "
             "truth, too, and count as nonrelevant there"
         )
-    if above := int((first["truth"] > first["bound_upper"] + 1e-12).sum()):
+    if above := n_above_bounds(frame, measure):
         lines.append(
             f"note: the truth of {above} runs is above their upper bound: all judgments count in it, and in "
             "the estimates documents below the pool depth stay nonrelevant; take the truth of the run back "
@@ -237,11 +202,3 @@ def _figures(result: LeaveOutResult, file_format: Literal["png", "svg"]) -> dict
                 plot_pit(result, measure, label, ax=panel)
             made[f"pit-{name}.{file_format}"] = render(figure, file_format)
     return made
-
-
-def _share(x: float) -> str:
-    return "–" if np.isnan(x) else f"{x:.3f}"
-
-
-def _whole(x: float) -> str:
-    return "–" if np.isnan(x) else f"{x:.0f}"

@@ -1,17 +1,21 @@
-"""Scores as CSV, JSON or Parquet files, written whole or not at all."""
+"""Scores and comparisons as CSV, JSON or Parquet files, written whole or not at all."""
 
 from __future__ import annotations
 
-import io
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from bayespool.errors import OutputError
+from bayespool.errors import InputError, OutputError
+from bayespool.files import atomic_write, csv_text, parquet_bytes
 from bayespool.scoring import Scores
-from bayespool.trec import atomic_write
 
-__all__ = ["check_output", "write_scores"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["check_output", "write_scores", "write_tables"]
 
 _FORMATS = (".csv", ".json", ".parquet")
 
@@ -47,21 +51,47 @@ def write_scores(scores: Scores, path: Path, *, per_topic: bool = False) -> None
     OutputError
         The file cannot be written; what stood there is untouched.
     """
-    check_output(path)
-    frame = scores.frame(per_topic=per_topic)
-    if path.suffix == ".csv":
-        atomic_write(path, frame.to_csv(index=False, lineterminator="\n"))
-    elif path.suffix == ".json":
-        rows = json.loads(frame.to_json(orient="records", double_precision=15))
-        atomic_write(path, json.dumps({"metadata": dict(scores.metadata), "scores": rows}, indent=1) + "\n")
-    else:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+    write_tables(path, {"scores": scores.frame(per_topic=per_topic)}, "scores", scores.metadata)
 
-        table = pa.Table.from_pandas(frame, preserve_index=False)
-        table = table.replace_schema_metadata(
-            {"bayespool": json.dumps(dict(scores.metadata))} | (table.schema.metadata or {})
-        )
-        buffer = io.BytesIO()
-        pq.write_table(table, buffer)
-        atomic_write(path, buffer.getvalue())
+
+def write_tables(
+    path: Path, tables: Mapping[str, pd.DataFrame], table: str, metadata: Mapping[str, Any]
+) -> None:
+    """Write a result to a file: JSON has every table and the metadata, Parquet one table and the metadata,
+    CSV one table.
+
+    Parameters
+    ----------
+    path : Path
+        Ending in .csv, .json or .parquet.
+    tables : mapping of str to pandas.DataFrame
+    table : str
+        The one for a file with room for one only.
+    metadata : mapping
+        As JSON can hold it.
+
+    Raises
+    ------
+    InputError
+        There is no such table.
+    OutputError
+        The file cannot be written; what stood there is untouched.
+    """
+    check_output(path)
+    if table not in tables:
+        raise InputError(f"no table {table!r}", hint=f"known: {', '.join(tables)}")
+    if path.suffix == ".csv":
+        atomic_write(path, csv_text(tables[table]))
+    elif path.suffix == ".json":
+        rows = {name: _json_rows(frame) for name, frame in tables.items()}
+        atomic_write(path, json.dumps({"metadata": dict(metadata)} | rows, indent=1) + "\n")
+    else:
+        atomic_write(path, parquet_bytes(tables[table], metadata))
+
+
+def _json_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as JSON can hold them: NaN becomes null."""
+    return [
+        {str(name): None if value != value else value for name, value in row.items()}
+        for row in frame.to_dict("records")
+    ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,12 +13,12 @@ import numpy as np
 
 from bayespool import __version__
 from bayespool.errors import OutputError
-from bayespool.trec import atomic_write, read_back
+from bayespool.files import atomic_write, csv_text, parquet_bytes, read_back
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FigureFormat", "check_folder", "tables", "write_folder"]
+__all__ = ["FigureFormat", "check_folder", "file_name", "tables", "write_folder"]
 
 FigureFormat = Literal["png", "svg", "none"]
 
@@ -90,16 +90,22 @@ def write_folder(
 
 def tables(frames: Mapping[str, pd.DataFrame]) -> dict[str, bytes | str]:
     """Each table as ``.csv`` and as ``.parquet``, by the names of the files."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     files: dict[str, bytes | str] = {}
     for name, frame in frames.items():
-        files[f"{name}.csv"] = frame.to_csv(index=False, lineterminator="\n")
-        buffer = io.BytesIO()
-        pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), buffer)
-        files[f"{name}.parquet"] = buffer.getvalue()
+        files[f"{name}.csv"] = csv_text(frame)
+        files[f"{name}.parquet"] = parquet_bytes(frame)
     return files
+
+
+def file_name(name: object) -> str:
+    """A name that any file system takes.
+
+    Examples
+    --------
+    >>> file_name("P(rel=2)@10")
+    'P_rel_2_10'
+    """
+    return re.sub(r"[^A-Za-z0-9]+", "_", str(name)).strip("_")
 
 
 def _earlier(folder: Path) -> tuple[str | None, list[str]]:

@@ -6,9 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayespool.experiments import CommonTopicsResult, PoolWidthResult, RunTypesResult
-from bayespool.report.experiments import file_name, number, print_table
-from bayespool.report.folder import FigureFormat, tables, write_folder
+from bayespool.experiments import (
+    CommonTopicsResult,
+    PoolWidthResult,
+    RunTypesResult,
+    n_unknown_documents,
+)
+from bayespool.report.folder import FigureFormat, file_name, tables, write_folder
+from bayespool.report.terminal import number, print_heading, print_line, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,9 +35,9 @@ def print_pool_width(result: PoolWidthResult, console: Console) -> None:
     """Print a table per measure: errors by estimator and width."""
     summary, s = result.summary_frame(), result.settings
     scored = "a run" if s.n_targets == 1 else f"up to {s.n_targets} runs"
-    _say(console, f"{_drawn(result)}, {scored} outside each scored; {_scope(result)}")
+    print_line(console, f"{_drawn(result)}, {scored} outside each scored; {_scope(result)}")
     for measure in s.measures:
-        console.print(f"\n{measure}", style="bold", highlight=False)
+        print_heading(console, f"\n{measure}")
         rows = summary[summary["measure"] == str(measure)]
         header = ["estimator", "width", "un-\njudged", "bias", "its\ns.e.", "1st\nquartile", "median"]
         header += ["3rd\nquartile", "MAE", "RMSE", "RMSE\nper topic"]
@@ -47,10 +52,8 @@ def print_pool_width(result: PoolWidthResult, console: Console) -> None:
             for _, row in rows[rows["estimator"] == label].iterrows()
         ]
         print_table(console, header, body)
-        frame = result.frame()
-        first = frame[(frame["measure"] == str(measure)) & (frame["estimator"] == s.labels[0])]
-        if unknown := first.drop_duplicates("run_id")["n_unknown"].sum():
-            _say(
+        if unknown := n_unknown_documents(result.frame(), measure):
+            print_line(
                 console,
                 f"note: {unknown} documents of these runs' top {measure.cutoff} are unjudged in truth, too, "
                 "and count as nonrelevant there",
@@ -61,16 +64,16 @@ def print_common_topics(result: CommonTopicsResult, console: Console) -> None:
     """Print a table per measure and estimator: mean absolute errors by width and number of common topics."""
     summary, s = result.summary_frame(), result.settings
     drawn = f"{_drawn(result)}, a run outside each scored; {s.n_topic_samples} draws of common topics each"
-    _say(console, f"{drawn}; {_scope(result)}")
+    print_line(console, f"{drawn}; {_scope(result)}")
     for measure in s.measures:
         for label in s.labels:
             title = f"\n{measure}, MAE of {label} by the number of common topics"
-            console.print(title, style="bold", highlight=False)
+            print_heading(console, title)
             rows = summary[(summary["measure"] == str(measure)) & (summary["estimator"] == label)]
             header = ["score", "width", "none", *(str(n) for n in s.n_common)]
             body = [line for width in s.widths for line in _of_width(rows[rows["pool_width"] == width])]
             print_table(console, header, body)
-    _say(
+    print_line(
         console,
         "law: √(2/π) √((N − n)/(nN)) times the standard deviation over topics of what a run loses outside "
         "the pool, which is the MAE of the adjusted score as far as that is normal.",
@@ -80,13 +83,13 @@ def print_common_topics(result: CommonTopicsResult, console: Console) -> None:
 def print_run_types(result: RunTypesResult, console: Console) -> None:
     """Print a table per measure and left-out type: errors by estimator."""
     summary, shared = result.summary_frame(), result.settings.shared
-    _say(console, f"each type left out of the pool in turn; {_scope(result)}")
+    print_line(console, f"each type left out of the pool in turn; {_scope(result)}")
     for measure in shared.measures:
         for kind in result.settings.types:
             rows = summary[(summary["measure"] == str(measure)) & (summary["type"] == kind)]
             n_runs, n_pool_runs = (int(rows[name].iloc[0]) for name in ("n_runs", "n_pool_runs"))
             title = f"\n{measure}, {n_runs} {kind} runs on a pool of {n_pool_runs} others"
-            console.print(title, style="bold", highlight=False)
+            print_heading(console, title)
             header = ["estimator", "MAE", "RMSE", "bias", "SRE", "τ_b"]
             names = ["mae", "rmse", "bias", "sre", "kendall_tau_b"]
             if rows["ci_prob"].notna().any():
@@ -210,7 +213,3 @@ def _scope(result: Result) -> str:
     s = result.settings
     who = "" if s.runs == "pooled" else ", all runs taking part, unjudged documents in truth nonrelevant"
     return f"judged to depth {s.pool_depth}{who}; means over {len(result.query_ids)} topics"
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, markup=False, soft_wrap=True)

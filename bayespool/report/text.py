@@ -7,10 +7,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bayespool.estimators import ESTIMATORS
 from bayespool.measures import Measure
+from bayespool.report.terminal import (
+    make_table,
+    number,
+    print_heading,
+    print_line,
+    print_made,
+    table_width,
+)
 from bayespool.scoring import Scores
 
 if TYPE_CHECKING:
@@ -36,15 +42,14 @@ def print_scores(scores: Scores, console: Console, *, per_topic: bool = False) -
     for measure in scores.measures:
         names, rows = _cells(scores, measure, per_topic=per_topic)
         header, n_names = [_two_lines(name) for name in names], 2 if per_topic else 1
-        tables = [_table(header, rows, n_names)]
-        if room is not None and _width(tables[0], console) > room:
+        tables = [make_table(header, rows, n_names=n_names)]
+        if room is not None and table_width(tables[0], console) > room:
             if not per_topic:
                 header, *rows = ([name, *values] for name, *values in zip(names, *rows, strict=True))
             tables = _fitting(header, rows, n_names, console, room)
-        console.print(f"{measure}, {_scope(scores)}", style="bold", highlight=False)
+        print_heading(console, f"{measure}, {_scope(scores)}")
         for table in tables:
-            console.width = max(room or 0, _width(table, console))  # rich cuts short what is wider
-            console.print(table)
+            print_made(console, table)
     notes: dict[tuple[Measure, str], list[str]] = {}
     for (run, measure), note in scores.notes.items():
         if note:
@@ -55,7 +60,7 @@ def print_scores(scores: Scores, console: Console, *, per_topic: bool = False) -
         lines.setdefault(f"{'all runs' if of_all else ', '.join(runs)}: {note}", []).append(str(measure))
     for line, measures in lines.items():
         of = "" if len(measures) == len(scores.measures) else f" ({', '.join(measures)})"
-        console.print(f"note: {line}{of}", highlight=False, markup=False, soft_wrap=True)
+        print_line(console, f"note: {line}{of}")
 
 
 def _scope(scores: Scores) -> str:
@@ -73,14 +78,14 @@ def _cells(scores: Scores, measure: Measure, *, per_topic: bool) -> tuple[list[s
     estimates = [e for e in scores.estimates if e.measure == measure]
     names = ["run", *(["topic"] if per_topic else []), "lower", "upper", "residual"]
     columns = [frame["run_id"].tolist(), *([frame["query_id"].tolist()] if per_topic else [])]
-    columns += [[_number(x) for x in frame[name]] for name in ("lower", "upper", "residual")]
+    columns += [[number(x) for x in frame[name]] for name in ("bound_lower", "bound_upper", "residual")]
     for e in estimates:
         names.append(e.method)
-        columns.append([_number(x) for x in frame[e.method]])
+        columns.append([number(x) for x in frame[e.method]])
         if e.draws is not None:
             names.append(f"{100 * scores.ci_prob:g} % interval")
-            ends = zip(frame[f"{e.method}_ci_lower"], frame[f"{e.method}_ci_upper"], strict=True)
-            columns.append([f"{_number(a)}–{_number(b)}" for a, b in ends])
+            ends = zip(frame[f"{e.method}_lower"], frame[f"{e.method}_upper"], strict=True)
+            columns.append([f"{number(a)}–{number(b)}" for a, b in ends])
     return names, [list(row) for row in zip(*columns, strict=True)]
 
 
@@ -91,12 +96,14 @@ def _fitting(
 
     def table(columns: Sequence[int]) -> Table:
         kept = [*range(n_names), *columns]
-        return _table([header[i] for i in kept], [[row[i] for i in kept] for row in rows], n_names)
+        return make_table(
+            [header[i] for i in kept], [[row[i] for i in kept] for row in rows], n_names=n_names
+        )
 
-    names_width = width = _width(table([]), console)
+    names_width = width = table_width(table([]), console)
     blocks: list[list[int]] = [[]]
     for i in range(n_names, len(header)):
-        more = _width(table([i]), console) - names_width
+        more = table_width(table([i]), console) - names_width
         if blocks[-1] and width + more > room:
             blocks.append([])
             width = names_width
@@ -105,33 +112,8 @@ def _fitting(
     return [table(block) for block in blocks]
 
 
-def _width(table: Table, console: Console) -> int:
-    from rich.measure import Measurement
-
-    return Measurement.get(console, console.options.update(max_width=10_000), table).maximum
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], n_names: int) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for i, name in enumerate(header):
-        table.add_column(
-            Text(name), justify="left" if i < n_names else "right", no_wrap=True, vertical="bottom"
-        )
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table
-
-
 def _two_lines(name: str) -> str:
     if name in ESTIMATORS:
         return ESTIMATORS[name].label
     broken = name.replace("posterior-", "posterior\n").replace(" % ", " %\n")
     return "resid-\nual" if name == "residual" else broken
-
-
-def _number(x: float) -> str:
-    return "–" if np.isnan(x) else f"{x:.4f}"

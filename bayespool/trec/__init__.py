@@ -48,7 +48,7 @@ and told in one `InputWarning` per file.
 +---------------------------------------------+-----------------+---------------------------------------+
 """
 
-from bayespool.trec.files import atomic_write, find_files, read_back
+from bayespool.trec.files import find_files
 from bayespool.trec.frames import qrels_from_frame, run_from_frame
 from bayespool.trec.readers import read_organizations, read_qrels, read_run, read_runs
 from bayespool.trec.records import Qrels, Run, Skipped
@@ -59,10 +59,8 @@ __all__ = [
     "Qrels",
     "Run",
     "Skipped",
-    "atomic_write",
     "find_files",
     "qrels_from_frame",
-    "read_back",
     "read_organizations",
     "read_qrels",
     "read_run",

@@ -1,33 +1,22 @@
-"""Finding, opening, decompressing and decoding input files, and writing a file whole or not at all."""
+"""Finding, opening, decompressing and decoding input files."""
 
 from __future__ import annotations
 
-import contextlib
 import glob
 import gzip
 import lzma
 import os
-import secrets
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from bayespool.errors import InputError, OutputError
+from bayespool.errors import InputError
+from bayespool.files import PathLike
 
-__all__ = [
-    "PathLike",
-    "Source",
-    "as_text",
-    "atomic_write",
-    "find_files",
-    "read_back",
-    "read_bytes",
-    "read_text",
-]
+__all__ = ["Source", "as_text", "find_files", "read_bytes", "read_text"]
 
 _NOT_COUNTED = "hidden files and folders do not count"
 
-PathLike = str | os.PathLike[str]
 Source = PathLike | Iterable[PathLike]
 
 _GZIP, _XZ, _BOM = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\xef\xbb\xbf"
@@ -208,60 +197,3 @@ def _decompress_zstd(data: bytes) -> bytes:
             raise EOFError("the end is missing")
         data = frame.unused_data
     return b"".join(parts)
-
-
-def read_back(path: PathLike) -> str | None:
-    """Text of a file that was written here before; None where there is none that can be read."""
-    try:
-        return Path(path).read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
-def atomic_write(path: PathLike, content: bytes | str) -> None:
-    """Write a file whole or not at all: what stood there stays until all of the new content is on the disk.
-
-    Parameters
-    ----------
-    path : path
-        Where to write. A symbolic link is followed; something that is no file, like ``/dev/stdout`` or a
-        named pipe, is written to directly.
-    content : bytes or str
-        A str is written as UTF-8.
-
-    Raises
-    ------
-    OutputError
-        The file cannot be written; the message says why.
-    """
-    data = content.encode("utf-8") if isinstance(content, str) else content
-    target = Path(path)
-    try:
-        if target.is_dir():
-            raise OutputError(f"{target}: cannot be written: a folder stands there")
-        if target.exists() and not target.is_file():
-            target.write_bytes(data)
-            return
-        _replace(Path(os.path.realpath(target)), data)
-    except FileNotFoundError:
-        raise OutputError(f"{target}: cannot be written: there is no folder {target.parent}") from None
-    except NotADirectoryError:
-        raise OutputError(f"{target}: cannot be written: {target.parent} is not a folder") from None
-    except PermissionError:
-        raise OutputError(f"{target}: cannot be written: permission denied") from None
-    except OSError as error:
-        raise OutputError(f"{target}: cannot be written: {error.strerror or error}") from None
-
-
-def _replace(target: Path, data: bytes) -> None:
-    temporary = target.with_name(f".bayespool-{secrets.token_hex(8)}")
-    try:
-        with open(temporary, "xb") as file:  # its mode is the user's, as tempfile's would not be
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise

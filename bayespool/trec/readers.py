@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 
 from bayespool.errors import InputError, InputWarning
-from bayespool.trec.files import PathLike, Source, as_text, find_files, read_bytes, read_text
+from bayespool.files import PathLike
+from bayespool.trec.files import Source, as_text, find_files, read_bytes, read_text
 from bayespool.trec.lines import QRELS, parse_lines, run_layout
 from bayespool.trec.records import Qrels, Run, Skipped
 from bayespool.trec.resources import N_THREADS

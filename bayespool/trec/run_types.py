@@ -7,7 +7,8 @@ import io
 from pathlib import Path
 
 from bayespool.errors import InputError
-from bayespool.trec.files import PathLike, as_text, read_bytes
+from bayespool.files import PathLike
+from bayespool.trec.files import as_text, read_bytes
 
 __all__ = ["read_run_types"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from bayespool.errors import OutputError
-from bayespool.trec.files import PathLike, atomic_write
+from bayespool.files import PathLike, atomic_write
 from bayespool.trec.records import Qrels, Run
 
 __all__ = ["write_organizations", "write_qrels", "write_run"]

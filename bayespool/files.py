@@ -1,0 +1,129 @@
+"""What bayespool writes and reads back: whole files or none, and tables as CSV and Parquet."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayespool.errors import OutputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PathLike", "atomic_write", "csv_text", "parquet_bytes", "read_back", "read_parquet"]
+
+PathLike = str | os.PathLike[str]
+
+_KEY = b"bayespool"  # of the metadata of a Parquet file
+
+
+def atomic_write(path: PathLike, content: bytes | str) -> None:
+    """Write a file whole or not at all: what stood there stays until all of the new content is on the disk.
+
+    Parameters
+    ----------
+    path : path
+        Where to write. A symbolic link is followed; something that is no file, like ``/dev/stdout`` or a
+        named pipe, is written to directly.
+    content : bytes or str
+        A str is written as UTF-8.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written; the message says why.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    target = Path(path)
+    try:
+        if target.is_dir():
+            raise OutputError(f"{target}: cannot be written: a folder stands there")
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
+            return
+        _replace(Path(os.path.realpath(target)), data)
+    except FileNotFoundError:
+        raise OutputError(f"{target}: cannot be written: there is no folder {target.parent}") from None
+    except NotADirectoryError:
+        raise OutputError(f"{target}: cannot be written: {target.parent} is not a folder") from None
+    except PermissionError:
+        raise OutputError(f"{target}: cannot be written: permission denied") from None
+    except OSError as error:
+        raise OutputError(f"{target}: cannot be written: {error.strerror or error}") from None
+
+
+def read_back(path: PathLike) -> str | None:
+    """Text of a file that was written here before; None where there is none that can be read."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    r"""A data frame as CSV with a header and ``\n`` line ends, without its index."""
+    return str(frame.to_csv(index=False, lineterminator="\n"))
+
+
+def parquet_bytes(
+    table: pd.DataFrame | Mapping[str, Any], metadata: Mapping[str, Any] | None = None
+) -> bytes:
+    """A table as a Parquet file; the same table gives the same bytes.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame or mapping of str to list
+        A frame is written without its index.
+    metadata : mapping, optional
+        As JSON can hold it; stands in the file's metadata under ``bayespool``.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    made = (
+        pa.table(dict(table))
+        if isinstance(table, Mapping)
+        else pa.Table.from_pandas(table, preserve_index=False)
+    )
+    if metadata is not None:
+        made = made.replace_schema_metadata({_KEY: json.dumps(dict(metadata))} | (made.schema.metadata or {}))
+    buffer = io.BytesIO()
+    pq.write_table(made, buffer)
+    return buffer.getvalue()
+
+
+def read_parquet(path: PathLike) -> tuple[dict[str, list[Any]], dict[str, Any]] | None:
+    """Columns and metadata of a file that `parquet_bytes` made; None where there is no such file, or it is
+    damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            table = file.read()
+        metadata = json.loads(table.schema.metadata[_KEY])
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
+        return None
+    return (table.to_pydict(), metadata) if isinstance(metadata, dict) else None
+
+
+def _replace(target: Path, data: bytes) -> None:
+    temporary = target.with_name(f".bayespool-{secrets.token_hex(8)}")
+    try:
+        with open(temporary, "xb") as file:  # its mode is the user's, as tempfile's would not be
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise

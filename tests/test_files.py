@@ -1,0 +1,130 @@
+"""Writing whole files or none, and reading back what was written."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from bayespool.errors import OutputError
+from bayespool.files import atomic_write, csv_text, parquet_bytes, read_back, read_parquet
+
+
+def test_atomic_write_makes_and_replaces_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    atomic_write(path, "é\n")
+    assert path.read_bytes() == "é\n".encode()
+    atomic_write(str(path), b"\x00new")
+    assert path.read_bytes() == b"\x00new"
+    assert [child.name for child in tmp_path.iterdir()] == ["out.csv"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes and pipes are of POSIX")
+def test_atomic_write_keeps_to_the_umask_links_and_pipes(tmp_path: Path) -> None:
+    umask = os.umask(0o027)
+    try:
+        atomic_write(tmp_path / "plain", "x")
+    finally:
+        os.umask(umask)
+    assert (tmp_path / "plain").stat().st_mode & 0o777 == 0o640
+
+    (tmp_path / "link").symlink_to("plain")
+    atomic_write(tmp_path / "link", "y")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "plain").read_text() == "y"
+
+    os.mkfifo(tmp_path / "pipe")
+    got: list[str] = []
+    reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_text()), daemon=True)
+    reader.start()
+    atomic_write(tmp_path / "pipe", "z")
+    reader.join(timeout=10)
+    assert got == ["z"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_atomic_write_that_cannot(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "folder").mkdir()
+    for path, why in (
+        (tmp_path / "file" / "out", f"{tmp_path / 'file'} is not a folder"),
+        (tmp_path / "folder", "a folder stands there"),
+        (tmp_path / "nowhere" / "out", f"there is no folder {tmp_path / 'nowhere'}"),
+        (tmp_path / ("x" * 300), "File name too long"),
+    ):
+        with pytest.raises(OutputError) as caught:
+            atomic_write(path, "new")
+        assert str(caught.value) == f"{path}: cannot be written: {why}"
+    assert (tmp_path / "file").read_text() == "old"
+    assert sorted(child.name for child in tmp_path.iterdir()) == ["file", "folder"]
+    assert not list((tmp_path / "folder").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("raised", "why"),
+    [
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (PermissionError(13, "Permission denied"), "permission denied"),
+        (KeyboardInterrupt(), None),
+    ],
+)
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_atomic_write_that_fails_midway_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: BaseException, why: str | None, step: str
+) -> None:
+    path = tmp_path / "out"
+    path.write_text("old")
+
+    def fail(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(KeyboardInterrupt if why is None else OutputError) as caught:
+        atomic_write(path, "new")
+    if why is not None:
+        assert str(caught.value) == f"{path}: cannot be written: {why}"
+    assert path.read_text() == "old"
+    assert [child.name for child in tmp_path.iterdir()] == ["out"], "the temporary file is left"
+
+
+def test_read_back_gives_text_or_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    atomic_write(path, "é\r\n")
+    assert read_back(path) == "é\r\n"
+    path.write_bytes(b"\xff")
+    assert read_back(path) is None
+    assert read_back(tmp_path) is None
+    assert read_back(tmp_path / "nowhere") is None
+
+
+def test_csv_has_no_index_and_unix_line_ends() -> None:
+    frame = pd.DataFrame({"run_id": ["a", "b,c"], "n": [1, 2]}, index=[7, 8])
+    assert csv_text(frame) == 'run_id,n\na,1\n"b,c",2\n'
+
+
+def test_parquet_keeps_columns_and_metadata(tmp_path: Path) -> None:
+    columns, metadata = {"run_id": ["a", "b"], "value": [0.1, None]}, {"seed": 1, "ids": ["x"]}
+    path = tmp_path / "part.parquet"
+    atomic_write(path, parquet_bytes(columns, metadata))
+    assert read_parquet(path) == (columns, metadata)
+    atomic_write(path, parquet_bytes(pd.DataFrame(columns, index=[3, 4]), metadata))
+    found = read_parquet(path)
+    assert found is not None
+    assert found[0]["run_id"] == ["a", "b"]
+    assert found[1] == metadata
+    assert list(pd.read_parquet(path).columns) == ["run_id", "value"]
+    assert parquet_bytes(columns, metadata) == parquet_bytes(columns, metadata)
+
+
+def test_parquet_that_is_not_ours_or_damaged_is_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "part.parquet"
+    assert read_parquet(path) is None
+    atomic_write(path, parquet_bytes({"n": [1]}))  # no metadata
+    assert read_parquet(path) is None
+    atomic_write(path, parquet_bytes({"n": [1]}, {"a": 1})[:-9])
+    assert read_parquet(path) is None
+    atomic_write(path, "no parquet")
+    assert read_parquet(path) is None
