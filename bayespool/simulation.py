@@ -8,7 +8,6 @@ are judged to the pool depth; the runs of new organizations, drawn from the same
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -104,7 +103,7 @@ class Simulation:
     def complete(self) -> Collection:
         """The same rankings with every candidate judged: for the truth that an estimate is compared with."""
         full = build_collection(self.runs, self.truth, organizations=self.organizations)
-        return dataclasses.replace(full, pooled=self.collection.pooled, pool_depth=self.collection.pool_depth)
+        return full.with_pool(self.collection.pooled, self.collection.pooling)
 
     def write(self, folder: Path | str) -> None:
         """Write ``pool/``, ``new/``, ``qrels.txt`` and ``organizations.csv`` below a folder, in TREC's

@@ -82,8 +82,8 @@ def judgment_counts(
     rel : int, default 1
         Smallest relevance that counts as relevant.
     estimand : {"complete", "pooled"}
-        ``"pooled"`` counts an unjudged document below the pool depth as nonrelevant, as it would stay had the
-        run been pooled.
+        ``"pooled"`` counts an unjudged document below the depth to which the run was or would have been
+        pooled (`Collection.depth_of`) as nonrelevant, as it would stay had the run been pooled.
 
     Returns
     -------
@@ -107,8 +107,8 @@ def judgment_counts(
     table = states(collection.relevance, rel)
     state = top_states(table, collection.document, index, cutoffs)
     if estimand == "pooled":
-        below = state[:, :, collection.pool_depth :]
-        below[below == UNJUDGED_STATE] = NONRELEVANT
+        below = np.arange(state.shape[2]) >= collection.depth_of(index)[:, None, None]
+        state[below & (state == UNJUDGED_STATE)] = NONRELEVANT
     n_relevant, n_nonrelevant, n_unjudged = (
         count_within(state == kind, cutoffs) for kind in (RELEVANT, NONRELEVANT, UNJUDGED_STATE)
     )
@@ -158,7 +158,9 @@ def unjudged_documents(
     """
     check_estimand(collection, estimand)
     index = collection.run_index(run_ids)
-    depth = min(cutoff, collection.pool_depth) if estimand == "pooled" else cutoff
-    document = collection.document[index, :, :depth]
-    run, topic, rank = np.nonzero(np.append(collection.relevance < 0, False)[document])
+    document = collection.document[index, :, :cutoff]
+    unjudged = np.append(collection.relevance < 0, False)[document]
+    if estimand == "pooled":
+        unjudged &= np.arange(document.shape[2]) < collection.depth_of(index)[:, None, None]
+    run, topic, rank = np.nonzero(unjudged)
     return run, topic, rank + 1, document[run, topic, rank]

@@ -155,11 +155,12 @@ def true_counts(collection: Collection, fold: Fold, measure: Precision, settings
     """What the judgments say of the fold's runs.
 
     With ``truth="repooled"`` each run is put back into the pool alone: judgments that only the other runs of
-    its organization brought stay away. It makes no difference to ranks within the pool depth, whose documents
-    the run brought itself.
+    its organization brought stay away. It makes no difference to ranks within the depth to which each of them
+    was pooled, whose documents the run brought itself.
     """
     gone = set(collection.pooled_run_ids) - set(fold.pooled_run_ids)
-    depth, siblings = collection.pool_depth, len(fold.run_ids) > 1
+    siblings = len(fold.run_ids) > 1
+    depth = int(collection.depth_of(collection.run_index(fold.run_ids)).min())
     each = settings.truth == "repooled" and siblings and measure.cutoff > depth
     parts = [(run,) for run in fold.run_ids] if each else [fold.run_ids]
     counts = []

@@ -189,7 +189,7 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
     if runs == "pooled":
         whole = collection.truncate_pool(depth)
     else:
-        everyone = dataclasses.replace(collection, pooled=np.ones(len(collection.run_ids), dtype=bool))
+        everyone = collection.with_pool(np.ones(len(collection.run_ids), dtype=bool), collection.pool_depth)
         whole = everyone.truncate_pool(depth)
         unknown = whole.pool() & (whole.relevance < 0)
         whole = dataclasses.replace(whole, relevance=np.where(unknown, np.int16(0), whole.relevance))
