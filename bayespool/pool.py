@@ -115,7 +115,7 @@ class PoolReport:
         more = f" and {n_more} more" if n_more > 0 else ""
         return (
             f"{self}\n  nearly pooled, and not taken for it: {', '.join(self.nearly[:n_shown])}{more}; "
-            "--max-holes 1 tolerates one hole per topic"
+            "--max-holes or --pooled-runs take them in"
         )
 
 

@@ -310,7 +310,7 @@ def test_methods_that_need_a_pooled_run_say_so(case: str) -> None:
 
 
 def test_default_call_works_without_a_pool() -> None:
-    nobody = dataclasses.replace(load_example(), pooled=np.zeros(23, dtype=bool), pool_depth=0)
+    nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticsWarning)
         scores = score(nobody, TARGETS, draws=100)

@@ -264,7 +264,7 @@ def _tests(text: str) -> tuple[SignificanceTest, ...]:
 
 
 def _n_files(runs: list[Path]) -> int:
-    """How many distinct files the runs to compare are; they come first in the collection."""
+    """How many distinct files the runs to compare are."""
     from bayespool.trec import find_files
 
     return len({path.parent.resolve() / path.name for path in find_files([str(r) for r in runs])})

@@ -63,8 +63,9 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
       run at all, come last, so that the sets are nested and end with all judgments.
     - *The pool depth* becomes the deepest tag in the prefix (and no run's is ever more than it was). The
       judgments with this tag that were not reached are holes, left at random. The other choice is the last
-      depth that is complete, which is 0 if the prefix ends within the first rank, as it does for 1,000 judgments of
-      TREC-8, where 72 runs put 1,487 documents on rank 1 of 50 topics; nothing would then be a pool's.
+      depth that is complete, which is 0 if the prefix ends within the first rank, as it does for 1,000
+      judgments of TREC-8, where 72 runs put 1,487 documents on rank 1 of 50 topics; nothing would then be a
+      pool's.
     - *What held-out evidence means here.* A hidden document is a judged one that only one organization
       retrieved within that depth. With the deepest tag as the depth every judgment of the prefix has a
       contributor within it, so that none is taken for explained by nobody, and a hole, which is unjudged,
