@@ -186,6 +186,9 @@ def test_metadata_are_what_a_result_is_quoted_with() -> None:
         "n_holes": 0,
         "n_judged": int((example.relevance >= 0).sum()),
         "n_unexplained": 0,
+        "depths": ((10, 21),),
+        "nearly": (),
+        "negatives": "",
     }
     assert {"name": "background", "estimand": "complete", "e": 0.03} in scores.metadata["estimators"]
     posterior = scores.metadata["estimators"][-1]

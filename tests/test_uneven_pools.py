@@ -183,7 +183,8 @@ def test_nearly_pooled_runs_where_they_account_for_the_rest(n_others: int, is_fo
 def test_report_tells_of_nearly_pooled_runs() -> None:
     depths = {**DEEP, "v": 10, "w": 10, "x": 10, "y": 10}
     missing = [("x", 3, 1), ("w", 3, 10), ("v", 3, 9), ("y", 1, 1)]
-    report = describe_pool(discover_pool(collection_of(depths, missing=missing, n_others=10), max_holes=0))
+    complete = np.arange(7) < 3
+    report = describe_pool(collection_of(depths, missing=missing).with_pool(complete, 10))
     assert report.nearly == tuple(f"{run} (1 of 100 documents unjudged)" for run in "vwxy")
     first, second = report.text().split("\n")
     assert first == str(report)
@@ -192,13 +193,19 @@ def test_report_tells_of_nearly_pooled_runs() -> None:
         "w (1 of 100 documents unjudged), x (1 of 100 documents unjudged) and 1 more; "
         "--max-holes or --pooled-runs take them in"
     )
-    # the one that lacks least comes first; a run to score is none that the pool lacks
-    more = collection_of(depths, missing=[*missing, ("a", 0, 1)], n_topics=20, n_others=10, given=("v",))
-    report = describe_pool(discover_pool(more, [run for run in depths if run != "v"], max_holes=0))
-    assert [near.split()[0] for near in report.nearly] == ["a", "w", "x", "y"]
-    several = collection_of(depths, missing=[("x", 3, 1), ("x", 3, 2), ("y", 3, 2)], n_topics=20)
-    report = describe_pool(discover_pool(several, max_holes=0))
-    assert report.nearly == ("y (1 of 200 documents unjudged)", "x (2 of 200 documents unjudged)")
+    # a run to score is none that the pool lacks
+    collection = collection_of(depths, missing=missing, given=("v", "a"))
+    report = describe_pool(collection.with_pool(complete, 10))
+    assert [near.split()[0] for near in report.nearly] == ["w", "x", "y"]
+    # the one that lacks least comes first
+    missing = [("x", 3, 1), ("x", 3, 2), ("y", 3, 2)]
+    report = describe_pool(collection_of(depths, missing=missing, n_topics=20).with_pool(complete, 10))
+    assert report.nearly == (
+        "v (0 of 200 documents unjudged)",
+        "w (0 of 200 documents unjudged)",
+        "y (1 of 200 documents unjudged)",
+        "x (2 of 200 documents unjudged)",
+    )
 
 
 @pytest.mark.parametrize(
@@ -379,7 +386,8 @@ def test_pool_of_covid_round_4(collections: Path) -> None:
     assert report.depths == ((8, 42),)
     assert (report.n_runs, report.n_holes, report.n_judged, report.n_unexplained) == (72, 18, 13_262, 8_428)
     assert report.nearly == ()
-    complete = discover_pool(collection, max_holes=0)
+    with pytest.warns(PoolWarning, match="30 of 72 runs pooled to depth 8"):
+        complete = discover_pool(collection, max_holes=0)
     assert (complete.pool_depth, len(complete.pooled_run_ids)) == (8, 30)
     assert set(complete.pooled_run_ids) < set(collection.pooled_run_ids)
 
@@ -393,7 +401,8 @@ def test_pool_of_dl_2021(collections: Path) -> None:
     assert (report.n_holes, report.n_judged, report.n_unexplained) == (0, 10_828, 5_454)
     assert len(report.nearly) == 21
     assert report.nearly[0].endswith("(1 of 530 documents unjudged)")
-    assert collection.pooled_run_ids == discover_pool(collection, max_holes=0).pooled_run_ids
+    with pytest.warns(PoolWarning):
+        assert collection.pooled_run_ids == discover_pool(collection, max_holes=0).pooled_run_ids
 
 
 @pytest.mark.parametrize(

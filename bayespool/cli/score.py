@@ -157,7 +157,7 @@ def demo(
         example.write(write)
         typer.echo(
             f"Wrote the example. Try:\n  bayespool score {write}/new --qrels {write}/qrels.txt "
-            f"--pool {write}/pool --organizations {write}/organizations.csv -m P@10"
+            f"--pool {write}/pool --organizations {write}/organizations.csv --each-its-own -m P@10"
         )
         return
     for path in output or []:
