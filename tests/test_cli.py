@@ -116,6 +116,17 @@ def test_output_is_the_frame_of_the_library(ending: str, run: Callable[..., Outc
     assert [m for m in ("P@5", "P@10") if f"{m}, mean over 20 topics" in done.out] == ["P@5", "P@10"]
 
 
+def test_rows_are_in_the_order_of_the_files(run: Callable[..., Outcome], example: Path) -> None:
+    new = example / "new"
+    for order in (["new-a", "new-b"], ["new-b", "new-a"]):
+        files = [new / f"{name}.run" for name in order]
+        done = run(
+            "score", *files, *arguments(example)[2:], "--estimators", "background", "-o", example / "o.csv"
+        )
+        assert done.status == 0, done.err
+        assert pd.read_csv(example / "o.csv")["run_id"].tolist() == order
+
+
 def test_several_outputs_at_once(run: Callable[..., Outcome], example: Path) -> None:
     done = run(*arguments(example), *FAST, "-o", example / "a.csv", "-o", example / "b.json", "--per-topic")
     assert done.status == 0

@@ -17,9 +17,10 @@ from toys import toy_collection
 from bayespool.collection import Collection, DepthPool, build_collection
 from bayespool.comparisons.shallow import judgment_subset, unpooled_copies
 from bayespool.counts import judgment_counts, unjudged_documents
-from bayespool.errors import PoolWarning
+from bayespool.errors import InputError, PoolWarning
 from bayespool.experiments import leave_out
 from bayespool.experiments.parallel import _pack, _unpack
+from bayespool.experiments.resampling import whole_pool
 from bayespool.loading import read_collection
 from bayespool.pool import describe_pool, discover_pool
 from bayespool.scoring import score
@@ -265,6 +266,19 @@ def test_few_judgments_of_an_uneven_pool() -> None:
     assert judgment_subset(uneven, 10).depth_of(np.arange(5)).tolist() == [1, 2, 2, 2, 2]
     copied, names = unpooled_copies(uneven, ["u", "n2", "n1"])
     assert copied.depth_of(copied.run_index(names)).tolist() == [3, 2, 1]
+
+
+def test_random_pools_go_down_to_the_shallowest_run() -> None:
+    uneven = collection_of({**DEEP, "x": 4, "y": 4})
+    uneven = discover_pool(uneven)
+    whole = whole_pool(uneven, "pooled", None)
+    assert whole.depth_of(np.arange(5)).tolist() == [4] * 5
+    assert (whole.relevance >= 0).sum() == 5 * 4 * 10  # runs, ranks, topics
+    with pytest.raises(InputError, match="pool depth 5 is not between 1 and 4"):
+        whole_pool(uneven, "pooled", 5)
+    everyone = whole_pool(uneven, "all", None)
+    assert everyone.depth_of(np.arange(5)).tolist() == [10] * 5
+    assert (everyone.relevance >= 0).sum() == 5 * 10 * 10
 
 
 def test_workers_get_the_pool() -> None:
