@@ -368,6 +368,13 @@ def test_listed_documents_are_in_the_pool_and_unjudged(example: Path) -> None:
         assert len(read_example(example, negative="unjudged").pooled_run_ids) < 21
 
 
+def test_negatives_among_judgments_of_ones_own() -> None:
+    """Of l, d and z, which the new run alone has, and of m, which is listed."""
+    own = qrels_from_frame({"1": {"l": -2, "d": -1, "m": 1}, "2": {"z": -3}})
+    assert toys.judged(toy_collection()) == ["abcfhijk", "pqrvw", "abcd"]
+    assert toys.judged(toy_collection().add_judgments(own)) == ["abcfhijklm", "pqrvwz", "abcd"]
+
+
 def test_command_says_what_negatives_are_taken_for(run: Callable[..., Outcome], example: Path) -> None:
     relabelled(example, -1, 30)
     command = ["score", example / "new", "--qrels", example / "qrels.txt", "--pool", example / "pool"]

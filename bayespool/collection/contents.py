@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayespool.collection.negatives import NO_NEGATIVES, UNJUDGED, Negatives
+from bayespool.collection.negatives import NO_NEGATIVES, UNJUDGED, Negatives, relevance_codes
 from bayespool.collection.pools import DepthPool, Pool
 from bayespool.errors import InputError
 from bayespool.trec import Qrels
@@ -232,7 +232,7 @@ class Collection:
         ----------
         qrels : Qrels
             Judgments of documents that runs of the collection retrieve. Topics and documents that no run has
-            are of no use and passed over.
+            are of no use and passed over. A negative relevance means what it means in the collection's qrels.
 
         Returns
         -------
@@ -254,8 +254,9 @@ class Collection:
                 qrels.doc_id.take(pa.array(on_topic)), value_set=self.doc_ids.slice(first, last - first)
             )
             line_pair[on_topic] = np.where(place.is_valid(), first + place.fill_null(0).to_numpy(), -1)
-        found = (line_pair >= 0) & (qrels.relevance >= 0)
-        pair, value = line_pair[found], qrels.relevance[found]
+        codes, _ = relevance_codes(qrels.relevance, self.negatives.meaning)
+        found = (line_pair >= 0) & (codes >= 0)
+        pair, value = line_pair[found], codes[found]
         before = self.relevance[pair]
         if ((before >= 0) & (before != value)).any():
             first = pair[int(((before >= 0) & (before != value)).argmax())]
