@@ -248,7 +248,7 @@ def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Out
 
 
 def test_without_organizations_it_says_what_that_means(run: Callable[..., Outcome], written: Path) -> None:
-    done = run(*arguments(written)[:-2], *FAST)
+    done = run(*arguments(written)[:-3], *FAST)
     assert done.status == 0
     assert (
         "warning: no organizations given: each run of the pool counts as an organization of its own"

@@ -436,7 +436,7 @@ def test_significance_where_a_run_lacks_topics() -> None:
         SimulationSettings(n_topics=8, n_organizations=4, max_runs=1), random_seed=3
     ).collection
     document = collection.document.copy()
-    document[1, :3] = -1
+    document[collection.run_index("north-1"), :3] = -1
     collection = dataclasses.replace(collection, document=document)
     found = leave_out(collection, "P@10", estimators="lower-bound", denominator="run", test="paired-t")
     scores = found.true_scores("P@10")
