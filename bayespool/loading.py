@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from bayespool.collection import Collection, Order, build_collection
+from bayespool.collection import Collection, Negative, Order, build_collection
 from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
 from bayespool.pool import PoolRule, discover_pool
 from bayespool.trec import find_files, read_organizations, read_qrels, read_runs
@@ -26,6 +26,8 @@ def read_collection(
     own_judgments: str | Path | None = None,
     order: Order = "score",
     run_id: Literal["file", "tag"] = "file",
+    negative: Negative = "listed",
+    each_its_own: bool = False,
     pool_depth: int | None = None,
     max_holes: int | None = None,
     pooled_run_ids: Iterable[str] | None = None,
@@ -40,20 +42,26 @@ def read_collection(
     qrels : path
         The judgments.
     runs : path, glob, folder or sequence of them
-        Runs to score, which did not contribute to the pool; they come first in the collection. One that also
-        lies in ``pool`` is read once and counts as pooled if it looks so.
+        Runs to score, which did not contribute to the pool. Their names are the collection's
+        ``given_run_ids``, in the order given (files of a folder or a pattern by name). One that also lies in
+        ``pool`` is read once and counts as pooled if it looks so.
     pool : path, glob, folder or sequence of them, optional
         Runs of the campaign; which of them were pooled, and how deep, is discovered
         (`bayespool.discover_pool`).
     organizations : path or mapping, optional
         Who submitted which run (CSV or XML file). Runs of one organization resemble each other and are held
-        out together.
+        out together. Runs to score that it does not name are of one organization, the user's own
+        (`bayespool.collection.USER_ORGANIZATION`).
     own_judgments : path, optional
         Judgments of one's own on documents of ``runs`` that nobody had judged (`Collection.add_judgments`).
     order : {"score", "rank"}
         trec_eval's order, or the run files' ranks.
     run_id : {"file", "tag"}
         Name runs by their files or by their tags.
+    negative : {"listed", "unjudged", "nonrelevant"}
+        What a negative relevance in the judgments means (`bayespool.build_collection`).
+    each_its_own : bool
+        Whether each run to score that ``organizations`` does not name is of an organization of its own.
     pool_depth, max_holes, pooled_run_ids
         Override the discovery of the pool.
     pool_rule : {"leading", "skipping"}
@@ -76,8 +84,8 @@ def read_collection(
     Warns
     -----
     OrganizationWarning
-        No organizations given, or (``strict=False``) runs of the pool without one: each such run counts as
-        its own organization.
+        No organizations given, or (``strict=False``) runs of the pool without one: each such run of the pool
+        counts as its own organization.
     NoPoolWarning
         No pooled run at hand.
     """
@@ -94,7 +102,16 @@ def read_collection(
     read = [by_path[path] for path in files]
     pool_ids = [by_path[path].run_id for path in pooled]
     organization_of = _organizations(organizations, [run.run_id for run in read], pool_ids, strict=strict)
-    collection = build_collection(read, judgments, organizations=organization_of, order=order)
+    given = [by_path[path].run_id for path in own]
+    collection = build_collection(
+        read,
+        judgments,
+        organizations=organization_of,
+        order=order,
+        negative=negative,
+        given_run_ids=given,
+        own_run_ids=() if each_its_own else set(given) - set(pool_ids),
+    )
     own_qrels = None if own_judgments is None else read_qrels(own_judgments, strict=strict)
     if not pool_ids:
         rest = "alone" if own_qrels is None else "and on the judgments of your own"
@@ -116,8 +133,10 @@ def read_collection(
 
 
 def _distinct(source: Source) -> list[Path]:
-    """Files, each once; a link keeps its name, which names the run."""
-    return list(dict.fromkeys(path.parent.resolve() / path.name for path in find_files(source)))
+    """Files, each once, in the order of the parts of a source; a link keeps its name, which names the run."""
+    parts = [source] if isinstance(source, str | Path) else source
+    files = [path for part in parts for path in find_files(part)]
+    return list(dict.fromkeys(path.parent.resolve() / path.name for path in files))
 
 
 def _organizations(
@@ -126,8 +145,8 @@ def _organizations(
     if given is None:
         if pool_ids:
             warnings.warn(
-                "no organizations given: each run counts as an organization of its own, which understates "
-                "what the run of a new organization may find unjudged",
+                "no organizations given: each run of the pool counts as an organization of its own, which "
+                "understates what the run of a new organization may find unjudged",
                 OrganizationWarning,
                 stacklevel=3,
             )

@@ -1,20 +1,41 @@
 """Which runs were pooled, and how deep: discovered from rankings and judgments, and reported.
 
-The rule, after the published tool (its default, *mode*): count each run's leading judged documents on each
-topic. A topic whose documents are all judged says nothing about depth. A run's depth is its smallest count
-over the other topics, 0 if its first document is unjudged anywhere. The pool depth is the commonest depth
-above 0 (the larger one of equals), and a run was pooled if on every topic its first ``depth`` documents, or
-all it has, are judged but for ``max_holes`` at the most. One hole in twenty is tolerated by default.
+A document counts here as in the pool if it is judged, or listed as being in it (relevance −1). The rule
+``"leading"``:
+
+1. Count each run's leading documents in the pool on each topic. A topic all of whose documents are in it says
+   nothing about depth. A run's depth is its smallest count over the other topics, 0 if its first document is
+   missing anywhere. The pool depth is the commonest depth above 0, the larger one of equals.
+2. A run was pooled to this depth if on every topic its first ``depth`` documents, or all it has, are in the
+   pool but for ``max_holes`` at the most. One hole in twenty is tolerated by default.
+
+If nothing of depth, holes and pooled runs is given, two more steps look at runs that do not fit. A run's *own
+documents* are those that no run of step 2 contributed: what others contributed is judged in any case and says
+nothing of this run.
+
+3. *Other depths.* Going down a run's ranks, own documents are in the pool and then they are not: the run's
+   own depth is the rank at which the own documents in the pool so far, less four times those missing, are
+   most (the first of equals). A run of step 2 is asked from the pool depth on, any other one from the top to
+   the pool depth. The run was pooled to that depth if of all its documents down to there (from the pool
+   depth on) one in a hundred is missing at the most, at least ten are its own, and of at least ten own
+   documents below it (as far again, or to the pool depth) half or more are missing; and if two runs at the
+   least have this depth, since pools are made in tiers.
+4. *Missing documents.* A run is *nearly pooled* if of its documents down to the pool depth one in a hundred
+   is missing at the most, wherever that is, and more of its own documents are in the pool than are missing.
+   Nearly pooled runs count as pooled to the pool depth if the runs found so far explain less than a third
+   of the judgments, so that they cannot be all there were, or if with them at least 99 % are explained, so
+   that nothing else brought these judgments. Between the two a sample or runs that are not at hand may have,
+   and nearly pooled runs are reported and stay out; ``max_holes=1`` takes most of them in.
 
 ``rule="skipping"`` is the rule of the tool that Lipani et al. (2015) used, for reproduction: the pool depth
-is the commonest count over all runs and topics, and a run was pooled if on every topic ``depth`` *judged*
-documents come before its unjudged document number ``max_holes + 1``, or at most depth/10 documents more than
-those that do are left. One hole in ten is tolerated by default.
+is the commonest count over all runs and topics, and a run was pooled if on every topic ``depth`` documents in
+the pool come before its missing document number ``max_holes + 1``, or at most depth/10 documents more than
+those that do are left. One hole in ten is tolerated by default. Steps 1 and 2 with one hole in twenty are the
+default (*mode*) of the tool behind "Splitting Water".
 """
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,12 +44,17 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection
+from bayespool.collection import UNJUDGED, Collection, DepthPool
 from bayespool.errors import InputError, NoPoolWarning, PoolWarning
 
 __all__ = ["PoolReport", "PoolRule", "describe_pool", "discover_pool"]
 
 PoolRule = Literal["leading", "skipping"]
+
+_FEW = 0.01  # of a run's documents may be missing from the pool
+_LEAST = 10  # own documents that tell whether a run was pooled
+_TIER = 2  # runs of a depth of their own
+_LITTLE, _NEARLY_ALL = 1 / 3, 0.99  # of the judgments
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +68,19 @@ class PoolReport:
     n_organizations : int
         Organizations with a pooled run.
     depth : int
-        Pool depth; 0 without a pooled run.
+        Pool depth, the common one; 0 without a pooled run.
     n_holes : int
-        Unjudged (topic, document) pairs that a pooled run retrieved within the depth; 0 in a clean pool.
+        Unjudged (topic, document) pairs that a pooled run retrieved within its depth; 0 in a clean pool.
     n_judged, n_unexplained : int
-        Judgments, and those among them whose document no pooled run retrieved within the depth (absent or
+        Judgments, and those among them whose document no pooled run retrieved within its depth (absent or
         deeper contributors, sampling, manual searches).
+    depths : tuple of (int, int)
+        Each depth to which a run was pooled, the deepest first, and the number of runs.
+    nearly : tuple of str
+        Each run that was nearly pooled, but is not taken for it, and what it lacks; those that lack least
+        come first. Runs that were given to be scored are left aside.
+    negatives : str
+        How many judgments are negative and what they are taken for; empty where none is.
     """
 
     n_pooled_runs: int
@@ -57,14 +90,32 @@ class PoolReport:
     n_holes: int
     n_judged: int
     n_unexplained: int
+    depths: tuple[tuple[int, int], ...] = ()
+    nearly: tuple[str, ...] = ()
+    negatives: str = ""
 
     def __str__(self) -> str:
+        said = f", {self.negatives}" if self.negatives else ""
         if self.n_pooled_runs == 0:
-            return f"no pooled run among {self.n_runs} runs; {self.n_judged} judgments"
+            return f"no pooled run among {self.n_runs} runs; {self.n_judged} judgments{said}"
+        depth = f"depth {self.depth}"
+        if len(self.depths) > 1:
+            depth = "depths " + ", ".join(f"{depth} ({n} runs)" for depth, n in self.depths)
         return (
-            f"{self.n_pooled_runs} of {self.n_runs} runs pooled to depth {self.depth} "
+            f"{self.n_pooled_runs} of {self.n_runs} runs pooled to {depth} "
             f"({self.n_organizations} organizations), {self.n_holes} holes; "
-            f"{self.n_judged} judgments, {self.n_unexplained} not explained by these runs"
+            f"{self.n_judged} judgments, {self.n_unexplained} not explained by these runs{said}"
+        )
+
+    def text(self, n_shown: int = 3) -> str:
+        """The report, with a second line on the runs that were nearly pooled."""
+        if not self.nearly:
+            return str(self)
+        n_more = len(self.nearly) - n_shown
+        more = f" and {n_more} more" if n_more > 0 else ""
+        return (
+            f"{self}\n  nearly pooled, and not taken for it: {', '.join(self.nearly[:n_shown])}{more}; "
+            "--max-holes or --pooled-runs take them in"
         )
 
 
@@ -79,14 +130,24 @@ def describe_pool(collection: Collection) -> PoolReport:
     """
     judged = collection.relevance >= 0
     inside = collection.pool()
+    pooled = np.flatnonzero(collection.pooled)
+    depths, n_runs = np.unique(collection.depth_of(pooled), return_counts=True)
+    given = np.isin(np.array(collection.run_ids, dtype=object), collection.given_run_ids)
+    nearly = _nearly_pooled(collection, np.flatnonzero(~collection.pooled & ~given))
     return PoolReport(
-        n_pooled_runs=int(collection.pooled.sum()),
+        n_pooled_runs=len(pooled),
         n_runs=len(collection.run_ids),
-        n_organizations=len(np.unique(collection.organization[collection.pooled])),
+        n_organizations=len(np.unique(collection.organization[pooled])),
         depth=collection.pool_depth,
         n_holes=int((inside & ~judged).sum()),
         n_judged=int(judged.sum()),
         n_unexplained=int((judged & ~inside).sum()),
+        depths=tuple((int(d), int(n)) for d, n in zip(depths[::-1], n_runs[::-1], strict=True)),
+        nearly=tuple(
+            f"{collection.run_ids[run]} ({n_missing} of {n_documents} documents unjudged)"
+            for run, n_missing, n_documents in sorted(nearly, key=lambda near: near[1] / near[2])
+        ),
+        negatives=str(collection.negatives),
     )
 
 
@@ -99,7 +160,7 @@ def discover_pool(
     pooled_run_ids: Iterable[str] | None = None,
     rule: PoolRule = "leading",
 ) -> Collection:
-    """The collection with its pool depth and pooled runs filled in.
+    """The collection with its pooled runs and their depths filled in.
 
     Parameters
     ----------
@@ -109,10 +170,11 @@ def discover_pool(
     depth : int, optional
         Pool depth where it is known; else it is discovered.
     max_holes : int, optional
-        Unjudged documents per topic that a pooled run may have within the depth; default ``depth // 20``
-        (``depth // 10`` for ``rule="skipping"``).
+        Documents per topic that a pooled run may lack within the depth; default ``depth // 20`` (``depth //
+        10`` for ``rule="skipping"``).
     pooled_run_ids : iterable of str, optional
-        The pooled runs where they are known; nothing is then asked of their judgments.
+        The pooled runs where they are known; nothing is then asked of their judgments. Depth, holes or runs
+        that are given leave out the steps 3 and 4 of the rule.
     rule : {"leading", "skipping"}
         How runs and depth are found, see the top of this page; ``"skipping"`` is for reproductions of 2015.
 
@@ -138,6 +200,7 @@ def discover_pool(
         raise InputError("the pool depth must be at least 1 and the number of holes at least 0")
     if rule not in get_args(PoolRule):
         raise InputError(f"no pool rule {rule!r}", hint=f"known: {', '.join(get_args(PoolRule))}")
+    known_depth = depth
     named = None if pooled_run_ids is None else collection.run_index(pooled_run_ids)
     index = named if named is not None else collection.run_index(candidates)
     if depth is None:
@@ -146,13 +209,16 @@ def discover_pool(
             raise InputError(
                 "the depth of the named runs' pool cannot be told from the judgments", hint="give pool_depth"
             )
+    even = rule == "skipping" or not (named is None and known_depth is None and max_holes is None)
     if named is None:
         if max_holes is None:
             max_holes = depth // 20 if rule == "leading" else depth // 10
-        index = index[_is_pooled(collection, index, depth, max_holes, rule)]
+        candidates_index, index = index, index[_is_pooled(collection, index, depth, max_holes, rule)]
     pooled = np.zeros(len(collection.run_ids), dtype=bool)
     pooled[index] = depth > 0
-    found = dataclasses.replace(collection, pooled=pooled, pool_depth=depth if pooled.any() else 0)
+    found = collection.with_pool(pooled, depth if pooled.any() else 0)
+    if not even and pooled.any():
+        found = _with_nearly_pooled(_with_other_depths(found, candidates_index), candidates_index)
     report = describe_pool(found)
     if report.n_pooled_runs == 0:
         warnings.warn(
@@ -168,6 +234,74 @@ def discover_pool(
             stacklevel=2,
         )
     return found
+
+
+def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp]) -> Collection:
+    """Step 3: runs of a depth of their own."""
+    common = collection.pool_depth
+    depths = np.full(len(collection.run_ids), common, dtype=np.int32)
+    missing, own = _missing(collection), _outside(collection)
+    for run in candidates:
+        document = collection.document[run]
+        n_ranks = document.shape[1]
+        top, end = (common, n_ranks) if collection.pooled[run] else (0, min(common, n_ranks))
+        n_documents = (document >= 0).sum(axis=0)
+        n_missing = missing[document].sum(axis=0)
+        n_own = own[document].sum(axis=0)
+        n_own_missing = (own & missing)[document].sum(axis=0)
+        balance = np.append(0, np.cumsum((n_own - 5 * n_own_missing)[top:end]))
+        depth = top + int(balance.argmax())
+        within, below = slice(top, depth), slice(depth, min(end, max(2 * depth - top, common)))
+        if (
+            n_missing[within].sum() <= _FEW * n_documents[within].sum()
+            and min(n_own[within].sum(), n_own[below].sum()) >= _LEAST
+            and 2 * n_own_missing[below].sum() >= n_own[below].sum()
+        ):
+            depths[run] = depth
+    tiers, n_runs = np.unique(depths, return_counts=True)
+    depths[~np.isin(depths, tiers[n_runs >= _TIER])] = common
+    pooled = collection.pooled | (depths != common)
+    return collection.with_pool(pooled, DepthPool(common, tuple(depths.tolist())))
+
+
+def _with_nearly_pooled(collection: Collection, candidates: npt.NDArray[np.intp]) -> Collection:
+    """Step 4: runs that lack a few documents, where they account for what the others do not."""
+    nearly = [run for run, *_ in _nearly_pooled(collection, candidates[~collection.pooled[candidates]])]
+    pooled = collection.pooled.copy()
+    pooled[nearly] = True
+    more = collection.with_pool(pooled, collection.pooling)
+    if _explained(collection) < _LITTLE or _explained(more) >= _NEARLY_ALL:
+        return more
+    return collection
+
+
+def _nearly_pooled(collection: Collection, runs: npt.NDArray[np.intp]) -> list[tuple[int, int, int]]:
+    """Which of some runs were nearly pooled: position, documents missing and documents down to the depth."""
+    missing, own = _missing(collection), _outside(collection)
+    nearly = []
+    for run in runs:
+        document = collection.document[run, :, : collection.pool_depth]
+        n_documents, n_missing = int((document >= 0).sum()), int(missing[document].sum())
+        if n_missing <= _FEW * n_documents and own[document].sum() > 2 * n_missing:
+            nearly.append((int(run), n_missing, n_documents))
+    return nearly
+
+
+def _explained(collection: Collection) -> float:
+    """Share of the judgments whose documents pooled runs contributed."""
+    return float(collection.pool()[collection.relevance >= 0].mean())
+
+
+def _missing(collection: Collection) -> npt.NDArray[np.bool_]:
+    """Which pairs are not in the pool, as far as the judgments say; the last entry answers for −1, no
+    document.
+    """
+    return np.append(collection.relevance == UNJUDGED, False)
+
+
+def _outside(collection: Collection) -> npt.NDArray[np.bool_]:
+    """Which pairs no pooled run contributed; the last entry answers for −1, no document."""
+    return np.append(~collection.pool(), False)
 
 
 def _commonest_depth(collection: Collection, index: npt.NDArray[np.intp], rule: PoolRule) -> int:
@@ -192,24 +326,24 @@ def _is_pooled(
     if rule == "leading":
         within = np.asarray(_leading(collection, index, max_holes) >= np.minimum(length, depth))
     else:
-        n_judged = _leading(collection, index, max_holes, judged_only=True)
-        within = np.asarray((n_judged >= depth) | (10 * (length - n_judged) <= depth))
+        n_present = _leading(collection, index, max_holes, present_only=True)
+        within = np.asarray((n_present >= depth) | (10 * (length - n_present) <= depth))
     return np.asarray(within.all(axis=1))
 
 
 def _leading(
-    collection: Collection, index: npt.NDArray[np.intp], max_holes: int, *, judged_only: bool = False
+    collection: Collection, index: npt.NDArray[np.intp], max_holes: int, *, present_only: bool = False
 ) -> npt.NDArray[np.int32]:
-    """Documents, or judged ones only, before the first unjudged one, or before the one after ``max_holes``
-    unjudged ones; shape (run, topic).
+    """Documents, or those in the pool only, before the first missing one, or before the one after
+    ``max_holes`` missing ones; shape (run, topic).
     """
-    unjudged = np.append(collection.relevance < 0, False)  # the last entry answers for -1, no document
+    missing = _missing(collection)
     n_leading = np.empty((len(index), len(collection.query_ids)), dtype=np.int32)
     for row, run in enumerate(index):
-        hole = unjudged[collection.document[run]]
+        hole = missing[collection.document[run]]
         n_holes: npt.NDArray[np.intp] = np.cumsum(hole, axis=1)
         before = n_holes <= max_holes
         n_leading[row] = np.minimum(before.sum(axis=1), collection.length[run])
-        if judged_only:
+        if present_only:
             n_leading[row] -= (before & hole).sum(axis=1)
     return n_leading

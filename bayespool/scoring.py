@@ -85,6 +85,8 @@ class Scores:
             missing = (found.n_missing == measure.cutoff).sum(axis=1)
             for r, run in enumerate(self.run_ids):
                 said = [] if pool["n_pooled_runs"] else ["no pooled runs"]
+                if run in (yours := self.metadata["runs_of_the_user"]) and len(yours) > 1:
+                    said.append(f"{len(yours)} runs that no list names count as one organization, yours")
                 if pool["n_organizations"] == 1:
                     said.append("a pool of one organization: how organizations differ is not known from it")
                 if deep and found.has_unjudged[r] and measure.cutoff > pool["depth"] > 0:
@@ -272,6 +274,13 @@ def score(
             "weights": {
                 f"{e.method} {e.measure}": dict(e.weights) for of_one in results for e in of_one if e.weights
             },
+            "runs_of_the_user": [
+                run
+                for run, organization in zip(
+                    targets, collection.organization[collection.run_index(targets)], strict=True
+                )
+                if organization == collection.user_organization
+            ],
             "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
         },
     )

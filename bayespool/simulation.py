@@ -8,7 +8,6 @@ are judged to the pool depth; the runs of new organizations, drawn from the same
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +19,7 @@ import pyarrow as pa
 from scipy.special import expit
 
 from bayespool.collection import Collection, build_collection
-from bayespool.counts import judgment_counts
+from bayespool.counts import bounds
 from bayespool.errors import InputError, OutputError
 from bayespool.measures import parse_measure
 from bayespool.trec import Qrels, Run, write_organizations, write_qrels, write_run
@@ -107,7 +106,7 @@ class Simulation:
     def complete(self) -> Collection:
         """The same rankings with every candidate judged: for the truth that an estimate is compared with."""
         full = build_collection(self.runs, self.truth, organizations=self.organizations)
-        return dataclasses.replace(full, pooled=self.collection.pooled, pool_depth=self.collection.pool_depth)
+        return full.with_pool(self.collection.pooled, self.collection.pooling)
 
     def true_values(self, measure: object, run_ids: Iterable[str] | None = None) -> dict[str, float]:
         """Values of runs if every candidate were judged, by run.
@@ -123,9 +122,8 @@ class Simulation:
         >>> {run: round(value, 3) for run, value in simulate_example().true_values("P@10").items()}
         {'new-a': 0.625, 'new-b': 0.355}
         """
-        wanted, runs = parse_measure(measure), list(self.new_run_ids if run_ids is None else run_ids)
-        counts = judgment_counts(self.complete(), runs, cutoffs=wanted.cutoff, rel=wanted.rel)
-        values = counts.n_relevant[:, :, 0].sum(axis=1) / (wanted.cutoff * len(counts.query_ids))
+        runs = list(self.new_run_ids if run_ids is None else run_ids)
+        values = bounds(self.complete(), runs, parse_measure(measure)).low.means()
         return dict(zip(runs, values.tolist(), strict=True))
 
     def write(self, folder: Path | str) -> None:

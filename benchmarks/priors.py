@@ -18,7 +18,6 @@ share of randomised PIT values in the central 95 % and 50 %.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import os
 import warnings
 from collections.abc import Iterator
@@ -161,7 +160,7 @@ def without_pool(
             collection.run_ids[r] for r in np.flatnonzero(collection.pooled & (collection.organization == o))
         ]
         reduced = collection.unpool(organization=collection.organizations[o])
-        alone = dataclasses.replace(reduced, pooled=np.zeros_like(reduced.pooled), pool_depth=0)
+        alone = reduced.with_pool(np.zeros_like(reduced.pooled), 0)
         truth = judgment_counts(collection, runs, cutoffs=cutoff).n_relevant.sum(axis=(1, 2))
         (result,) = estimator.estimate(alone, runs, f"P@{cutoff}")
         assert result.draws is not None

@@ -51,6 +51,7 @@ def arguments(folder: Path) -> list[str]:
         str(folder / "pool"),
         "--organizations",
         str(folder / "organizations.csv"),
+        "--each-its-own",  # as the example in memory has it, whose truth the list leaves out
     ]
 
 
@@ -116,6 +117,17 @@ def test_output_is_the_frame_of_the_library(ending: str, run: Callable[..., Outc
         found = pd.DataFrame(json.loads(path.read_text(encoding="utf-8"))["scores"])
     pd.testing.assert_frame_equal(found, scores.frame(), check_dtype=False, rtol=1e-12)
     assert [m for m in ("P@5", "P@10") if f"{m}, mean over 20 topics" in done.out] == ["P@5", "P@10"]
+
+
+def test_rows_are_in_the_order_of_the_files(run: Callable[..., Outcome], example: Path) -> None:
+    new = example / "new"
+    for order in (["new-a", "new-b"], ["new-b", "new-a"]):
+        files = [new / f"{name}.run" for name in order]
+        done = run(
+            "score", *files, *arguments(example)[2:], "--estimators", "background", "-o", example / "o.csv"
+        )
+        assert done.status == 0, done.err
+        assert pd.read_csv(example / "o.csv")["run_id"].tolist() == order
 
 
 def test_several_outputs_at_once(run: Callable[..., Outcome], example: Path) -> None:
@@ -239,9 +251,12 @@ def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Out
 
 
 def test_without_organizations_it_says_what_that_means(run: Callable[..., Outcome], written: Path) -> None:
-    done = run(*arguments(written)[:-2], *FAST)
+    done = run(*arguments(written)[:-3], *FAST)
     assert done.status == 0
-    assert "warning: no organizations given: each run counts as an organization of its own" in done.err
+    assert (
+        "warning: no organizations given: each run of the pool counts as an organization of its own"
+        in done.err
+    )
     assert "(21 organizations)" in done.err
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toys import RANKINGS, from_rankings, judged, judgments, ranking, toy_collection, toy_qrels, toy_runs
 
-from bayespool.collection import UNJUDGED, Collection, build_collection, sole_contributor
+from bayespool.collection import (
+    LISTED,
+    UNJUDGED,
+    Collection,
+    DepthPool,
+    build_collection,
+    sole_contributor,
+)
 from bayespool.errors import InputError
 from bayespool.trec import Run, qrels_from_frame, run_from_frame
 
@@ -192,10 +201,111 @@ def test_document_is_a_different_pair_on_another_topic() -> None:
     assert judgments(collection)["3"]["c"] == 0
 
 
-def test_negative_relevance_is_unjudged() -> None:
+@pytest.mark.parametrize(
+    ("meaning", "codes", "said"),
+    [
+        ("listed", [1, 0, LISTED, 0, 0], "1 listed with relevance −1 (unjudged), 2 below −1 (nonrelevant)"),
+        ("unjudged", [1, 0, *[UNJUDGED] * 3], "1 listed with relevance −1 (unjudged), 2 below −1 (unjudged)"),
+        (
+            "nonrelevant",
+            [1, 0, 0, 0, 0],
+            "1 listed with relevance −1 (nonrelevant), 2 below −1 (nonrelevant)",
+        ),
+    ],
+)
+def test_meanings_of_negative_relevance(meaning: Any, codes: list[int], said: str) -> None:
+    run = run_from_frame({"1": dict.fromkeys("abcdef", 1)}, "r")
+    qrels = qrels_from_frame({"1": {"a": 1, "b": 0, "c": -1, "d": -2, "e": -3}})
+    collection = build_collection([run], qrels, negative=meaning)
+    assert collection.relevance.tolist() == [*codes, UNJUDGED]
+    assert str(collection.negatives) == said
+    with pytest.raises(InputError, match="a negative relevance cannot be 'spam'; known: listed, unjudged"):
+        build_collection([run], qrels, negative="spam")  # type: ignore[arg-type]
+
+
+def test_negative_relevance_of_the_toy() -> None:
     collection = toy_collection()
-    assert set(collection.relevance.tolist()) == {UNJUDGED, 0, 1, 2}
+    assert set(collection.relevance.tolist()) == {LISTED, UNJUDGED, 0, 1, 2}
     assert judged(collection) == ["abcfhijk", "pqrvw", "abcd"]  # without m
+
+
+def test_what_is_listed_goes_and_stays_with_who_contributed_it() -> None:
+    """``u`` put m at rank 5 of topic 1, which is listed."""
+    deep = toy_collection(pooled_run_ids=(*toys.POOLED, "u"), pool_depth=5)
+    assert LISTED in deep.relevance
+    assert LISTED not in deep.unpool("u").relevance
+    assert LISTED in deep.unpool("n1").relevance
+    assert LISTED not in deep.truncate_pool(4).relevance
+    assert LISTED in toy_collection().unpool("u").relevance  # which was not pooled
+
+
+# A pool of several depths: n1 to 1, n2 to 2, s1 and s2 to 3
+#     topic 1   n1: a          topic 2   n1: q        topic 3   n1: a
+#               n2: b a                  n2: p r                n2: b c
+#               s1: a h i                s1: q v w              s1: c a d
+#               s2: h k                                         s2: a d
+
+
+def uneven_toy() -> Collection:
+    return build_collection(
+        toy_runs(),
+        toy_qrels(),
+        organizations=toys.ORGANIZATIONS,
+        pooled_run_ids=toys.POOLED,
+        pool_depth={"n1": 1, "n2": 2, "s1": 3, "s2": 3},
+    )
+
+
+def test_pool_of_several_depths() -> None:
+    collection = uneven_toy()
+    assert collection.pool_depth == 3
+    assert collection.depth_of(np.array([4, 0, 1, 3])).tolist() == [3, 1, 2, 3]  # u would go to 3
+    assert in_pool(collection) == ["abhik", "pqrvw", "abcd"]
+    assert in_pool(collection, ["n1", "n2"]) == ["ab", "pqr", "abc"]
+    assert in_pool(collection, ["u"]) == ["adl", "pvz", "ef"]
+    assert "(4 pooled to depth 1 to 3)" in repr(collection)
+
+
+def test_unpooled_run_remembers_its_depth() -> None:
+    smaller = uneven_toy().unpool(organization="north")
+    # b, p r, b are gone, and not c and f of topic 1, which no run contributed
+    assert judged(smaller) == ["acfhijk", "qvw", "acd"]
+    assert smaller.depth_of(smaller.run_index(["n1", "n2", "u"])).tolist() == [1, 2, 3]
+    assert in_pool(smaller, ["n1"]) == ["a", "q", "a"]
+
+
+def test_truncated_pool_of_several_depths() -> None:
+    shallow = uneven_toy().truncate_pool(2)
+    assert shallow.depth_of(np.arange(5)).tolist() == [1, 2, 2, 2, 2]
+    assert judged(shallow) == ["abhk", "pqrv", "abcd"]
+    assert shallow.pool_depth == 2
+    # the common depth is 1 here, and the deepest 3
+    many = uneven_toy().with_pool(uneven_toy().pooled, DepthPool(1, (1, 1, 3, 1, 1)))
+    assert many.truncate_pool(3).depth_of(np.arange(5)).tolist() == [1, 1, 3, 1, 1]
+    with pytest.raises(InputError, match="pool depth 4 is not between 1 and 3"):
+        many.truncate_pool(4)
+
+
+def test_commonest_depth_is_the_common_one() -> None:
+    depths = {"n1": 1, "n2": 1, "s1": 3, "s2": 2}
+    arguments = {"pooled_run_ids": toys.POOLED}
+    assert build_collection(toy_runs(), toy_qrels(), **arguments, pool_depth=depths).pool_depth == 1
+    depths["n2"] = 3  # the larger of equals would be 3 as well
+    assert build_collection(toy_runs(), toy_qrels(), **arguments, pool_depth=depths).pool_depth == 3
+    with pytest.raises(InputError, match="no pool depth of run 's2'; give one for each pooled run"):
+        build_collection(toy_runs(), toy_qrels(), **arguments, pool_depth={"n1": 1, "n2": 1, "s1": 3})
+
+
+def test_runs_of_a_pool_in_another_order() -> None:
+    assert DepthPool(3, (1, 2, 3)).of_runs([2, 0, 0]) == DepthPool(3, (3, 1, 1))
+    assert DepthPool.even(4, 2) == DepthPool(4, (4, 4))
+
+
+def test_collection_is_pickled_with_its_pool() -> None:
+    again = pickle.loads(pickle.dumps(uneven_toy()))
+    assert again.pooling == uneven_toy().pooling
+    assert again.fingerprint == uneven_toy().fingerprint != toy_collection().fingerprint
+    assert not again.relevance.flags.writeable
 
 
 def test_run_without_an_organization_has_its_own() -> None:
@@ -392,7 +502,28 @@ def with_run(run_id: str, topics: dict[str, dict[str, float]]) -> list[Run]:
     return [run_from_frame(t, r) for r, t in {**toys.RUNS, run_id: topics}.items()]
 
 
+EVEN = dict.fromkeys(toys.POOLED, toys.DEPTH)
+
+
+def test_order_of_runs_never_matters() -> None:
+    arguments = {"organizations": toys.ORGANIZATIONS, "pooled_run_ids": toys.POOLED, "pool_depth": 3}
+    backwards = build_collection(toy_runs()[::-1], toy_qrels(), **arguments)
+    assert backwards.run_ids == ("n1", "n2", "s1", "s2", "u")
+    assert backwards.fingerprint == toy_collection().fingerprint
+    runs = [run_from_frame(toys.RUNS["u"], run_id) for run_id in ("b", "ä", "Z", "a10", "a9")]
+    assert build_collection(runs, toy_qrels()).run_ids == ("Z", "a10", "a9", "b", "ä")  # by bytes
+
+
 def test_fingerprint_is_equal_for_equal_input() -> None:
+    given = build_collection(
+        toy_runs(),
+        toy_qrels(),
+        organizations=toys.ORGANIZATIONS,
+        pooled_run_ids=toys.POOLED,
+        pool_depth=EVEN,
+        given_run_ids=["u", "s1"],
+    )
+    assert given.fingerprint == toy_collection().fingerprint
     assert toy_collection().fingerprint == toy_collection().fingerprint
     assert len(toy_collection().fingerprint) == 16
 
@@ -417,7 +548,9 @@ def test_fingerprint_changes_with_everything_that_counts() -> None:
         toy_collection().unpool("n1"),
         toy_collection().unpool("n2"),
         build_collection(with_run("u", swapped), toy_qrels(), **arguments),
-        build_collection(toy_runs()[::-1], toy_qrels(), **arguments),
+        build_collection(toy_runs(), toy_qrels(), **{**arguments, "pool_depth": {**EVEN, "s2": 2}}),
+        build_collection(toy_runs(), toy_qrels(), **{**arguments, "pool_depth": {**EVEN, "s1": 2}}),
+        build_collection(toy_runs(), toy_qrels(), **{**arguments, "negative": "unjudged"}),
         build_collection(toy_runs(), toy_qrels(), **{**arguments, "organizations": {}}),
         build_collection(
             toy_runs(), toy_qrels(), **{**arguments, "organizations": {**toys.ORGANIZATIONS, "u": "north"}}

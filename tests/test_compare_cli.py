@@ -81,7 +81,9 @@ def printed(show: Callable[[Console], None], *, width: int = 80) -> str:
 def test_compare_prints_both_scopes_the_tests_and_a_sentence(
     run: Callable[..., Outcome], written: Path
 ) -> None:
-    done = run("compare", written / "new", *files(written), *FAST, "--tests", "paired-t,tukey-hsd")
+    done = run(
+        "compare", written / "new", *files(written), *FAST, "--tests", "paired-t,tukey-hsd", "--each-its-own"
+    )
     assert done.status == 0, done.err
     lines = "".join(f"{line.rstrip()}\n" for line in done.out.splitlines())
     assert lines == printed(lambda console: print_comparison(compared(), console))

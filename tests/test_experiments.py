@@ -198,7 +198,7 @@ def test_the_best_are_so_by_the_truth_of_the_table() -> None:
 
 def test_a_pool_of_the_best_runs_alone() -> None:
     """With c and d kept, d's documents are judged; a pool of a, b and c alone does not know them."""
-    collection = dataclasses.replace(four_runs(), pool_depth=2)
+    collection = four_runs().with_pool(four_runs().pooled, 2)
     kept = leave_out(collection, "P@2", estimators="lower-bound", top=75, top_pool="kept")
     assert kept.frame(reported_only=False)["run_id"].tolist() == ["a", "b", "c"]
     assert kept.n_pooled_runs == {"P@2": 4}
@@ -437,7 +437,7 @@ def test_significance_where_a_run_lacks_topics() -> None:
         SimulationSettings(n_topics=8, n_organizations=4, max_runs=1), random_seed=3
     ).collection
     document = collection.document.copy()
-    document[1, :3] = -1
+    document[collection.run_index("north-1"), :3] = -1
     collection = dataclasses.replace(collection, document=document)
     found = leave_out(collection, "P@10", estimators="lower-bound", denominator="run", test="paired-t")
     scores = found.true_scores("P@10")

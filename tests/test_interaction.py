@@ -188,6 +188,7 @@ def test_document_of_several_organizations_keeps_its_chance(monkeypatch: pytest.
         organizations=(*example.organizations, "twin"),
         organization=np.append(example.organization, np.int32(len(example.organizations))),
         pooled=np.append(example.pooled, False),
+        pooling=example.pooling.of_runs([*range(len(example.run_ids)), 0]),
     )
     without, with_effect = (drawn(scale, monkeypatch, twin, ["new-a", "twin"]) for scale in (0.0, 2.0))
     assert (with_effect[:, 0] == with_effect[:, 1]).all()

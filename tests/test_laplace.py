@@ -167,7 +167,7 @@ def test_weights_of_the_scales_are_a_distribution():
 
 
 def test_without_evidence_draws_come_from_the_priors():
-    collection = dataclasses.replace(load_example(), pooled=np.zeros(23, dtype=bool), pool_depth=0)
+    collection = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     evidence = _evidence("background", collection)
     fit = Laplace(draws=20_000).fit(_build("background_structure")(evidence), evidence.coords, random_seed=1)
     draws = fit.draws()

@@ -10,10 +10,10 @@ import pytest
 import toys
 from toys import toy_collection, toy_qrels, toy_runs
 
-from bayespool.collection import Collection
+from bayespool.collection import USER_ORGANIZATION, Collection
 from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
 from bayespool.loading import read_collection
-from bayespool.trec import write_organizations, write_qrels, write_run
+from bayespool.trec import run_from_frame, write_organizations, write_qrels, write_run
 
 POOLED_ORGANIZATIONS = {run_id: toys.ORGANIZATIONS[run_id] for run_id in toys.POOLED}
 
@@ -30,9 +30,9 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def same(collection: Collection, expected: Collection) -> bool:
-    """Equal but for the order of the runs and the name of the new run's organization."""
+    """Equal but for the name of the new run's organization."""
     return (
-        sorted(collection.run_ids) == sorted(expected.run_ids)
+        collection.run_ids == expected.run_ids
         and collection.pooled_run_ids == expected.pooled_run_ids
         and collection.pool_depth == expected.pool_depth
         and toys.judgments(collection) == toys.judgments(expected)
@@ -56,9 +56,10 @@ def test_toy_is_read(folder: Path) -> None:
         pool=folder / "pool",
         organizations=folder / "organizations.csv",
     )
-    assert collection.run_ids == ("u", "n1", "n2", "s1", "s2")  # runs to score come first
+    assert collection.run_ids == ("n1", "n2", "s1", "s2", "u")
+    assert collection.given_run_ids == ("u",)
     assert same(collection, toy_collection())
-    assert organization_of(collection) == {**POOLED_ORGANIZATIONS, "u": "u"}
+    assert organization_of(collection) == {**POOLED_ORGANIZATIONS, "u": USER_ORGANIZATION}
 
 
 def test_paths_may_be_text_globs_and_lists(folder: Path) -> None:
@@ -91,8 +92,9 @@ def test_run_that_lies_in_the_pool_too_is_read_once(folder: Path) -> None:
         organizations=POOLED_ORGANIZATIONS,
         progress=lambda read, total: seen.append((read, total)),
     )
-    assert collection.run_ids == ("s1", "n1", "n2", "s2")
-    assert collection.pooled_run_ids == ("s1", "n1", "n2", "s2")  # it looks so
+    assert collection.run_ids == toys.POOLED
+    assert collection.given_run_ids == ("s1",)
+    assert collection.pooled_run_ids == toys.POOLED  # it looks so
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
@@ -120,7 +122,7 @@ def test_link_names_its_run(folder: Path) -> None:
         pool=folder / "pool",
         organizations=POOLED_ORGANIZATIONS,
     )
-    assert collection.run_ids[0] == "mine"
+    assert collection.given_run_ids == ("mine",)
 
 
 def test_linked_folder_is_the_same_folder(folder: Path) -> None:
@@ -149,7 +151,7 @@ def test_tags_name_the_runs_on_request(folder: Path) -> None:
         organizations=POOLED_ORGANIZATIONS,
         run_id="tag",
     )
-    assert collection.run_ids[0] == "u"
+    assert collection.given_run_ids == ("u",)
 
 
 def test_pool_settings_are_passed_on(folder: Path) -> None:
@@ -185,9 +187,10 @@ def test_file_ranks_are_read_for_rank_order(folder: Path) -> None:
 
 
 def test_pool_without_organizations_warns(folder: Path) -> None:
-    with pytest.warns(OrganizationWarning, match="no organizations given: each run counts as an"):
+    with pytest.warns(OrganizationWarning, match="no organizations given: each run of the pool counts as an"):
         collection = read_collection(folder / "qrels.txt", folder / "input.u.gz", pool=folder / "pool")
-    assert organization_of(collection) == {run_id: run_id for run_id in ("u", "n1", "n2", "s1", "s2")}
+    own = {run_id: run_id for run_id in toys.POOLED}
+    assert organization_of(collection) == {**own, "u": USER_ORGANIZATION}
 
 
 def test_pooled_run_without_an_organization_is_an_error(folder: Path) -> None:
@@ -245,6 +248,68 @@ def test_run_to_score_needs_no_organization(folder: Path) -> None:
             pool=folder / "pool",
             organizations=POOLED_ORGANIZATIONS,
         )
+
+
+def user_runs(folder: Path) -> list[str]:
+    """Two runs more to score, in files whose names do not sort as they are given."""
+    for run_id in ("zeta", "alpha"):
+        write_run(run_from_frame(toys.RUNS["u"], run_id), folder / f"{run_id}.run")
+    return [str(folder / "zeta.run"), str(folder / "alpha.run"), str(folder / "input.u.gz")]
+
+
+def test_runs_to_score_are_of_one_organization_unless_listed(folder: Path) -> None:
+    files = user_runs(folder)
+
+    def read(listed: dict[str, str] | None, **settings: object) -> Collection:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OrganizationWarning)
+            return read_collection(
+                folder / "qrels.txt",
+                [*files, folder / "pool" / "input.s1.gz"],
+                pool=folder / "pool",
+                organizations=listed,
+                **settings,  # type: ignore[arg-type]
+            )
+
+    yours = dict.fromkeys(("zeta", "alpha", "u"), USER_ORGANIZATION)
+    collection = read(POOLED_ORGANIZATIONS)
+    assert organization_of(collection) == {**POOLED_ORGANIZATIONS, **yours}
+    assert collection.organizations[collection.user_organization] == USER_ORGANIZATION
+    assert collection.given_run_ids == ("zeta", "alpha", "u", "s1")
+    assert collection.run_ids == ("alpha", "n1", "n2", "s1", "s2", "u", "zeta")
+    # one that the list names stays where it is
+    some = read({**POOLED_ORGANIZATIONS, "u": "north"})
+    assert organization_of(some) == {**POOLED_ORGANIZATIONS, **yours, "u": "north"}
+    # without a list s1, a run of the pool, is an organization of its own as the others there
+    own = {run_id: run_id for run_id in toys.POOLED}
+    assert organization_of(read(None)) == {**own, **yours}
+    # as they were asked to be
+    each = read(POOLED_ORGANIZATIONS, each_its_own=True)
+    assert organization_of(each) == {**POOLED_ORGANIZATIONS, "zeta": "zeta", "alpha": "alpha", "u": "u"}
+    assert each.user_organization == -1
+    # a list that has the name
+    taken = read({**POOLED_ORGANIZATIONS, "s2": USER_ORGANIZATION})
+    assert taken.organizations[taken.user_organization] == f"{USER_ORGANIZATION}'"
+    assert organization_of(taken)["s2"] == USER_ORGANIZATION
+    assert organization_of(taken)["u"] == f"{USER_ORGANIZATION}'"
+
+
+def test_order_of_files_changes_the_names_to_score_alone(folder: Path) -> None:
+    files = user_runs(folder)
+    arguments = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS}
+    one = read_collection(folder / "qrels.txt", files, **arguments)
+    other = read_collection(folder / "qrels.txt", files[::-1], **arguments)
+    assert one.fingerprint == other.fingerprint
+    assert one.given_run_ids == other.given_run_ids[::-1] == ("zeta", "alpha", "u")
+
+
+def test_meaning_of_negative_relevance_is_passed_on(folder: Path) -> None:
+    arguments = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS}
+    judged = [
+        toys.judged(read_collection(folder / "qrels.txt", negative=meaning, **arguments))[0]
+        for meaning in ("listed", "unjudged", "nonrelevant")
+    ]
+    assert judged == ["abcfhijk", "abcfhijk", "abcfhijkm"]
 
 
 # No pool, no runs

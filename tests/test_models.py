@@ -508,7 +508,7 @@ def prior_draws(model: str, evidence: ModelEvidence, n: int, random_seed: int) -
 @every_model
 def test_prior_predicts_scores_that_make_sense(model: str) -> None:
     """Without any pooled run: no score outside the bounds, and neither ignorance nor certainty inside."""
-    example = dataclasses.replace(load_example(), pooled=np.zeros(23, dtype=bool), pool_depth=0)
+    example = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     counts = judgment_counts(example, ["new-a", "new-b"], cutoffs=10)
     evidence = gather_evidence(held_out_counts(example, cutoffs=10), counts, 10)
     assert (evidence.organizations, len(evidence.n_hidden)) == ((), 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 
 import numpy as np
@@ -67,7 +66,7 @@ def test_they_are_evidence_of_the_run_and_leave_its_predictors():
 def test_the_rest_of_the_run_follows_them(model, pool):
     example = load_example()
     if not pool:
-        example = dataclasses.replace(example, pooled=np.zeros_like(example.pooled), pool_depth=0)
+        example = example.with_pool(np.zeros_like(example.pooled), 0)
     rest = {}
     for value in (0, 1):
         richer = example.add_judgments(judged(example, "new-b", value, n_topics=8))

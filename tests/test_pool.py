@@ -38,18 +38,27 @@ def test_report_of_the_toy() -> None:
     report = describe_pool(toy_collection())
     # judged: 8 + 5 + 4; unexplained: j
     assert report == PoolReport(
-        n_pooled_runs=4, n_runs=5, n_organizations=2, depth=3, n_holes=0, n_judged=17, n_unexplained=1
+        n_pooled_runs=4,
+        n_runs=5,
+        n_organizations=2,
+        depth=3,
+        n_holes=0,
+        n_judged=17,
+        n_unexplained=1,
+        depths=((3, 4),),
+        negatives="1 listed with relevance −1 (unjudged)",  # m
     )
+    assert str(report) == report.text()
     assert str(report) == (
         "4 of 5 runs pooled to depth 3 (2 organizations), 0 holes; "
-        "17 judgments, 1 not explained by these runs"
+        "17 judgments, 1 not explained by these runs, 1 listed with relevance −1 (unjudged)"
     )
 
 
 def test_report_without_a_pool() -> None:
     report = describe_pool(bare_toy())
     assert (report.n_pooled_runs, report.n_holes, report.n_unexplained) == (0, 0, 17)
-    assert str(report) == "no pooled run among 5 runs; 17 judgments"
+    assert str(report) == ("no pooled run among 5 runs; 17 judgments, 1 listed with relevance −1 (unjudged)")
 
 
 @pytest.mark.parametrize(

@@ -325,7 +325,7 @@ def test_new_organization_makes_the_interval_wider() -> None:
 
 def without_pool(collection: Collection) -> Collection:
     nobody = np.zeros(len(collection.run_ids), dtype=bool)
-    return dataclasses.replace(collection, pooled=nobody, pool_depth=0)
+    return collection.with_pool(nobody, 0)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from real import read_real
 from toys import from_rankings
 
-from bayespool.collection import Collection
+from bayespool.collection import Collection, DepthPool
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import ExperimentChangedWarning, InputError, PoolWarning
 from bayespool.estimates import Estimates
@@ -181,6 +181,7 @@ def test_pool_that_holds_everything_has_no_bias(example: Collection, estimator: 
         document=np.concatenate([example.document, example.document]),
         organization=np.concatenate([example.organization, example.organization]),
         pooled=np.concatenate([example.pooled, example.pooled]),
+        pooling=DepthPool.even(example.pool_depth, 2 * len(example.run_ids)),
     )
     n_runs = int(twins.pooled.sum())
     result = vary_pool_width(twins, estimators=estimator, widths=[n_runs - 1], n_samples=12)

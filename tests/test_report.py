@@ -162,7 +162,7 @@ def test_estimand_is_said_where_it_is_not_the_usual_one() -> None:
 
 
 def test_missing_value_is_a_dash() -> None:
-    nobody = dataclasses.replace(load_example(), pooled=np.zeros(23, dtype=bool), pool_depth=0)
+    nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     scores = score(nobody, "new-a", estimators=["systems-adjustment", "background"])
     row = printed(scores).splitlines()[5]
     assert row.split() == ["new-a", "0.5950", "0.6850", "0.0900", "–", "0.5977"]
@@ -216,7 +216,7 @@ def test_per_topic_table_has_a_row_per_topic() -> None:
 
 def everything() -> Scores:
     """Two measures, point corrections and a posterior, a missing value and notes."""
-    nobody = dataclasses.replace(load_example(), pooled=np.zeros(23, dtype=bool), pool_depth=0)
+    nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     scores = score(nobody, ["new-a", "new-b"], ["P@5", "P(rel=2)@10"], estimators=POINT)
     return with_posterior(scores)
 

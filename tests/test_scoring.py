@@ -188,6 +188,9 @@ def test_metadata_are_what_a_result_is_quoted_with() -> None:
         "n_holes": 0,
         "n_judged": int((example.relevance >= 0).sum()),
         "n_unexplained": 0,
+        "depths": ((10, 21),),
+        "nearly": (),
+        "negatives": "",
     }
     assert {"name": "background", "estimand": "complete", "e": 0.03} in scores.metadata["estimators"]
     posterior = scores.metadata["estimators"][-1]
@@ -312,7 +315,7 @@ def test_methods_that_need_a_pooled_run_say_so(case: str) -> None:
 
 
 def test_default_call_works_without_a_pool() -> None:
-    nobody = dataclasses.replace(load_example(), pooled=np.zeros(23, dtype=bool), pool_depth=0)
+    nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticsWarning)
         scores = score(nobody, TARGETS, draws=100)

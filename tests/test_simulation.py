@@ -195,18 +195,17 @@ def test_collection_is_read_back_as_it_was_written(tmp_path: Path, seed: int) ->
         tmp_path / "new",
         pool=tmp_path / "pool",
         organizations=tmp_path / "organizations.csv",
+        each_its_own=True,  # the list of organizations leaves the new runs out
     )
-    # the new runs come first; the list of organizations leaves them out, so that each is its own
-    new = [run for run in simulation.runs if run.run_id in simulation.new_run_ids]
-    pooled = sorted((run for run in simulation.runs if run not in new), key=lambda run: f"{run.run_id}.run")
     expected = build_collection(
-        [*new, *pooled],
+        simulation.runs,
         simulation.qrels,
         organizations=simulation.organizations,
         pooled_run_ids=simulation.collection.pooled_run_ids,
         pool_depth=SMALL.pool_depth,
     )
     assert collection.run_ids == expected.run_ids
+    assert collection.given_run_ids == simulation.new_run_ids
     assert collection.fingerprint == expected.fingerprint
 
 

@@ -125,7 +125,7 @@ def from_rankings(
     organizations: Mapping[str, str] | None = None,
     *,
     pooled_run_ids: tuple[str, ...] = (),
-    pool_depth: int = 0,
+    pool_depth: int | Mapping[str, int] = 0,
 ) -> Collection:
     """Collection of ``{run: {topic: "abc"}}``, where each letter is a document and the first ranks best."""
     runs = [

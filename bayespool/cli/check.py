@@ -13,6 +13,7 @@ from bayespool.cli.options import (
     Lenient,
     MaxHoles,
     Measures,
+    NegativeOption,
     OrderOption,
     Organizations,
     Pool,
@@ -69,6 +70,7 @@ def check(
     seed: Seed = 1,
     order: OrderOption = "score",
     run_id: RunIdFrom = "file",
+    negative: NegativeOption = "listed",
     pool_depth: PoolDepth = None,
     max_holes: MaxHoles = None,
     pooled_runs: PooledRuns = None,
@@ -120,6 +122,7 @@ def check(
                 organizations=organizations,
                 order=order,
                 run_id=run_id,
+                negative=negative,
                 pool_depth=pool_depth,
                 max_holes=max_holes,
                 pooled_run_ids=None if pooled_runs is None else split_list(pooled_runs),
@@ -158,5 +161,5 @@ def _read(say: Any, qrels: Path, **settings: Any) -> Collection:
     collection = read_collection(
         qrels, progress=lambda done, total: say(f"reading runs: {done} of {total}"), **settings
     )
-    typer.echo(f"pool: {describe_pool(collection)}", err=True)
+    typer.echo(f"pool: {describe_pool(collection).text()}", err=True)
     return collection

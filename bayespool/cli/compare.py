@@ -11,11 +11,13 @@ from bayespool.cli.options import (
     Chains,
     CiProb,
     Draws,
+    EachItsOwn,
     Engine,
     EstimandOption,
     Lenient,
     MaxHoles,
     Measures,
+    NegativeOption,
     OrderOption,
     Organizations,
     Output,
@@ -61,6 +63,7 @@ def compare(
     qrels: QrelsFile,
     pool: Pool = None,
     organizations: Organizations = None,
+    each_its_own: EachItsOwn = False,
     measure: Measures = ["P@10"],  # noqa: B006 - typer copies it
     relevance_threshold: Threshold = None,
     estimators: EstimatorNames = "posterior-combined",
@@ -88,6 +91,7 @@ def compare(
     estimand: EstimandOption = "complete",
     order: OrderOption = "score",
     run_id: RunIdFrom = "file",
+    negative: NegativeOption = "listed",
     pool_depth: PoolDepth = None,
     max_holes: MaxHoles = None,
     pooled_runs: PooledRuns = None,
@@ -120,8 +124,10 @@ def compare(
             [str(r) for r in runs],
             pool=None if pool is None else [str(p) for p in pool],
             organizations=organizations,
+            each_its_own=each_its_own,
             order=order,
             run_id=run_id,
+            negative=negative,
             pool_depth=pool_depth,
             max_holes=max_holes,
             pooled_run_ids=None if pooled_runs is None else split_list(pooled_runs),
@@ -131,7 +137,7 @@ def compare(
         _say_pool(collection)
         found = compare_runs(
             collection,
-            collection.run_ids[:n_files],
+            collection.given_run_ids,
             measures,
             estimators=split_list(estimators),
             scopes=("these-topics", "population") if scope == "both" else (scope,),
@@ -183,6 +189,7 @@ def reversals(
     seed: Seed = 1,
     order: OrderOption = "score",
     run_id: RunIdFrom = "file",
+    negative: NegativeOption = "listed",
     pool_depth: PoolDepth = None,
     max_holes: MaxHoles = None,
     pooled_runs: PooledRuns = None,
@@ -212,6 +219,7 @@ def reversals(
             organizations=organizations,
             order=order,
             run_id=run_id,
+            negative=negative,
             pool_depth=pool_depth,
             max_holes=max_holes,
             pooled_run_ids=None if pooled_runs is None else split_list(pooled_runs),
@@ -247,7 +255,7 @@ def reversals(
 def _say_pool(collection: object) -> None:
     from bayespool.pool import describe_pool
 
-    typer.echo(f"pool: {describe_pool(collection)}", err=True)  # type: ignore[arg-type]
+    typer.echo(f"pool: {describe_pool(collection).text()}", err=True)  # type: ignore[arg-type]
 
 
 def _tests(text: str) -> tuple[SignificanceTest, ...]:
@@ -256,7 +264,7 @@ def _tests(text: str) -> tuple[SignificanceTest, ...]:
 
 
 def _n_files(runs: list[Path]) -> int:
-    """How many distinct files the runs to compare are; they come first in the collection."""
+    """How many distinct files the runs to compare are."""
     from bayespool.trec import find_files
 
     return len({path.parent.resolve() / path.name for path in find_files([str(r) for r in runs])})

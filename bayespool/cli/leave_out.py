@@ -19,6 +19,7 @@ from bayespool.cli.options import (
     Lenient,
     MaxHoles,
     Measures,
+    NegativeOption,
     OrderOption,
     Organizations,
     PooledRuns,
@@ -101,6 +102,7 @@ def leave_out(
     ci_prob: CiProb = 0.95,
     order: OrderOption = "score",
     run_id: RunIdFrom = "file",
+    negative: NegativeOption = "listed",
     lenient: Lenient = False,
     jobs: Jobs = -1,
     output: Annotated[
@@ -153,6 +155,7 @@ def leave_out(
         organizations=organizations,
         order=order,
         run_id=run_id,
+        negative=negative,
         pool_depth=known_depth,
         max_holes=max_holes,
         pooled_runs=pooled_runs,

@@ -20,6 +20,7 @@ __all__ = [
     "Chains",
     "CiProb",
     "Draws",
+    "EachItsOwn",
     "Engine",
     "EstimandOption",
     "Estimators",
@@ -29,6 +30,7 @@ __all__ = [
     "Lenient",
     "MaxHoles",
     "Measures",
+    "NegativeOption",
     "OrderOption",
     "Organizations",
     "Output",
@@ -102,6 +104,18 @@ Organizations = Annotated[
 OwnJudgments = Annotated[
     Path | None,
     typer.Option(help="Judgments of your own, as qrels, on documents of the runs that nobody had judged."),
+]
+EachItsOwn = Annotated[
+    bool,
+    typer.Option(
+        "--each-its-own", help="The runs are of an organization each, where the list does not name theirs."
+    ),
+]
+NegativeOption = Annotated[
+    Literal["listed", "unjudged", "nonrelevant"],
+    typer.Option(
+        help="Negative relevance: -1 in the pool and unjudged, less nonrelevant (listed); or all of it alike."
+    ),
 ]
 Threshold = Annotated[
     int | None,
@@ -217,7 +231,7 @@ def read_campaign(
             progress=lambda done, total: say(f"reading runs: {done} of {total}"),
             **settings,
         )
-    typer.echo(f"pool: {describe_pool(collection)}", err=True)
+    typer.echo(f"pool: {describe_pool(collection).text()}", err=True)
     return collection
 
 

@@ -12,12 +12,14 @@ from bayespool.cli.options import (
     Chains,
     CiProb,
     Draws,
+    EachItsOwn,
     Engine,
     EstimandOption,
     Estimators,
     Lenient,
     MaxHoles,
     Measures,
+    NegativeOption,
     OrderOption,
     Organizations,
     Output,
@@ -55,6 +57,7 @@ def score(
     qrels: QrelsFile,
     pool: Pool = None,
     organizations: Organizations = None,
+    each_its_own: EachItsOwn = False,
     own_judgments: OwnJudgments = None,
     measure: Measures = ["P@10"],  # noqa: B006 - typer copies it
     relevance_threshold: Threshold = None,
@@ -69,6 +72,7 @@ def score(
     estimand: EstimandOption = "complete",
     order: OrderOption = "score",
     run_id: RunIdFrom = "file",
+    negative: NegativeOption = "listed",
     pool_depth: PoolDepth = None,
     max_holes: MaxHoles = None,
     pooled_runs: PooledRuns = None,
@@ -100,9 +104,11 @@ def score(
             [str(r) for r in runs],
             pool=None if pool is None else [str(p) for p in pool],
             organizations=organizations,
+            each_its_own=each_its_own,
             own_judgments=own_judgments,
             order=order,
             run_id=run_id,
+            negative=negative,
             pool_depth=pool_depth,
             max_holes=max_holes,
             pooled_run_ids=None if pooled_runs is None else split_list(pooled_runs),
@@ -111,7 +117,7 @@ def score(
         )
         scores = _score(
             collection,
-            collection.run_ids[: _n_files(runs)],
+            collection.given_run_ids,
             measures,
             chosen,
             say,
@@ -151,7 +157,7 @@ def demo(
         example.write(write)
         typer.echo(
             f"Wrote the example. Try:\n  bayespool score {write}/new --qrels {write}/qrels.txt "
-            f"--pool {write}/pool --organizations {write}/organizations.csv -m P@10"
+            f"--pool {write}/pool --organizations {write}/organizations.csv --each-its-own -m P@10"
         )
         return
     for path in output or []:
@@ -185,7 +191,7 @@ def _score(
     from bayespool.pool import describe_pool
     from bayespool.scoring import DEFAULT_ESTIMATORS, score
 
-    typer.echo(f"pool: {describe_pool(collection)}", err=True)
+    typer.echo(f"pool: {describe_pool(collection).text()}", err=True)
     return score(
         collection,
         targets,
@@ -213,9 +219,3 @@ def _show_truth(scores: Scores) -> None:
         truth = simulate_example().true_values(measure, scores.run_ids)
         said = ", ".join(f"{run} {value:.4f}" for run, value in truth.items())
         typer.echo(f"truth of the simulation, {measure} if all were judged: {said}")
-
-
-def _n_files(runs: list[Path]) -> int:
-    from bayespool.trec import find_files
-
-    return len({path.parent.resolve() / path.name for path in find_files([str(r) for r in runs])})

@@ -8,7 +8,22 @@ array and each question about a ranking one vectorised look-up; within a topic a
 document id, which is what trec_eval's tie rule asks for.
 """
 
-from bayespool.collection.build import Order, build_collection
-from bayespool.collection.contents import UNJUDGED, Collection, IntArray, sole_contributor
+from bayespool.collection.build import USER_ORGANIZATION, Order, build_collection
+from bayespool.collection.contents import Collection, IntArray, sole_contributor
+from bayespool.collection.negatives import LISTED, UNJUDGED, Negative, Negatives
+from bayespool.collection.pools import DepthPool, Pool
 
-__all__ = ["UNJUDGED", "Collection", "IntArray", "Order", "build_collection", "sole_contributor"]
+__all__ = [
+    "LISTED",
+    "UNJUDGED",
+    "USER_ORGANIZATION",
+    "Collection",
+    "DepthPool",
+    "IntArray",
+    "Negative",
+    "Negatives",
+    "Order",
+    "Pool",
+    "build_collection",
+    "sole_contributor",
+]

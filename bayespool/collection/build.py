@@ -12,14 +12,21 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayespool.collection.contents import UNJUDGED, Collection, IntArray, some
+from bayespool.collection.contents import Collection, IntArray, some
+from bayespool.collection.negatives import UNJUDGED, Negative, relevance_codes
+from bayespool.collection.pools import DepthPool
 from bayespool.errors import InputError
 from bayespool.trec import Qrels, Run
 from bayespool.trec.resources import MEMORY, N_THREADS
 
-__all__ = ["Order", "build_collection"]
+__all__ = ["USER_ORGANIZATION", "Order", "build_collection"]
 
 Order = Literal["score", "rank"]
+USER_ORGANIZATION = "(yours)"
+"""Name of the organization of the runs to score that no list of organizations names.
+
+Where a list has the name itself, ours gets apostrophes; `Collection.user_organization` tells which it is.
+"""
 _MOST_BYTES = 2**31 - 1  # of ids that 32-bit offsets can count
 
 
@@ -29,27 +36,39 @@ def build_collection(
     *,
     organizations: Mapping[str, str] | None = None,
     order: Order = "score",
+    negative: Negative = "listed",
     pooled_run_ids: Iterable[str] = (),
-    pool_depth: int = 0,
+    pool_depth: int | Mapping[str, int] = 0,
+    given_run_ids: Sequence[str] = (),
+    own_run_ids: Iterable[str] = (),
 ) -> Collection:
     """A collection from runs and judgments that have been read.
 
     Parameters
     ----------
     runs : sequence of Run
-        At least one; run ids distinct.
+        At least one; run ids distinct. Their order does not matter: the collection has them sorted by id.
     qrels : Qrels
-        The judgments; their topics are the topics. A negative relevance means unjudged.
+        The judgments; their topics are the topics.
     organizations : mapping of str to str, optional
         Run id to organization. A run that is missing counts as an organization of its own.
     order : {"score", "rank"}
         ``"score"`` is trec_eval's order: score descending in single precision, ties by document id
         descending; ``"rank"`` takes the ranks of the run files, which some campaigns pooled by.
+    negative : {"listed", "unjudged", "nonrelevant"}
+        What a negative relevance means. ``"listed"``: −1 is in the pool and not judged, anything below (−2:
+        spam) is judged and not relevant. ``"unjudged"``: all are as if they were not there.
+        ``"nonrelevant"``: all are judged and not relevant.
     pooled_run_ids : iterable of str
         The runs that contributed to the pool; `bayespool.pool.discover_pool` finds them where they are not
         known.
-    pool_depth : int
-        Down to which rank they did.
+    pool_depth : int or mapping of str to int
+        Down to which rank they did: one depth, or one for each pooled run, of which the commonest (the
+        largest of equals) is the common depth.
+    given_run_ids : sequence of str
+        The runs to score in the order in which they were given, kept as they are.
+    own_run_ids : iterable of str
+        Runs of the user. Those that ``organizations`` lacks are of one organization, `USER_ORGANIZATION`.
 
     Returns
     -------
@@ -59,13 +78,15 @@ def build_collection(
     ------
     InputError
         No run, two runs with one id, a run without any topic of the qrels, qrels without a relevant document,
-        ranks asked for and not read.
+        ranks asked for and not read, a pooled run without a depth.
     """
     _check(runs, qrels, order)
+    runs = sorted(runs, key=lambda run: run.run_id)
     query_ids = _query_ids(qrels)
     sort_key, columns = _stack(runs, qrels, query_ids, order)
     document = sort_key.view(np.int32)  # the same memory: the keys of a topic give way to its documents
-    judgment = columns[-1].in_order(qrels.relevance)
+    codes, negatives = relevance_codes(qrels.relevance, negative)
+    judgment = columns[-1].in_order(codes)
 
     def on_topic(t: int) -> tuple[pa.StringArray, npt.NDArray[np.int16]]:
         """Documents of a topic in byte order, and their relevance; puts positions among them into the topic's
@@ -84,7 +105,7 @@ def build_collection(
         document[:, t] = _order(position[rankings], sort_key[:, t])
         relevance = np.full(len(ids), UNJUDGED, dtype=np.int16)
         first, n_judged = columns[-1].span(t)
-        relevance[position[judged]] = np.maximum(judgment[first : first + n_judged], UNJUDGED)
+        relevance[position[judged]] = judgment[first : first + n_judged]
         return pc.take(ids, by_bytes, memory_pool=MEMORY), relevance
 
     with ThreadPoolExecutor(N_THREADS) as threads:
@@ -92,7 +113,7 @@ def build_collection(
     n_present = np.array([len(ids) for ids in doc_ids], dtype=np.int32)
     np.add(document, (np.cumsum(n_present) - n_present)[:, None], out=document, where=document >= 0)
     run_ids = tuple(run.run_id for run in runs)
-    organization_names, organization = _organizations(run_ids, organizations or {})
+    organization_names, organization, user = _organizations(run_ids, organizations or {}, set(own_run_ids))
     pooled_ids = set(pooled_run_ids)
     return Collection(
         run_ids=run_ids,
@@ -104,8 +125,11 @@ def build_collection(
         organizations=organization_names,
         organization=organization,
         pooled=np.array([run in pooled_ids for run in run_ids]),
-        pool_depth=pool_depth,
+        pooling=_depth_pool(run_ids, pooled_ids, pool_depth),
         added_for=np.full(int(n_present.sum()), -1, dtype=np.int32),
+        negatives=negatives,
+        given_run_ids=tuple(given_run_ids),
+        user_organization=user,
     )
 
 
@@ -224,11 +248,29 @@ def _order(document: IntArray, key: npt.NDArray[np.uint32]) -> IntArray:
     return ordered
 
 
+def _depth_pool(run_ids: Sequence[str], pooled: set[str], depth: int | Mapping[str, int]) -> DepthPool:
+    if not isinstance(depth, Mapping):
+        return DepthPool.even(depth, len(run_ids))
+    if missing := [run for run in run_ids if run in pooled and run not in depth]:
+        raise InputError(f"no pool depth of run {missing[0]!r}", hint="give one for each pooled run")
+    depths, n_runs = np.unique([depth[run] for run in run_ids if run in pooled], return_counts=True)
+    common = int(depths[n_runs == n_runs.max()].max()) if len(depths) else 0
+    return DepthPool(common, tuple(depth[run] if run in pooled else common for run in run_ids))
+
+
 def _organizations(
-    run_ids: Sequence[str], organization_of: Mapping[str, str]
-) -> tuple[tuple[str, ...], IntArray]:
-    taken = set(organization_of.values())  # a run without an organization does not join one of its name
-    per_run = [organization_of.get(run, f"{run} (run)" if run in taken else run) for run in run_ids]
+    run_ids: Sequence[str], organization_of: Mapping[str, str], own: set[str]
+) -> tuple[tuple[str, ...], IntArray, int]:
+    """Names of the organizations, which is whose run, and which is the user's (−1: none)."""
+    listed = set(organization_of.values())  # a run without an organization does not join one of its name
+    users = USER_ORGANIZATION
+    while users in listed or users in run_ids:
+        users += "'"
+
+    def alone(run: str) -> str:
+        return users if run in own else f"{run} (run)" if run in listed else run
+
+    per_run = [organization_of.get(run, alone(run)) for run in run_ids]
     names = tuple(sorted(set(per_run)))
     index = {name: i for i, name in enumerate(names)}
-    return names, np.array([index[name] for name in per_run], dtype=np.int32)
+    return names, np.array([index[name] for name in per_run], dtype=np.int32), index.get(users, -1)

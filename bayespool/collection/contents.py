@@ -14,16 +14,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bayespool.collection.negatives import NO_NEGATIVES, UNJUDGED, Negatives, relevance_codes
+from bayespool.collection.pools import DepthPool, Pool
 from bayespool.errors import InputError
 from bayespool.trec import Qrels
 
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["UNJUDGED", "Collection", "IntArray", "sole_contributor", "some"]
-
-UNJUDGED = -1
-"""Relevance of a document that nobody has judged; distinct from 0, judged and not relevant."""
+__all__ = ["Collection", "IntArray", "sole_contributor", "some"]
 
 IntArray = npt.NDArray[np.int32]
 
@@ -38,13 +37,15 @@ class Collection:
     Attributes
     ----------
     run_ids : tuple of str
-        Names of the runs, pooled or not, in the order of axis ``run``.
+        Names of the runs, pooled or not, in the order of axis ``run``: sorted, so that the order of files
+        never matters.
     query_ids : tuple of str
         The topics of the qrels, numeric ones in numeric order; the denominator of every mean.
     document : ndarray of int32, shape (run, topic, rank)
         Pair codes from the first rank down, −1 where the run has ended.
     relevance : ndarray of int16, shape (pair,)
-        Judged relevance, 0 or more; `UNJUDGED` where there is no judgment.
+        Judged relevance, 0 or more; negative where there is no judgment: `LISTED` for a document that the
+        qrels list as being in the pool (−1 in the file), `UNJUDGED` for all others.
     pair_topic : ndarray of int32, shape (pair,)
         Topic of a pair, ascending.
     doc_ids : pyarrow.StringArray, shape (pair,)
@@ -55,10 +56,17 @@ class Collection:
         Index into `organizations` for each run.
     pooled : ndarray of bool, shape (run,)
         Whether a run contributed to the pool.
-    pool_depth : int
-        Each pooled run's documents down to this rank were judged; 0 where no pool is known.
+    pooling : Pool
+        What would have been judged had other runs contributed: a depth per run (`DepthPool`).
     added_for : ndarray of int32, shape (pair,)
         The run because of which a judgment was added by `add_judgments`; −1 for all others.
+    negatives : Negatives
+        The negative judgments of the qrels file, and what they are taken for.
+    given_run_ids : tuple of str
+        The runs to score, in the order in which the user gave them; empty where they were not told apart.
+    user_organization : int
+        Index of the user's own organization, to which the runs to score belong that no list of organizations
+        names; −1 where there is no such run.
     """
 
     run_ids: tuple[str, ...]
@@ -70,8 +78,11 @@ class Collection:
     organizations: tuple[str, ...]
     organization: IntArray
     pooled: npt.NDArray[np.bool_]
-    pool_depth: int
+    pooling: Pool
     added_for: IntArray
+    negatives: Negatives = NO_NEGATIVES
+    given_run_ids: tuple[str, ...] = ()
+    user_organization: int = -1
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -86,11 +97,35 @@ class Collection:
 
     def __repr__(self) -> str:
         judged = int((self.relevance >= 0).sum())
+        depths = np.unique(self.depth_of(np.flatnonzero(self.pooled)))
+        depth = self.pool_depth if len(depths) < 2 else f"{depths[0]} to {depths[-1]}"
         return (
-            f"<Collection: {len(self.run_ids)} runs ({self.pooled.sum()} pooled to depth {self.pool_depth}), "
+            f"<Collection: {len(self.run_ids)} runs ({self.pooled.sum()} pooled to depth {depth}), "
             f"{len(self.organizations)} organizations, {len(self.query_ids)} topics, {judged} judgments, "
             f"{int((self.relevance > 0).sum())} relevant>"
         )
+
+    @property
+    def pool_depth(self) -> int:
+        """Down to which rank the pooled runs' documents were judged, the common depth where the runs have
+        depths of their own; 0 where no pool is known.
+        """
+        return self.pooling.depth
+
+    def depth_of(self, run_index: npt.NDArray[np.intp]) -> IntArray:
+        """Depth to which each of these runs was pooled, shape (run,).
+
+        For a run that is not in the pool it is the depth to which it would have been: its own former one if
+        it was taken out of the pool, else the common depth.
+
+        Examples
+        --------
+        >>> from bayespool import load_example
+        >>> example = load_example()
+        >>> example.depth_of(example.run_index(["new-a", "north-1"])).tolist()
+        [10, 10]
+        """
+        return self.pooling.depth_of(run_index)
 
     @property
     def pooled_run_ids(self) -> tuple[str, ...]:
@@ -117,7 +152,7 @@ class Collection:
     def fingerprint(self) -> str:
         """Sixteen hexadecimal digits that change with any ranking, judgment, organization or pool setting."""
         digest = hashlib.blake2b(digest_size=8)
-        for text in (self.run_ids, self.query_ids, self.organizations, self.pool_depth):
+        for text in (self.run_ids, self.query_ids, self.organizations, self.pooling):
             digest.update(repr(text).encode())
         for array in (
             self.document,
@@ -166,17 +201,23 @@ class Collection:
         return str(self.doc_ids[int(pair)].as_py())
 
     def pool(self, run_index: npt.NDArray[np.intp] | None = None) -> npt.NDArray[np.bool_]:
-        """Which pairs the given runs (default: all pooled ones) retrieved down to the pool depth, shape
-        (pair,).
-        """
+        """Which pairs are in the pool of the given runs (default: all pooled ones), shape (pair,)."""
         index = np.flatnonzero(self.pooled) if run_index is None else run_index
-        inside = np.zeros(len(self.relevance) + 1, dtype=bool)
-        inside[self.document[index, :, : self.pool_depth]] = True
-        return inside[:-1]
+        return self.pooling.judged(self.document, len(self.relevance), index)
 
-    def depth_of(self, run_index: npt.NDArray[np.intp]) -> IntArray:
-        """Depth to which each of some runs was, or would have been, pooled, shape (run,)."""
-        return np.full(len(run_index), self.pool_depth, dtype=np.int32)
+    def with_pool(self, pooled: npt.NDArray[np.bool_], pool: Pool | int) -> Self:
+        """The same judgments with another account of how they came about.
+
+        Parameters
+        ----------
+        pooled : ndarray of bool, shape (run,)
+            Which runs contributed.
+        pool : Pool or int
+            What they contributed; a number is one depth for all, 0 that no pool is known.
+        """
+        if isinstance(pool, int):
+            pool = DepthPool.even(pool, len(self.run_ids))
+        return dataclasses.replace(self, pooled=pooled, pooling=pool)
 
     @property
     def contributors(self) -> npt.NDArray[np.intp]:
@@ -200,7 +241,7 @@ class Collection:
         ----------
         qrels : Qrels
             Judgments of documents that runs of the collection retrieve. Topics and documents that no run has
-            are of no use and passed over.
+            are of no use and passed over. A negative relevance means what it means in the collection's qrels.
 
         Returns
         -------
@@ -222,8 +263,9 @@ class Collection:
                 qrels.doc_id.take(pa.array(on_topic)), value_set=self.doc_ids.slice(first, last - first)
             )
             line_pair[on_topic] = np.where(place.is_valid(), first + place.fill_null(0).to_numpy(), -1)
-        found = (line_pair >= 0) & (qrels.relevance >= 0)
-        pair, value = line_pair[found], qrels.relevance[found]
+        codes, _ = relevance_codes(qrels.relevance, self.negatives.meaning)
+        found = (line_pair >= 0) & (codes >= 0)
+        pair, value = line_pair[found], codes[found]
         before = self.relevance[pair]
         if ((before >= 0) & (before != value)).any():
             first = pair[int(((before >= 0) & (before != value)).argmax())]
@@ -260,9 +302,9 @@ class Collection:
     def unpool(self, run_ids: str | Iterable[str] | None = None, *, organization: str | None = None) -> Self:
         """The collection as it would be had some runs, or all runs of an organization, not been pooled.
 
-        A judgment goes when only the removed runs contributed its document within the pool depth. Judgments
-        that no pooled run explains stay: whoever contributed them is not among the removed. The runs keep
-        their rankings.
+        The pool is asked again without the runs. A judgment goes when only the removed runs contributed its
+        document. Judgments that no pooled run explains stay: whoever contributed them is not among the
+        removed. The runs keep their rankings, and `depth_of` still says how deep they were pooled.
 
         Parameters
         ----------
@@ -307,14 +349,17 @@ class Collection:
     def truncate_pool(self, depth: int) -> Self:
         """The collection as it would be had only the pooled runs' first ``depth`` documents been judged.
 
+        Runs that were pooled less deep keep their depth.
+
         Raises
         ------
         InputError
-            ``depth`` is not between 1 and the pool depth.
+            ``depth`` is not between 1 and the depth of the deepest pooled run.
         """
-        if not 1 <= depth <= self.pool_depth:
-            raise InputError(f"pool depth {depth} is not between 1 and {self.pool_depth}")
-        shallow = dataclasses.replace(self, pool_depth=depth)
+        deepest = int(self.depth_of(np.flatnonzero(self.pooled)).max(initial=self.pool_depth))
+        if not 1 <= depth <= deepest:
+            raise InputError(f"pool depth {depth} is not between 1 and {deepest}")
+        shallow = dataclasses.replace(self, pooling=self.pooling.truncated(depth))
         relevance = np.where(shallow.pool(), self.relevance, np.int16(UNJUDGED))
         return dataclasses.replace(shallow, relevance=relevance)
 

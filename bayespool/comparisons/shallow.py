@@ -61,10 +61,11 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
       have nothing judged where the first have all.
     - *Judgments that no pooled run explains*, because who contributed them is not among the runs or was no
       run at all, come last, so that the sets are nested and end with all judgments.
-    - *The pool depth* becomes the deepest tag in the prefix (and is never more than it was). The judgments
-      with this tag that were not reached are holes, left at random. The other choice is the last depth that
-      is complete, which is 0 if the prefix ends within the first rank, as it does for 1,000 judgments of
-      TREC-8, where 72 runs put 1,487 documents on rank 1 of 50 topics; nothing would then be a pool's.
+    - *The pool depth* becomes the deepest tag in the prefix (and no run's is ever more than it was). The
+      judgments with this tag that were not reached are holes, left at random. The other choice is the last
+      depth that is complete, which is 0 if the prefix ends within the first rank, as it does for 1,000
+      judgments of TREC-8, where 72 runs put 1,487 documents on rank 1 of 50 topics; nothing would then be a
+      pool's.
     - *What held-out evidence means here.* A hidden document is a judged one that only one organization
       retrieved within that depth. With the deepest tag as the depth every judgment of the prefix has a
       contributor within it, so that none is taken for explained by nobody, and a hole, which is unjudged,
@@ -94,8 +95,9 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
     order = shuffled[np.argsort(rank[shuffled], kind="stable")]
     gone = collection.judged
     gone[judged[order[:n_judgments]]] = False
-    depth = min(int(rank[order[n_judgments - 1]]), collection.pool_depth)
-    return dataclasses.replace(collection.without_judgments(gone), pool_depth=depth)
+    deepest = int(rank[order[n_judgments - 1]])
+    kept = collection.without_judgments(gone)
+    return dataclasses.replace(kept, pooling=collection.pooling.truncated(deepest))
 
 
 def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Collection, tuple[str, ...]]:
@@ -127,5 +129,6 @@ def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Col
         document=np.concatenate([collection.document, collection.document[copied]]),
         organization=np.concatenate([collection.organization, collection.organization[copied]]),
         pooled=np.concatenate([collection.pooled, np.zeros(len(copied), dtype=bool)]),
+        pooling=collection.pooling.of_runs([*range(len(collection.run_ids)), *copied]),
     )
     return with_copies, tuple(name.get(int(i), collection.run_ids[i]) for i in index)

@@ -83,8 +83,8 @@ def judgment_counts(
     rel : int, default 1
         Smallest relevance that counts as relevant.
     estimand : {"complete", "pooled"}
-        ``"pooled"`` counts an unjudged document below the pool depth as nonrelevant, as it would stay had the
-        run been pooled.
+        ``"pooled"`` counts an unjudged document below the depth to which the run was or would have been
+        pooled (`Collection.depth_of`) as nonrelevant, as it would stay had the run been pooled.
 
     Returns
     -------

@@ -155,8 +155,8 @@ def true_values(collection: Collection, fold: Fold, measure: Measure, settings: 
     """What the judgments say of the fold's runs.
 
     With ``truth="repooled"`` each run is put back into the pool alone: judgments that only the other runs of
-    its organization brought stay away. It makes no difference to ranks within the pool depth, whose documents
-    the run brought itself.
+    its organization brought stay away. It makes no difference to ranks within the depth to which each of them
+    was pooled, whose documents the run brought itself.
     """
     gone = set(collection.pooled_run_ids) - set(fold.pooled_run_ids)
     depth = int(collection.depth_of(collection.run_index(fold.run_ids)).min())

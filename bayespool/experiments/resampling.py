@@ -171,12 +171,12 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
         ``"all"`` lets every run take part, as Webber & Park do: what is unjudged within the depth counts as
         judged and not relevant.
     pool_depth : int, optional
-        Default: the collection's own.
+        Default: the collection's own; of a pool of several depths the smallest where ``runs="pooled"``.
 
     Raises
     ------
     InputError
-        No pool is known; the depth is not between 1 and the pool's.
+        No pool is known; the depth is not between 1 and that.
     """
     if runs not in get_args(Runs):
         raise InputError(f"runs cannot be {runs!r}", hint=f"known: {', '.join(get_args(Runs))}")
@@ -185,11 +185,17 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
             "no pooled run to draw pools from",
             hint="give the campaign's runs as the pool, or name those pooled",
         )
-    depth = collection.pool_depth if pool_depth is None else pool_depth
+    # down to the depth of every run, so that what is true of each is known whatever else is in the pool
+    deepest = collection.pool_depth
+    if runs == "pooled":
+        deepest = int(collection.depth_of(np.flatnonzero(collection.pooled)).min())
+    depth = deepest if pool_depth is None else pool_depth
+    if not 1 <= depth <= deepest:
+        raise InputError(f"pool depth {depth} is not between 1 and {deepest}")
     if runs == "pooled":
         whole = collection.truncate_pool(depth)
     else:
-        everyone = dataclasses.replace(collection, pooled=np.ones(len(collection.run_ids), dtype=bool))
+        everyone = collection.with_pool(np.ones(len(collection.run_ids), dtype=bool), collection.pool_depth)
         whole = everyone.truncate_pool(depth)
         unknown = whole.pool() & ~whole.judged
         whole = dataclasses.replace(whole, relevance=np.where(unknown, np.int16(0), whole.relevance))

@@ -314,14 +314,14 @@ class Completion:
         if not 0 <= draw < self.n_draws:
             raise InputError(f"there is no draw {draw}", hint=f"0 to {self.n_draws - 1}")
         collection = self.unknowns.collection
-        relevance = collection.relevance.astype(np.int64)
+        relevance, there = collection.relevance.astype(np.int64), collection.judged
+        there[self.unknowns.pair] = True
         for t in range(len(collection.query_ids)):
             level = np.array(self.levels)[self.block(t, slice(draw, draw + 1))[0]]
             relevance[self.unknowns.pair[self.unknowns.on_topic(t)]] = level
-        there = np.flatnonzero(relevance >= 0)
         judged: dict[str, dict[str, int]] = {q: {} for q in collection.query_ids}
         ids = collection.doc_ids.to_pylist()
-        for pair, value in zip(there.tolist(), relevance[there].tolist(), strict=True):
+        for pair, value in zip(np.flatnonzero(there).tolist(), relevance[there].tolist(), strict=True):
             judged[collection.query_ids[collection.pair_topic[pair]]][ids[pair]] = value
         return qrels_from_frame({query_id: of_topic for query_id, of_topic in judged.items() if of_topic})
 

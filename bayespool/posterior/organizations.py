@@ -13,17 +13,8 @@ from bayespool.posterior.randomness import normals
 __all__ = ["named_organization_effects", "new_organization_effect"]
 
 
-def scale_of_new(sigma: npt.NDArray[np.float64], n_organizations: int) -> npt.NDArray[np.float64]:
-    """Standard deviation of a new organization's effect about the intercept, shape (draw,).
-
-    Parameters
-    ----------
-    sigma : ndarray of float, shape (draw,)
-        Draws of the standard deviation between organizations.
-    n_organizations : int
-        How many organizations the intercept is the mean of: their mean is off the population's by σ/√J. 0
-        without evidence, when the intercept is the population's.
-    """
+def _scale_of_new(sigma: npt.NDArray[np.float64], n_organizations: int) -> npt.NDArray[np.float64]:
+    """Standard deviation of a new organization's effect about the intercept, shape (draw,)."""
     scale: npt.NDArray[np.float64] = sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0))
     return scale
 
@@ -34,9 +25,9 @@ def named_organization_effects(
     """Effects of organizations outside the evidence, shape (draw, name): each depends on the seed and the
     organization's name, not on who else there is.
 
-    ``sigma`` and ``n_organizations`` are those of `scale_of_new`.
+    ``sigma`` and ``n_organizations`` are those of `new_organization_effect`.
     """
-    scale = scale_of_new(sigma, n_organizations)
+    scale = _scale_of_new(sigma, n_organizations)
     effects = {name: scale * normals(len(sigma), random_seed, "organization", name) for name in set(names)}
     return np.column_stack([effects[name] for name in names])
 
@@ -51,14 +42,17 @@ def new_organization_effect(
 
     Parameters
     ----------
-    sigma, n_organizations
-        Those of `scale_of_new`.
+    sigma : ndarray of float, shape (draw,)
+        Draws of the standard deviation between organizations.
+    n_organizations : int
+        How many organizations the intercept is the mean of: their mean is off the population's by σ/√J. 0
+        without evidence, when the intercept is the population's.
     organization : ndarray of int, shape (run,)
         Runs with one number share one effect.
     rng : numpy.random.Generator
     """
     distinct, inverse = np.unique(organization, return_inverse=True)
-    scale = scale_of_new(sigma, n_organizations)
+    scale = _scale_of_new(sigma, n_organizations)
     effect: npt.NDArray[np.float64] = (scale[:, None] * rng.normal(size=(len(sigma), len(distinct))))[
         :, inverse
     ]
