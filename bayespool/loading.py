@@ -26,7 +26,7 @@ def read_collection(
     own_judgments: str | Path | None = None,
     order: Order = "score",
     run_id: Literal["file", "tag"] = "file",
-    pool_depth: int | None = None,
+    known_depth: int | None = None,
     max_holes: int | None = None,
     pooled_run_ids: Iterable[str] | None = None,
     pool_rule: PoolRule = "leading",
@@ -54,7 +54,7 @@ def read_collection(
         trec_eval's order, or the run files' ranks.
     run_id : {"file", "tag"}
         Name runs by their files or by their tags.
-    pool_depth, max_holes, pooled_run_ids
+    known_depth, max_holes, pooled_run_ids
         Override the discovery of the pool.
     pool_rule : {"leading", "skipping"}
         The rule of that discovery (``rule`` of `bayespool.discover_pool`).
@@ -107,7 +107,7 @@ def read_collection(
     collection = discover_pool(
         collection,
         pool_ids,
-        depth=pool_depth,
+        depth=known_depth,
         max_holes=max_holes,
         pooled_run_ids=pooled_run_ids,
         rule=pool_rule,

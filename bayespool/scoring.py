@@ -24,19 +24,22 @@ from bayespool.corrections import (
     TopicsAdjustment,
 )
 from bayespool.counts import Estimand, JudgmentCounts, judgment_counts
-from bayespool.errors import InputError, InputWarning
+from bayespool.errors import InputError, InputWarning, PooledRunWarning
 from bayespool.estimates import DEFAULT_CI_PROB, Estimates, Estimator, ask
 from bayespool.measures import Precision, parse_measures
-from bayespool.pool import describe_pool
+from bayespool.options import ScoringSettings, describe_estimator, documented, options_of
+from bayespool.pool import describe_pool, take_out
 from bayespool.posterior import MODEL_NAMES, PosteriorEstimator, prior_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "ALL_ESTIMATORS",
     "DEFAULT_ESTIMATORS",
     "ESTIMATOR_NAMES",
     "Scores",
+    "named_estimators",
     "parse_estimator",
     "refuse_idle_priors",
     "score",
@@ -65,6 +68,10 @@ DEFAULT_ESTIMATORS = (
     "condensed-list",
     "posterior-combined",
 )
+ALL_ESTIMATORS = ("lower-bound", *DEFAULT_ESTIMATORS)
+"""What ``estimators="all"`` stands for: P@n as it stands, every correction that needs no argument, and the
+default posterior.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +118,8 @@ class Scores:
             missing = (counts.n_missing[:, :, 0] == measure.cutoff).sum(axis=1)
             for r, run in enumerate(self.run_ids):
                 said = [] if pool["n_pooled_runs"] else ["no pooled runs"]
+                if run in self.metadata.get("unpooled", {}):
+                    said.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")
                 if pool["n_organizations"] == 1:
                     said.append("a pool of one organization: how organizations differ is not known from it")
                 if deep and (counts.n_unjudged[r, :, 0] > 0).any() and measure.cutoff > pool["depth"] > 0:
@@ -177,6 +186,21 @@ class Scores:
 
         frames = [e.summary_frame(ci_prob=self.ci_prob, per_topic=per_topic) for e in self.estimates]
         return pd.concat(frames, ignore_index=True)
+
+
+def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:
+    """Names and estimators one by one: a name alone is one, ``"all"`` stands for `ALL_ESTIMATORS`.
+
+    Examples
+    --------
+    >>> named_estimators("background")
+    ('background',)
+    >>> named_estimators(["all", "posterior-ratio"])[-2:]
+    ('posterior-combined', 'posterior-ratio')
+    """
+    listed: Iterable[str | Estimator]
+    listed = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else given
+    return tuple(one for e in listed for one in (ALL_ESTIMATORS if e == "all" else (e,)))
 
 
 def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
@@ -277,14 +301,19 @@ def _check_types(given: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, get_args(hint)))}")
 
 
+@documented(ScoringSettings)
 def score(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
     measures: object = "P@10",
     *,
     estimators: str | Sequence[str | Estimator] = DEFAULT_ESTIMATORS,
-    ci_prob: float = DEFAULT_CI_PROB,
+    unpool: str | Iterable[str] | None = None,
+    unpool_by: Literal["organization", "run"] = "organization",
+    pool_depth: int | None = None,
     estimand: Estimand = "complete",
+    ci_prob: float = DEFAULT_CI_PROB,
+    random_seed: int = 1,
     report: Callable[[str], None] | None = None,
     **settings: Any,
 ) -> Scores:
@@ -294,20 +323,16 @@ def score(
     ----------
     collection : Collection
     run_ids : str or iterable of str, optional
-        Default: the runs that were not pooled.
+        Default: the runs that were not pooled, or with ``unpool`` none but those named there.
     measures : measure or iterable of measures
         ``"P@10"``, ``["P@5", "P(rel=2)@10"]``, ir_measures objects.
     estimators : str or sequence of str or Estimator
-        Names (see `parse_estimator`) or estimators.
-    ci_prob : float in (0, 1), default 0.95
-        Probability of the equal-tailed intervals.
-    estimand : {"complete", "pooled"}
-        Whether unjudged documents below the pool depth may be relevant. Bounds follow it, too.
+        Names (see `parse_estimator`) or estimators; ``"all"`` is `ALL_ESTIMATORS`.
+    {options}
     report : callable, optional
         Called with a line on each stage of the work as it begins.
     **settings
-        Settings of the named estimators that have them: ``draws``, ``tune``, ``chains``, ``random_seed``,
-        ``priors``, ….
+        Settings of the named estimators that have them: ``draws``, ``tune``, ``chains``, ``priors``, ….
 
     Returns
     -------
@@ -316,7 +341,13 @@ def score(
     Raises
     ------
     InputError
-        Unknown run, measure, estimator or setting; two estimators of one name; nothing to score.
+        Unknown run, measure, estimator or setting; two estimators of one name; nothing to score; a name to
+        unpool that is neither a run nor an organization, or both.
+
+    Warns
+    -----
+    PooledRunWarning
+        A run to score is in the pool and judged in full: nothing of it is left to estimate.
 
     Examples
     --------
@@ -326,30 +357,50 @@ def score(
     run_id  lower  interpolated  upper
      new-a  0.595         0.617  0.685
     """
-    if not 0 < ci_prob < 1:
-        raise InputError(f"ci_prob {ci_prob} is not between 0 and 1")
-    if run_ids is None:
+    ScoringSettings(
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
+        estimand=estimand,
+        ci_prob=ci_prob,
+        random_seed=random_seed,
+    )
+    if pool_depth is not None:
+        collection = collection.truncate_pool(pool_depth)
+    unpooled: dict[str, str] = {}
+    if unpool is not None and (names := (unpool,) if isinstance(unpool, str) else tuple(unpool)):
+        collection, unpooled = take_out(collection, names, by=unpool_by)
+    if run_ids is None and unpooled:
+        targets = tuple(unpooled)
+    elif run_ids is None:
         targets = tuple(
             r for r, pooled in zip(collection.run_ids, collection.pooled, strict=True) if not pooled
         )
     else:
-        targets = (run_ids,) if isinstance(run_ids, str) else tuple(dict.fromkeys(run_ids))
+        asked = (run_ids,) if isinstance(run_ids, str) else run_ids
+        targets = tuple(dict.fromkeys((*asked, *unpooled)))
     if not targets:
         raise InputError("no run to score")
     parsed = parse_measures(measures)
-    known = set(PosteriorEstimator.__dataclass_fields__) - {"model"}
+    known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
     if unknown := set(settings) - known:
-        raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
-    if isinstance(estimators, str):
-        estimators = (estimators,)
+        raise InputError(
+            f"unknown settings {sorted(unknown)}",
+            hint=f"score has {', '.join(options_of(ScoringSettings))}; "
+            f"estimators have {', '.join(sorted(known))}",
+        )
     warn_of_unused_relevance(collection, parsed, stacklevel=3)
-    chosen = [parse_estimator(e, estimand=estimand, **settings) for e in estimators]
+    settings["random_seed"] = random_seed
+    chosen = [parse_estimator(e, estimand=estimand, **settings) for e in named_estimators(estimators)]
     if not chosen:
         raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
     refuse_idle_priors(chosen, settings.get("priors") or {})
     names = [e.name for e in chosen]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise InputError(f"two estimators are called {twice[0]!r}", hint="score them one after the other")
+    bounds = tuple(
+        judgment_counts(collection, targets, cutoffs=m.cutoff, rel=m.rel, estimand=estimand) for m in parsed
+    )
+    _warn_of_pooled_runs(collection, targets, bounds)
     results = []
     for e in chosen:
         if report is not None:
@@ -360,17 +411,15 @@ def score(
         run_ids=targets,
         query_ids=collection.query_ids,
         measures=parsed,
-        bounds=tuple(
-            judgment_counts(collection, targets, cutoffs=m.cutoff, rel=m.rel, estimand=estimand)
-            for m in parsed
-        ),
+        bounds=bounds,
         estimates=tuple(of_one[i] for i in range(len(parsed)) for of_one in results),
         ci_prob=ci_prob,
         metadata={
             "bayespool": __version__,
             "fingerprint": collection.fingerprint,
             "estimand": estimand,
-            "estimators": [_settings(e) for e in chosen],
+            "unpooled": unpooled,
+            "estimators": [describe_estimator(e) for e in chosen],
             "weights": {
                 f"{e.method} {e.measure}": dict(e.weights) for of_one in results for e in of_one if e.weights
             },
@@ -379,10 +428,19 @@ def score(
     )
 
 
-def _settings(estimator: Estimator) -> dict[str, Any]:
-    """Name and settings of an estimator, as JSON can hold them."""
-    fields = getattr(estimator, "__dataclass_fields__", {})
-    settings = {name: getattr(estimator, name) for name, f in fields.items() if f.compare}
-    return {"name": estimator.name} | {
-        name: dict(value) if isinstance(value, Mapping) else value for name, value in settings.items()
-    }
+def _warn_of_pooled_runs(
+    collection: Collection, targets: Sequence[str], bounds: Sequence[JudgmentCounts]
+) -> None:
+    """Warn of runs to score that the pool contains and that have nothing unjudged under any measure."""
+    pooled = collection.pooled[collection.run_index(targets)]
+    judged = np.all([~counts.n_unjudged.any(axis=(1, 2)) for counts in bounds], axis=0)
+    known = [run for run, at_hand in zip(targets, pooled & judged, strict=True) if at_hand]
+    if known:
+        which = known[0] if len(known) == 1 else f"{known[0]} and {len(known) - 1} more"
+        warnings.warn(
+            f"{which}: in the pool and judged in full, so that nothing is left to estimate; to score a "
+            f"run as if "
+            f"it were new take it out of the pool: --unpool {known[0]}, or unpool={known[0]!r}",
+            PooledRunWarning,
+            stacklevel=3,
+        )

@@ -51,13 +51,14 @@ from bayespool.experiments import (
 from bayespool.experiments.fold_results import run_fold
 from bayespool.experiments.folds import make_folds, seed_of
 from bayespool.experiments.parallel import completed
-from bayespool.experiments.settings import leave_out_settings
+from bayespool.experiments.settings import experiment_settings
 from bayespool.plots import plot_gain, plot_mae, plot_pit, plot_truth, render
 from bayespool.pool import discover_pool
 from bayespool.posterior import PosteriorEstimator
 from bayespool.report import print_leave_out, write_leave_out
 from bayespool.report.random_pools import write_pool_width
 from bayespool.scoring import ESTIMATOR_NAMES
+from bayespool.settings import LeaveOutSettings
 from bayespool.simulation import SimulationSettings, load_example, simulate
 
 POINTS = [name for name in ALL_ESTIMATORS if not name.startswith("posterior")]
@@ -242,8 +243,14 @@ def test_estimates_do_not_depend_on_what_is_hidden(by: Any) -> None:
     turned = turn(original, hidden)
     known = ["value", "lower", "upper", "std", "bound_lower", "bound_upper", "n_unjudged", "note"]
     posteriors = POSTERIORS if by == "organization" else ["posterior-combined"]
-    settings = leave_out_settings(
-        "P@10", [*POINTS, *posteriors], by=by, estimand="complete", random_seed=1, settings={"draws": 50}
+    settings = experiment_settings(
+        LeaveOutSettings,
+        "P@10",
+        [*POINTS, *posteriors],
+        by=by,
+        estimand="complete",
+        random_seed=1,
+        settings={"draws": 50},
     )
     folds = [f for f in make_folds(original, settings) if f.organization == "coast"]
     assert len(folds) == {"organization": 1, "run": 3}[by]
@@ -518,7 +525,8 @@ def test_estimators_under_labels() -> None:
 
 
 def test_all_stands_for_what_needs_no_argument() -> None:
-    asked = leave_out_settings(
+    asked = experiment_settings(
+        LeaveOutSettings,
         "P@10",
         ["all", "posterior-ratio"],
         estimand="pooled",
@@ -528,7 +536,7 @@ def test_all_stands_for_what_needs_no_argument() -> None:
     assert asked.labels == (*ALL_ESTIMATORS, "posterior-ratio")
     assert asked.describe()["estimators"]["posterior-ratio"]["draws"] == 7
     assert asked.describe()["estimators"]["posterior-combined"]["random_seed"] == 4
-    alone = leave_out_settings("P@10", "all", estimand="pooled", random_seed=4)
+    alone = experiment_settings(LeaveOutSettings, "P@10", "all", estimand="pooled", random_seed=4)
     assert alone.labels == ALL_ESTIMATORS
 
 
