@@ -18,6 +18,7 @@ from bayespool.errors import InputError
 
 __all__ = [
     "CI_PROB",
+    "DEFAULT_ESTIMATORS",
     "ESTIMAND",
     "ESTIMATORS",
     "MEASURES",
@@ -127,10 +128,11 @@ def option(default: Any, what: Option, *, held: Any = _AS_ASKED) -> Any:
 
 
 def options_of(cls: type) -> dict[str, tuple[Option, Any]]:
-    """Options of a settings class by name, each with the default of function and command; those that all have
-    come last.
+    """Options of a settings class by name, each with the default of function and command; those that most
+    classes have come first and last.
     """
-    fields = sorted(dataclasses.fields(cls), key=lambda f: f.name in ("ci_prob", "random_seed"))
+    places = {"measures": 0, "estimators": 1, "ci_prob": 3, "random_seed": 4}
+    fields = sorted(dataclasses.fields(cls), key=lambda f: places.get(f.name, 2))
     return {f.name: (f.metadata["option"], f.metadata["default"]) for f in fields if "option" in f.metadata}
 
 
@@ -186,6 +188,16 @@ def _type(what: Option) -> str:
         one = "path" if what.of is Path else str(what.of.__name__)
     return f"sequence of {one}" if what.many else one
 
+
+DEFAULT_ESTIMATORS = (
+    "background",
+    "interpolated",
+    "smoothed",
+    "systems-adjustment",
+    "anti-precision",
+    "condensed-list",
+    "posterior-combined",
+)
 
 MEASURES = Option(
     help="P@10, P(rel=2)@10, …; may be repeated.",

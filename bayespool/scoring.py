@@ -27,7 +27,7 @@ from bayespool.counts import Estimand, JudgmentCounts, judgment_counts
 from bayespool.errors import InputError, InputWarning, PooledRunWarning
 from bayespool.estimates import DEFAULT_CI_PROB, Estimates, Estimator, ask
 from bayespool.measures import Precision, parse_measures
-from bayespool.options import ScoringSettings, describe_estimator, documented, options_of
+from bayespool.options import DEFAULT_ESTIMATORS, ScoringSettings, describe_estimator, documented, options_of
 from bayespool.pool import describe_pool, take_out
 from bayespool.posterior import MODEL_NAMES, PosteriorEstimator, prior_names
 
@@ -59,15 +59,6 @@ _POINT = {
 _POSTERIOR = {f"posterior-{model.replace('_', '-')}": model for model in ("combined", *MODEL_NAMES)}
 
 ESTIMATOR_NAMES = (*_POINT, *_POSTERIOR)
-DEFAULT_ESTIMATORS = (
-    "background",
-    "interpolated",
-    "smoothed",
-    "systems-adjustment",
-    "anti-precision",
-    "condensed-list",
-    "posterior-combined",
-)
 ALL_ESTIMATORS = ("lower-bound", *DEFAULT_ESTIMATORS)
 """What ``estimators="all"`` stands for: P@n as it stands, every correction that needs no argument, and the
 default posterior.
@@ -376,7 +367,7 @@ def score(
             r for r, pooled in zip(collection.run_ids, collection.pooled, strict=True) if not pooled
         )
     else:
-        asked = (run_ids,) if isinstance(run_ids, str) else run_ids
+        asked = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
         targets = tuple(dict.fromkeys((*asked, *unpooled)))
     if not targets:
         raise InputError("no run to score")

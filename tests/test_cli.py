@@ -163,9 +163,9 @@ def test_runs_may_be_named_by_their_tags(run: Callable[..., Outcome], example: P
 
 
 def test_what_is_known_of_the_pool_may_be_given(run: Callable[..., Outcome], written: Path) -> None:
-    done = run(*arguments(written), *FAST, "--pooled-runs", "north-1,south-1", "--pool-depth", 10)
+    done = run(*arguments(written), *FAST, "--pooled-runs", "north-1,south-1", "--known-depth", 10)
     assert "pool: 2 of 23 runs pooled to depth 10 (2 organizations)" in done.err
-    shallow = run(*arguments(written), *FAST, "--pool-depth", 5, "--max-holes", 0)
+    shallow = run(*arguments(written), *FAST, "--known-depth", 5, "--max-holes", 0)
     assert "pool: 21 of 23 runs pooled to depth 5 (8 organizations), 0 holes" in shallow.err
 
 

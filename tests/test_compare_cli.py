@@ -144,10 +144,10 @@ def test_reversals_prints_and_writes(run: Callable[..., Outcome], written: Path,
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--tests", "anova"], "no test 'anova'"),
+        (["--tests", "anova"], "tests cannot be 'anova'; known: paired-t"),
         (["--estimators", "posterior-foreground"], "no estimator 'posterior-foreground'"),
         (["-o", "a.xlsx"], "cannot write .xlsx"),
-        (["--level", "3"], "significance level 3.0 is not between 0 and 1"),
+        (["--level", "3"], "level cannot be 3.0; above 0 and below 1"),
     ],
 )
 def test_compare_says_what_is_wrong(

@@ -563,18 +563,18 @@ def test_an_estimator_without_an_answer_has_no_error() -> None:
     ("arguments", "message"),
     [
         ({"by": "topic"}, "by cannot be 'topic'"),
-        ({"top": 0}, "top 0 is not a percentage"),
+        ({"top": 0}, "top cannot be 0"),
         ({"truth": "false"}, "truth cannot be"),
         ({"top_pool": "some"}, "top_pool cannot be"),
         ({"denominator": "pool"}, "denominator cannot be"),
         ({"test": "sign"}, "test cannot be"),
         ({"estimand": "total"}, "estimand cannot be"),
-        ({"ci_prob": 1.0}, "ci_prob 1.0"),
-        ({"random_seed": -1}, "random_seed -1"),
+        ({"ci_prob": 1.0}, "ci_prob cannot be 1.0"),
+        ({"random_seed": -1}, "random_seed cannot be -1"),
         ({"estimators": []}, "no estimator given"),
         ({"estimators": "oracle"}, "no estimator 'oracle'"),
         ({"measures": "MAP"}, "unknown measure"),
-        ({"depth": 5}, "unknown settings"),
+        ({"depth": 5}, r"unknown settings \['depth'\]; the experiment has .*top_pool.*estimators have .*draws"),
     ],
 )
 def test_settings_that_are_none(arguments: dict[str, Any], message: str) -> None:

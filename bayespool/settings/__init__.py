@@ -4,7 +4,13 @@ Functions and commands are made to agree with these by `bayespool.options`. The 
 command line can show its help without loading what works for it.
 """
 
-from bayespool.settings.comparisons import CheckingSettings, ComparingSettings, ReversalSettings
+from bayespool.settings.comparisons import (
+    CheckingSettings,
+    ComparingSettings,
+    DemoSettings,
+    ReversalSettings,
+    ScoreSettings,
+)
 from bayespool.settings.experiments import (
     CommonTopicsSettings,
     ExperimentSettings,
@@ -18,10 +24,12 @@ __all__ = [
     "CheckingSettings",
     "CommonTopicsSettings",
     "ComparingSettings",
+    "DemoSettings",
     "ExperimentSettings",
     "LeaveOutSettings",
     "PoolSettings",
     "PoolWidthSettings",
     "ReversalSettings",
     "RunTypesSettings",
+    "ScoreSettings",
 ]

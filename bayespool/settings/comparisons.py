@@ -1,5 +1,6 @@
-"""What comparisons and checks are asked to do: one settings class each, the one description of its "
-"options."""
+"""What scores, comparisons and checks are asked to do: one settings class each, the one description of its "
+"options.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +8,21 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from bayespool.options import ESTIMATORS, MEASURES, SEED, Option, ScoringSettings, Settings, option
+from bayespool.options import (
+    DEFAULT_ESTIMATORS,
+    ESTIMATORS,
+    MEASURES,
+    SEED,
+    Option,
+    ScoringSettings,
+    Settings,
+    option,
+)
 
 if TYPE_CHECKING:
     from bayespool.measures import Precision
 
-__all__ = ["CheckingSettings", "ComparingSettings", "ReversalSettings"]
+__all__ = ["CheckingSettings", "ComparingSettings", "DemoSettings", "ReversalSettings", "ScoreSettings"]
 
 Control = Literal["holm", "benjamini-hochberg", "none"]
 Scope = Literal["these-topics", "population"]
@@ -21,6 +31,7 @@ SignificanceTest = Literal["paired-t", "wilcoxon", "randomisation", "tukey-hsd"]
 _ESTIMATORS = dataclasses.replace(
     ESTIMATORS, more=f"{ESTIMATORS.more} ``lower-bound``, the scores as they stand, is always among them."
 )
+_MEASURE = dataclasses.replace(MEASURES, help="P@10, P(rel=2)@10, …; one of them.")
 _LEVEL = Option(help="Significant is an adjusted p-value of at most this.", of=float, above=0, below=1)
 _CONTROL = Option(
     help="Adjustment of p-values over all pairs; tukey-hsd needs none.",
@@ -30,9 +41,27 @@ _CONTROL = Option(
 
 
 @dataclass(frozen=True, kw_only=True)
+class ScoreSettings(ScoringSettings):
+    """Settings of `bayespool.score`."""
+
+    measures: tuple[Precision, ...] = option("P@10", MEASURES, held=())
+    estimators: tuple[Any, ...] = option(DEFAULT_ESTIMATORS, ESTIMATORS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoSettings(Settings):
+    """Settings of the command ``demo``, which scores the embedded example."""
+
+    measures: tuple[Precision, ...] = option(("P@5", "P@10"), MEASURES, held=())
+    estimators: tuple[Any, ...] = option(DEFAULT_ESTIMATORS, ESTIMATORS)
+    random_seed: int = option(1, SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
 class ComparingSettings(ScoringSettings):
     """Settings of `bayespool.compare`."""
 
+    measures: tuple[Precision, ...] = option("P@10", MEASURES, held=())
     estimators: tuple[Any, ...] = option(("lower-bound", "posterior-combined"), _ESTIMATORS)
     scopes: tuple[Scope, ...] = option(
         ("these-topics", "population"),
@@ -70,6 +99,7 @@ class ComparingSettings(ScoringSettings):
 class ReversalSettings(Settings):
     """Settings of `bayespool.reversals`."""
 
+    measures: tuple[Precision, ...] = option("P@10", _MEASURE, held=())
     estimators: tuple[Any, ...] = option(("interpolated", "smoothed", "posterior-combined"), _ESTIMATORS)
     judgments: tuple[int, ...] = option(
         (1_000, 10_000),
