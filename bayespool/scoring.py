@@ -358,8 +358,8 @@ def score(
     if pool_depth is not None:
         collection = collection.truncate_pool(pool_depth)
     unpooled: dict[str, str] = {}
-    if unpool is not None and (names := (unpool,) if isinstance(unpool, str) else tuple(unpool)):
-        collection, unpooled = take_out(collection, names, by=unpool_by)
+    if unpool is not None and (new := (unpool,) if isinstance(unpool, str) else tuple(unpool)):
+        collection, unpooled = take_out(collection, new, by=unpool_by)
     if run_ids is None and unpooled:
         targets = tuple(unpooled)
     elif run_ids is None:

@@ -568,7 +568,7 @@ def test_compare_without_draws() -> None:
         ({"tests": []}, "tests cannot be"),
         ({"scopes": ["topics"]}, "scopes cannot be 'topics'; known: these-topics, population"),
         ({"level": 0}, "level cannot be 0"),
-        ({"rope": -0.1}, "cannot reach to -0.1"),
+        ({"rope": -0.1}, "rope cannot be -0.1"),
         ({"control": "bonferroni"}, "control cannot be 'bonferroni'"),
     ],
 )
@@ -878,7 +878,7 @@ def test_reversals_without_draws_or_with_another_test() -> None:
         ({"judgments": [10**6]}, "no judgment set is smaller"),
         ({"run_ids": ["new-a", "north-1"]}, "no pair of runs"),
         ({"test": "anova"}, "test cannot be 'anova'"),
-        ({"announce": [0.3]}, "announced at a share of 0.3"),
+        ({"announce": [0.3]}, "announce cannot be 0.3; at least 0.5 and at most 1"),
         ({"estimators": ["smoothed", "smoothed(c=0.2)"]}, "two estimators are called 'smoothed'"),
         ({"estimators": ["smoothed"], "chain": 3}, "unknown settings"),
         ({"level": 2}, "level cannot be 2"),

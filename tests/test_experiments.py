@@ -574,7 +574,10 @@ def test_an_estimator_without_an_answer_has_no_error() -> None:
         ({"estimators": []}, "no estimator given"),
         ({"estimators": "oracle"}, "no estimator 'oracle'"),
         ({"measures": "MAP"}, "unknown measure"),
-        ({"depth": 5}, r"unknown settings \['depth'\]; the experiment has .*top_pool.*estimators have .*draws"),
+        (
+            {"depth": 5},
+            r"unknown settings \['depth'\]; the experiment has .*top_pool.*estimators have .*draws",
+        ),
     ],
 )
 def test_settings_that_are_none(arguments: dict[str, Any], message: str) -> None:

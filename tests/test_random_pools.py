@@ -487,9 +487,9 @@ def test_common_topics_are_the_same_for_the_same_seed(example: Collection) -> No
     ("asked", "message"),
     [
         ({"n_common": [21]}, "21 common topics: there are 20 topics"),
-        ({"n_common": [0]}, "a number of common topics of 0"),
-        ({"n_common": []}, "0 common topics"),
-        ({"n_topic_samples": 0}, "0 topic samples"),
+        ({"n_common": [0]}, "n_common cannot be 0"),
+        ({"n_common": []}, "n_common cannot be empty"),
+        ({"n_topic_samples": 0}, "n_topic_samples cannot be 0"),
     ],
 )
 def test_common_topics_that_cannot_be(example: Collection, asked: dict[str, object], message: str) -> None:
@@ -546,7 +546,7 @@ def test_estimators_keep_the_organizations_and_see_no_run_of_the_type(example: C
         ({"run_types": {"x": "manual"}}, "21 runs of the pool have no type"),
         ({"run_types": dict.fromkeys(load_example().run_ids, "manual")}, "are of type 'manual'"),
         ({"types": ["interactive"]}, "has the type 'interactive'"),
-        ({"types": []}, "no type to leave out"),
+        ({"types": []}, "types cannot be empty"),
     ],
 )
 def test_types_that_cannot_be(example: Collection, asked: dict[str, object], message: str) -> None:

@@ -79,7 +79,9 @@ def split_list(text: str) -> list[str]:
 def _parameter(name: str, what: Option, default: Any) -> inspect.Parameter:
     """A parameter that typer makes the option of."""
     kind: Any = what.of
-    bounds: dict[str, Any] = {"min": what.least, "max": what.most} if kind in (int, float) and what.many != "listed" else {}
+    bounds: dict[str, Any] = (
+        {"min": what.least, "max": what.most} if kind in (int, float) and what.many != "listed" else {}
+    )
     flags = what.flags(name)
     if what.many == "listed":
         kind = str

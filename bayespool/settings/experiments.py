@@ -208,7 +208,6 @@ class PoolSettings(ExperimentSettings):
     run_types: tuple[tuple[str, str], ...] = option(None, _RUN_TYPES, held=())
     pool_type: str | None = option(None, Option(help="Make pools of runs of this type alone."))
     target_type: str | None = option(None, Option(help="Score runs of this type alone."))
-    ci_prob: float = option(0.95, CI_PROB)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -241,6 +240,7 @@ class PoolWidthSettings(PoolSettings):
             flag="--targets",
         ),
     )
+    ci_prob: float = option(0.95, CI_PROB)
 
 
 @dataclass(frozen=True, kw_only=True)
