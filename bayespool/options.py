@@ -35,7 +35,7 @@ __all__ = [
     "options_of",
 ]
 
-F = TypeVar("F", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,10 +157,10 @@ def describe_estimator(estimator: Any) -> dict[str, Any]:
     }
 
 
-def documented(cls: type) -> Callable[[F], F]:
+def documented(cls: type) -> Callable[[Function], Function]:
     """Decorator that puts the options of a settings class where the docstring says ``{options}``."""
 
-    def put(function: F) -> F:
+    def put(function: Function) -> Function:
         if function.__doc__ is not None:  # python -OO has none
             text = inspect.cleandoc(function.__doc__)
             function.__doc__ = text.replace("{options}", _parameters(cls))

@@ -1,4 +1,4 @@
-"""Write the tables of options in experiments.md: ``python docs/options.py``; a test holds them to the classes."""
+"""Write the tables of options in experiments.md: ``python docs/options.py``. A test holds the page to it."""
 
 import re
 from pathlib import Path

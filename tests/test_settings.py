@@ -1,4 +1,4 @@
-"""Each option is described once: functions, commands, docstrings and tables agree with the settings classes."""
+"""Each option is described once: functions, commands, docstrings and tables agree with the classes."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def test_bounds_of_an_option() -> None:
     share = Option(help="A share.", of=float, above=0, most=1)
     share.check("share", 1)
     for wrong in (0, 1.5, float("nan")):
-        with pytest.raises(InputError, match="share cannot be .*; above 0 and at most 1"):
+        with pytest.raises(InputError, match=r"share cannot be .*; above 0 and at most 1"):
             share.check("share", wrong)
 
 

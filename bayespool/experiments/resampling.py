@@ -57,7 +57,7 @@ PAPER_WIDTHS = (2, 4, 10, 20, 40)
 """Pool widths of Webber & Park (2009)."""
 
 Unit = Literal["run", "organization"]
-S = TypeVar("S", bound=PoolSettings)
+Kind = TypeVar("Kind", bound=PoolSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def distinct_sizes(sizes: Iterable[int], what: str) -> tuple[int, ...]:
     return chosen
 
 
-def settled(asked: S, whole: Collection) -> S:
+def settled(asked: Kind, whole: Collection) -> Kind:
     """The settings with what the collection that pools are drawn from says of depth, types and widths.
 
     Raises

@@ -34,17 +34,17 @@ __all__ = [
 ]
 
 Estimators = str | Iterable[str | Estimator] | Mapping[str, str | Estimator]
-S = TypeVar("S", bound=ExperimentSettings)
+Kind = TypeVar("Kind", bound=ExperimentSettings)
 
 
 def experiment_settings(
-    cls: type[S],
+    cls: type[Kind],
     measures: object,
     estimators: Estimators,
     *,
     settings: Mapping[str, Any] | None = None,
     **options: Any,
-) -> S:
+) -> Kind:
     """Settings from what a user gives: texts for measures and estimators, settings of named estimators.
 
     Parameters

@@ -160,7 +160,15 @@ class LeaveOutSettings(ExperimentSettings):
         ),
     )
     pool_depth: int | None = option(None, POOL_DEPTH)
-    test: Test = option("tukey-hsd", Option(help="What is significant in SRE*.", of=Test, of_parts=False))
+    test: Test = option(
+        "tukey-hsd",
+        Option(
+            help="Significance test of a pair.",
+            more="It says what is significant in SRE*.",
+            of=Test,
+            of_parts=False,
+        ),
+    )
     ci_prob: float = option(
         0.95, dataclasses.replace(CI_PROB, more="Coverage is told at 50, 80 and 95 % besides.")
     )
