@@ -30,6 +30,9 @@ from bayespool.report.comparisons import (
 from bayespool.report.sentences import comparison_sentence
 from bayespool.simulation import load_example, simulate_example
 
+# runs of the pool are compared beside new ones
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+
 NEW = ("new-a", "new-b")
 FAST = ("--estimators", "posterior-ratio", "--draws", "50")
 

@@ -56,6 +56,9 @@ from bayespool.plots import plot_calibration
 from bayespool.scoring import score
 from bayespool.simulation import load_example
 
+# runs of the pool are compared beside new ones
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+
 NEW = ("new-a", "new-b")
 
 

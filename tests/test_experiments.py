@@ -570,7 +570,7 @@ def test_an_estimator_without_an_answer_has_no_error() -> None:
         ({"test": "sign"}, "test cannot be"),
         ({"estimand": "total"}, "estimand cannot be"),
         ({"ci_prob": 1.0}, "ci_prob cannot be 1.0"),
-        ({"random_seed": -1}, "random_seed cannot be -1"),
+        ({"random_seed": -1}, "random_seed -1"),
         ({"estimators": []}, "no estimator given"),
         ({"estimators": "oracle"}, "no estimator 'oracle'"),
         ({"measures": "MAP"}, "unknown measure"),
