@@ -15,6 +15,7 @@ __all__ = [
     "OrganizationWarning",
     "OutputError",
     "PoolWarning",
+    "PooledRunWarning",
     "WorkerError",
 ]
 
@@ -81,6 +82,10 @@ class PoolWarning(BayespoolWarning):
 
 class NoPoolWarning(BayespoolWarning):
     """No pooled run is at hand: posterior estimates rest on informative priors."""
+
+
+class PooledRunWarning(BayespoolWarning):
+    """A run to score is in the pool and judged in full, so that nothing of it is left to estimate."""
 
 
 class DiagnosticsWarning(BayespoolWarning):

@@ -19,7 +19,7 @@ __all__ = [
     "ESTIMATOR_NAMES",
     "EstimatorEntry",
     "EstimatorNames",
-    "describe_estimator",
+    "named_estimators",
     "parse_estimator",
     "refuse_idle_priors",
     "register_estimator",
@@ -95,6 +95,23 @@ ALL_ESTIMATORS = EstimatorNames(
 argument, and the default posterior."""
 
 
+def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:
+    """Names and estimators one by one: a name alone is one, ``"default"`` stands for `DEFAULT_ESTIMATORS` and
+    ``"all"`` for `ALL_ESTIMATORS`.
+
+    Examples
+    --------
+    >>> named_estimators("background")
+    ('background',)
+    >>> named_estimators(["all", "posterior-ratio"])[-2:]
+    ('posterior-combined', 'posterior-ratio')
+    """
+    listed: Iterable[str | Estimator]
+    listed = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else given
+    several = {"default": DEFAULT_ESTIMATORS, "all": ALL_ESTIMATORS}
+    return tuple(one for e in listed for one in (several[e] if isinstance(e, str) and e in several else (e,)))
+
+
 def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
     """The estimator that a text such as ``interpolated(c=0.5, e=0.02)`` or ``posterior-background`` stands
     for.
@@ -151,22 +168,6 @@ def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str
     taken = {name for e in estimators if isinstance(e, PosteriorEstimator) for name in e.priors}
     if idle := [name for name in priors if name not in taken]:
         raise InputError(f"no estimator asked for has a prior {idle[0]!r}")
-
-
-def describe_estimator(estimator: Estimator) -> dict[str, Any]:
-    """Name and settings of an estimator, as JSON can hold them.
-
-    Examples
-    --------
-    >>> describe_estimator(parse_estimator("background"))
-    {'name': 'background', 'estimand': 'complete', 'e': 0.03}
-    """
-    described: dict[str, Any] = {"name": estimator.name}
-    for name, field in getattr(estimator, "__dataclass_fields__", {}).items():
-        if field.compare:
-            value = getattr(estimator, name)
-            described[name] = dict(value) if isinstance(value, Mapping) else value
-    return described
 
 
 def _hints(cls: type) -> dict[str, Any]:

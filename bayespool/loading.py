@@ -28,7 +28,7 @@ def read_collection(
     run_id: Literal["file", "tag"] = "file",
     negative: Negative = "listed",
     each_its_own: bool = False,
-    pool_depth: int | None = None,
+    known_depth: int | None = None,
     max_holes: int | None = None,
     pooled_run_ids: Iterable[str] | None = None,
     pool_rule: PoolRule = "leading",
@@ -62,7 +62,7 @@ def read_collection(
         What a negative relevance in the judgments means (`bayespool.build_collection`).
     each_its_own : bool
         Whether each run to score that ``organizations`` does not name is of an organization of its own.
-    pool_depth, max_holes, pooled_run_ids
+    known_depth, max_holes, pooled_run_ids
         Override the discovery of the pool.
     pool_rule : {"leading", "skipping"}
         The rule of that discovery (``rule`` of `bayespool.discover_pool`).
@@ -124,7 +124,7 @@ def read_collection(
     collection = discover_pool(
         collection,
         pool_ids,
-        depth=pool_depth,
+        depth=known_depth,
         max_holes=max_holes,
         pooled_run_ids=pooled_run_ids,
         rule=pool_rule,

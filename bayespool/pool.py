@@ -45,9 +45,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import UNJUDGED, Collection, DepthPool
+from bayespool.collection.contents import some
 from bayespool.errors import InputError, NoPoolWarning, PoolWarning
 
-__all__ = ["PoolReport", "PoolRule", "describe_pool", "discover_pool"]
+__all__ = ["PoolReport", "PoolRule", "describe_pool", "discover_pool", "take_out"]
 
 PoolRule = Literal["leading", "skipping"]
 
@@ -207,7 +208,8 @@ def discover_pool(
         depth = _commonest_depth(collection, index, rule) if len(index) else 0
         if depth == 0 and named is not None and len(named):
             raise InputError(
-                "the depth of the named runs' pool cannot be told from the judgments", hint="give pool_depth"
+                "the depth of the named runs' pool cannot be told from the judgments",
+                hint="give the depth (known_depth, --known-depth)",
             )
     even = rule == "skipping" or not (named is None and known_depth is None and max_holes is None)
     if named is None:
@@ -302,6 +304,80 @@ def _missing(collection: Collection) -> npt.NDArray[np.bool_]:
 def _outside(collection: Collection) -> npt.NDArray[np.bool_]:
     """Which pairs no pooled run contributed; the last entry answers for −1, no document."""
     return np.append(~collection.pool(), False)
+
+
+def take_out(
+    collection: Collection,
+    names: str | Iterable[str],
+    *,
+    by: Literal["organization", "run"] = "organization",
+) -> tuple[Collection, dict[str, str]]:
+    """The collection as if some runs were new to it, and these runs.
+
+    Parameters
+    ----------
+    collection : Collection
+    names : str or iterable of str
+        Runs, or organizations with all their runs.
+    by : {"organization", "run"}
+        What leaves the pool with a run: its organization's other runs, too, as the run of a new organization
+        has no sibling in the pool, or the run alone.
+
+    Returns
+    -------
+    Collection
+        Without what only the runs taken out had brought (`Collection.unpool`).
+    dict of str to str
+        The named runs and those of named organizations, each with what left the pool because of it:
+        ``"organization north"`` or ``"run north-1"``.
+
+    Raises
+    ------
+    InputError
+        A name is neither a run nor an organization, or both and not the same; an organization with
+        ``by="run"``; no run that was pooled is concerned.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> smaller, runs = take_out(load_example(), "north-1")
+    >>> runs, "north-2" in smaller.pooled_run_ids
+    ({'north-1': 'organization north'}, False)
+    """
+    if by not in ("organization", "run"):
+        raise InputError(f"cannot take out by {by!r}", hint="organization or run")
+    members: dict[str, list[str]] = {}
+    for run, organization in zip(collection.run_ids, collection.organization.tolist(), strict=True):
+        members.setdefault(collection.organizations[organization], []).append(run)
+    home = {run: organization for organization, runs in members.items() for run in runs}
+    gone: dict[str, list[str]] = {}
+    taken: dict[str, str] = {}
+    for name in (names,) if isinstance(names, str) else names:
+        if name in home and name in members and members[name] != [name]:
+            raise InputError(
+                f"{name!r} is a run and an organization of other runs",
+                hint=f"name the runs of the organization ({some(members[name])}), or rename one of the two",
+            )
+        if name not in home and name not in members:
+            raise InputError(
+                f"{name!r} is neither a run nor an organization",
+                hint=f"runs: {some(collection.run_ids)}; organizations: {some(collection.organizations)}",
+            )
+        if name not in home and by == "run":
+            raise InputError(f"{name!r} is an organization", hint="by run, name runs")
+        if by == "run":
+            what, leaving, scored = f"run {name}", [name], [name]
+        else:
+            organization = home.get(name, name)
+            what, leaving = f"organization {organization}", members[organization]
+            scored = [name] if name in home else leaving
+        gone[what] = leaving
+        taken |= dict.fromkeys(scored, what)
+    pooled = set(collection.pooled_run_ids)
+    for what, leaving in gone.items():
+        if not pooled.intersection(leaving):
+            raise InputError(f"{what} is not in the pool", hint="its runs are scored as new as they are")
+    return collection.unpool([run for leaving in gone.values() for run in leaving]), taken
 
 
 def _commonest_depth(collection: Collection, index: npt.NDArray[np.intp], rule: PoolRule) -> int:

@@ -6,24 +6,24 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection
 from bayespool.counts import Bounds, Estimand, bounds
-from bayespool.errors import InputError, InputWarning
+from bayespool.errors import InputError, InputWarning, PooledRunWarning
 from bayespool.estimates import Estimates, Estimator, ask
 from bayespool.estimators import (
-    DEFAULT_ESTIMATORS,
     ESTIMATOR_NAMES,
-    describe_estimator,
+    named_estimators,
     parse_estimator,
     refuse_idle_priors,
 )
 from bayespool.measures import Measure, parse_measures
-from bayespool.pool import describe_pool
+from bayespool.options import ScoringSettings, describe_estimator, documented, options_of
+from bayespool.pool import describe_pool, take_out
 from bayespool.posterior import PosteriorEstimator
 from bayespool.values import DEFAULT_CI_PROB
 
@@ -31,11 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "DEFAULT_ESTIMATORS",
-    "ESTIMATOR_NAMES",
     "Scores",
-    "parse_estimator",
-    "refuse_idle_priors",
     "score",
     "warn_of_unused_relevance",
 ]
@@ -87,6 +83,8 @@ class Scores:
                 said = [] if pool["n_pooled_runs"] else ["no pooled runs"]
                 if run in (yours := self.metadata["runs_of_the_user"]) and len(yours) > 1:
                     said.append(f"{len(yours)} runs that no list names count as one organization, yours")
+                if run in self.metadata.get("unpooled", {}):
+                    said.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")
                 if pool["n_organizations"] == 1:
                     said.append("a pool of one organization: how organizations differ is not known from it")
                 if deep and found.has_unjudged[r] and measure.cutoff > pool["depth"] > 0:
@@ -179,14 +177,19 @@ def warn_of_unused_relevance(
             )
 
 
+@documented(ScoringSettings)
 def score(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
     measures: object = "P@10",
     *,
-    estimators: str | Sequence[str | Estimator] = DEFAULT_ESTIMATORS,
-    ci_prob: float = DEFAULT_CI_PROB,
+    estimators: str | Sequence[str | Estimator] = "default",
+    unpool: str | Iterable[str] | None = None,
+    unpool_by: Literal["organization", "run"] = "organization",
+    pool_depth: int | None = None,
     estimand: Estimand = "complete",
+    ci_prob: float = DEFAULT_CI_PROB,
+    random_seed: int = 1,
     report: Callable[[str], None] | None = None,
     **settings: Any,
 ) -> Scores:
@@ -196,20 +199,17 @@ def score(
     ----------
     collection : Collection
     run_ids : str or iterable of str, optional
-        Default: the runs that were not pooled.
+        Default: the runs that were not pooled, or with ``unpool`` none but those named there.
     measures : measure or iterable of measures
         ``"P@10"``, ``["P@5", "P(rel=2)@10"]``, ir_measures objects.
     estimators : str or sequence of str or Estimator
-        Names (see `parse_estimator`) or estimators.
-    ci_prob : float in (0, 1), default 0.95
-        Probability of the equal-tailed intervals.
-    estimand : {"complete", "pooled"}
-        Whether unjudged documents below the pool depth may be relevant. Bounds follow it, too.
+        Names (see `bayespool.estimators.parse_estimator`) or estimators; ``"default"`` and ``"all"`` stand
+        for several.
+    {options}
     report : callable, optional
         Called with a line on each stage of the work as it begins.
     **settings
-        Settings of the named estimators that have them: ``draws``, ``tune``, ``chains``, ``random_seed``,
-        ``priors``, ….
+        Settings of the named estimators that have them: ``draws``, ``tune``, ``chains``, ``priors``, ….
 
     Returns
     -------
@@ -218,7 +218,13 @@ def score(
     Raises
     ------
     InputError
-        Unknown run, measure, estimator or setting; two estimators of one name; nothing to score.
+        Unknown run, measure, estimator or setting; two estimators of one name; nothing to score; a name to
+        unpool that is neither a run nor an organization, or both.
+
+    Warns
+    -----
+    PooledRunWarning
+        A run to score is in the pool and judged in full: nothing of it is left to estimate.
 
     Examples
     --------
@@ -229,30 +235,48 @@ def score(
     run_id  bound_lower  interpolated  bound_upper
      new-a        0.595         0.617        0.685
     """
-    if not 0 < ci_prob < 1:
-        raise InputError(f"ci_prob {ci_prob} is not between 0 and 1")
-    if run_ids is None:
+    ScoringSettings(
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
+        estimand=estimand,
+        ci_prob=ci_prob,
+        random_seed=random_seed,
+    )
+    if pool_depth is not None:
+        collection = collection.truncate_pool(pool_depth)
+    unpooled: dict[str, str] = {}
+    if unpool is not None and (new := (unpool,) if isinstance(unpool, str) else tuple(unpool)):
+        collection, unpooled = take_out(collection, new, by=unpool_by)
+    if run_ids is None and unpooled:
+        targets = tuple(unpooled)
+    elif run_ids is None:
         targets = tuple(
             r for r, pooled in zip(collection.run_ids, collection.pooled, strict=True) if not pooled
         )
     else:
-        targets = (run_ids,) if isinstance(run_ids, str) else tuple(dict.fromkeys(run_ids))
+        asked = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
+        targets = tuple(dict.fromkeys((*asked, *unpooled)))
     if not targets:
         raise InputError("no run to score")
     parsed = parse_measures(measures)
-    known = set(PosteriorEstimator.__dataclass_fields__) - {"model"}
+    known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
     if unknown := set(settings) - known:
-        raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
-    if isinstance(estimators, str):
-        estimators = (estimators,)
+        raise InputError(
+            f"unknown settings {sorted(unknown)}",
+            hint=f"score has {', '.join(options_of(ScoringSettings))}; "
+            f"estimators have {', '.join(sorted(known))}",
+        )
     warn_of_unused_relevance(collection, parsed, stacklevel=3)
-    chosen = [parse_estimator(e, estimand=estimand, **settings) for e in estimators]
+    settings["random_seed"] = random_seed
+    chosen = [parse_estimator(e, estimand=estimand, **settings) for e in named_estimators(estimators)]
     if not chosen:
         raise InputError("no estimator given", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
     refuse_idle_priors(chosen, settings.get("priors") or {})
     names = [e.name for e in chosen]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise InputError(f"two estimators are called {twice[0]!r}", hint="score them one after the other")
+    found = tuple(bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
+    _warn_of_pooled_runs(collection, targets, found)
     results = []
     for e in chosen:
         if report is not None:
@@ -263,13 +287,14 @@ def score(
         run_ids=targets,
         query_ids=collection.query_ids,
         measures=parsed,
-        bounds=tuple(bounds(collection, targets, m, estimand=estimand) for m in parsed),
+        bounds=found,
         estimates=tuple(of_one[i] for i in range(len(parsed)) for of_one in results),
         ci_prob=ci_prob,
         metadata={
             "bayespool": __version__,
             "fingerprint": collection.fingerprint,
             "estimand": estimand,
+            "unpooled": unpooled,
             "estimators": [describe_estimator(e) for e in chosen],
             "weights": {
                 f"{e.method} {e.measure}": dict(e.weights) for of_one in results for e in of_one if e.weights
@@ -284,3 +309,18 @@ def score(
             "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
         },
     )
+
+
+def _warn_of_pooled_runs(collection: Collection, targets: Sequence[str], found: Sequence[Bounds]) -> None:
+    """Warn of runs to score that the pool contains and that have nothing unjudged under any measure."""
+    pooled = collection.pooled[collection.run_index(targets)]
+    judged = np.all([~of_one.has_unjudged for of_one in found], axis=0)
+    known = [run for run, at_hand in zip(targets, pooled & judged, strict=True) if at_hand]
+    if known:
+        which = known[0] if len(known) == 1 else f"{known[0]} and {len(known) - 1} more"
+        warnings.warn(
+            f"{which}: in the pool and judged in full, so that nothing is left to estimate; to score a run "
+            f"as if it were new take it out of the pool: --unpool {known[0]}, or unpool={known[0]!r}",
+            PooledRunWarning,
+            stacklevel=3,
+        )

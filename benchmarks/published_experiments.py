@@ -26,7 +26,8 @@ from bayespool.estimates import Estimator
 from bayespool.experiments import LeaveOutResult
 from bayespool.experiments.error_measures import mean_absolute_error, passed_over
 from bayespool.experiments.folds import best_runs
-from bayespool.experiments.settings import leave_out_settings
+from bayespool.experiments.settings import experiment_settings
+from bayespool.settings import LeaveOutSettings
 
 CUTOFFS = (5, 10, 20, 30, 100)
 MEASURES = [f"P@{n}" for n in CUTOFFS]
@@ -185,8 +186,8 @@ def kept_runs(
     collection: Collection, experiment: Experiment, measures: Sequence[str] = MEASURES
 ) -> dict[int, tuple[str, ...]]:
     """The best runs, which make the pool, by cutoff."""
-    settings = leave_out_settings(
-        measures, "lower-bound", random_seed=1, top=experiment.top, **experiment.settings
+    settings = experiment_settings(
+        LeaveOutSettings, measures, "lower-bound", random_seed=1, top=experiment.top, **experiment.settings
     )
     pooled = collection.truncate_pool(collection.pool_depth)
     return {measure.cutoff: best_runs(pooled, measure, settings) for measure in settings.measures}

@@ -18,8 +18,9 @@ from commands import Outcome
 
 import bayespool
 from bayespool.counts import judgment_counts
+from bayespool.estimators import DEFAULT_ESTIMATORS
 from bayespool.posterior import PosteriorEstimator
-from bayespool.scoring import DEFAULT_ESTIMATORS, score
+from bayespool.scoring import score
 from bayespool.simulation import load_example, simulate_example
 
 FAST = ("--estimators", "background")  # what is asked has nothing to do with the estimator
@@ -178,9 +179,9 @@ def test_runs_may_be_named_by_their_tags(run: Callable[..., Outcome], example: P
 
 
 def test_what_is_known_of_the_pool_may_be_given(run: Callable[..., Outcome], written: Path) -> None:
-    done = run(*arguments(written), *FAST, "--pooled-runs", "north-1,south-1", "--pool-depth", 10)
+    done = run(*arguments(written), *FAST, "--pooled-runs", "north-1,south-1", "--known-depth", 10)
     assert "pool: 2 of 23 runs pooled to depth 10 (2 organizations)" in done.err
-    shallow = run(*arguments(written), *FAST, "--pool-depth", 5, "--max-holes", 0)
+    shallow = run(*arguments(written), *FAST, "--known-depth", 5, "--max-holes", 0)
     assert "pool: 21 of 23 runs pooled to depth 5 (8 organizations), 0 holes" in shallow.err
 
 
@@ -534,8 +535,8 @@ def test_unusable_input_is_told_and_nothing_is_written(
             ["--estimators", "posterior-background", "--prior", "zz=Normal(0,1)"],
             r"no estimator asked for has a prior 'zz'",
         ),
-        (["--ci-prob", "1.5"], r"ci_prob 1\.5 is not between 0 and 1"),
-        (["--ci-prob", "nan"], r"ci_prob nan is not between 0 and 1"),
+        (["--ci-prob", "1.5"], r"ci_prob cannot be 1\.5"),
+        (["--ci-prob", "nan"], r"ci_prob cannot be nan"),
         (["--pooled-runs", "ghost"], r"no run 'ghost' in the collection"),
         (["--common-topics", "999"], r"common topics \['999'\] are not among the topics"),
         (["-o", "result.txt"], r"result\.txt: cannot write \.txt; use \.csv, \.json, \.parquet"),

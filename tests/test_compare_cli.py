@@ -30,6 +30,9 @@ from bayespool.report.comparisons import (
 from bayespool.report.sentences import comparison_sentence
 from bayespool.simulation import load_example, simulate_example
 
+# runs of the pool are compared beside new ones
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+
 NEW = ("new-a", "new-b")
 FAST = ("--estimators", "posterior-ratio", "--draws", "50")
 
@@ -146,10 +149,10 @@ def test_reversals_prints_and_writes(run: Callable[..., Outcome], written: Path,
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--tests", "anova"], "no test 'anova'"),
+        (["--tests", "anova"], "tests cannot be 'anova'; known: paired-t"),
         (["--estimators", "posterior-foreground"], "no estimator 'posterior-foreground'"),
         (["-o", "a.xlsx"], "cannot write .xlsx"),
-        (["--level", "3"], "significance level 3.0 is not between 0 and 1"),
+        (["--level", "3"], "level cannot be 3.0; above 0 and below 1"),
     ],
 )
 def test_compare_says_what_is_wrong(

@@ -55,6 +55,9 @@ from bayespool.plots import plot_calibration
 from bayespool.scoring import score
 from bayespool.simulation import load_example
 
+# runs of the pool are compared beside new ones
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+
 NEW = ("new-a", "new-b")
 
 
@@ -562,13 +565,13 @@ def test_compare_without_draws() -> None:
     ("arguments", "message"),
     [
         ({"run_ids": ["new-a"]}, "one run cannot be compared"),
-        ({"tests": ["anova"]}, "no test 'anova'"),
-        ({"tests": "paired-t"}, "no tests given as a sequence"),
-        ({"tests": []}, "no tests given"),
-        ({"scopes": ["topics"]}, "no scope 'topics'; known: these-topics, population"),
-        ({"level": 0}, "significance level 0"),
-        ({"rope": -0.1}, "cannot reach to -0.1"),
-        ({"control": "bonferroni"}, "no control 'bonferroni'"),
+        ({"tests": ["anova"]}, "tests cannot be 'anova'"),
+        ({"tests": "paired-t"}, "tests cannot be 'paired-t'; give a sequence"),
+        ({"tests": []}, "tests cannot be"),
+        ({"scopes": ["topics"]}, "scopes cannot be 'topics'; known: these-topics, population"),
+        ({"level": 0}, "level cannot be 0"),
+        ({"rope": -0.1}, "rope cannot be -0.1"),
+        ({"control": "bonferroni"}, "control cannot be 'bonferroni'"),
     ],
 )
 def test_compare_refuses_what_it_does_not_know(arguments: dict[str, object], message: str) -> None:
@@ -876,11 +879,11 @@ def test_reversals_without_draws_or_with_another_test() -> None:
     [
         ({"judgments": [10**6]}, "no judgment set is smaller"),
         ({"run_ids": ["new-a", "north-1"]}, "no pair of runs"),
-        ({"test": "anova"}, "no test 'anova'"),
-        ({"announce": [0.3]}, "announced at a share of 0.3"),
+        ({"test": "anova"}, "test cannot be 'anova'"),
+        ({"announce": [0.3]}, "announce cannot be 0.3; at least 0.5 and at most 1"),
         ({"estimators": ["smoothed", "smoothed(c=0.2)"]}, "two estimators are called 'smoothed'"),
         ({"estimators": ["smoothed"], "chain": 3}, "unknown settings"),
-        ({"level": 2}, "significance level 2"),
+        ({"level": 2}, "level cannot be 2"),
     ],
 )
 def test_reversals_refuse_what_they_cannot_do(arguments: dict[str, object], message: str) -> None:

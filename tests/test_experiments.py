@@ -40,6 +40,7 @@ from bayespool.errors import (
     WorkerError,
 )
 from bayespool.estimates import Estimates
+from bayespool.estimators import ESTIMATOR_NAMES
 from bayespool.experiments import (
     ALL_ESTIMATORS,
     LeaveOutResult,
@@ -51,13 +52,13 @@ from bayespool.experiments import (
 from bayespool.experiments.fold_results import run_fold
 from bayespool.experiments.folds import make_folds, seed_of
 from bayespool.experiments.parallel import completed
-from bayespool.experiments.settings import leave_out_settings
+from bayespool.experiments.settings import experiment_settings
 from bayespool.plots import plot_gain, plot_mae, plot_pit, plot_truth, render
 from bayespool.pool import discover_pool
 from bayespool.posterior import PosteriorEstimator
 from bayespool.report import print_leave_out, write_leave_out
 from bayespool.report.random_pools import write_pool_width
-from bayespool.scoring import ESTIMATOR_NAMES
+from bayespool.settings import LeaveOutSettings
 from bayespool.simulation import SimulationSettings, load_example, simulate
 from bayespool.values import Values
 
@@ -243,8 +244,14 @@ def test_estimates_do_not_depend_on_what_is_hidden(by: Any) -> None:
     turned = turn(original, hidden)
     known = ["value", "lower", "upper", "std", "bound_lower", "bound_upper", "n_unjudged", "note"]
     posteriors = POSTERIORS if by == "organization" else ["posterior-combined"]
-    settings = leave_out_settings(
-        "P@10", [*POINTS, *posteriors], by=by, estimand="complete", random_seed=1, settings={"draws": 50}
+    settings = experiment_settings(
+        LeaveOutSettings,
+        "P@10",
+        [*POINTS, *posteriors],
+        by=by,
+        estimand="complete",
+        random_seed=1,
+        settings={"draws": 50},
     )
     folds = [f for f in make_folds(original, settings) if f.organization == "coast"]
     assert len(folds) == {"organization": 1, "run": 3}[by]
@@ -519,7 +526,8 @@ def test_estimators_under_labels() -> None:
 
 
 def test_all_stands_for_what_needs_no_argument() -> None:
-    asked = leave_out_settings(
+    asked = experiment_settings(
+        LeaveOutSettings,
         "P@10",
         ["all", "posterior-ratio"],
         estimand="pooled",
@@ -529,7 +537,7 @@ def test_all_stands_for_what_needs_no_argument() -> None:
     assert asked.labels == (*ALL_ESTIMATORS, "posterior-ratio")
     assert asked.describe()["estimators"]["posterior-ratio"]["draws"] == 7
     assert asked.describe()["estimators"]["posterior-combined"]["random_seed"] == 4
-    alone = leave_out_settings("P@10", "all", estimand="pooled", random_seed=4)
+    alone = experiment_settings(LeaveOutSettings, "P@10", "all", estimand="pooled", random_seed=4)
     assert alone.labels == ALL_ESTIMATORS
 
 
@@ -556,18 +564,21 @@ def test_an_estimator_without_an_answer_has_no_error() -> None:
     ("arguments", "message"),
     [
         ({"by": "topic"}, "by cannot be 'topic'"),
-        ({"top": 0}, "top 0 is not a percentage"),
+        ({"top": 0}, "top cannot be 0"),
         ({"truth": "false"}, "truth cannot be"),
         ({"top_pool": "some"}, "top_pool cannot be"),
         ({"denominator": "pool"}, "denominator cannot be"),
         ({"test": "sign"}, "test cannot be"),
         ({"estimand": "total"}, "estimand cannot be"),
-        ({"ci_prob": 1.0}, "ci_prob 1.0"),
+        ({"ci_prob": 1.0}, "ci_prob cannot be 1.0"),
         ({"random_seed": -1}, "random_seed -1"),
         ({"estimators": []}, "no estimator given"),
         ({"estimators": "oracle"}, "no estimator 'oracle'"),
         ({"measures": "MAP"}, "unknown measure"),
-        ({"depth": 5}, "unknown settings"),
+        (
+            {"depth": 5},
+            r"unknown settings \['depth'\]; the experiment has .*top_pool.*estimators have .*draws",
+        ),
     ],
 )
 def test_settings_that_are_none(arguments: dict[str, Any], message: str) -> None:

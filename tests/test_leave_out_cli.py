@@ -126,7 +126,7 @@ def test_options_reach_the_experiment(run: Callable[..., Outcome], written: Path
     [
         (("--estimators", "oracle"), "no estimator 'oracle'"),
         (("-m", "MAP"), "unknown measure"),
-        (("--top", 0), "top 0"),
+        (("--top", 0), "top cannot be 0"),
         (("--jobs", 0), "--jobs 0"),
         (("--pool-depth", 11), "pool depth 11"),
         (("--output", "/no/such/folder"), "there is no folder"),
@@ -171,8 +171,8 @@ def test_ctrl_c_says_where_the_folds_are(written: Path, tmp_path: Path) -> None:
     [
         (("--estimators", "oracle"), "no estimator 'oracle'"),
         (("--estimators", "topics-adjustment"), "common-topics is the experiment for it"),
-        (("--top", 0), "top 0.0 is not a percentage"),
-        (("--ci-prob", 1), "ci_prob 1.0 is not between 0 and 1"),
+        (("--top", 0), "top cannot be 0.0; above 0 and at most 100"),
+        (("--ci-prob", 1), "ci_prob cannot be 1.0; above 0 and below 1"),
         (("--prior", "nu=Normal(0,1)"), "no estimator asked for has a prior 'nu'"),
         (("-m", "MAP"), "MAP"),
     ],

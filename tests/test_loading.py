@@ -165,7 +165,7 @@ def test_pool_settings_are_passed_on(folder: Path) -> None:
 
     assert read().pooled_run_ids == toys.POOLED
     assert "u" in read(max_holes=2).pooled_run_ids
-    assert read(pool_depth=2).pool_depth == 2
+    assert read(known_depth=2).pool_depth == 2
     assert read(pooled_run_ids=["n1", "s1"]).pooled_run_ids == ("n1", "s1")
 
 
@@ -178,7 +178,7 @@ def test_file_ranks_are_read_for_rank_order(folder: Path) -> None:
             organizations=POOLED_ORGANIZATIONS,
             order=order,  # type: ignore[arg-type]
             pooled_run_ids=toys.POOLED,
-            pool_depth=3,
+            known_depth=3,
         )
         assert toys.ranking(collection, "n1", "1") == list(documents)
 

@@ -129,7 +129,7 @@ def test_runs_that_are_named_are_believed() -> None:
 
 
 def test_depth_of_named_runs_that_cannot_be_told() -> None:
-    with pytest.raises(InputError, match="cannot be told from the judgments; give pool_depth"):
+    with pytest.raises(InputError, match="cannot be told from the judgments; give the depth"):
         discover_pool(bare_toy(), pooled_run_ids=["u"])
 
 

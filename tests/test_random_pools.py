@@ -25,6 +25,7 @@ from bayespool.collection import Collection, DepthPool
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import ExperimentChangedWarning, InputError, PoolWarning
 from bayespool.estimates import Estimates
+from bayespool.estimators import parse_estimator
 from bayespool.experiment_plots import plot_common_topics, plot_pool_width, plot_run_types
 from bayespool.experiments import (
     CommonTopicsResult,
@@ -40,7 +41,6 @@ from bayespool.experiments.pool_width import _score_outside
 from bayespool.experiments.resampling import contributors, draw_pools, whole_pool, with_drawn_pool
 from bayespool.experiments.settings import Estimators
 from bayespool.measures import Precision, parse_measures
-from bayespool.scoring import parse_estimator
 from bayespool.simulation import load_example
 from bayespool.trec import read_run_types
 
@@ -344,20 +344,20 @@ def test_warnings_of_types_are_given_once(example: Collection) -> None:
     ("asked", "message"),
     [
         ({"widths": [21]}, "21 runs make no pool of width 21"),
-        ({"widths": [0]}, "a pool width of 0"),
-        ({"widths": []}, "make no pool"),
+        ({"widths": [0]}, "widths cannot be 0"),
+        ({"widths": []}, "widths cannot be empty"),
         ({"measures": "P@11"}, "P@11 looks deeper than the pools"),
         ({"pool_depth": 5}, "P@10 looks deeper than the pools, which are judged to depth 5"),
         ({"pool_depth": 11}, "pool depth 11"),
-        ({"n_samples": 0}, "0 samples"),
-        ({"n_targets": 0}, "0 runs to score"),
+        ({"n_samples": 0}, "n_samples cannot be 0"),
+        ({"n_targets": 0}, "n_targets cannot be 0"),
         ({"by": "team"}, "by cannot be 'team'"),
         ({"runs": "some"}, "runs cannot be 'some'"),
         ({"pool_type": "manual"}, "no run has the pool type 'manual'"),
         ({"target_type": "manual"}, "no run has the target type 'manual'"),
-        ({"run_types": {}}, "21 runs of the pool have no type"),
+        ({"run_types": {"x": "manual"}}, "21 runs of the pool have no type"),
         ({"estimators": "oracle"}, "no estimator 'oracle'"),
-        ({"colour": "blue"}, "unknown settings"),
+        ({"colour": "blue"}, "the experiment has .*n_targets"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(example: Collection, asked: dict[str, object], message: str) -> None:
@@ -488,9 +488,9 @@ def test_common_topics_are_the_same_for_the_same_seed(example: Collection) -> No
     ("asked", "message"),
     [
         ({"n_common": [21]}, "21 common topics: there are 20 topics"),
-        ({"n_common": [0]}, "a number of common topics of 0"),
-        ({"n_common": []}, "0 common topics"),
-        ({"n_topic_samples": 0}, "0 topic samples"),
+        ({"n_common": [0]}, "n_common cannot be 0"),
+        ({"n_common": []}, "n_common cannot be empty"),
+        ({"n_topic_samples": 0}, "n_topic_samples cannot be 0"),
     ],
 )
 def test_common_topics_that_cannot_be(example: Collection, asked: dict[str, object], message: str) -> None:
@@ -544,10 +544,10 @@ def test_estimators_keep_the_organizations_and_see_no_run_of_the_type(example: C
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"run_types": {}}, "21 runs of the pool have no type"),
+        ({"run_types": {"x": "manual"}}, "21 runs of the pool have no type"),
         ({"run_types": dict.fromkeys(load_example().run_ids, "manual")}, "are of type 'manual'"),
         ({"types": ["interactive"]}, "has the type 'interactive'"),
-        ({"types": []}, "no type to leave out"),
+        ({"types": []}, "types cannot be empty"),
     ],
 )
 def test_types_that_cannot_be(example: Collection, asked: dict[str, object], message: str) -> None:

@@ -136,7 +136,11 @@ def test_run_types_writes_what_the_library_finds(
     [
         ("pool-width", ("--widths", "2,many"), "--widths 2,many: not whole numbers"),
         ("pool-width", ("--widths", 30), "21 runs make no pool of width 30"),
-        ("pool-width", ("--target-type", "manual"), "need the types of the runs; give --run-types"),
+        (
+            "pool-width",
+            ("--target-type", "manual"),
+            "no run has the target type 'manual'; give the types of the runs",
+        ),
         ("pool-width", ("--jobs", 0), "--jobs 0"),
         ("pool-width", ("--output", "/no/such/folder"), "there is no folder"),
         ("pool-width", ("-m", "P@20"), "P@20 looks deeper than the pools"),

@@ -17,9 +17,10 @@ from toys import toy_collection
 
 from bayespool.errors import OutputError
 from bayespool.estimates import Estimates
+from bayespool.estimators import DEFAULT_ESTIMATORS
 from bayespool.measures import parse_measures
 from bayespool.report import check_output, print_scores, write_scores
-from bayespool.scoring import DEFAULT_ESTIMATORS, Scores, score
+from bayespool.scoring import Scores, score
 from bayespool.simulation import load_example
 
 POINT = [name for name in DEFAULT_ESTIMATORS if not name.startswith("posterior")]

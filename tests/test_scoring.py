@@ -19,9 +19,10 @@ from bayespool.corrections import Background, Interpolated, TopicsAdjustment
 from bayespool.counts import judgment_counts
 from bayespool.errors import DiagnosticsWarning, InputError, InputWarning
 from bayespool.estimates import Diagnostics, Estimates, Estimator
+from bayespool.estimators import DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, parse_estimator
 from bayespool.measures import Precision
 from bayespool.posterior import PosteriorEstimator
-from bayespool.scoring import DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, Scores, parse_estimator, score
+from bayespool.scoring import Scores, score
 from bayespool.simulation import load_example, simulate_example
 from bayespool.values import Values
 
@@ -213,6 +214,7 @@ def test_same_call_gives_the_same_tables() -> None:
 # --- which runs, which measures ----------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 def test_runs_to_score() -> None:
     example = load_example()
     chosen = ["background"]
@@ -257,7 +259,7 @@ def test_estimand_moves_bounds_and_every_estimate() -> None:
     assert b["residual"].tolist() == pytest.approx(
         [n / 300 for n in judgment_counts(example, TARGETS, cutoffs=10).n_unjudged.sum(axis=(1, 2))]
     )
-    with pytest.raises(InputError, match="no estimand 'everything'"):
+    with pytest.raises(InputError, match="estimand cannot be 'everything'"):
         score(example, None, estimators=["background"], estimand="everything")  # type: ignore[arg-type]
 
 
@@ -447,7 +449,9 @@ def test_text_that_is_no_estimator_is_refused(text: str, message: str) -> None:
 
 def test_unknown_settings_are_refused_before_any_work() -> None:
     stages: list[str] = []
-    with pytest.raises(InputError, match=r"unknown settings \['cutoff', 'model'\]; known: chains, draws"):
+    with pytest.raises(
+        InputError, match=r"unknown settings \['cutoff', 'model'\]; score has .*estimators have chains, draws"
+    ):
         score(load_example(), None, model="smoothed", cutoff=3, report=stages.append)
     with pytest.raises(InputError, match="no estimator 'foreground'"):
         score(load_example(), None, estimators=["background", "foreground"], report=stages.append)
@@ -464,7 +468,7 @@ def test_two_estimators_of_one_name_are_refused() -> None:
 
 @pytest.mark.parametrize("ci_prob", [0.0, 1.0, -0.5, 95.0, float("nan")])
 def test_probability_of_an_interval_is_one(ci_prob: float) -> None:
-    with pytest.raises(InputError, match="is not between 0 and 1"):
+    with pytest.raises(InputError, match=r"ci_prob cannot be .*; above 0 and below 1"):
         score(load_example(), None, estimators=["background"], ci_prob=ci_prob)
 
 

@@ -3,49 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
-from bayespool.cli.options import (
-    Chains,
-    Engine,
-    Lenient,
-    MaxHoles,
-    Measures,
-    NegativeOption,
-    OrderOption,
-    Organizations,
-    Pool,
-    PoolDepth,
-    PooledRuns,
-    Priors,
-    RunIdFrom,
-    Seed,
-    Threshold,
-    Tune,
-    parse_priors,
-    split_list,
-    stage_progress,
-    with_threshold,
-)
+from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.options import Figures, Pool, read_files, stage_progress
 from bayespool.errors import InputError
-
-if TYPE_CHECKING:
-    from bayespool.collection import Collection
+from bayespool.options import ReadingSettings, SamplingSettings
+from bayespool.settings import CheckingSettings
 
 __all__ = ["check"]
 
 
+@from_settings
 def check(
+    asked: Annotated[Asked, CheckingSettings],
+    sampling: Annotated[Asked, SamplingSettings, {"draws": 500}],
+    reading: Annotated[Asked, ReadingSettings],
     qrels: Annotated[Path | None, typer.Option(help="Relevance judgments; not needed for --sbc.")] = None,
     pool: Pool = None,
-    organizations: Organizations = None,
-    measure: Measures = ["P@10"],  # noqa: B006 - typer copies it
-    relevance_threshold: Threshold = None,
-    models: Annotated[
-        str | None, typer.Option(help="Comma-separated models, such as ratio,evidence; default: all.")
-    ] = None,
     sbc: Annotated[
         bool,
         typer.Option(
@@ -59,21 +36,6 @@ def check(
         typer.Option("--compare-engines", help="Laplace against NUTS on held-out organizations instead."),
     ] = False,
     simulations: Annotated[int, typer.Option(help="Data sets per model of --sbc.", min=1)] = 200,
-    folds: Annotated[int, typer.Option(help="Folds of organizations, at most one for each.", min=2)] = 5,
-    prior: Priors = None,
-    engine: Engine = "laplace",
-    draws: Annotated[
-        int, typer.Option(help="Posterior draws per chain; laplace draws that many times the chains.", min=1)
-    ] = 500,
-    tune: Tune = 1000,
-    chains: Chains = 4,
-    seed: Seed = 1,
-    order: OrderOption = "score",
-    run_id: RunIdFrom = "file",
-    negative: NegativeOption = "listed",
-    pool_depth: PoolDepth = None,
-    max_holes: MaxHoles = None,
-    pooled_runs: PooledRuns = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -82,10 +44,7 @@ def check(
             help="Folder for tables, figures and the draws of each model as NetCDF for ArviZ.",
         ),
     ] = None,
-    figures: Annotated[
-        Literal["png", "svg", "none"], typer.Option(help="Kind of figures in the output folder.")
-    ] = "png",
-    lenient: Lenient = False,
+    figures: Figures = "png",
 ) -> None:
     """Check the models on a pool: predict organizations that are held out, calibration, comparison of models.
 
@@ -103,32 +62,20 @@ def check(
     if output is not None:
         what = report.SELF_CALIBRATION if sbc else report.ENGINES if compare_engines else report.CHECK
         check_folder(output, what)
-    chosen = checking.checked_models(MODEL_NAMES if models is None else split_list(models))
-    measures = [with_threshold(m, relevance_threshold) for m in measure]
+    asked["models"] = checking.checked_models(asked["models"] or MODEL_NAMES)
+    measures, n_folds = asked.pop("measures"), asked.pop("n_folds")
     if sbc and len(measures) > 1:
         raise InputError("--sbc takes one measure")
-    settings: dict[str, Any] = {"models": chosen, "priors": parse_priors(prior), "random_seed": seed}
+    engine = sampling.pop("engine")
+    asked["priors"] = sampling.pop("priors") or {}
     done: Any
     show: Any
     write: Any
     with stage_progress() as say:
-        settings["report"] = say
+        asked["report"] = say
         collection = None
         if qrels is not None:
-            collection = _read(
-                say,
-                qrels,
-                pool=None if pool is None else [str(p) for p in pool],
-                organizations=organizations,
-                order=order,
-                run_id=run_id,
-                negative=negative,
-                pool_depth=pool_depth,
-                max_holes=max_holes,
-                pooled_run_ids=None if pooled_runs is None else split_list(pooled_runs),
-                strict=not lenient,
-            )
-        sampling: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "n_folds": folds}
+            collection, _ = read_files(qrels, [], pool, say, **reading)
         if sbc:
             show, write = report.print_self_calibration, report.write_self_calibration
             done = checking.self_calibrate(
@@ -136,30 +83,25 @@ def check(
                 n_simulations=simulations,
                 collection=collection,
                 measure=measures[0],
-                **settings,
+                **asked,
             )
         elif collection is None:
             raise InputError("--qrels is missing", hint="only --sbc needs no files")
         elif compare_engines:
             show, write = report.print_engines, report.write_engines
-            done = checking.compare_engines(collection, measures, **sampling, **settings)
+            done = checking.compare_engines(collection, measures, n_folds=n_folds, **sampling, **asked)
         else:
             show, write = report.print_checks, report.write_checks
             done = checking.check_models(
-                collection, measures, engine=engine, containers=output is not None, **sampling, **settings
+                collection,
+                measures,
+                engine=engine,
+                containers=output is not None,
+                n_folds=n_folds,
+                **sampling,
+                **asked,
             )
         if output is not None:
             say(f"writing {output}")
             write(done, output, figures=figures)
     show(done, Console())
-
-
-def _read(say: Any, qrels: Path, **settings: Any) -> Collection:
-    from bayespool.loading import read_collection
-    from bayespool.pool import describe_pool
-
-    collection = read_collection(
-        qrels, progress=lambda done, total: say(f"reading runs: {done} of {total}"), **settings
-    )
-    typer.echo(f"pool: {describe_pool(collection).text()}", err=True)
-    return collection

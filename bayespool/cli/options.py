@@ -1,9 +1,9 @@
-"""Options that several commands share, and what becomes of their texts."""
+"""Files and folders that several commands share, reading them, and saying how far the work is."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,79 +17,23 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CampaignRuns",
-    "Chains",
-    "CiProb",
-    "Draws",
-    "EachItsOwn",
-    "Engine",
-    "EstimandOption",
-    "Estimators",
     "Figures",
+    "Folder",
     "Jobs",
-    "KnownDepth",
-    "Lenient",
-    "MaxHoles",
-    "Measures",
-    "NegativeOption",
-    "OrderOption",
-    "Organizations",
     "Output",
-    "OwnJudgments",
     "PerTopic",
     "Pool",
-    "PoolDepth",
-    "PooledRuns",
-    "Priors",
     "QrelsFile",
-    "RunIdFrom",
-    "Seed",
-    "Threshold",
-    "Tune",
     "check_experiment",
-    "chosen_estimators",
     "count_progress",
     "is_interruption",
-    "parse_priors",
     "read_campaign",
-    "split_list",
+    "read_files",
+    "say_unpooled",
     "stage_progress",
     "told_when_interrupted",
-    "with_threshold",
 ]
 
-
-Measures = Annotated[
-    list[str], typer.Option("--measure", "-m", help="P@10, P(rel=2)@10, …; may be repeated.")
-]
-Estimators = Annotated[
-    str | None,
-    typer.Option(
-        help="Comma-separated names with settings in parentheses: background(e=0.05),posterior-smoothed."
-    ),
-]
-Priors = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--prior", help="Replace a prior: mu=Normal(-2,1); the model pages name them; may be repeated."
-    ),
-]
-Engine = Annotated[
-    Literal["laplace", "nuts"], typer.Option(help="Fast approximation, or the reference sampler.")
-]
-Draws = Annotated[
-    int, typer.Option(help="Posterior draws per chain; laplace draws that many times the chains.", min=1)
-]
-Tune = Annotated[int, typer.Option(help="Tuning draws per chain.", min=1)]
-Chains = Annotated[int, typer.Option(help="Chains.", min=1)]
-Seed = Annotated[int, typer.Option(help="Random seed; the same inputs and seed give the same bytes.", min=0)]
-CiProb = Annotated[float, typer.Option(help="Probability of the intervals.")]
-PerTopic = Annotated[bool, typer.Option("--per-topic", help="One row per run and topic.")]
-Output = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--output", "-o", help="Also write the table to a .csv, .json or .parquet file; may be repeated."
-    ),
-]
 
 QrelsFile = Annotated[Path, typer.Option(help="Relevance judgments.")]
 Pool = Annotated[
@@ -98,108 +42,24 @@ Pool = Annotated[
 CampaignRuns = Annotated[
     list[Path], typer.Option(help="Runs of the campaign: folder, glob or file; may be repeated.")
 ]
-Organizations = Annotated[
-    Path | None, typer.Option(help="Who submitted which run: CSV with run_id,organization, or XML.")
+PerTopic = Annotated[bool, typer.Option("--per-topic", help="One row per run and topic.")]
+Output = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output", "-o", help="Also write the table to a .csv, .json or .parquet file; may be repeated."
+    ),
 ]
-OwnJudgments = Annotated[
+Folder = Annotated[
     Path | None,
-    typer.Option(help="Judgments of your own, as qrels, on documents of the runs that nobody had judged."),
-]
-EachItsOwn = Annotated[
-    bool,
     typer.Option(
-        "--each-its-own", help="The runs are of an organization each, where the list does not name theirs."
+        "--output",
+        "-o",
+        help="Folder for tables, settings and figures. Finished work is kept there: a command that was "
+        "interrupted goes on where it stopped.",
     ),
-]
-NegativeOption = Annotated[
-    Literal["listed", "unjudged", "nonrelevant"],
-    typer.Option(
-        help="Negative relevance: -1 in the pool and unjudged, less nonrelevant (listed); or all of it alike."
-    ),
-]
-Threshold = Annotated[
-    int | None,
-    typer.Option(help="Smallest relevance that counts, for measures that do not say rel= themselves.", min=1),
-]
-EstimandOption = Annotated[
-    Literal["complete", "pooled"],
-    typer.Option(help="Impute all unjudged documents in the top n, or only those within the pool depth."),
-]
-OrderOption = Annotated[
-    Literal["score", "rank"], typer.Option(help="trec_eval's order by score, or the ranks of the files.")
-]
-RunIdFrom = Annotated[Literal["file", "tag"], typer.Option(help="Name runs by their files or by their tags.")]
-PoolDepth = Annotated[int | None, typer.Option(help="Pool depth, if known; else discovered.", min=1)]
-KnownDepth = Annotated[
-    int | None, typer.Option(help="Depth that was judged, if known; else discovered.", min=1)
-]
-MaxHoles = Annotated[
-    int | None,
-    typer.Option(
-        help="Unjudged documents per topic that a pooled run may have; default: pool depth // 20.", min=0
-    ),
-]
-PooledRuns = Annotated[
-    str | None, typer.Option(help="Comma-separated ids of the pooled runs, if known; else discovered.")
 ]
 Jobs = Annotated[int, typer.Option(help="Processes; -1 for one per core.")]
 Figures = Annotated[Literal["png", "svg", "none"], typer.Option(help="Kind of figures in the output folder.")]
-Lenient = Annotated[
-    bool,
-    typer.Option("--lenient", help="Skip lines that cannot be used, and report them, instead of stopping."),
-]
-
-
-def with_threshold(measure: str, threshold: int | None) -> str:
-    """The measure with a threshold where it names none itself."""
-    from bayespool.measures import Precision, parse_measure
-
-    parsed = parse_measure(measure)
-    return str(
-        Precision(parsed.cutoff, threshold) if threshold is not None and "rel=" not in measure else parsed
-    )
-
-
-def chosen_estimators(text: str | None, common_topics: str | None) -> list[str] | None:
-    """Names of estimators, with the topics adjustment where common topics are given; all are known."""
-    from bayespool.scoring import DEFAULT_ESTIMATORS, parse_estimator
-
-    names = list(DEFAULT_ESTIMATORS) if text is None else split_list(text)
-    if common_topics is not None:
-        topics = tuple(t.strip() for t in common_topics.split(",") if t.strip())
-        place = len([n for n in names if not n.startswith("posterior")])
-        if "topics-adjustment" in names:
-            place = names.index("topics-adjustment")
-            del names[place]
-        names.insert(place, f"topics-adjustment(common_query_ids={topics!r})")
-    for name in names:
-        parse_estimator(name)
-    return names
-
-
-def split_list(text: str) -> list[str]:
-    """Split at commas outside parentheses."""
-    parts, depth = [""], 0
-    for char in text:
-        depth += (char == "(") - (char == ")")
-        if char == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return [part.strip() for part in parts if part.strip()]
-
-
-def parse_priors(given: list[str] | None) -> dict[str, str]:
-    """Priors by variable from texts such as ``mu=Normal(-2,1)``."""
-    priors = {}
-    for text in given or []:
-        name, found, distribution = text.partition("=")
-        if not found:
-            raise InputError(
-                f"prior {text!r} is not of the form name=Distribution(…)", hint="for example mu=Normal(-2,1)"
-            )
-        priors[name.strip()] = distribution.strip()
-    return priors
 
 
 def check_experiment(jobs: int, output: Path | None, experiment: str) -> None:
@@ -212,27 +72,53 @@ def check_experiment(jobs: int, output: Path | None, experiment: str) -> None:
         check_folder(output, experiment)
 
 
-def read_campaign(
-    qrels: Path, pool: list[Path], *, lenient: bool, pooled_runs: str | None, **settings: Any
-) -> Collection:
-    """The collection of an experiment, which only the campaign's runs are in; says what the pool is.
+def read_files(
+    qrels: Path,
+    runs: list[Path],
+    pool: list[Path] | None,
+    say: Callable[[str], None],
+    **reading: Any,
+) -> tuple[Collection, tuple[str, ...]]:
+    """The collection that is read, and the runs to score. Says what the pool is.
 
-    ``settings`` are those of `bayespool.loading.read_collection`.
+    ``reading`` are arguments of `bayespool.loading.read_collection`.
     """
     from bayespool.loading import read_collection
     from bayespool.pool import describe_pool
 
-    with stage_progress() as say:
-        collection = read_collection(
-            qrels,
-            pool=[str(p) for p in pool],
-            pooled_run_ids=None if pooled_runs is None else split_list(pooled_runs),
-            strict=not lenient,
-            progress=lambda done, total: say(f"reading runs: {done} of {total}"),
-            **settings,
-        )
+    collection = read_collection(
+        qrels,
+        [str(r) for r in runs],
+        pool=None if pool is None else [str(p) for p in pool],
+        progress=lambda done, total: say(f"reading runs: {done} of {total}"),
+        **reading,
+    )
     typer.echo(f"pool: {describe_pool(collection).text()}", err=True)
-    return collection
+    return collection, collection.given_run_ids
+
+
+def read_campaign(qrels: Path, pool: list[Path], **reading: Any) -> Collection:
+    """The collection of an experiment, which only the campaign's runs are in."""
+    with stage_progress() as say:
+        return read_files(qrels, [], pool, say, **reading)[0]
+
+
+def say_unpooled(collection: Collection, asked: Mapping[str, Any]) -> None:
+    """Say what ``--unpool`` takes out of the pool."""
+    from bayespool.pool import describe_pool, take_out
+
+    if not asked["unpool"]:
+        return
+    smaller, taken = take_out(collection, asked["unpool"], by=asked["unpool_by"])
+    left = set(smaller.pooled_run_ids)
+    gone = [run for run in collection.pooled_run_ids if run not in left]
+    n_judgments = describe_pool(collection).n_judged - describe_pool(smaller).n_judged
+    typer.echo(
+        f"taken out of the pool: {', '.join(dict.fromkeys(taken.values()))} ({', '.join(gone)}), "
+        f"and {n_judgments} judgments of documents that nobody else brought",
+        err=True,
+    )
+    typer.echo(f"pool then: {describe_pool(smaller).text()}", err=True)
 
 
 def is_interruption(error: BaseException) -> bool:

@@ -8,74 +8,47 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.options import (
-    Chains,
-    CiProb,
-    Draws,
-    EachItsOwn,
-    Engine,
-    EstimandOption,
-    Estimators,
-    Lenient,
-    MaxHoles,
-    Measures,
-    NegativeOption,
-    OrderOption,
-    Organizations,
     Output,
-    OwnJudgments,
     PerTopic,
     Pool,
-    PoolDepth,
-    PooledRuns,
-    Priors,
     QrelsFile,
-    RunIdFrom,
-    Seed,
-    Threshold,
-    Tune,
-    chosen_estimators,
-    parse_priors,
-    split_list,
+    read_files,
+    say_unpooled,
     stage_progress,
-    with_threshold,
 )
+from bayespool.errors import InputError
+from bayespool.options import ReadingRunsSettings, SamplingSettings
+from bayespool.settings import DemoSettings, ScoreSettings
 
 if TYPE_CHECKING:
+    from bayespool.collection import Collection
     from bayespool.scoring import Scores
 
 __all__ = ["demo", "score"]
 
 
+@from_settings
 def score(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Run files to score, in TREC format (also .gz, .xz, .zst); folders and globs too."
-        ),
-    ],
     qrels: QrelsFile,
+    asked: Annotated[Asked, ScoreSettings],
+    sampling: Annotated[Asked, SamplingSettings],
+    reading: Annotated[Asked, ReadingRunsSettings],
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Run files to score, in TREC format (also .gz, .xz, .zst); folders and globs too. With "
+            "--unpool there need be none."
+        ),
+    ] = None,
     pool: Pool = None,
-    organizations: Organizations = None,
-    each_its_own: EachItsOwn = False,
-    own_judgments: OwnJudgments = None,
-    measure: Measures = ["P@10"],  # noqa: B006 - typer copies it
-    relevance_threshold: Threshold = None,
-    estimators: Estimators = None,
-    prior: Priors = None,
-    engine: Engine = "laplace",
-    draws: Draws = 1000,
-    tune: Tune = 1000,
-    chains: Chains = 4,
-    seed: Seed = 1,
-    ci_prob: CiProb = 0.95,
-    estimand: EstimandOption = "complete",
-    order: OrderOption = "score",
-    run_id: RunIdFrom = "file",
-    negative: NegativeOption = "listed",
-    pool_depth: PoolDepth = None,
-    max_holes: MaxHoles = None,
-    pooled_runs: PooledRuns = None,
+    own_judgments: Annotated[
+        Path | None,
+        typer.Option(
+            help="Judgments of your own, as qrels, on documents of the runs that nobody had judged."
+        ),
+    ] = None,
     common_topics: Annotated[
         str | None,
         typer.Option(
@@ -84,63 +57,30 @@ def score(
     ] = None,
     per_topic: PerTopic = False,
     output: Output = None,
-    lenient: Lenient = False,
 ) -> None:
     """Score runs: P@n as trec_eval gives it, its bounds, the papers' corrections, and the posterior with its
     interval.
 
     Without --pool the posterior rests on informative priors alone, and the notes say so.
     """
-    from bayespool.loading import read_collection
     from bayespool.report import check_output
 
     for path in output or []:
         check_output(path)
-    measures = [with_threshold(m, relevance_threshold) for m in measure]
-    chosen = chosen_estimators(estimators, common_topics)
+    if not runs and not asked["unpool"]:
+        raise InputError("no run to score", hint="name run files, or runs of the pool with --unpool")
+    asked["estimators"] = _estimators(asked["estimators"], common_topics)
     with stage_progress() as say:
-        collection = read_collection(
-            qrels,
-            [str(r) for r in runs],
-            pool=None if pool is None else [str(p) for p in pool],
-            organizations=organizations,
-            each_its_own=each_its_own,
-            own_judgments=own_judgments,
-            order=order,
-            run_id=run_id,
-            negative=negative,
-            pool_depth=pool_depth,
-            max_holes=max_holes,
-            pooled_run_ids=None if pooled_runs is None else split_list(pooled_runs),
-            strict=not lenient,
-            progress=lambda done, total: say(f"reading runs: {done} of {total}"),
-        )
-        scores = _score(
-            collection,
-            collection.given_run_ids,
-            measures,
-            chosen,
-            say,
-            ci_prob=ci_prob,
-            estimand=estimand,
-            priors=parse_priors(prior),
-            engine=engine,
-            draws=draws,
-            tune=tune,
-            chains=chains,
-            random_seed=seed,
-        )
+        collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
+        say_unpooled(collection, asked)
+        scores = _score(collection, targets, say, **asked, **sampling)
     _show(scores, output, per_topic=per_topic)
 
 
+@from_settings
 def demo(
-    measure: Measures = ["P@5", "P@10"],  # noqa: B006 - typer copies it
-    estimators: Estimators = None,
-    engine: Engine = "laplace",
-    draws: Draws = 1000,
-    tune: Tune = 1000,
-    chains: Chains = 4,
-    seed: Seed = 1,
+    asked: Annotated[Asked, DemoSettings],
+    sampling: Annotated[Asked, SamplingSettings],
     per_topic: PerTopic = False,
     output: Output = None,
     write: Annotated[
@@ -149,6 +89,7 @@ def demo(
     ] = None,
 ) -> None:
     """Score the two unpooled runs of the embedded example, a simulated collection whose truth is known."""
+    from bayespool.pool import describe_pool
     from bayespool.report import check_output
     from bayespool.simulation import simulate_example
 
@@ -163,17 +104,13 @@ def demo(
     for path in output or []:
         check_output(path)
     with stage_progress() as say:
+        typer.echo(f"pool: {describe_pool(example.collection)}", err=True)
         scores = _score(
             example.collection,
-            list(example.new_run_ids),
-            measure,
-            chosen_estimators(estimators, None),
+            example.new_run_ids,
             say,
-            engine=engine,
-            draws=draws,
-            tune=tune,
-            chains=chains,
-            random_seed=seed,
+            **asked | {"estimators": _estimators(asked["estimators"], None)},
+            **sampling,
         )
     _show(scores, output, per_topic=per_topic)
     if not per_topic:
@@ -181,25 +118,28 @@ def demo(
 
 
 def _score(
-    collection: Any,
-    targets: Sequence[str],
-    measures: list[str],
-    estimators: list[str] | None,
-    say: Callable[[str], None],
-    **settings: Any,
+    collection: Collection, targets: Sequence[str], say: Callable[[str], None], **asked: Any
 ) -> Scores:
-    from bayespool.pool import describe_pool
-    from bayespool.scoring import DEFAULT_ESTIMATORS, score
+    from bayespool.scoring import score
 
-    typer.echo(f"pool: {describe_pool(collection).text()}", err=True)
-    return score(
-        collection,
-        targets,
-        measures,
-        estimators=DEFAULT_ESTIMATORS if estimators is None else estimators,
-        report=say,
-        **settings,
-    )
+    return score(collection, targets, report=say, **asked)
+
+
+def _estimators(given: list[str], common_topics: str | None) -> list[str]:
+    """Names of estimators, with the topics adjustment where common topics are given; all are known."""
+    from bayespool.estimators import named_estimators, parse_estimator
+
+    names = [str(name) for name in named_estimators(given)]
+    if common_topics is not None:
+        topics = tuple(t.strip() for t in common_topics.split(",") if t.strip())
+        place = len([n for n in names if not n.startswith("posterior")])
+        if "topics-adjustment" in names:
+            place = names.index("topics-adjustment")
+            del names[place]
+        names.insert(place, f"topics-adjustment(common_query_ids={topics!r})")
+    for name in names:
+        parse_estimator(name)
+    return names
 
 
 def _show(scores: Scores, output: list[Path] | None, *, per_topic: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, get_args
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +21,17 @@ from bayespool.comparisons.significance import (
     Control,
     SignificanceTest,
     adjust_p_values,
-    check_level,
     p_values,
 )
+from bayespool.counts import Estimand
 from bayespool.errors import InputError
 from bayespool.estimates import Estimates, Estimator
+from bayespool.estimators import named_estimators
 from bayespool.measures import Measure
+from bayespool.options import documented
 from bayespool.posterior.randomness import key_of
 from bayespool.scoring import Scores, score
+from bayespool.settings import ComparingSettings
 from bayespool.values import DEFAULT_CI_PROB
 
 __all__ = ["DEFAULT_COMPARED", "compare", "compare_scores"]
@@ -38,17 +41,22 @@ DEFAULT_COMPARED = (AS_THEY_STAND, "posterior-combined")
 FloatArray = npt.NDArray[np.float64]
 
 
+@documented(ComparingSettings)
 def compare(
     collection: Collection,
     run_ids: Iterable[str] | None = None,
     measures: object = "P@10",
     *,
-    estimators: Sequence[str | Estimator] = DEFAULT_COMPARED,
+    estimators: str | Sequence[str | Estimator] = DEFAULT_COMPARED,
     scopes: Sequence[Scope] = ("these-topics", "population"),
     tests: Sequence[SignificanceTest] = ("paired-t",),
     level: float = 0.05,
     control: Control = "holm",
     rope: float = 0.01,
+    unpool: str | Iterable[str] | None = None,
+    unpool_by: Literal["organization", "run"] = "organization",
+    pool_depth: int | None = None,
+    estimand: Estimand = "complete",
     ci_prob: float = DEFAULT_CI_PROB,
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
@@ -60,26 +68,14 @@ def compare(
     ----------
     collection : Collection
     run_ids : iterable of str, optional
-        Two or more. Default: the runs that were not pooled.
+        Two or more, with those of ``unpool``. Default: the runs that were not pooled, or with ``unpool`` none
+        but those named there.
     measures : measure or iterable of measures
-    estimators : sequence of str or Estimator
-        Names (`bayespool.scoring.parse_estimator`) or estimators; ``lower-bound``, the scores as they stand,
-        is always among them.
-    scopes : sequence of {"these-topics", "population"}
-        What the differences and ranks of methods with draws speak of.
-    tests : sequence of {"paired-t", "wilcoxon", "randomisation", "tukey-hsd"}
-    level : float in (0, 1), default 0.05
-        Significant is an adjusted p-value of at most this.
-    control : {"holm", "benjamini-hochberg", "none"}
-        Adjustment over the family of all pairs of the runs given.
-    rope : float, default 0.01
-        Region of practical equivalence: a difference up to this is practically none.
-    ci_prob : float in (0, 1), default 0.95
-    random_seed : int
+    {options}
     report : callable, optional
         Called with a line on each stage of the work as it begins.
     **settings
-        Of the named estimators: ``draws``, ``chains``, ``estimand``, ``priors``, ….
+        Of the named estimators: ``draws``, ``chains``, ``priors``, ….
 
     Returns
     -------
@@ -107,15 +103,20 @@ def compare(
     posterior-combined these-topics           1.0
     posterior-combined   population           1.0
     """
-    names = [str(e if isinstance(e, str) else e.name).partition("(")[0] for e in estimators]
+    asked = named_estimators(estimators)
+    names = [str(e if isinstance(e, str) else e.name).partition("(")[0] for e in asked]
     if AS_THEY_STAND not in names:
-        estimators = (AS_THEY_STAND, *estimators)
+        asked = (AS_THEY_STAND, *asked)
     _check(scopes, tests, control, level, rope)
     scores = score(
         collection,
         run_ids,
         measures,
-        estimators=estimators,
+        estimators=asked,
+        unpool=unpool,
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
+        estimand=estimand,
         ci_prob=ci_prob,
         random_seed=random_seed,
         report=report,
@@ -206,15 +207,10 @@ def _over_draws(e: Estimates, scope: Scope, ci_prob: float, rope: float, random_
     return compare_draws(values, ci_prob=ci_prob, rope=rope, unit=e.draws.unit)
 
 
-def _check(scopes: Sequence[str], tests: Sequence[str], control: str, level: float, rope: float) -> None:
-    for given, known, what in ((scopes, Scope, "scope"), (tests, SignificanceTest, "test")):
+def _check(
+    scopes: Sequence[Scope], tests: Sequence[SignificanceTest], control: Control, level: float, rope: float
+) -> None:
+    for given, what in ((scopes, "scopes"), (tests, "tests")):
         if isinstance(given, str) or not given:
-            raise InputError(f"no {what}s given as a sequence", hint=f"known: {', '.join(get_args(known))}")
-        for name in given:
-            if name not in get_args(known):
-                raise InputError(f"no {what} {name!r}", hint=f"known: {', '.join(get_args(known))}")
-    if control not in get_args(Control):
-        raise InputError(f"no control {control!r}", hint=f"known: {', '.join(get_args(Control))}")
-    check_level(level)
-    if not rope >= 0:
-        raise InputError(f"a region of practical equivalence cannot reach to {rope}")
+            raise InputError(f"{what} cannot be {given!r}", hint="give a sequence of one or more")
+    ComparingSettings(scopes=tuple(scopes), tests=tuple(tests), control=control, level=level, rope=rope)

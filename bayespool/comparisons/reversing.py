@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -24,16 +24,17 @@ from bayespool.comparisons.significance import (
     Control,
     SignificanceTest,
     adjust_p_values,
-    check_level,
     p_values,
 )
 from bayespool.corrections import Constants, Interpolated, LowerBound, Smoothed, fit_constants
 from bayespool.counts import bounds
 from bayespool.errors import InputError
 from bayespool.estimates import Estimates, Estimator, ask
-from bayespool.estimators import parse_estimator, refuse_idle_priors
+from bayespool.estimators import named_estimators, parse_estimator, refuse_idle_priors
 from bayespool.measures import Measure, parse_measure
+from bayespool.options import documented, options_of
 from bayespool.posterior import PosteriorEstimator
+from bayespool.settings import ReversalSettings
 
 __all__ = ["FIT_JUDGMENTS", "reversals"]
 
@@ -43,6 +44,7 @@ FIT_JUDGMENTS = (1_000, 2_000, 4_000, 10_000, 20_000, 40_000)
 _FITTED = {"interpolated": Interpolated, "smoothed": Smoothed}
 
 
+@documented(ReversalSettings)
 def reversals(
     collection: Collection,
     run_ids: Iterable[str] | None = None,
@@ -69,27 +71,7 @@ def reversals(
         Runs whose pairs are looked at; default: all. Pooled ones are the contributing group, the others the
         non-contributing one, and pairs are formed within a group of two or more.
     measure : measure
-    judgments : sequence of int
-        Sizes of the smaller sets (`bayespool.comparisons.judgment_subset`); those not smaller than all
-        judgments are passed over.
-    estimators : sequence of str or Estimator
-        Beside ``lower-bound``, the scores as they stand, which is always there.
-    fitted : bool, default True
-        Add ``interpolated fitted`` and ``smoothed fitted`` for those of the two that are asked for: with the
-        constants of least RMSE on the contributing runs against all judgments, over the sizes
-        `FIT_JUDGMENTS`, or over ``judgments`` where there are no more judgments than that. The paper does
-        so, in hindsight; nobody has these constants before judging.
-    announce : sequence of float in [0.5, 1]
-        For each method with draws, a test that is repeated in every draw, and each of these shares, one more
-        method, named like ``posterior-combined>=0.95``, takes a pair as significant if it is so, the same
-        way, in that share of the completed judgments or more. The method without a share tests posterior
-        means, which takes the imputed for known and topics for more alike than they are.
-    test : {"paired-t", "wilcoxon", "randomisation", "tukey-hsd"}
-    level : float in (0, 1), default 0.01
-        The paper's.
-    control : {"none", "holm", "benjamini-hochberg"}
-        Over all pairs of a group; the paper uses none.
-    random_seed : int
+    {options}
     report : callable, optional
         Called with a line on each stage of the work as it begins.
     **settings
@@ -126,11 +108,14 @@ def reversals(
        smoothed         0.210              0.39     0.010
     """
     parsed = parse_measure(measure)
-    check_level(level)
-    if test not in get_args(SignificanceTest):
-        raise InputError(f"no test {test!r}", hint=f"known: {', '.join(get_args(SignificanceTest))}")
-    if wrong := [share for share in announce if not 0.5 <= share <= 1]:
-        raise InputError(f"pairs cannot be announced at a share of {wrong[0]}", hint="0.5 to 1")
+    ReversalSettings(
+        judgments=tuple(judgments),
+        announce=tuple(announce),
+        test=test,
+        level=level,
+        control=control,
+        random_seed=random_seed,
+    )
     if test == "tukey-hsd":
         control = "none"
     chosen = _methods(estimators, random_seed=random_seed, **settings)
@@ -199,9 +184,13 @@ def _methods(estimators: Sequence[str | Estimator], **settings: Any) -> dict[str
     """Estimators by name, the scores as they stand first."""
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model"}
     if unknown := set(settings) - known:
-        raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
+        raise InputError(
+            f"unknown settings {sorted(unknown)}",
+            hint=f"reversals has {', '.join(options_of(ReversalSettings))}; "
+            f"estimators have {', '.join(sorted(known - {'random_seed'}))}",
+        )
     chosen: dict[str, Estimator] = {AS_THEY_STAND: LowerBound()}
-    for one in estimators:
+    for one in named_estimators(estimators):
         estimator = parse_estimator(one, **settings)
         if estimator.name in chosen and estimator.name != AS_THEY_STAND:
             raise InputError(f"two estimators are called {estimator.name!r}", hint="ask for one of them")

@@ -3,7 +3,6 @@
 from bayespool.experiments.calibration import central_share, covered, crps, pit_range
 from bayespool.experiments.common_topics import (
     CommonTopicsResult,
-    CommonTopicsSettings,
     common_topics_errors,
     vary_common_topics,
 )
@@ -17,11 +16,17 @@ from bayespool.experiments.error_measures import (
 )
 from bayespool.experiments.from_frames import mae_by_cutoff, n_above_bounds, n_unknown_documents
 from bayespool.experiments.leaving_out import leave_out
-from bayespool.experiments.pool_width import PoolWidthResult, PoolWidthSettings, vary_pool_width
+from bayespool.experiments.pool_width import PoolWidthResult, vary_pool_width
 from bayespool.experiments.reliability import Reliability, reliability
 from bayespool.experiments.results import LeaveOutResult
-from bayespool.experiments.run_types import RunTypesResult, RunTypesSettings, leave_types_out
-from bayespool.experiments.settings import ALL_ESTIMATORS, LeaveOutSettings
+from bayespool.experiments.run_types import RunTypesResult, leave_types_out
+from bayespool.experiments.settings import ALL_ESTIMATORS
+from bayespool.settings import (
+    CommonTopicsSettings,
+    LeaveOutSettings,
+    PoolWidthSettings,
+    RunTypesSettings,
+)
 
 __all__ = [
     "ALL_ESTIMATORS",

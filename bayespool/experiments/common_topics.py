@@ -9,6 +9,7 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,26 +25,26 @@ from bayespool.errors import InputError
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.resampling import (
     Columns,
-    PoolSettings,
     RandomPool,
-    Runs,
     Unit,
     contributors,
     distinct_sizes,
     draw_pools,
     estimates_of,
-    fitting_widths,
     in_random_pools,
     ordered_table,
     pool_store,
-    run_types_of,
+    settled,
     whole_pool,
     with_drawn_pool,
 )
-from bayespool.experiments.settings import Estimators, leave_out_settings
+from bayespool.experiments.settings import Estimators, experiment_settings
 from bayespool.experiments.warned import Said
+from bayespool.options import documented
 from bayespool.pool import describe_pool
 from bayespool.scoring import warn_of_unused_relevance
+from bayespool.settings import CommonTopicsSettings
+from bayespool.settings.experiments import Runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,6 @@ __all__ = [
     "COMMON_SIZES",
     "SCORES",
     "CommonTopicsResult",
-    "CommonTopicsSettings",
     "common_topics_errors",
     "vary_common_topics",
 ]
@@ -70,25 +70,6 @@ the mean difference on the common topics; the mean of the true ones on the commo
 """
 
 FloatArray = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CommonTopicsSettings(PoolSettings):
-    """Settings of `vary_common_topics`, complete; see there for what each means.
-
-    Attributes
-    ----------
-    n_common : tuple of int
-    n_topic_samples : int
-    """
-
-    n_common: tuple[int, ...]
-    n_topic_samples: int = 200
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.n_topic_samples < 1:
-            raise InputError(f"{self.n_topic_samples} topic samples: draw at least one set of common topics")
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +148,7 @@ class CommonTopicsResult:
         )
 
 
+@documented(CommonTopicsSettings)
 def vary_common_topics(
     collection: Collection,
     measures: object = "P@10",
@@ -194,21 +176,7 @@ def vary_common_topics(
     ----------
     collection : Collection
         With a known pool.
-    measures : measure or iterable of measures
-        Cutoffs of at most the pool depth, down to which every true score is known.
-    estimators : a name, a sequence of names and estimators, or a mapping of labels to them
-        How the unpooled scores are taken that are adjusted; any estimator that gives values per topic.
-    widths : sequence of int, optional
-        Contributors that make a pool. Default: 2, 4, 10, 20 and 40 as far as there are more contributors.
-    n_common : sequence of int, optional
-        Numbers of common topics, at most all. Default: `COMMON_SIZES` below the number of topics.
-    n_samples : int, default 100
-        Pools drawn of each width, with a run outside each.
-    n_topic_samples : int, default 200
-        Sets of common topics drawn for each pool. The sets of one draw are nested: n topics are n′ < n and
-        others.
-    by, runs, pool_depth, run_types, pool_type, target_type, random_seed, folder, n_jobs, progress
-        As of `vary_pool_width`.
+    {options}
     **settings
         Settings of the named estimators that have them.
 
@@ -262,28 +230,27 @@ def vary_common_topics(
     common-only         5 0.087    0.085
     common-only        20 0.000    0.000
     """
-    chosen = leave_out_settings(
-        measures, estimators, estimand="pooled", random_seed=random_seed, settings=settings
-    )
-    warn_of_unused_relevance(collection, chosen.measures, stacklevel=3)
-    whole = whole_pool(collection, runs, pool_depth)
-    n_topics = len(whole.query_ids)
-    types = run_types_of(whole, run_types, whole.pooled_run_ids)
-    found = CommonTopicsSettings(
-        measures=chosen.measures,
-        estimators=chosen.estimators,
-        widths=fitting_widths(whole, widths, by, types, pool_type),
+    asked = experiment_settings(
+        CommonTopicsSettings,
+        measures,
+        estimators,
+        widths=widths,
+        n_common=n_common,
         n_samples=n_samples,
-        n_common=_sizes(n_common, n_topics),
         n_topic_samples=n_topic_samples,
         by=by,
         runs=runs,
-        pool_depth=whole.pool_depth,
-        run_types=types,
+        pool_depth=pool_depth,
+        run_types=run_types,
         pool_type=pool_type,
         target_type=target_type,
         random_seed=random_seed,
+        settings=settings,
     )
+    warn_of_unused_relevance(collection, asked.measures, stacklevel=3)
+    whole = whole_pool(collection, runs, pool_depth)
+    sizes = _sizes(asked.n_common or None, len(whole.query_ids))
+    found = dataclasses.replace(settled(asked, whole), n_common=sizes)
     pools = draw_pools(whole, found, 1, "common topics")
     work = functools.partial(_adjust_outside, settings=found)
     store = pool_store(folder, "common-topics", collection, found)
@@ -293,7 +260,7 @@ def vary_common_topics(
         fingerprint=collection.fingerprint,
         pool=str(describe_pool(whole)),
         query_ids=whole.query_ids,
-        n_contributors=len(contributors(whole, by, types, pool_type)),
+        n_contributors=len(contributors(whole, by, found.run_types, pool_type)),
         _rows=ordered_table(
             results,
             {

@@ -17,20 +17,14 @@ from bayespool.experiments.fold_results import COVERAGE_LEVELS, FoldResult, run_
 from bayespool.experiments.folds import Fold, best_scores, make_folds
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.results import LeaveOutResult
-from bayespool.experiments.settings import (
-    By,
-    Denominator,
-    Estimators,
-    LeaveOutSettings,
-    Test,
-    TopPool,
-    Truth,
-    leave_out_settings,
-)
+from bayespool.experiments.settings import Estimators, experiment_settings, parts_description
 from bayespool.experiments.storage import FoldStore, description_of
 from bayespool.experiments.warned import warn_once
+from bayespool.options import documented
 from bayespool.pool import describe_pool
 from bayespool.scoring import warn_of_unused_relevance
+from bayespool.settings import LeaveOutSettings
+from bayespool.settings.experiments import By, Denominator, Test, TopPool, Truth
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["leave_out", "run_folds"]
 
 
+@documented(LeaveOutSettings)
 def leave_out(
     collection: Collection,
     measures: object = "P@10",
@@ -64,39 +59,7 @@ def leave_out(
     ----------
     collection : Collection
         With a known pool. Its pooled runs are left out and estimated.
-    measures : measure or iterable of measures
-    estimators : "all", a name, a sequence of names and estimators, or a mapping of labels to them
-        ``"all"`` is `bayespool.experiments.ALL_ESTIMATORS`. Names as `bayespool.scoring.parse_estimator`
-        takes them.
-    by : {"organization", "run"}
-        What is left out at a time. An organization's runs resemble each other, so that leaving out one run
-        alone understates the bias that the run of a new organization would suffer.
-    top : float in (0, 100], default 100
-        Report on the best ``top`` % of the pooled runs only, by true score and for each measure anew; buggy
-        runs are then left aside, as in earlier work. Their number is rounded half up; of runs with equal
-        scores the earlier ones in the collection are taken.
-    top_pool : {"all", "kept"}
-        Whether the pool keeps what the other runs contributed, or is made from the best runs alone (as the
-        published tool does); runs are then estimated only where they are among the best, by their scores on
-        all judgments.
-    truth : {"repooled", "full"}
-        What an estimate is compared with: the run's score had it alone been put back into the pool, or its
-        score on all judgments. The two differ only below the pool depth, where ``"full"`` holds documents
-        that other runs of the organization brought and that lie outside the ``"pooled"`` estimand.
-    estimand : {"pooled", "complete"}
-        Of every estimator: whether unjudged documents below the pool depth stay nonrelevant, which is what
-        can be observed here, or are estimated, too. They coincide down to the pool depth.
-    denominator : {"qrels", "run"}
-        Whether a run's score is its mean over the topics of the qrels, or over those that it has documents
-        for (as the published tool takes it).
-    pool_depth : int, optional
-        Re-pool to this depth first: judgments of documents that no pooled run has down to it go.
-    test : {"tukey-hsd", "paired-t"}
-        What is significant in SRE*.
-    ci_prob : float in (0, 1), default 0.95
-        Probability of the intervals in the tables; coverage is told at 50, 80 and 95 % besides.
-    random_seed : int
-        Every fold draws from a seed of its own, made from this one and the name of what is left out.
+    {options}
     n_jobs : int, optional
         Processes; −1 for one per core, None for 1 or what a ``joblib.parallel_config`` around the call says.
         Results are the same to the byte, also on a Dask cluster.
@@ -142,7 +105,8 @@ def leave_out(
      lower-bound 0.0233 -0.0233 35.0
     interpolated 0.0166  0.0147 23.0
     """
-    chosen = leave_out_settings(
+    chosen = experiment_settings(
+        LeaveOutSettings,
         measures,
         estimators,
         by=by,
@@ -166,7 +130,7 @@ def leave_out(
     folds = make_folds(pooled, chosen)
     store = None
     if folder is not None:
-        description = description_of("leave-out", collection, chosen.describe_folds())
+        description = description_of("leave-out", collection, parts_description(chosen))
         store = FoldStore(Path(folder) / "folds", description)
     finished = run_folds(pooled, folds, chosen, store, n_jobs, progress)
     warn_once([result.warnings for result in finished], "folds", stacklevel=2)

@@ -17,57 +17,38 @@ import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.counts import bounds
-from bayespool.errors import InputError
 from bayespool.experiments.error_measures import mean_absolute_error, mean_error, root_mean_squared_error
 from bayespool.experiments.resampling import (
     Columns,
-    PoolSettings,
     RandomPool,
-    Runs,
     Unit,
     contributors,
     draw_pools,
     estimates_of,
-    fitting_widths,
     in_random_pools,
     ordered_table,
     pool_store,
-    run_types_of,
+    settled,
     whole_pool,
     with_drawn_pool,
 )
-from bayespool.experiments.settings import Estimators, leave_out_settings
+from bayespool.experiments.settings import Estimators, experiment_settings
 from bayespool.experiments.warned import Said
+from bayespool.options import documented
 from bayespool.pool import describe_pool
 from bayespool.scoring import warn_of_unused_relevance
+from bayespool.settings import PoolWidthSettings
+from bayespool.settings.experiments import Runs
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["WIDTH_ESTIMATORS", "PoolWidthResult", "PoolWidthSettings", "vary_pool_width"]
+__all__ = ["WIDTH_ESTIMATORS", "PoolWidthResult", "vary_pool_width"]
 
 WIDTH_ESTIMATORS = ("lower-bound", "condensed-list", "systems-adjustment")
 """Estimators of figure 1 and table 1 of Webber & Park: unjudged documents not relevant, unjudged documents
 dropped, and the adjustment by leaving pooled systems out.
 """
-
-
-@dataclass(frozen=True, kw_only=True)
-class PoolWidthSettings(PoolSettings):
-    """Settings of `vary_pool_width`, complete; see there for what each means.
-
-    Attributes
-    ----------
-    n_targets : int
-        Runs outside each pool that are scored.
-    """
-
-    n_targets: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.n_targets < 1:
-            raise InputError(f"{self.n_targets} runs to score on each pool: take one or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +117,7 @@ class PoolWidthResult:
         return pd.DataFrame(rows)
 
 
+@documented(PoolWidthSettings)
 def vary_pool_width(
     collection: Collection,
     measures: object = "P@10",
@@ -163,32 +145,7 @@ def vary_pool_width(
     ----------
     collection : Collection
         With a known pool.
-    measures : measure or iterable of measures
-        Cutoffs of at most the pool depth, down to which every true score is known.
-    estimators : "all", a name, a sequence of names and estimators, or a mapping of labels to them
-        As of `leave_out`; by default those of the paper.
-    widths : sequence of int, optional
-        Contributors that make a pool. Default: 2, 4, 10, 20 and 40 as far as there are more contributors.
-    n_samples : int, default 100
-        Pools drawn of each width.
-    n_targets : int, default 1
-        Runs outside each pool that are scored, as in the paper one. With more, fewer pools do.
-    by : {"run", "organization"}
-        What a pool is drawn from: runs, as in the paper, where a run's siblings may be in the pool; or
-        organizations with all their runs, where they are not.
-    runs : {"pooled", "all"}
-        Which runs take part: those pooled, whose documents are judged; or all, what is unjudged within the
-        depth counting as not relevant, as in the paper.
-    pool_depth : int, optional
-        Depth to which pools are judged. Default: the collection's. In the paper it is the cutoff.
-    run_types : mapping of str to str, optional
-        Type of each run that takes part, ``"automatic"`` or ``"manual"`` for example.
-    pool_type, target_type : str, optional
-        Make pools of runs of one type; score runs of one type.
-    ci_prob : float in (0, 1), default 0.95
-        Probability of the intervals.
-    random_seed : int
-        The same seed draws the same pools and the same runs, whatever is estimated.
+    {options}
     folder : path, optional
         Finished pools are stored in it and not computed again, even when more pools or widths are asked for.
     n_jobs : int, optional
@@ -236,27 +193,26 @@ def vary_pool_width(
               2     0.514 -0.154
               8     0.243 -0.043
     """
-    chosen = leave_out_settings(
-        measures, estimators, estimand="pooled", random_seed=random_seed, ci_prob=ci_prob, settings=settings
-    )
-    warn_of_unused_relevance(collection, chosen.measures, stacklevel=3)
-    whole = whole_pool(collection, runs, pool_depth)
-    types = run_types_of(whole, run_types, whole.pooled_run_ids)
-    found = PoolWidthSettings(
-        measures=chosen.measures,
-        estimators=chosen.estimators,
-        widths=fitting_widths(whole, widths, by, types, pool_type),
+    asked = experiment_settings(
+        PoolWidthSettings,
+        measures,
+        estimators,
+        widths=widths,
         n_samples=n_samples,
         n_targets=n_targets,
         by=by,
         runs=runs,
-        pool_depth=whole.pool_depth,
-        run_types=types,
+        pool_depth=pool_depth,
+        run_types=run_types,
         pool_type=pool_type,
         target_type=target_type,
         ci_prob=ci_prob,
         random_seed=random_seed,
+        settings=settings,
     )
+    warn_of_unused_relevance(collection, asked.measures, stacklevel=3)
+    whole = whole_pool(collection, runs, pool_depth)
+    found = settled(asked, whole)
     pools = draw_pools(whole, found, n_targets, "pool width")
     work = functools.partial(_score_outside, settings=found)
     store = pool_store(folder, "pool-width", collection, found)
@@ -266,7 +222,7 @@ def vary_pool_width(
         fingerprint=collection.fingerprint,
         pool=str(describe_pool(whole)),
         query_ids=whole.query_ids,
-        n_contributors=len(contributors(whole, by, types, pool_type)),
+        n_contributors=len(contributors(whole, by, found.run_types, pool_type)),
         _rows=ordered_table(
             results,
             {

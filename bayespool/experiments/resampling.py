@@ -1,4 +1,4 @@
-"""What the experiments on random pools share: their settings, the draw of a pool and of runs outside it.
+"""What the experiments on random pools share: the draw of a pool and of runs outside it.
 
 A pool of w contributors is drawn from those whose judgments are all known, and runs outside it are scored as
 new ones: by the judgments that the drawn contributors alone would have brought.
@@ -15,21 +15,21 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.estimates import Estimates, Estimator, ask
+from bayespool.estimates import Estimates, ask
 from bayespool.experiments.fold_results import naming, seeded
 from bayespool.experiments.folds import seed_of
-from bayespool.experiments.own import own_estimators
 from bayespool.experiments.parallel import completed
-from bayespool.experiments.settings import LeaveOutSettings
+from bayespool.experiments.settings import parts_description
 from bayespool.experiments.storage import Columns, PartStore, description_of
 from bayespool.experiments.warned import Said, own_warnings, warn_once
-from bayespool.measures import Measure
+from bayespool.settings import PoolSettings
+from bayespool.settings.experiments import Runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PAPER_WIDTHS",
     "Columns",
-    "PoolSettings",
     "RandomPool",
-    "Runs",
     "Unit",
     "contributors",
     "distinct_sizes",
@@ -50,6 +48,7 @@ __all__ = [
     "ordered_table",
     "pool_store",
     "run_types_of",
+    "settled",
     "whole_pool",
     "with_drawn_pool",
 ]
@@ -58,86 +57,7 @@ PAPER_WIDTHS = (2, 4, 10, 20, 40)
 """Pool widths of Webber & Park (2009)."""
 
 Unit = Literal["run", "organization"]
-Runs = Literal["pooled", "all"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PoolSettings:
-    """What experiments on random pools are asked to do.
-
-    Attributes
-    ----------
-    measures : tuple of Measure
-    estimators : tuple of (str, Estimator)
-        Labels, and what is run under them.
-    widths : tuple of int
-        Numbers of contributors that a pool is made of.
-    n_samples : int
-        Pools drawn for each width.
-    by : {"run", "organization"}
-        What contributes to a pool, and is drawn.
-    runs : {"pooled", "all"}
-        Which runs take part.
-    pool_depth : int
-        Each drawn run's documents down to this rank are judged.
-    run_types : tuple of (str, str)
-        Run ids and their types, where runs have any.
-    pool_type, target_type : str or None
-        The type of the runs that make the pools, and of those that are scored; None for all.
-    ci_prob : float in (0, 1)
-    random_seed : int
-    """
-
-    measures: tuple[Measure, ...]
-    estimators: tuple[tuple[str, Estimator], ...]
-    widths: tuple[int, ...]
-    n_samples: int = 100
-    by: Unit = "run"
-    runs: Runs = "pooled"
-    pool_depth: int
-    run_types: tuple[tuple[str, str], ...] = ()
-    pool_type: str | None = None
-    target_type: str | None = None
-    ci_prob: float = 0.95
-    random_seed: int = 1
-
-    def __post_init__(self) -> None:
-        for name, choice in (("by", Unit), ("runs", Runs)):
-            if getattr(self, name) not in get_args(choice):
-                known = ", ".join(get_args(choice))
-                raise InputError(f"{name} cannot be {getattr(self, name)!r}", hint=f"known: {known}")
-        if self.n_samples < 1:
-            raise InputError(f"{self.n_samples} samples: draw at least one pool of each width")
-        deepest = max(self.measures, key=lambda m: m.cutoff)
-        if deepest.cutoff > self.pool_depth:
-            raise InputError(
-                f"{deepest} looks deeper than the pools, which are judged to depth {self.pool_depth}",
-                hint="take a smaller cutoff or a deeper pool",
-            )
-        types, kind = dict(self.run_types), self.target_type
-        if kind is not None and kind not in types.values():
-            raise InputError(f"no run has the target type {kind!r}", hint=_known_types(types))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Names of the estimators in the tables."""
-        return tuple(label for label, _ in self.estimators)
-
-    def describe_pools(self) -> dict[str, Any]:
-        """Those settings that what is computed on one pool depends on; not how many pools there are."""
-        described = self.describe() | own_estimators(self.estimators)
-        del described["widths"], described["n_samples"]
-        return described
-
-    def describe(self) -> dict[str, Any]:
-        """All settings, as JSON can hold them."""
-        shared = LeaveOutSettings(measures=self.measures, estimators=self.estimators).describe()
-        plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        return plain | {
-            "measures": shared["measures"],
-            "estimators": shared["estimators"],
-            "run_types": dict(self.run_types),
-        }
+Kind = TypeVar("Kind", bound=PoolSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +98,6 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
     InputError
         No pool is known; the depth is not between 1 and that.
     """
-    if runs not in get_args(Runs):
-        raise InputError(f"runs cannot be {runs!r}", hint=f"known: {', '.join(get_args(Runs))}")
     if collection.pool_depth < 1 or not collection.pooled.any():
         raise InputError(
             "no pooled run to draw pools from",
@@ -233,13 +151,9 @@ def contributors(
     Raises
     ------
     InputError
-        ``by`` is no unit; no run is of the type.
+        No run is of the type.
     """
-    if by not in get_args(Unit):
-        raise InputError(f"by cannot be {by!r}", hint=f"known: {', '.join(get_args(Unit))}")
     types, units = dict(run_types), dict[str, list[str]]()
-    if pool_type is not None and pool_type not in types.values():
-        raise InputError(f"no run has the pool type {pool_type!r}", hint=_known_types(types))
     index = whole.run_index(whole.pooled_run_ids)
     for run, organization in zip(whole.pooled_run_ids, whole.organization[index], strict=True):
         if pool_type is None or types[run] == pool_type:
@@ -283,6 +197,20 @@ def distinct_sizes(sizes: Iterable[int], what: str) -> tuple[int, ...]:
     if chosen and chosen[0] < 1:
         raise InputError(f"a {what} of {chosen[0]} is none", hint="1 or more")
     return chosen
+
+
+def settled(asked: Kind, whole: Collection) -> Kind:
+    """The settings with what the collection that pools are drawn from says of depth, types and widths.
+
+    Raises
+    ------
+    InputError
+        A run without a type; a pool so wide that nothing is outside it; a cutoff below the pool depth.
+    """
+    types = run_types_of(whole, dict(asked.run_types) or None, whole.pooled_run_ids)
+    known = dataclasses.replace(asked, pool_depth=whole.pool_depth, run_types=types)
+    widths = fitting_widths(whole, asked.widths or None, asked.by, types, asked.pool_type)
+    return dataclasses.replace(known, widths=widths)
 
 
 def draw_pools(whole: Collection, settings: PoolSettings, n_targets: int, name: str) -> list[RandomPool]:
@@ -337,7 +265,7 @@ def pool_store(
     """Where finished pools are kept, if anywhere: in a folder of the experiment's name."""
     if folder is None:
         return None
-    description = description_of(experiment, collection, settings.describe_pools())
+    description = description_of(experiment, collection, parts_description(settings))
     return PartStore(Path(folder) / experiment, description, stacklevel=4)
 
 
@@ -400,8 +328,3 @@ class _Named:
 
     def __call__(self, whole: Collection, pool: RandomPool) -> tuple[RandomPool, Columns, Said]:
         return pool, *self.work(whole, pool)
-
-
-def _known_types(types: Mapping[str, str]) -> str:
-    known = ", ".join(sorted(set(types.values())))
-    return f"known: {known}" if known else "give the types of the runs"

@@ -10,6 +10,7 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,51 +32,20 @@ from bayespool.experiments.error_measures import (
 from bayespool.experiments.fold_results import COVERAGE_LEVELS, FoldResult
 from bayespool.experiments.folds import Fold
 from bayespool.experiments.leaving_out import run_folds
-from bayespool.experiments.resampling import Runs, ordered_table, run_types_of, whole_pool
-from bayespool.experiments.settings import Estimators, LeaveOutSettings, leave_out_settings
+from bayespool.experiments.resampling import ordered_table, run_types_of, whole_pool
+from bayespool.experiments.settings import Estimators, experiment_settings, parts_description
 from bayespool.experiments.storage import FoldStore, description_of
 from bayespool.experiments.warned import warn_once
+from bayespool.options import documented
 from bayespool.pool import describe_pool
 from bayespool.scoring import warn_of_unused_relevance
+from bayespool.settings import LeaveOutSettings, RunTypesSettings
+from bayespool.settings.experiments import Runs
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RunTypesResult", "RunTypesSettings", "leave_types_out"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunTypesSettings:
-    """Settings of `leave_types_out`, complete; see there for what each means.
-
-    Attributes
-    ----------
-    shared : LeaveOutSettings
-        Measures, estimators, interval and seed.
-    runs : {"pooled", "all"}
-    pool_depth : int
-    run_types : tuple of (str, str)
-        Run ids and their types, of the runs that take part.
-    types : tuple of str
-        Types that are left out, one at a time.
-    """
-
-    shared: LeaveOutSettings
-    runs: Runs
-    pool_depth: int
-    run_types: tuple[tuple[str, str], ...]
-    types: tuple[str, ...]
-
-    def describe(self) -> dict[str, Any]:
-        """All settings, as JSON can hold them."""
-        of_shared = self.shared.describe()
-        kept = ("measures", "estimators", "ci_prob", "random_seed")
-        return {name: of_shared[name] for name in kept} | {
-            "runs": self.runs,
-            "pool_depth": self.pool_depth,
-            "types": list(self.types),
-            "run_types": dict(self.run_types),
-        }
+__all__ = ["RunTypesResult", "leave_types_out"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +122,7 @@ class RunTypesResult:
         return pd.DataFrame(rows)
 
 
+@documented(RunTypesSettings)
 def leave_types_out(
     collection: Collection,
     measures: object = "P@10",
@@ -174,20 +145,7 @@ def leave_types_out(
     ----------
     collection : Collection
         With a known pool.
-    measures : measure or iterable of measures
-    run_types : mapping of str to str
-        Type of each run that takes part, ``"automatic"`` or ``"manual"`` for example.
-    types : sequence of str, optional
-        Types to leave out, one at a time. Default: all, by name.
-    estimators : "all", a name, a sequence of names and estimators, or a mapping of labels to them
-        As of `leave_out`.
-    runs : {"pooled", "all"}
-        Which runs take part: those pooled; or all, what is unjudged within the depth counting as judged and
-        not relevant.
-    pool_depth : int, optional
-        Depth to which the pool is judged. Default: the collection's.
-    ci_prob : float in (0, 1), default 0.95
-    random_seed : int
+    {options}
     folder : path, optional
         Finished types are stored in it and not computed again.
     n_jobs : int, optional
@@ -235,10 +193,19 @@ def leave_types_out(
     type  n_runs  n_pool_runs  bias
      odd       2           19 -0.02
     """
-    chosen = leave_out_settings(
-        measures, estimators, estimand="pooled", random_seed=random_seed, ci_prob=ci_prob, settings=settings
+    asked = experiment_settings(
+        RunTypesSettings,
+        measures,
+        estimators,
+        run_types=run_types,
+        types=types,
+        runs=runs,
+        pool_depth=pool_depth,
+        ci_prob=ci_prob,
+        random_seed=random_seed,
+        settings=settings,
     )
-    warn_of_unused_relevance(collection, chosen.measures, stacklevel=3)
+    warn_of_unused_relevance(collection, asked.measures, stacklevel=3)
     whole = whole_pool(collection, runs, pool_depth)
     pairs = run_types_of(whole, run_types, whole.pooled_run_ids)
     known = sorted({kind for _, kind in pairs})
@@ -247,31 +214,28 @@ def leave_types_out(
             f"all runs of the pool are of type {known[0]!r}: nothing is left once it is left out",
             hint="give at least two types",
         )
-    wanted = tuple(dict.fromkeys(known if types is None else types))
+    wanted = tuple(dict.fromkeys(asked.types or known))
     if unknown := [kind for kind in wanted if kind not in known]:
         raise InputError(f"no run of the pool has the type {unknown[0]!r}", hint=f"known: {', '.join(known)}")
-    if not wanted:
-        raise InputError("no type to leave out", hint=f"known: {', '.join(known)}")
+    found = dataclasses.replace(asked, pool_depth=whole.pool_depth, run_types=pairs, types=wanted)
+    shared = found.shared
     of_type = {kind: tuple(run for run, other in pairs if other == kind) for kind in known}
-    folds = [Fold(k, "", of_type[k], chosen.measures, whole.pooled_run_ids) for k in wanted]
+    folds = [Fold(k, "", of_type[k], found.measures, whole.pooled_run_ids) for k in wanted]
     store = None
     if folder is not None:
-        more = {"runs": runs, "pool_depth": whole.pool_depth}
-        described = description_of("run-types", collection, chosen.describe_folds() | more)
+        described = description_of("run-types", collection, parts_description(found))
         store = FoldStore(Path(folder) / "run-types", described)
-    found = run_folds(whole, folds, chosen, store, n_jobs, progress)
-    warn_once([result.warnings for result in found], "types", stacklevel=2)
+    finished = run_folds(whole, folds, shared, store, n_jobs, progress)
+    warn_once([result.warnings for result in finished], "types", stacklevel=2)
     return RunTypesResult(
-        settings=RunTypesSettings(
-            shared=chosen, runs=runs, pool_depth=whole.pool_depth, run_types=pairs, types=wanted
-        ),
+        settings=found,
         fingerprint=collection.fingerprint,
         pool=str(describe_pool(whole)),
         query_ids=whole.query_ids,
         n_runs={kind: len(members) for kind, members in of_type.items()},
-        true_scores=_true_scores(whole, chosen),
-        warnings=tuple(dict.fromkeys(pair for result in found for pair in result.warnings)),
-        _rows=_table(whole, chosen, found),
+        true_scores=_true_scores(whole, shared),
+        warnings=tuple(dict.fromkeys(pair for result in finished for pair in result.warnings)),
+        _rows=_table(whole, shared, finished),
     )
 
 

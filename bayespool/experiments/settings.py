@@ -1,12 +1,11 @@
-"""What a leave-out experiment is asked to do, as one frozen value that can be told from any other."""
+"""From what a user asks of an experiment to its settings: texts are parsed, and unknown names refused."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from bayespool.corrections import TopicsAdjustment
 from bayespool.counts import Estimand
@@ -15,164 +14,102 @@ from bayespool.estimates import Estimator
 from bayespool.estimators import (
     ALL_ESTIMATORS,
     ESTIMATOR_NAMES,
-    describe_estimator,
+    named_estimators,
     parse_estimator,
     refuse_idle_priors,
 )
 from bayespool.experiments.own import own_estimators
-from bayespool.measures import Measure, parse_measures
+from bayespool.measures import parse_measures
+from bayespool.options import options_of
 from bayespool.posterior import PosteriorEstimator
-from bayespool.values import DEFAULT_CI_PROB
+from bayespool.settings import ExperimentSettings, LeaveOutSettings
 
 __all__ = [
     "ALL_ESTIMATORS",
     "Estimators",
     "LeaveOutSettings",
     "changed",
-    "leave_out_settings",
+    "experiment_settings",
+    "parts_description",
 ]
 
 Estimators = str | Iterable[str | Estimator] | Mapping[str, str | Estimator]
-By = Literal["organization", "run"]
-TopPool = Literal["all", "kept"]
-Truth = Literal["repooled", "full"]
-Denominator = Literal["qrels", "run"]
-Test = Literal["tukey-hsd", "paired-t"]
+Kind = TypeVar("Kind", bound=ExperimentSettings)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeaveOutSettings:
-    """Settings of `leave_out`, complete; see there for what each means.
-
-    Attributes
-    ----------
-    measures : tuple of Measure
-    estimators : tuple of (str, Estimator)
-        Labels, and what is run under them.
-    by : {"organization", "run"}
-    top : float in (0, 100]
-    top_pool : {"all", "kept"}
-    truth : {"repooled", "full"}
-    estimand : {"pooled", "complete"}
-    denominator : {"qrels", "run"}
-    pool_depth : int or None
-    test : {"tukey-hsd", "paired-t"}
-    ci_prob : float in (0, 1)
-    random_seed : int
-    """
-
-    measures: tuple[Measure, ...]
-    estimators: tuple[tuple[str, Estimator], ...]
-    by: By = "organization"
-    top: float = 100
-    top_pool: TopPool = "all"
-    truth: Truth = "repooled"
-    estimand: Estimand = "pooled"
-    denominator: Denominator = "qrels"
-    pool_depth: int | None = None
-    test: Test = "tukey-hsd"
-    ci_prob: float = DEFAULT_CI_PROB
-    random_seed: int = 1
-
-    def __post_init__(self) -> None:
-        choices = {
-            "by": By,
-            "top_pool": TopPool,
-            "truth": Truth,
-            "estimand": Estimand,
-            "denominator": Denominator,
-            "test": Test,
-        }
-        for name, choice in choices.items():
-            if getattr(self, name) not in get_args(choice):
-                known = ", ".join(get_args(choice))
-                raise InputError(f"{name} cannot be {getattr(self, name)!r}", hint=f"known: {known}")
-        if not 0 < self.top <= 100:
-            raise InputError(f"top {self.top} is not a percentage of the runs", hint="over 0, at most 100")
-        if not 0 < self.ci_prob < 1:
-            raise InputError(f"ci_prob {self.ci_prob} is not between 0 and 1")
-        if self.random_seed < 0:
-            raise InputError(f"random_seed {self.random_seed} is negative")
-        if not self.estimators:
-            raise InputError("no estimator given", hint=f"known: all, {', '.join(ESTIMATOR_NAMES)}")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Names of the estimators in the tables."""
-        return tuple(label for label, _ in self.estimators)
-
-    def describe(self) -> dict[str, Any]:
-        """All settings, as JSON can hold them."""
-        plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        return plain | {
-            "measures": [str(m) for m in self.measures],
-            "estimators": {label: describe_estimator(e) for label, e in self.estimators},
-        }
-
-    def describe_folds(self) -> dict[str, Any]:
-        """Those settings that what is computed in a fold depends on.
-
-        The others are about which runs are reported, and how.
-        """
-        described = self.describe() | own_estimators(self.estimators)
-        del described["test"]
-        if self.top_pool == "all":
-            del described["top"]
-        return described
-
-
-def leave_out_settings(
+def experiment_settings(
+    cls: type[Kind],
     measures: object,
     estimators: Estimators,
     *,
-    estimand: Estimand,
-    random_seed: int,
     settings: Mapping[str, Any] | None = None,
-    **others: Any,
-) -> LeaveOutSettings:
+    **options: Any,
+) -> Kind:
     """Settings from what a user gives: texts for measures and estimators, settings of named estimators.
 
     Parameters
     ----------
-    measures, estimators, estimand, random_seed
-        See `leave_out`.
+    cls : type
+        A settings class of `bayespool.settings`.
+    measures, estimators
+        See there.
     settings : mapping of str to object, optional
         Settings of the named estimators that have them.
-    **others
-        Fields of `LeaveOutSettings`.
+    **options
+        Options of the class, as functions take them.
 
     Raises
     ------
     InputError
-        Unknown measure, estimator or setting.
+        Unknown measure, estimator or setting; a value that an option cannot have.
     """
     of_estimators = dict(settings or {})
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
     if unknown := set(of_estimators) - known:
         raise InputError(
             f"unknown settings {sorted(unknown)}",
-            hint=f"estimators have {', '.join(sorted(known))}; the others are the experiment's own arguments",
+            hint=f"the experiment has {', '.join(options_of(cls))}; "
+            f"estimators have {', '.join(sorted(known))}",
         )
-    return LeaveOutSettings(
-        measures=parse_measures(measures),
-        estimators=_labelled(estimators, estimand, random_seed=random_seed, **of_estimators),
-        estimand=estimand,
-        random_seed=random_seed,
-        **others,
+    parsed = parse_measures(measures)
+    labelled = _labelled(
+        estimators,
+        options.get("estimand", "pooled"),
+        random_seed=options.get("random_seed", 1),
+        **of_estimators,
     )
+    if not labelled:
+        raise InputError("no estimator given", hint=f"known: all, {', '.join(ESTIMATOR_NAMES)}")
+    defaults = {name: default for name, (_, default) in options_of(cls).items()}
+    given = {n: _held(n, v) for n, v in options.items() if v is not None or defaults[n] is not None}
+    return cls(measures=parsed, estimators=labelled, **given)
+
+
+def parts_description(settings: ExperimentSettings) -> dict[str, Any]:
+    """What the parts of an experiment (folds, pools) depend on of its settings, the code of estimators of the
+    user's own included.
+    """
+    return settings.describe_parts() | own_estimators(settings.estimators)
+
+
+def _held(name: str, value: Any) -> Any:
+    """What a settings object holds of a value: it does not change."""
+    if not isinstance(value, str | tuple) and isinstance(value, Sequence | Mapping):
+        value = tuple(value.items() if isinstance(value, Mapping) else value)
+    if value == ():
+        raise InputError(f"{name} cannot be empty", hint="leave it out, or name some")
+    return value
 
 
 def _labelled(
     estimators: Estimators, estimand: Estimand, **settings: Any
 ) -> tuple[tuple[str, Estimator], ...]:
     """Estimators under distinct labels: their names, or the texts given where two share a name."""
-    if isinstance(estimators, str):
-        estimators = ALL_ESTIMATORS if estimators == "all" else (estimators,)
     if isinstance(estimators, Mapping):
         labelled = tuple((label, _parsed(e, estimand, **settings)) for label, e in estimators.items())
         refuse_idle_priors((e for _, e in labelled), settings.get("priors") or {})
         return labelled
-    given = [one for e in estimators for one in (ALL_ESTIMATORS if e == "all" else (e,))]
+    given = named_estimators(estimators)
     parsed = [_parsed(e, estimand, **settings) for e in given]
     refuse_idle_priors(parsed, settings.get("priors") or {})
     names = [e.name for e in parsed]

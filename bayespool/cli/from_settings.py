@@ -1,0 +1,154 @@
+"""Options of a command made from settings classes, and what becomes of their texts."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import typer
+
+from bayespool.errors import InputError
+from bayespool.options import Option, options_of
+
+__all__ = ["Asked", "from_settings", "split_list"]
+
+Asked = dict[str, Any]
+"""Values by name, as the functions of the library take them: what a command gets for
+``Annotated[Asked, SettingsClass]``; a mapping of other defaults may follow.
+"""
+
+Threshold = Annotated[
+    int | None,
+    typer.Option(help="Smallest relevance that counts, for measures that do not say rel= themselves.", min=1),
+]
+
+
+def from_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of the settings classes among its parameters' types in their places."""
+    hints = get_type_hints(command, include_extras=True)
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, dict[str, Option]] = {}
+    for name, parameter in inspect.signature(command).parameters.items():
+        hint = hints[name]
+        if get_origin(hint) is not Annotated or get_args(hint)[0] != Asked:
+            parameters.append(parameter.replace(annotation=hint, kind=parameter.KEYWORD_ONLY))
+            continue
+        _, cls, *others = get_args(hint)
+        defaults = others[0] if others else {}
+        groups[name] = {}
+        for key, (what, default) in options_of(cls).items():
+            groups[name][key] = what
+            parameters.append(_parameter(key, what, defaults.get(key, default)))
+            if key == "measures":
+                threshold = inspect.Parameter(
+                    "relevance_threshold", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Threshold
+                )
+                parameters.append(threshold)
+
+    def grouped(**given: Any) -> None:
+        threshold = given.pop("relevance_threshold", None)
+        for name, options in groups.items():
+            asked = {key: _value(key, what, given.pop(key)) for key, what in options.items()}
+            for key, value in asked.items():
+                options[key].check(key, tuple(value) if isinstance(value, list) else value)
+            if "measures" in asked:
+                asked["measures"] = [_with_threshold(m, threshold) for m in asked["measures"]]
+            given[name] = asked
+        command(**given)
+
+    grouped.__name__, grouped.__doc__, grouped.__module__ = command.__name__, command.__doc__, __name__
+    grouped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    grouped.__annotations__ = {p.name: p.annotation for p in parameters}
+    return grouped
+
+
+def split_list(text: str) -> list[str]:
+    """Split at commas outside parentheses."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char == "(") - (char == ")")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _parameter(name: str, what: Option, default: Any) -> inspect.Parameter:
+    """A parameter that typer makes the option of."""
+    kind: Any = what.of
+    bounds: dict[str, Any] = (
+        {"min": what.least, "max": what.most} if kind in (int, float) and what.many != "listed" else {}
+    )
+    flags = what.flags(name)
+    if what.many == "listed":
+        kind = str
+        default = default if default is None or isinstance(default, str) else ",".join(map(str, default))
+    elif what.many == "repeated":
+        kind = list[kind]
+        default = [default] if isinstance(default, str) else None if default is None else list(default)
+    elif kind is bool:
+        default = default if name != "strict" else False
+        flags = [f"{flags[0]}/--no-{flags[0].removeprefix('--')}"] if default else flags
+    required = default is ...
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if required else default,
+        annotation=Annotated[
+            kind if required or default is not None else kind | None,
+            typer.Option(*flags, help=what.help, **bounds),
+        ],
+    )
+
+
+def _value(name: str, what: Option, given: Any) -> Any:
+    """What the library takes for what the command line gave."""
+    if name == "priors":
+        return _priors(given or [])
+    if given is None:
+        return None
+    if name == "strict":
+        return not given
+    if name == "run_types":
+        return _run_types(given)
+    if what.many == "listed" and what.of in (int, float):
+        try:
+            return [what.of(part) for part in split_list(given)]
+        except ValueError:
+            kind = "whole numbers" if what.of is int else "numbers"
+            raise InputError(
+                f"{what.flags(name)[0]} {given}: not {kind}", hint="give them with commas between"
+            ) from None
+    return split_list(given) if what.many == "listed" else given
+
+
+def _priors(given: list[str]) -> dict[str, str]:
+    """Priors by variable from texts such as ``mu=Normal(-2,1)``."""
+    priors = {}
+    for text in given:
+        name, found, distribution = text.partition("=")
+        if not found:
+            raise InputError(
+                f"prior {text!r} is not of the form name=Distribution(…)", hint="for example mu=Normal(-2,1)"
+            )
+        priors[name.strip()] = distribution.strip()
+    return priors
+
+
+def _run_types(path: Path) -> dict[str, str]:
+    from bayespool.trec import read_run_types
+
+    return read_run_types(path)
+
+
+def _with_threshold(measure: str, threshold: int | None) -> str:
+    """The measure with a threshold where it names none itself."""
+    from bayespool.measures import Precision, parse_measure
+
+    parsed = parse_measure(measure)
+    return str(
+        Precision(parsed.cutoff, threshold) if threshold is not None and "rel=" not in measure else parsed
+    )

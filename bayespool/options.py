@@ -1,0 +1,352 @@
+"""What an option is, and the options that many commands and functions share.
+
+A settings class describes each option once. From its fields come the options of a command, the parameters in
+a docstring, what is stored to tell results apart, and the tables of the documentation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+from bayespool.errors import InputError
+
+__all__ = [
+    "CI_PROB",
+    "ESTIMAND",
+    "ESTIMATORS",
+    "MEASURES",
+    "POOL_DEPTH",
+    "SEED",
+    "Option",
+    "ReadingRunsSettings",
+    "ReadingSettings",
+    "SamplingSettings",
+    "ScoringSettings",
+    "Settings",
+    "describe_estimator",
+    "documented",
+    "option",
+    "options_of",
+]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """One option of a function and of a command.
+
+    Attributes
+    ----------
+    help : str
+        What it does, in a sentence or two: in the help of commands, docstrings and tables.
+    more : str
+        What else there is to know, in docstrings and tables only.
+    of : type or Literal
+        What one value is.
+    many : {"", "repeated", "listed"}
+        Whether there may be several: a command's option that is repeated, or one text with commas.
+    typed : str
+        The type in a docstring, where ``of`` does not say it.
+    flag : str
+        Names on the command line, where it is not the argument's: ``--seed``, ``--measure -m``.
+    least, most, above, below : float, optional
+        Bounds of a number, included (the first two) or not.
+    of_parts : bool
+        Whether what is worked out for a part of an experiment, such as a fold, depends on it. The others say
+        how many parts there are or what is reported of them.
+    """
+
+    help: str
+    more: str = ""
+    of: Any = str
+    many: Literal["", "repeated", "listed"] = ""
+    typed: str = ""
+    flag: str = ""
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    of_parts: bool = True
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """Values that it may have; empty where these are not a few words."""
+        return get_args(self.of) if get_origin(self.of) is Literal else ()
+
+    def flags(self, name: str) -> list[str]:
+        """Its names on the command line."""
+        return (self.flag or f"--{name.replace('_', '-')}").split()
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise `InputError` for a value that is no choice or out of bounds; None is always one."""
+        for one in value if self.many and isinstance(value, tuple) else (value,):
+            if one is None:
+                continue
+            if self.choices and one not in self.choices:
+                raise InputError(f"{name} cannot be {one!r}", hint=f"known: {', '.join(self.choices)}")
+            if not all(inside(one) for _, inside in self._bounds()):
+                hint = " and ".join(said for said, _ in self._bounds())
+                raise InputError(f"{name} cannot be {one!r}", hint=hint)
+
+    def _bounds(self) -> Iterator[tuple[str, Callable[[Any], bool]]]:
+        if self.least is not None:
+            yield f"at least {self.least:g}", lambda x: bool(x >= self.least)
+        if self.above is not None:
+            yield f"above {self.above:g}", lambda x: bool(x > self.above)
+        if self.most is not None:
+            yield f"at most {self.most:g}", lambda x: bool(x <= self.most)
+        if self.below is not None:
+            yield f"below {self.below:g}", lambda x: bool(x < self.below)
+
+
+_AS_ASKED: Any = object()
+
+
+def option(default: Any, what: Option, *, held: Any = _AS_ASKED) -> Any:
+    """A field of a settings class.
+
+    Parameters
+    ----------
+    default : object
+        What holds where nothing is asked: the default of function and command.
+    what : Option
+    held : object, optional
+        What the field then holds, if that is something else; ``...`` for a field without a default, which is
+        made from what is asked.
+    """
+    metadata = {"option": what, "default": default}
+    if held is ...:
+        return dataclasses.field(metadata=metadata)
+    return dataclasses.field(default=default if held is _AS_ASKED else held, metadata=metadata)
+
+
+def options_of(cls: type) -> dict[str, tuple[Option, Any]]:
+    """Options of a settings class by name, each with the default of function and command; those that most
+    classes have come first and last.
+    """
+    places = {"measures": 0, "estimators": 1, "ci_prob": 3, "random_seed": 4}
+    fields = sorted(dataclasses.fields(cls), key=lambda f: places.get(f.name, 2))
+    return {f.name: (f.metadata["option"], f.metadata["default"]) for f in fields if "option" in f.metadata}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Base of the settings classes, whose values are checked when they are made."""
+
+    def __post_init__(self) -> None:
+        for name, (what, default) in options_of(type(self)).items():
+            value = getattr(self, name)
+            if value is None and default is not None:
+                raise InputError(f"{name} cannot be None", hint="leave it out for its default")
+            what.check(name, value)
+
+
+def describe_estimator(estimator: Any) -> dict[str, Any]:
+    """Name and settings of an estimator, as JSON can hold them."""
+    fields = getattr(estimator, "__dataclass_fields__", {})
+    settings = {name: getattr(estimator, name) for name, f in fields.items() if f.compare}
+    return {"name": estimator.name} | {
+        name: dict(value) if isinstance(value, Mapping) else value for name, value in settings.items()
+    }
+
+
+def documented(cls: type) -> Callable[[Function], Function]:
+    """Decorator that puts the options of a settings class where the docstring says ``{options}``."""
+
+    def put(function: Function) -> Function:
+        if function.__doc__ is not None:  # python -OO has none
+            text = inspect.cleandoc(function.__doc__)
+            function.__doc__ = text.replace("{options}", _parameters(cls))
+        return function
+
+    return put
+
+
+def _parameters(cls: type) -> str:
+    """The options as parameters of a numpydoc docstring."""
+    lines = []
+    for name, (what, default) in options_of(cls).items():
+        ends = ", optional" if default is None else f", default {default!r}"
+        lines.append(f"{name} : {what.typed or _type(what)}{ends}".replace("'", '"'))
+        lines += textwrap.wrap(
+            f"{what.help} {what.more}", 106, initial_indent="    ", subsequent_indent="    "
+        )
+    return "\n".join(lines)
+
+
+def _type(what: Option) -> str:
+    if what.choices:
+        one = f"{{{', '.join(repr(choice) for choice in what.choices)}}}"
+    else:
+        one = "path" if what.of is Path else str(what.of.__name__)
+    return f"sequence of {one}" if what.many else one
+
+
+MEASURES = Option(
+    help="P@10, P(rel=2)@10, …; may be repeated.",
+    many="repeated",
+    typed="measure or iterable of measures",
+    flag="--measure -m",
+)
+ESTIMATORS = Option(
+    help="'default', 'all', or comma-separated names with settings in parentheses: "
+    "background(e=0.05),posterior-smoothed.",
+    more="In Python a name, a sequence of names and estimators, or a mapping of labels to them; ``default`` "
+    "and ``all`` are `bayespool.estimators.DEFAULT_ESTIMATORS` and `bayespool.estimators.ALL_ESTIMATORS`.",
+    many="listed",
+    typed="str, Estimator, sequence or mapping of them",
+)
+POOL_DEPTH = Option(
+    help="Re-pool to this depth first: judgments of documents that no pooled run has down to it go.",
+    of=int,
+    least=1,
+)
+ESTIMAND = Option(
+    help="Whether unjudged documents below the pool depth are estimated (complete) or stay nonrelevant "
+    "(pooled).",
+    more="The two coincide down to the pool depth.",
+    of=Literal["complete", "pooled"],
+)
+CI_PROB = Option(
+    help="Probability of the intervals.", more="They are equal-tailed.", of=float, above=0, below=1
+)
+SEED = Option(
+    help="Random seed; the same inputs and seed give the same bytes.", of=int, least=0, flag="--seed"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingSettings(Settings):
+    """How files are read and the pool is found: arguments of `read_collection`, options of every command that
+    reads files.
+    """
+
+    organizations: str | Path | None = option(
+        None, Option(help="Who submitted which run: CSV with run_id,organization, or XML.", of=Path)
+    )
+    order: Literal["score", "rank"] = option(
+        "score",
+        Option(help="trec_eval's order by score, or the ranks of the files.", of=Literal["score", "rank"]),
+    )
+    negative: Literal["listed", "unjudged", "nonrelevant"] = option(
+        "listed",
+        Option(
+            help="Negative relevance: -1 in the pool and unjudged, less nonrelevant (listed); or all of it "
+            "alike.",
+            of=Literal["listed", "unjudged", "nonrelevant"],
+        ),
+    )
+    run_id: Literal["file", "tag"] = option(
+        "file", Option(help="Name runs by their files or by their tags.", of=Literal["file", "tag"])
+    )
+    known_depth: int | None = option(
+        None, Option(help="Depth to which the pool was judged, if known; else discovered.", of=int, least=1)
+    )
+    max_holes: int | None = option(
+        None,
+        Option(
+            help="Unjudged documents per topic that a pooled run may have; default: a twentieth of the "
+            "depth.",
+            of=int,
+            least=0,
+        ),
+    )
+    pooled_run_ids: tuple[str, ...] | None = option(
+        None,
+        Option(
+            help="Comma-separated ids of the pooled runs, if known; else discovered.",
+            many="listed",
+            flag="--pooled-runs",
+        ),
+    )
+    pool_rule: Literal["leading", "skipping"] = option(
+        "leading",
+        Option(
+            help="How pooled runs are found; 'skipping' is the rule of 2015, for reproductions.",
+            of=Literal["leading", "skipping"],
+        ),
+    )
+    strict: bool = option(
+        True,
+        Option(
+            help="Skip lines that cannot be used, and report them, instead of stopping.",
+            of=bool,
+            flag="--lenient",
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingRunsSettings(ReadingSettings):
+    """The same for commands that read runs to score beside the campaign's."""
+
+    each_its_own: bool = option(
+        False,
+        Option(
+            help="The runs to score are of an organization each, where the list does not name theirs; else "
+            "they are of one, yours.",
+            of=bool,
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingSettings(Settings):
+    """Settings of posterior estimators that functions pass on to those that are named, and that every command
+    with estimators has.
+    """
+
+    priors: tuple[tuple[str, str], ...] | None = option(
+        None,
+        Option(
+            help="Replace a prior: mu=Normal(-2,1); the model pages name them; may be repeated.",
+            many="repeated",
+            typed="mapping of str to str",
+            flag="--prior",
+        ),
+    )
+    engine: Literal["laplace", "nuts"] = option(
+        "laplace",
+        Option(help="Fast approximation, or the reference sampler.", of=Literal["laplace", "nuts"]),
+    )
+    draws: int = option(
+        1000,
+        Option(help="Posterior draws per chain; laplace draws that many times the chains.", of=int, least=1),
+    )
+    tune: int = option(1000, Option(help="Tuning draws per chain.", of=int, least=1))
+    chains: int = option(4, Option(help="Chains.", of=int, least=1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoringSettings(Settings):
+    """What `score` and `compare` have in common beside measures and estimators."""
+
+    unpool: tuple[str, ...] = option(
+        None,
+        Option(
+            help="A run of the campaign, or an organization, to score as if it were new: it leaves the pool; "
+            "may be repeated.",
+            more="A run leaves with all runs of its organization, and it alone is scored. Of an organization "
+            "all runs are scored.",
+            many="repeated",
+        ),
+        held=(),
+    )
+    unpool_by: Literal["organization", "run"] = option(
+        "organization",
+        Option(
+            help="What leaves the pool with a run that is named: its organization, or nothing.",
+            of=Literal["organization", "run"],
+        ),
+    )
+    pool_depth: int | None = option(None, POOL_DEPTH)
+    ci_prob: float = option(0.95, CI_PROB)
+    estimand: Literal["complete", "pooled"] = option("complete", ESTIMAND)
+    random_seed: int = option(1, SEED)

@@ -1,0 +1,35 @@
+"""Settings classes: each option of an experiment, a comparison or a check described once.
+
+Functions and commands are made to agree with these by `bayespool.options`. The classes are light, so that the
+command line can show its help without loading what works for it.
+"""
+
+from bayespool.settings.comparisons import (
+    CheckingSettings,
+    ComparingSettings,
+    DemoSettings,
+    ReversalSettings,
+    ScoreSettings,
+)
+from bayespool.settings.experiments import (
+    CommonTopicsSettings,
+    ExperimentSettings,
+    LeaveOutSettings,
+    PoolSettings,
+    PoolWidthSettings,
+    RunTypesSettings,
+)
+
+__all__ = [
+    "CheckingSettings",
+    "CommonTopicsSettings",
+    "ComparingSettings",
+    "DemoSettings",
+    "ExperimentSettings",
+    "LeaveOutSettings",
+    "PoolSettings",
+    "PoolWidthSettings",
+    "ReversalSettings",
+    "RunTypesSettings",
+    "ScoreSettings",
+]

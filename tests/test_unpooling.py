@@ -1,0 +1,175 @@
+"""A run of the campaign as if it were new: taken out of the pool, scored, compared."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import Outcome
+from real import read_real
+from toys import from_rankings
+
+from bayespool import Collection, compare, judgment_counts, load_example, score
+from bayespool.errors import InputError, PooledRunWarning
+from bayespool.pool import take_out
+from bayespool.simulation import simulate_example
+
+QUICK = {"estimators": ["interpolated", "posterior-background"], "draws": 50}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("example")
+    simulate_example().write(folder)
+    return folder
+
+
+def files(folder: Path) -> list[Path | str]:
+    names = ("--qrels", folder / "qrels.txt", "--pool", folder / "pool")
+    return [*names, "--organizations", folder / "organizations.csv"]
+
+
+@pytest.fixture(scope="module")
+def example() -> Collection:
+    return load_example()
+
+
+def test_a_run_leaves_with_its_organization(example: Collection) -> None:
+    found = score(example, unpool="north-1", **QUICK)  # type: ignore[arg-type]
+    alone = score(example.unpool(organization="north"), "north-1", **QUICK)  # type: ignore[arg-type]
+    drop = ["note"]
+    pd.testing.assert_frame_equal(found.frame().drop(columns=drop), alone.frame().drop(columns=drop))
+    assert found.run_ids == ("north-1",)
+    assert found.frame()["residual"][0] > 0
+    assert found.notes["north-1", found.measures[0]].startswith(
+        "as if new: organization north taken out of the pool"
+    )
+    assert found.metadata["unpooled"] == {"north-1": "organization north"}
+    assert found.metadata["pool"]["n_pooled_runs"] == 19
+
+
+def test_a_run_leaves_alone(example: Collection) -> None:
+    found = score(example, unpool="north-1", unpool_by="run", **QUICK)  # type: ignore[arg-type]
+    alone = score(example.unpool("north-1"), "north-1", **QUICK)  # type: ignore[arg-type]
+    pd.testing.assert_frame_equal(found.frame().drop(columns="note"), alone.frame().drop(columns="note"))
+    assert found.metadata["pool"]["n_pooled_runs"] == 20
+
+
+def test_all_runs_of_a_named_organization_are_scored(example: Collection) -> None:
+    smaller, taken = take_out(example, ["north", "south-1"])
+    assert list(taken) == ["north-1", "north-2", "south-1"]
+    assert set(taken.values()) == {"organization north", "organization south"}
+    expected = example.unpool(organization="north").unpool(organization="south")
+    np.testing.assert_array_equal(smaller.relevance, expected.relevance)
+    assert smaller.pooled_run_ids == expected.pooled_run_ids
+    beside = score(example, "new-a", unpool="north", estimators="lower-bound")
+    assert beside.run_ids == ("new-a", "north-1", "north-2")
+
+
+@pytest.mark.parametrize(
+    ("names", "by", "message"),
+    [
+        ("nobody", "organization", "'nobody' is neither a run nor an organization; runs: 'north-1'"),
+        ("north", "run", "'north' is an organization; by run, name runs"),
+        ("north-1", "topic", "cannot take out by 'topic'"),
+        ("new-a", "run", "run new-a is not in the pool"),
+    ],
+)
+def test_names_that_cannot_be_taken_out(example: Collection, names: str, by: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        take_out(example, names, by=by)  # type: ignore[arg-type]
+
+
+def test_a_run_with_the_name_of_another_organization(example: Collection) -> None:
+    organizations = tuple("south-1" if o == "north" else o for o in example.organizations)
+    with pytest.raises(InputError, match="'south-1' is a run and an organization of other runs"):
+        take_out(dataclasses.replace(example, organizations=organizations), "south-1")
+    # without a list each run is an organization of its name, and both are the same
+    own = from_rankings(
+        {"a": {"1": "xy"}, "b": {"1": "y"}}, {"1": {"x": 1, "y": 0}}, {}, pooled_run_ids=("a", "b")
+    )
+    smaller, taken = take_out(own, "a")
+    assert (taken, smaller.pooled_run_ids) == ({"a": "organization a"}, ("b",))
+
+
+def test_a_pooled_run_that_is_judged_in_full_is_warned_of(example: Collection) -> None:
+    with pytest.warns(
+        PooledRunWarning, match="north-1: in the pool .* --unpool north-1, or unpool='north-1'"
+    ):
+        score(example, "north-1", estimators="lower-bound")
+    with pytest.warns(PooledRunWarning, match="north-1 and 1 more: in the pool"):
+        compare(example, ["north-1", "north-2"], estimators="lower-bound", scopes=["these-topics"])
+    score(example, "north-1", "P@30", estimators="lower-bound")  # unjudged below the pool depth
+
+
+def test_pool_depth_re_pools(example: Collection) -> None:
+    found = score(example, "new-a", pool_depth=5, estimators="lower-bound")
+    shallow = judgment_counts(example.truncate_pool(5), "new-a", cutoffs=10)
+    assert found.frame()["residual"][0] == pytest.approx(shallow.residual.mean())
+    assert (
+        found.frame()["residual"][0]
+        > score(example, "new-a", estimators="lower-bound").frame()["residual"][0]
+    )
+    with pytest.raises(InputError, match="pool depth 11"):
+        score(example, "new-a", pool_depth=11)
+
+
+def test_compare_takes_runs_out(example: Collection) -> None:
+    found = compare(example, unpool="north", estimators="posterior-background", draws=50)
+    assert found.scores.run_ids == ("north-1", "north-2")
+    assert found.scores.metadata["pool"]["n_pooled_runs"] == 19
+
+
+def test_command_scores_a_run_of_the_pool(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    asked = ("--estimators", "interpolated", "--unpool", "north-1", "-o", tmp_path / "r.json")
+    done = run("score", *files(written), *asked)
+    assert done.status == 0, done.err
+    assert "taken out of the pool: organization north (north-1, north-2), and " in done.err
+    assert "pool then: 19 of 21 runs pooled" in done.err
+    assert "organization north taken out of the pool" in " ".join(done.out.split())
+    row = json.loads((tmp_path / "r.json").read_text())["scores"][0]
+    expected = score(load_example(), unpool="north-1", estimators="interpolated").frame()
+    assert row["run_id"] == "north-1"
+    assert row["interpolated"] == expected["interpolated"][0]
+    alone = run("score", *files(written), *asked, "--unpool-by", "run")
+    assert "taken out of the pool: run north-1 (north-1), and " in alone.err
+
+
+def test_command_compares_runs_of_the_pool(run: Callable[..., Outcome], written: Path) -> None:
+    done = run("compare", written / "new" / "new-a.run", *files(written), "--unpool", "north", "--draws", 50)
+    assert done.status == 0, done.err
+    assert "taken out of the pool: organization north" in done.err
+    assert "north-1" in done.out
+    assert "new-a" in done.out
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [((), "no run to score; name run files, or"), (("--unpool", "nobody"), "neither a run nor")],
+)
+def test_command_says_what_is_wrong(
+    run: Callable[..., Outcome], written: Path, more: tuple[str, ...], message: str
+) -> None:
+    done = run("score", *files(written), *more)
+    assert done.status == 1
+    assert message in done.err
+    assert done.out == ""
+
+
+@pytest.mark.parametrize("run_id", ["ielab-AD-uni", "watprf"])
+@pytest.mark.filterwarnings("ignore::bayespool.errors.PoolWarning")
+def test_truth_is_inside_the_interval_of_a_run_of_deep_learning(collections: Path, run_id: str) -> None:
+    collection = read_real(collections / "dl21-passage")
+    truth = judgment_counts(collection, run_id, cutoffs=10, rel=2).lower.mean()
+    for by in ("organization", "run"):
+        found = score(
+            collection, None, "P(rel=2)@10", unpool=run_id, unpool_by=by, estimators="posterior-combined"
+        )
+        row = found.frame().iloc[0]
+        assert row["residual"] > 0
+        assert row["posterior-combined_lower"] <= truth <= row["posterior-combined_upper"]
