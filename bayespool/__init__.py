@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from bayespool.estimators import register_estimator
     from bayespool.experiments import LeaveOutResult, leave_out
     from bayespool.loading import read_collection
-    from bayespool.measures import Precision, parse_measure
+    from bayespool.measures import Measure, Precision, parse_measure, register_measure
     from bayespool.pool import describe_pool, discover_pool
+    from bayespool.posterior import Completion, complete
     from bayespool.predictors import Predictor, register_predictor
     from bayespool.scoring import Scores, score
     from bayespool.simulation import SimulationSettings, load_example, simulate
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         read_runs,
         run_from_frame,
     )
+    from bayespool.values import Values
 
 __version__ = "0.1.0.dev0"
 
@@ -38,18 +40,22 @@ _HOME = {
     "UNJUDGED": "collection",
     "Collection": "collection",
     "Comparison": "comparisons",
+    "Completion": "posterior",
     "Estimates": "estimates",
     "LeaveOutResult": "experiments",
+    "Measure": "measures",
     "ModelChecks": "checking",
     "Precision": "measures",
     "Predictor": "predictors",
     "Reversals": "comparisons",
     "Scores": "scoring",
     "SimulationSettings": "simulation",
+    "Values": "values",
     "build_collection": "collection",
     "check_models": "checking",
     "compare": "comparisons",
     "compare_engines": "checking",
+    "complete": "posterior",
     "composition_effects": "counts",
     "condensed_counts": "counts",
     "describe_pool": "pool",
@@ -66,6 +72,7 @@ _HOME = {
     "read_run": "trec",
     "read_runs": "trec",
     "register_estimator": "estimators",
+    "register_measure": "measures",
     "register_predictor": "predictors",
     "reversals": "comparisons",
     "run_from_frame": "trec",
@@ -78,18 +85,22 @@ __all__ = [
     "UNJUDGED",
     "Collection",
     "Comparison",
+    "Completion",
     "Estimates",
     "LeaveOutResult",
+    "Measure",
     "ModelChecks",
     "Precision",
     "Predictor",
     "Reversals",
     "Scores",
     "SimulationSettings",
+    "Values",
     "build_collection",
     "check_models",
     "compare",
     "compare_engines",
+    "complete",
     "composition_effects",
     "condensed_counts",
     "describe_pool",
@@ -106,6 +117,7 @@ __all__ = [
     "read_run",
     "read_runs",
     "register_estimator",
+    "register_measure",
     "register_predictor",
     "reversals",
     "run_from_frame",

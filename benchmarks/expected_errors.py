@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning
 from bayespool.estimates import Estimates
 from bayespool.experiments import ALL_ESTIMATORS, passed_over
-from bayespool.measures import Precision
+from bayespool.measures import Measure
 from bayespool.posterior import PosteriorEstimator
 
 FloatArray = npt.NDArray[np.float64]
@@ -96,14 +96,14 @@ class Keeping:
         return POSTERIOR
 
     def estimate(
-        self, collection: Collection, run_ids: Sequence[str] | None, measures: Sequence[Precision]
+        self, collection: Collection, run_ids: Sequence[str] | None, measures: Sequence[Measure]
     ) -> tuple[Estimates, ...]:
         """What the estimator says, with its totals put aside."""
         posterior = PosteriorEstimator(estimand=self.estimand, random_seed=self.random_seed)
         estimates = posterior.estimate(collection, run_ids, measures)
         for of_measure in estimates:
             assert of_measure.draws is not None
-            totals = of_measure.draws.sum(axis=2, dtype=np.int64)
+            totals = of_measure.draws.totals()
             rng = np.random.default_rng([self.random_seed, of_measure.measure.cutoff])
             order = rng.permutation(len(totals))[:N_DRAWS]  # apart from the draws of other folds
             for i, run in enumerate(of_measure.run_ids):
@@ -174,7 +174,7 @@ def table(title: str, collections: Path) -> list[Row]:
         )
     frame = result.frame()
     return [
-        errors(f"{'' if i else title} | {measure}", runs, keeping, result.true_counts)
+        errors(f"{'' if i else title} | {measure}", runs, keeping, result.scores_in_truth)
         for i, (measure, runs) in enumerate(frame[frame["reported"]].groupby("measure", sort=False))
     ]
 
@@ -183,7 +183,7 @@ def errors(
     title: str,
     runs: pd.DataFrame,
     keeping: Keeping,
-    true_counts: dict[tuple[str, str], npt.NDArray[np.int32]],
+    true_scores: Mapping[tuple[str, str], FloatArray],
 ) -> Row:
     """Expected and observed errors under one measure."""
     values = runs.pivot(index="run_id", columns="estimator", values="value").dropna(axis=1)
@@ -191,7 +191,7 @@ def errors(
     organization = runs.groupby("run_id")["organization"].first()[values.index].to_numpy()
     (measure,) = runs["measure"].unique()
     cutoff = int(measure.split("@")[1])
-    n_topics = [int((true_counts[measure, run] >= 0).sum()) for run in values.index]
+    n_topics = [int((~np.isnan(true_scores[measure, run])).sum()) for run in values.index]
     drawn = np.column_stack(
         [keeping.kept[measure, run] / (cutoff * n) for run, n in zip(values.index, n_topics, strict=True)]
     )

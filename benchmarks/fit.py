@@ -77,7 +77,6 @@ def line(collection: Collection, runs: tuple[str, ...], model: str, args: argpar
         prepared = task.prepare(model, {})  # type: ignore[arg-type]
         engine = Laplace(draws=4 * args.draws)
         laplace = engine.fit(prepared.structure(), prepared.evidence.coords, random_seed=1)
-        prepared.log_odds(laplace.draws())
         seconds.append(time.perf_counter() - start)
     best = min(seconds)
     text = f"{model:15s}{best:10.2f}{4 * args.draws / best:9.0f}"

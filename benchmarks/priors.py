@@ -27,7 +27,9 @@ import numpy as np
 from at_hand import UNSET, read
 from scipy.special import expit
 
-from bayespool import Collection, judgment_counts, parse_measure
+from bayespool import Collection, Precision, parse_measure
+from bayespool.checking import randomised_pit
+from bayespool.counts import bounds
 from bayespool.inference import Laplace
 from bayespool.models import LinearEvidence, linear_log_odds
 from bayespool.posterior import WITHOUT_POOL, ModelName, PosteriorEstimator, Task
@@ -161,12 +163,12 @@ def without_pool(
         ]
         reduced = collection.unpool(organization=collection.organizations[o])
         alone = reduced.with_pool(np.zeros_like(reduced.pooled), 0)
-        truth = judgment_counts(collection, runs, cutoffs=cutoff).n_relevant.sum(axis=(1, 2))
+        truth = bounds(collection, runs, Precision(cutoff)).low
         (result,) = estimator.estimate(alone, runs, f"P@{cutoff}")
         assert result.draws is not None
-        total = result.draws.sum(axis=2)
-        errors += list((total.mean(axis=0) - truth) / (cutoff * len(collection.query_ids)))
-        pit = (total < truth).mean(axis=0) + rng.random(len(runs)) * (total == truth).mean(axis=0)
+        total = result.draws.totals()
+        errors += list(result.value - truth.means())
+        pit = randomised_pit(total, truth.totals(), rng)
         pits += list(pit[np.ptp(total, axis=0) > 0])
     return np.array(errors), np.array(pits)
 

@@ -155,7 +155,7 @@ def read(collections: Path, experiment: Experiment, **changes: Any) -> Collectio
         # the pool is found without the topics that nobody judged
         for name in ("pool_rule", "max_holes"):
             arguments.pop(name, None)
-        arguments |= {"pooled_run_ids": collection.pooled_run_ids, "pool_depth": collection.pool_depth}
+        arguments |= {"pooled_run_ids": collection.pooled_run_ids, "known_depth": collection.pool_depth}
         with tempfile.TemporaryDirectory() as folder:
             qrels = Path(folder) / "qrels.txt"
             lines = [f"{topic} 0 retrieved-by-nobody 0\n" for topic in experiment.unjudged_topics]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection
-from bayespool.counts import JudgmentCounts, held_out_counts
+from bayespool.counts import Bounds, held_out_counts
 from bayespool.counts.states import MISSING, NONRELEVANT, RELEVANT, count_within, states
 
 FloatArray = npt.NDArray[np.float64]
@@ -35,9 +35,9 @@ def rounded(values: npt.ArrayLike, decimals: int | None) -> FloatArray:
     return np.floor(array * unit + 0.5) / unit
 
 
-def shifted(counts: JudgmentCounts, added: FloatArray) -> Corrected:
-    """P@n as it stands with a constant of shape (run, cutoff) added on every topic."""
-    return Corrected(counts.lower + np.where(np.abs(added) < 1e-12, 0, added)[:, None, :])
+def shifted(found: Bounds, added: FloatArray) -> Corrected:
+    """P@n as it stands with a constant of shape (run,) added on every topic."""
+    return Corrected(found.lower + np.where(np.abs(added) < 1e-12, 0, added)[:, None])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,16 +73,11 @@ class ToolAntiPrecision(PointCorrection):
         """``tool-anti-precision``."""
         return "tool-anti-precision"
 
-    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+    def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """Algorithm 1 on means over topics."""
-        added = np.zeros((len(counts.run_ids), len(counts.cutoffs)))
-        for c, cutoff in enumerate(counts.cutoffs):
-            added[:, c] = self._added(collection, counts, c, cutoff, rel)
-        return shifted(counts, added)
+        return shifted(found, self._added(collection, found, found.measure.cutoff, found.measure.rel))
 
-    def _added(
-        self, collection: Collection, counts: JudgmentCounts, c: int, cutoff: int, rel: int
-    ) -> FloatArray:
+    def _added(self, collection: Collection, found: Bounds, cutoff: int, rel: int) -> FloatArray:
         table = np.append(states(collection.relevance, rel), np.int8(MISSING))
         pooled = np.flatnonzero(collection.pooled)
         if self.composed_with is not None:
@@ -93,13 +88,13 @@ class ToolAntiPrecision(PointCorrection):
         before = split(table[document[:, :, :cutoff]], cutoff)
         stands = [self._mean(part, counted[pooled], cutoff) for part in before]
         rank = np.zeros(len(collection.relevance) + 1, dtype=np.int64)
-        added = np.zeros(len(counts.run_ids))
-        for row, u in enumerate(collection.run_index(counts.run_ids)):
+        added = np.zeros(len(found.run_ids))
+        for row, u in enumerate(collection.run_index(found.run_ids)):
             own = split(table[collection.document[u : u + 1, :, :cutoff]], cutoff)
             s, anti = (float(self._mean(part, counted[u : u + 1], cutoff)[0]) for part in own)
             k = 1 - s - anti
             if not self.missing_unjudged:
-                k = counts.n_unjudged[row, :, c].sum() / (cutoff * counted[u].sum())
+                k = found.n_unjudged[row].sum() / (cutoff * counted[u].sum())
                 anti = 1 - s - k
             rank[:] = 0
             rank[collection.document[u]] = np.arange(1, document.shape[2] + 1)
@@ -118,7 +113,7 @@ class ToolAntiPrecision(PointCorrection):
             adjustment = 0.0
             if abs(k) > 1e-12 and delta_p * anti - delta_anti * s > 0:
                 adjustment = k * max(-delta_p - delta_anti, 0)
-            as_it_stands = counts.n_relevant[row, :, c].sum() / (cutoff * counted[u].sum())
+            as_it_stands = found.low.amount[row].sum() / (cutoff * counted[u].sum())
             added[row] = s + adjustment - as_it_stands
         return added
 
@@ -169,7 +164,7 @@ class ToolSystemsAdjustment(PointCorrection):
         """``tool-systems-adjustment``."""
         return "tool-systems-adjustment"
 
-    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+    def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """P@n as it stands plus the mean loss of the pooled runs, one left out at a time."""
         names = [self.tags.get(run, run) for run in collection.run_ids]
         units = tuple(dict.fromkeys(names))
@@ -178,10 +173,11 @@ class ToolSystemsAdjustment(PointCorrection):
             organizations=units,
             organization=np.array([units.index(name) for name in names], dtype=np.int32),
         )
-        held_out = held_out_counts(by_tag, cutoffs=counts.cutoffs, rel=rel)
+        cutoff = found.measure.cutoff
+        held_out = held_out_counts(by_tag, cutoffs=cutoff, rel=found.measure.rel)
         n_topics = topics_of(collection, held_out.run_ids, own=self.own_topics)
-        lost = held_out.n_hidden_relevant.sum(axis=1) / (n_topics[:, None] * np.array(counts.cutoffs))
-        return shifted(counts, np.tile(lost.mean(axis=0), (len(counts.run_ids), 1)))
+        lost = held_out.n_hidden_relevant[:, :, 0].sum(axis=1) / (n_topics * cutoff)
+        return shifted(found, np.full(len(found.run_ids), lost.mean()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,20 +213,19 @@ class PaperSystemsAdjustment(PointCorrection):
         """``paper-systems-adjustment``."""
         return "paper-systems-adjustment"
 
-    def correct(self, collection: Collection, counts: JudgmentCounts, rel: int) -> Corrected:
+    def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """P@n as it stands plus the mean loss."""
-        added = np.zeros((len(counts.run_ids), len(counts.cutoffs)))
+        added, cutoff = np.zeros(len(found.run_ids)), found.measure.cutoff
         still = set(collection.pooled_run_ids)
-        for c, cutoff in enumerate(counts.cutoffs):
-            for row, run in enumerate(counts.run_ids):
-                pool = [r for r in self.runs[cutoff] if r != run and (self.siblings_in_pool or r in still)]
-                lost = self._losses(pool, cutoff, rel)
-                n_runs = len(self.runs[cutoff]) - 1 if self.siblings_in_mean else len(still)
-                mean = sum(loss for r, loss in lost.items() if r in still) / n_runs
-                n_topics = int(topics_of(collection, (run,), own=True)[0])
-                stands = counts.n_relevant[row, :, c].sum() / (cutoff * n_topics)
-                added[row, c] = float(rounded(stands, self.decimals)) + mean - stands
-        return shifted(counts, added)
+        for row, run in enumerate(found.run_ids):
+            pool = [r for r in self.runs[cutoff] if r != run and (self.siblings_in_pool or r in still)]
+            lost = self._losses(pool, cutoff, found.measure.rel)
+            n_runs = len(self.runs[cutoff]) - 1 if self.siblings_in_mean else len(still)
+            mean = sum(loss for r, loss in lost.items() if r in still) / n_runs
+            n_topics = int(topics_of(collection, (run,), own=True)[0])
+            stands = found.low.amount[row].sum() / (cutoff * n_topics)
+            added[row] = float(rounded(stands, self.decimals)) + mean - stands
+        return shifted(found, added)
 
     def _losses(self, pool: list[str], cutoff: int, rel: int) -> dict[str, float]:
         gone = set(self.whole.pooled_run_ids) - set(pool)

@@ -165,7 +165,7 @@ def calls(experiment: Experiment) -> str:
         reading["runs"] = Verbatim("all_files_but_CWI3")
     if experiment.unjudged_topics:
         del reading["pool_rule"], reading["max_holes"]
-        reading |= {"pooled_run_ids": Verbatim("found.pooled_run_ids"), "pool_depth": 10}
+        reading |= {"pooled_run_ids": Verbatim("found.pooled_run_ids"), "known_depth": 10}
     settings = {
         "estimators": Verbatim("estimators"),
         "by": experiment.by,

@@ -22,12 +22,12 @@ from bayespool.estimators import (
     DEFAULT_ESTIMATORS,
     ESTIMATOR_NAMES,
     ESTIMATORS,
-    describe_estimator,
     parse_estimator,
     register_estimator,
 )
 from bayespool.experiments import leave_out
 from bayespool.measures import parse_measures
+from bayespool.options import describe_estimator
 from bayespool.report.text import print_scores
 from bayespool.scoring import score
 from bayespool.simulation import load_example
@@ -55,8 +55,8 @@ def define_half():
         def name(self):
             return "half"
 
-        def correct(self, collection, counts, rel):
-            return Corrected(counts.lower + self.share * counts.residual)
+        def correct(self, collection, found):
+            return Corrected(found.lower + self.share * found.residual)
 
     return Half
 

@@ -453,7 +453,7 @@ def test_significance_where_a_run_lacks_topics() -> None:
     assert found.significant("P@10")[1, 2] == found.significant("P@10")[2, 1] == expected
     assert found.significant("P@10")[0, 2] == (ttest_rel(scores[0], scores[2]).pvalue < 0.05)
     tukey = leave_out(collection, "P@10", estimators="lower-bound", denominator="run")
-    others = dataclasses.replace(tukey, true_counts={k: v[3:] for k, v in tukey.true_counts.items()})
+    others = dataclasses.replace(tukey, scores_in_truth={k: v[3:] for k, v in tukey.scores_in_truth.items()})
     np.testing.assert_array_equal(tukey.significant("P@10"), others.significant("P@10"))
     assert tukey.reliability("P@10").n_topics == 5
     assert "SRE* and reliability are over the 5 of 8 topics that all these runs have" in printed(tukey)
@@ -864,8 +864,8 @@ def test_a_class_below_a_dataclass_keeps_what_it_was_made_with(tmp_path: Path) -
             super().__init__(**settings)
             object.__setattr__(self, "by", by)
 
-        def correct(self, collection: Collection, counts: Any, rel: int) -> Any:
-            return Corrected(counts.lower + self.by)  # type: ignore[attr-defined]
+        def correct(self, collection: Collection, found: Any) -> Any:
+            return Corrected(found.lower + self.by)  # type: ignore[attr-defined]
 
     values = [leave_out(shapes(), "P@2", estimators=[Below(by)]).frame()["value"].tolist() for by in (0, 0.2)]
     np.testing.assert_allclose(values[1], np.add(values[0], 0.2))

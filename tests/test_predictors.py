@@ -114,7 +114,7 @@ def test_composition_predictors_are_the_effects_without_the_organization():
 
 
 def test_nothing_hidden_and_nothing_unjudged_are_empty_tables():
-    collection = dataclasses.replace(toy(), pooled=np.zeros(3, dtype=bool), pool_depth=0)
+    collection = toy().with_pool(np.zeros(3, dtype=bool), 0)
     hidden = hidden_document_table(collection, cutoff=5)
     assert hidden.predictors.shape == (0, len(evidence_predictors()))
     judged = dataclasses.replace(toy(), relevance=np.ones_like(toy().relevance))

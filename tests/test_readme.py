@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bayespool import scoring
+from bayespool import estimators, scoring
 from bayespool.cli import app
 from bayespool.simulation import simulate_example
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-POINT = [name for name in scoring.DEFAULT_ESTIMATORS if not name.startswith("posterior")]
+POINT = [name for name in estimators.DEFAULT_ESTIMATORS if not name.startswith("posterior")]
 
 
 def blocks(language: str) -> list[str]:
@@ -65,7 +65,7 @@ def test_demo_posterior_in_the_table_is_what_the_command_prints() -> None:
 def test_column_is_explained_for_every_default_estimator() -> None:
     explained = re.findall(r"^\| ([^|]+) \|", README.split("The columns:")[1], flags=re.MULTILINE)
     words = " ".join(explained)
-    for name in scoring.DEFAULT_ESTIMATORS:
+    for name in estimators.DEFAULT_ESTIMATORS:
         assert name.split("-")[0][:4] in words, name
 
 

@@ -22,6 +22,9 @@ from bayespool.measures import parse_measures
 from bayespool.report import check_output, print_scores, write_scores
 from bayespool.scoring import Scores, score
 from bayespool.simulation import load_example
+from bayespool.values import Values
+
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 
 POINT = [name for name in DEFAULT_ESTIMATORS if not name.startswith("posterior")]
 
@@ -33,17 +36,16 @@ def toy_scores(*measures: str) -> Scores:
 def with_posterior(scores: Scores, ci_prob: float = 0.9) -> Scores:
     """With an estimator whose draws are known: half of them B, half of them T, but for three."""
     added = []
-    for measure, counts in zip(scores.measures, scores.bounds, strict=True):
-        lower, upper = counts.n_relevant[:, :, 0], (counts.n_relevant + counts.n_unjudged)[:, :, 0]
-        draws = np.array([lower, upper] * 50, dtype=np.int32)
+    for measure, found in zip(scores.measures, scores.bounds, strict=True):
+        draws = Values(np.array([found.low.amount, found.high.amount] * 50), measure.unit)
         added.append(
             Estimates(
                 method="posterior-known",
                 measure=measure,
                 run_ids=scores.run_ids,
                 query_ids=scores.query_ids,
-                per_topic=draws.mean(axis=0) / measure.cutoff,
-                value=draws.mean(axis=(0, 2)) / measure.cutoff,
+                per_topic=draws.on_topics(),
+                value=draws.expected(),
                 fingerprint="0",
                 draws=draws,
             )

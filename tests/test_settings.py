@@ -20,7 +20,7 @@ from bayespool.cli import app
 from bayespool.errors import InputError
 from bayespool.estimators import ALL_ESTIMATORS
 from bayespool.experiments.settings import experiment_settings
-from bayespool.options import Option, ReadingSettings, SamplingSettings, documented, options_of
+from bayespool.options import Option, ReadingRunsSettings, SamplingSettings, documented, options_of
 from bayespool.posterior import PosteriorEstimator
 from bayespool.settings import (
     CheckingSettings,
@@ -43,7 +43,7 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     ComparingSettings: bayespool.compare,
     ReversalSettings: bayespool.reversals,
     CheckingSettings: bayespool.check_models,
-    ReadingSettings: bayespool.read_collection,
+    ReadingRunsSettings: bayespool.read_collection,
 }
 NOT_OPTIONS = {
     *("collection", "run_ids", "measure", "n_jobs", "folder", "progress", "report", "settings", "containers"),
@@ -69,7 +69,7 @@ def test_arguments_are_the_fields_with_their_defaults(cls: type) -> None:
 
 @pytest.mark.parametrize("cls", [*FUNCTIONS, SamplingSettings], ids=lambda cls: cls.__name__)
 def test_choices_are_those_of_the_type(cls: type) -> None:
-    names = {"Precision": object, "Estimator": object, "Estimand": counts.Estimand}
+    names = {"Measure": object, "Estimator": object, "Estimand": counts.Estimand}
     hints = get_type_hints(cls, localns=names)
     for name, (what, _) in options_of(cls).items():
         hint = get_args(hints[name])[0] if what.many else hints[name]
@@ -78,7 +78,7 @@ def test_choices_are_those_of_the_type(cls: type) -> None:
         assert what.help.endswith((".", "…")), name
 
 
-@pytest.mark.parametrize("cls", [c for c in FUNCTIONS if c not in (CheckingSettings, ReadingSettings)])
+@pytest.mark.parametrize("cls", [c for c in FUNCTIONS if c not in (CheckingSettings, ReadingRunsSettings)])
 def test_help_of_functions_describes_every_option(cls: type) -> None:
     text = FUNCTIONS[cls].__doc__ or ""
     assert "{options}" not in text

@@ -74,7 +74,7 @@ def test_all_runs_of_a_named_organization_are_scored(example: Collection) -> Non
 @pytest.mark.parametrize(
     ("names", "by", "message"),
     [
-        ("nobody", "organization", "'nobody' is neither a run nor an organization; runs: 'north-1'"),
+        ("nobody", "organization", "'nobody' is neither a run nor an organization; runs: 'coast-1'"),
         ("north", "run", "'north' is an organization; by run, name runs"),
         ("north-1", "topic", "cannot take out by 'topic'"),
         ("new-a", "run", "run new-a is not in the pool"),

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bayespool.errors import InputError
 from bayespool.values import Values
 
-__all__ = ["MEASURES", "Additive", "Measure", "register"]
+__all__ = ["MEASURES", "Additive", "Measure", "register_measure"]
 
 MEASURES: dict[str, type[Measure]] = {}
 """Families of measures by their names in ir_measures' dialect."""
@@ -25,7 +25,7 @@ class Measure(ABC):
     """A measure of a ranking on a topic, from the relevance levels of its documents.
 
     A family is a frozen dataclass that says its ``name`` and how levels become an amount, and that
-    `register` makes known to the parser, the command line and every function that takes measures.
+    `register_measure` makes known to the parser, the command line and every function that takes measures.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Additive(Measure):
         return np.asarray(self.gains(levels[..., : len(weights)]) @ weights)
 
 
-def register(family: _Family) -> _Family:
+def register_measure(family: _Family) -> _Family:
     """Make a family of measures known by its name; as a decorator.
 
     Raises

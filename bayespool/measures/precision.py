@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.measures.base import Additive, register
+from bayespool.measures.base import Additive, register_measure
 
 __all__ = ["Precision"]
 
 
-@register
+@register_measure
 @dataclass(frozen=True, order=True)
 class Precision(Additive):
     """Precision at a cutoff, P@n: the share of relevant documents in the top n.

@@ -2,9 +2,8 @@
 
 from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
 from bayespool.posterior.completion import Completion, Component
-from bayespool.posterior.estimator import COMBINED, WITHOUT_POOL, PosteriorEstimator
-from bayespool.posterior.interaction import interaction_scale, with_interaction
-from bayespool.posterior.organizations import new_organization_effect
+from bayespool.posterior.effects import interaction_scale, new_organization_effect, with_interaction
+from bayespool.posterior.estimator import COMBINED, WITHOUT_POOL, PosteriorEstimator, complete
 from bayespool.posterior.preparation import (
     DEPTHS,
     MODEL_NAMES,
@@ -28,6 +27,7 @@ __all__ = [
     "Prepared",
     "Task",
     "Unknowns",
+    "complete",
     "evidence_depth",
     "find_unknowns",
     "interaction_scale",

@@ -14,8 +14,7 @@ from scipy.special import logsumexp
 
 from bayespool.errors import DiagnosticsWarning
 from bayespool.posterior.drawing import add_moments
-from bayespool.posterior.interaction import interaction_scale, shift_table
-from bayespool.posterior.organizations import new_organization_effect
+from bayespool.posterior.effects import interaction_scale, new_organization_effect, shift_table
 from bayespool.posterior.preparation import Prepared
 
 if TYPE_CHECKING:

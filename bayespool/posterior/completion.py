@@ -17,7 +17,7 @@ from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.estimates import Diagnostics
 from bayespool.measures import Additive, Measure, parse_measures
 from bayespool.posterior.drawing import add_effects, add_gains, chances, relevances
-from bayespool.posterior.interaction import shift_table
+from bayespool.posterior.effects import shift_table
 from bayespool.posterior.randomness import document_keys, normals, scrambled
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.trec import Qrels, qrels_from_frame

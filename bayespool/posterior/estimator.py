@@ -18,7 +18,7 @@ from bayespool.estimates import Diagnostics, Estimates
 from bayespool.measures import Measure, parse_measure, parse_measures
 from bayespool.posterior.combination import log_predictive_densities, members_of_draws, stacking_weights
 from bayespool.posterior.completion import Completion, Component
-from bayespool.posterior.organizations import named_organization_effects
+from bayespool.posterior.effects import named_organization_effects
 from bayespool.posterior.preparation import (
     MODEL_NAMES,
     ModelName,
@@ -32,7 +32,7 @@ from bayespool.values import Values
 if TYPE_CHECKING:
     from bayespool.inference import CompiledModel, Fit
 
-__all__ = ["COMBINED", "WITHOUT_POOL", "PosteriorEstimator"]
+__all__ = ["COMBINED", "WITHOUT_POOL", "PosteriorEstimator", "complete"]
 
 WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 3.5)"})
 """Priors of the interpolated model where no hidden document is at hand, instead of its own.
@@ -297,6 +297,46 @@ class PosteriorEstimator:
             if not n_draws > MIN_ESS:  # of a sampler the effective sample size says so
                 notes.append(f"an interval of {n_draws} draws, should be over {MIN_ESS:.0f}")
         return tuple(notes)
+
+
+def complete(
+    collection: Collection,
+    run_ids: str | Iterable[str] | None = None,
+    measure: object = "P@10",
+    **settings: Any,
+) -> Completion:
+    """Draws of the judgments of all unjudged documents in reach of some runs.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_ids : str or iterable of str, optional
+        Default: the runs that were not pooled.
+    measure : measure
+        Its cutoff is the depth to which judgments are completed, its rel what counts as relevant.
+    **settings
+        Of `PosteriorEstimator`: ``model``, ``draws``, ``random_seed``, ….
+
+    Returns
+    -------
+    Completion
+
+    Warns
+    -----
+    DiagnosticsWarning
+        A check of the draws failed.
+
+    Examples
+    --------
+    >>> from bayespool import complete, load_example
+    >>> completion = complete(load_example(), "new-b", "P@10", draws=250)
+    >>> five, ten = completion.evaluate("P@5", "P@10")
+    >>> bool((five.amount <= ten.amount).all())
+    True
+    >>> len(completion.qrels(0).relevance) > 1181  # the judgments, and those of the first draw
+    True
+    """
+    return PosteriorEstimator(**settings).complete(collection, run_ids, measure)
 
 
 class _Sampler:

@@ -20,7 +20,7 @@ from bayespool.counts import (
     judgment_counts,
 )
 from bayespool.measures import Measure
-from bayespool.posterior.interaction import interaction_scale
+from bayespool.posterior.effects import interaction_scale
 from bayespool.posterior.unknowns import Unknowns, find_unknowns
 from bayespool.predictors import (
     DocumentTable,

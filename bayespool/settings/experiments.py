@@ -139,7 +139,7 @@ class LeaveOutSettings(ExperimentSettings):
             of=TopPool,
         ),
     )
-    truth: Truth = option(
+    truth: Literal["repooled", "full"] = option(
         "repooled",
         Option(
             help="What is true: a run's score with it alone back in the pool, or on all judgments (full).",

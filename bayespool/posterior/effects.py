@@ -1,15 +1,17 @@
-"""What an organization finds for a topic is relevant together: an effect that the models' graphs leave out.
+"""Effects that no evidence is of: of new organizations, and of organizations on topics. They are drawn, never
+zero.
 
-Documents of one organization on one topic are more alike than their predictors say: a query that went astray,
-a facet that nobody else looked for. Over the cells of organization × topic the numbers of relevant hidden
-documents vary more than chances that are right one by one would have them vary.
+What an organization finds for a topic is relevant together, which the models' graphs leave out. Documents of
+one organization on one topic are more alike than their predictors say: a query that went astray, a facet that
+nobody else looked for. Over the cells of organization × topic the numbers of relevant hidden documents vary
+more than chances that are right one by one would have them vary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +19,18 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from bayespool.posterior.drawing import add_effects
+from bayespool.posterior.randomness import normals
 
 if TYPE_CHECKING:
     from bayespool.models import LinearEvidence
 
-__all__ = ["interaction_scale", "shift_table", "with_interaction"]
+__all__ = [
+    "interaction_scale",
+    "named_organization_effects",
+    "new_organization_effect",
+    "shift_table",
+    "with_interaction",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -29,6 +38,52 @@ IndexArray = npt.NDArray[np.int64]
 _SCALES = np.linspace(0, 3, 61)
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(41)
 _END, _PER_UNIT = 25, 20  # logits are looked up in a table from −25 to 25; farther out nothing is moved
+
+
+def _scale_of_new(sigma: npt.NDArray[np.float64], n_organizations: int) -> npt.NDArray[np.float64]:
+    """Standard deviation of a new organization's effect about the intercept, shape (draw,)."""
+    scale: npt.NDArray[np.float64] = sigma * np.sqrt(1 + (1 / n_organizations if n_organizations else 0))
+    return scale
+
+
+def named_organization_effects(
+    sigma: npt.NDArray[np.float64], n_organizations: int, names: Sequence[str], random_seed: int
+) -> npt.NDArray[np.float64]:
+    """Effects of organizations outside the evidence, shape (draw, name): each depends on the seed and the
+    organization's name, not on who else there is.
+
+    ``sigma`` and ``n_organizations`` are those of `new_organization_effect`.
+    """
+    scale = _scale_of_new(sigma, n_organizations)
+    effects = {name: scale * normals(len(sigma), random_seed, "organization", name) for name in set(names)}
+    return np.column_stack([effects[name] for name in names])
+
+
+def new_organization_effect(
+    sigma: npt.NDArray[np.float64],
+    n_organizations: int,
+    organization: npt.NDArray[Any],
+    rng: np.random.Generator,
+) -> npt.NDArray[np.float64]:
+    """Effects of organizations outside the evidence, drawn, never zero; shape (draw, run).
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (draw,)
+        Draws of the standard deviation between organizations.
+    n_organizations : int
+        How many organizations the intercept is the mean of: their mean is off the population's by σ/√J. 0
+        without evidence, when the intercept is the population's.
+    organization : ndarray of int, shape (run,)
+        Runs with one number share one effect.
+    rng : numpy.random.Generator
+    """
+    distinct, inverse = np.unique(organization, return_inverse=True)
+    scale = _scale_of_new(sigma, n_organizations)
+    effect: npt.NDArray[np.float64] = (scale[:, None] * rng.normal(size=(len(sigma), len(distinct))))[
+        :, inverse
+    ]
+    return effect
 
 
 def interaction_scale(evidence: LinearEvidence, draws: Mapping[str, FloatArray]) -> float:
