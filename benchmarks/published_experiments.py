@@ -56,7 +56,7 @@ class Experiment:
 
     ``reading`` and ``settings`` are arguments of `read_collection` and `leave_out`. ``unjudged_topics`` are
     topics of the runs that the qrels lack and that a line of the qrels brings in; ``last_files`` names runs
-    that are read after the others, so that they lose ties, and ``alone`` runs that are taken for
+    that are called ``~…``, so that they come last and lose ties, and ``alone`` runs that are taken for
     organizations of their own. ``tags``, ``not_evaluated`` and ``decimals`` are of the published tool alone.
     """
 
@@ -140,14 +140,19 @@ def read(collections: Path, experiment: Experiment, **changes: Any) -> Collectio
         **experiment.reading,
         **changes,
     }
-    if experiment.alone:
+    if experiment.alone or experiment.last_files:
         listed = pd.read_csv(place / "organizations.csv", dtype=str)
         names = dict(zip(listed["run_id"], listed["organization"], strict=True))
-        arguments["organizations"] = names | {name: name for name in experiment.alone}
-    if experiment.last_files:  # runs that are named first come first
-        files = sorted((place / "runs").iterdir())
-        arguments["runs"] = [path for path in files if not path.name.endswith(experiment.last_files)]
-    with warnings.catch_warnings():
+        names |= {name: name for name in experiment.alone}
+        names |= {f"~{name}": names.pop(name) for name in experiment.last_files}
+        arguments["organizations"] = names
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as links:
+        if experiment.last_files:
+            arguments["pool"] = Path(links)
+            for path in (place / "runs").iterdir():
+                last = path.name.removeprefix("input.") in experiment.last_files
+                name = f"~{path.name.removeprefix('input.')}" if last else path.name
+                (Path(links) / name).symlink_to(path.resolve())
         warnings.simplefilter("ignore", BayespoolWarning)
         collection = read_collection(place / "qrels.txt", **arguments)
         if not experiment.unjudged_topics:

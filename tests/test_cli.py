@@ -213,6 +213,7 @@ def test_compressed_files_and_globs(run: Callable[..., Outcome], example: Path) 
         example / "pool" / "[l-z]*",
         "--organizations",
         example / "organizations.csv",
+        "--each-its-own",
         *FAST,
     )
     assert done.status == 0
@@ -242,7 +243,11 @@ def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Out
     assert done.status == 0
     assert "warning: no pooled runs given: posterior estimates rest on informative priors alone" in done.err
     assert "pool: no pooled run among 2 runs" in done.err
-    assert "note: all runs: no pooled runs; systems-adjustment: needs a pooled run" in done.out
+    assert (
+        "note: all runs: no pooled runs; 2 runs that no list names count as one organization, yours; "
+        in done.out
+    )
+    assert "; systems-adjustment: needs a pooled run; " in done.out
     for name in ("new-a", "new-b"):
         (row,) = [line.split() for line in done.out.splitlines() if line.startswith(f" {name} ")]
         lower, upper, value = float(row[1]), float(row[2]), float(row[-2])

@@ -136,9 +136,9 @@ def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
     collection = load_example()
     scores = score(collection, ["new-a", "new-b"], "P@10", estimators=["half", "lower-bound"])
     frame = scores.frame()
-    np.testing.assert_allclose(frame["half"], (frame["lower"] + frame["upper"]) / 2, rtol=1e-12)
+    np.testing.assert_allclose(frame["half"], (frame["bound_lower"] + frame["bound_upper"]) / 2, rtol=1e-12)
     low = score(collection, "new-a", "P@10", estimators="half(share=0)")
-    assert low.frame()["half"].tolist() == low.frame()["lower"].tolist()
+    assert low.frame()["half"].tolist() == low.frame()["bound_lower"].tolist()
     assert low.metadata["estimators"] == [{"name": "half", "estimand": "complete", "share": 0}]
 
     left = leave_out(collection, "P@10", estimators=["half", "background(e=0.5)"]).frame()
@@ -154,7 +154,7 @@ def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
 def test_a_new_estimator_is_known_by_name() -> None:
     define_bound()
     scores = score(load_example(), "new-a", "P@10", estimators=["upper-bound", "condensed-list"])
-    np.testing.assert_allclose(scores.frame()["upper-bound"], scores.frame()["upper"], rtol=1e-12)
+    np.testing.assert_allclose(scores.frame()["upper-bound"], scores.frame()["bound_upper"], rtol=1e-12)
     left = leave_out(load_example(), "P@10", estimators="upper-bound").frame()
     np.testing.assert_allclose(left["value"], left["bound_upper"], rtol=1e-12)
     with pytest.raises(InputError, match="upper-bound"):

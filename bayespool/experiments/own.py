@@ -12,6 +12,7 @@ from types import CodeType, FunctionType, MemberDescriptorType
 from typing import Any
 
 from bayespool.estimates import Estimator
+from bayespool.measures import Measure
 from bayespool.predictors import PREDICTORS, Predictor
 
 __all__ = ["own_estimators"]
@@ -25,8 +26,11 @@ class _Opaque(Exception):
     """Something whose equality cannot be told."""
 
 
-def own_estimators(estimators: Iterable[tuple[str, Estimator]]) -> dict[str, Any]:
-    """Digests of the code of those estimators that are not the package's, by label, and of such predictors.
+def own_estimators(
+    estimators: Iterable[tuple[str, Estimator]], measures: Iterable[Measure] = ()
+) -> dict[str, Any]:
+    """Digests of the code of those estimators that are not the package's, by label, and of such measures and
+    predictors.
 
     Dataclasses are compared by the code of their methods and by plain class attributes; their fields are
     settings, and described as such. What methods call outside the class does not count. Any other class, and
@@ -35,6 +39,7 @@ def own_estimators(estimators: Iterable[tuple[str, Estimator]]) -> dict[str, Any
     Parameters
     ----------
     estimators : iterable of (str, Estimator)
+    measures : iterable of Measure
 
     Returns
     -------
@@ -42,17 +47,19 @@ def own_estimators(estimators: Iterable[tuple[str, Estimator]]) -> dict[str, Any
         Empty where all are the package's.
     """
     found: dict[str, Any] = {}
-    for label, estimator in estimators:
-        cls = type(estimator)
+    asked: list[tuple[str, str, Any]] = [("estimators", label, one) for label, one in estimators]
+    asked += [("measures", str(measure), measure) for measure in measures]
+    for kind, label, one in asked:
+        cls = type(one)
         if _is_ours(cls):
             continue
         try:
             if "__dataclass_fields__" not in vars(cls):
                 raise _Opaque
             digests = [_digest(c) for c in cls.__mro__ if not _is_ours(c) and c.__module__ != "builtins"]
-            found.setdefault("own estimators", {})[label] = digests
+            found.setdefault(f"own {kind}", {})[label] = digests
         except _Opaque:
-            found.setdefault("own estimators that are no plain dataclasses", {})[label] = os.urandom(8).hex()
+            found.setdefault(f"own {kind} that are no plain dataclasses", {})[label] = os.urandom(8).hex()
     if own := [predictor for predictor in PREDICTORS.values() if not _is_ours(predictor.compute)]:
         found["own predictors"] = {predictor.name: _digest_predictor(predictor) for predictor in own}
     return found

@@ -89,7 +89,7 @@ def parts_description(settings: ExperimentSettings) -> dict[str, Any]:
     """What the parts of an experiment (folds, pools) depend on of its settings, the code of estimators of the
     user's own included.
     """
-    return settings.describe_parts() | own_estimators(settings.estimators)
+    return settings.describe_parts() | own_estimators(settings.estimators, settings.measures)
 
 
 def _held(name: str, value: Any) -> Any:

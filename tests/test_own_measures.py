@@ -1,0 +1,170 @@
+"""A measure of one's own: one file, one line, and every function and command takes it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from fits import TARGETS
+
+from bayespool import compare, complete, leave_out, load_example, reversals, score
+from bayespool.errors import BayespoolWarning, ExperimentChangedWarning, InputError
+from bayespool.measures import MEASURES, Measure, Precision, parse_measure, register_measure
+from bayespool.simulation import simulate_example
+
+
+@dataclass(frozen=True, order=True)
+class Success(Measure):
+    """Whether anything relevant is in the top n: what the file of a new measure holds."""
+
+    name = "Success"
+
+    def evaluate(self, levels: np.ndarray) -> np.ndarray:
+        return (levels[..., : self.cutoff] >= self.rel).any(axis=-1).astype(float)
+
+
+@pytest.fixture(autouse=True)
+def _success_is_registered() -> Iterator[None]:
+    register_measure(Success)  # the one line
+    yield
+    del MEASURES["Success"]
+
+
+def true_success(cutoff: int) -> dict[str, float]:
+    """By ir_measures, of the simulation with everything judged."""
+    example = simulate_example()
+    judged = [
+        ir_measures.Qrel(q, d, r)
+        for q, d, r in zip(
+            example.truth.query_id.to_pylist(),
+            example.truth.doc_id.to_pylist(),
+            example.truth.relevance.tolist(),
+            strict=True,
+        )
+    ]
+    found = {}
+    for run in example.runs:
+        ranked = [
+            ir_measures.ScoredDoc(q, d, s)
+            for q, d, s in zip(
+                run.query_id.to_pylist(), run.doc_id.to_pylist(), run.score.tolist(), strict=True
+            )
+        ]
+        (value,) = ir_measures.calc_aggregate([ir_measures.Success @ cutoff], judged, ranked).values()
+        found[run.run_id] = value
+    return found
+
+
+def test_its_text_is_read() -> None:
+    assert parse_measure("Success(rel=2)@3") == Success(3, rel=2)
+    assert parse_measure(ir_measures.Success @ 5) == Success(5)
+    assert str(Success(3, 2)) == "Success(rel=2)@3"
+    with pytest.raises(InputError, match="unknown measure 'Success@x'"):
+        parse_measure("Success@x")
+
+
+def test_two_families_of_one_name_are_refused() -> None:
+    class Other(Precision):
+        name = "Success"
+
+    with pytest.raises(InputError, match="two families of measures are called 'Success'"):
+        register_measure(Other)
+
+
+def test_score_takes_it() -> None:
+    scores = score(load_example(), TARGETS, ["Success@1", "P@1", "Success@3"], estimators="all", draws=250)
+    one, precision = (scores["posterior-combined", name] for name in ("Success@1", "P@1"))
+    assert one.draws is not None
+    assert precision.draws is not None
+    assert np.array_equal(one.draws.scores(), precision.draws.scores())  # the same draws
+    np.testing.assert_allclose(one.value, precision.value, atol=1e-12)
+    frame = scores.frame().set_index(["run_id", "measure"])
+    truth = true_success(3)
+    for run in TARGETS:
+        row = frame.loc[run, "Success@3"]
+        assert row["bound_lower"] <= row["posterior-combined_lower"] <= row["posterior-combined"]
+        assert row["posterior-combined"] <= row["posterior-combined_upper"] <= row["bound_upper"]
+        assert row["posterior-combined_lower"] <= truth[run] <= row["posterior-combined_upper"]
+        assert row["bound_lower"] <= row["condensed-list"] <= 1
+        assert row["lower-bound"] == row["bound_lower"]
+        assert np.isnan(row["anti-precision"])
+        assert "anti-precision: defined for P@n alone" in row["note"]
+        assert np.isfinite(
+            row[["background", "interpolated", "smoothed", "systems-adjustment"]].astype(float)
+        ).all()
+    lower = load_example().run_index(TARGETS)
+    assert len(lower) == 2
+
+
+def test_bounds_are_those_of_ir_measures_when_nothing_is_unjudged() -> None:
+    judged = simulate_example().complete()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayespoolWarning)
+        frame = score(judged, judged.run_ids, "Success@5", estimators="lower-bound").frame()
+    truth = true_success(5)
+    assert dict(zip(frame["run_id"], frame["lower-bound"], strict=True)) == pytest.approx(truth, abs=1e-12)
+    assert (frame["residual"] == 0).all()
+
+
+def test_compare_takes_it() -> None:
+    found = compare(load_example(), TARGETS, ["Success@3", "P@3"], draws=250)
+    frame = found.differences().set_index(["measure", "method", "scope"])
+    row = frame.loc[("Success@3", "posterior-combined", "these-topics")]
+    (values,) = complete(load_example(), TARGETS, "Success@3", draws=250).evaluate("Success@3")
+    difference = values.means()[:, 0] - values.means()[:, 1]
+    assert row["difference"] == pytest.approx(difference.mean(), abs=1e-9)
+    assert row["prob_greater"] == pytest.approx((np.round(difference, 9) > 0).mean())
+    assert row["prob_equal"] == pytest.approx((np.round(difference, 9) == 0).mean())
+    assert set(found.significance()["measure"]) == {"Success@3", "P@3"}
+    assert found.reliability()["value"].notna().all()
+
+
+def test_leave_out_takes_it_in_processes_and_from_disk(tmp_path: Path) -> None:
+    example = load_example()
+    settings = {"estimators": ["lower-bound", "posterior-ratio"], "draws": 50}
+    one = leave_out(example, ["Success@3", "P@3"], **settings)  # type: ignore[arg-type]
+    two = leave_out(example, ["Success@3", "P@3"], n_jobs=2, folder=tmp_path, **settings)  # type: ignore[arg-type]
+    again = leave_out(example, ["Success@3", "P@3"], folder=tmp_path, **settings)  # type: ignore[arg-type]
+    for other in (two, again):
+        pd.testing.assert_frame_equal(one.frame(), other.frame())
+    frame = one.frame().query("measure == 'Success@3'")
+    assert (frame["bound_lower"] <= frame["truth"] + 1e-12).all()
+    assert (frame["truth"] <= frame["bound_upper"] + 1e-12).all()
+    drawn = frame[frame["estimator"] == "posterior-ratio"]
+    assert drawn.loc[drawn["n_unjudged"] > 0, "covered_95"].mean() > 0.8
+
+
+def test_stored_folds_of_another_measure_of_the_name_are_not_taken(tmp_path: Path) -> None:
+    example = load_example()
+    leave_out(example, "Success@3", estimators="lower-bound", folder=tmp_path)
+
+    @dataclass(frozen=True, order=True)
+    class Other(Measure):
+        name = "Success"
+
+        def evaluate(self, levels: np.ndarray) -> np.ndarray:
+            return (levels[..., : self.cutoff] >= self.rel).all(axis=-1).astype(float)
+
+    with pytest.warns(ExperimentChangedWarning, match="differs in own measures"):
+        leave_out(example, [Other(3)], estimators="lower-bound", folder=tmp_path)
+
+
+def test_reversals_take_it() -> None:
+    asked = {"judgments": [300], "estimators": ["smoothed", "posterior-ratio"], "draws": 50}
+    found = reversals(load_example(), measure="Success@1", **asked)  # type: ignore[arg-type]
+    as_precision = reversals(load_example(), measure="P@1", **asked)  # type: ignore[arg-type]
+    columns = ["group", "method", "against", "separability", "reversed"]
+    pd.testing.assert_frame_equal(found.rates()[columns], as_precision.rates()[columns])
+
+
+def test_checks_refuse_it() -> None:
+    from bayespool import check_models
+
+    with pytest.raises(InputError, match="models are checked under P@n, not under Success@3"):
+        check_models(load_example(), "Success@3", models="ratio")
