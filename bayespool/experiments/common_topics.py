@@ -223,11 +223,11 @@ def vary_common_topics(
           score  n_common   mae  mae_law
      unadjusted         5 0.078      NaN
      unadjusted        20 0.078      NaN
-          mixed         5 0.058    0.058
+          mixed         5 0.058    0.059
           mixed        20 0.000    0.000
-       adjusted         5 0.030    0.029
+       adjusted         5 0.029    0.028
        adjusted        20 0.000    0.000
-    common-only         5 0.087    0.085
+    common-only         5 0.087    0.086
     common-only        20 0.000    0.000
     """
     asked = experiment_settings(
