@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -162,6 +163,10 @@ class Comparison:
             the scores as they stand: the chance that completed judgments do not bear it out, be it that the
             pair is not significant any more or the other way round.
         """
+        return self._significance.copy()
+
+    @cached_property
+    def _significance(self) -> pd.DataFrame:
         import pandas as pd
 
         frames = []
@@ -197,7 +202,7 @@ class Comparison:
             ``reversal_risk``.
         """
         named = ["measure", "method", "test"]
-        by_test = self.significance().groupby(named, sort=False)
+        by_test = self._significance.groupby(named, sort=False)
         return by_test.agg(
             n_pairs=("significant", "size"),
             n_significant=("significant", "sum"),

@@ -20,6 +20,7 @@ from bayespool.report.terminal import (
 from bayespool.scoring import Scores
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
     from rich.table import Table
 
@@ -39,8 +40,9 @@ def print_scores(scores: Scores, console: Console, *, per_topic: bool = False) -
         One row per run and topic.
     """
     room = console.width if console.is_terminal else None
+    frame = scores.frame(per_topic=per_topic)
     for measure in scores.measures:
-        names, rows = _cells(scores, measure, per_topic=per_topic)
+        names, rows = _cells(scores, frame[frame["measure"] == str(measure)], measure, per_topic=per_topic)
         header, n_names = [_two_lines(name) for name in names], 2 if per_topic else 1
         tables = [make_table(header, rows, n_names=n_names)]
         if room is not None and table_width(tables[0], console) > room:
@@ -72,9 +74,9 @@ def _scope(scores: Scores) -> str:
     return f"mean over {len(scores.query_ids)} topics{extra}"
 
 
-def _cells(scores: Scores, measure: Measure, *, per_topic: bool) -> tuple[list[str], list[list[str]]]:
-    frame = scores.frame(per_topic=per_topic)
-    frame = frame[frame["measure"] == str(measure)]
+def _cells(
+    scores: Scores, frame: pd.DataFrame, measure: Measure, *, per_topic: bool
+) -> tuple[list[str], list[list[str]]]:
     estimates = [e for e in scores.estimates if e.measure == measure]
     names = ["run", *(["topic"] if per_topic else []), "lower", "upper", "residual"]
     columns = [frame["run_id"].tolist(), *([frame["query_id"].tolist()] if per_topic else [])]
