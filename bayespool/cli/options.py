@@ -104,9 +104,12 @@ def read_campaign(qrels: Path, pool: list[Path], **reading: Any) -> Collection:
 
 
 def say_unpooled(collection: Collection, asked: Mapping[str, Any]) -> None:
-    """Say what ``--unpool`` takes out of the pool."""
+    """Say what ``--pool-depth`` and ``--unpool`` take out of the pool."""
     from bayespool.pool import describe_pool, take_out
 
+    if asked["pool_depth"] is not None:
+        collection = collection.truncate_pool(asked["pool_depth"])
+        typer.echo(f"pool to depth {asked['pool_depth']}: {describe_pool(collection)}", err=True)
     if not asked["unpool"]:
         return
     smaller, taken = take_out(collection, asked["unpool"], by=asked["unpool_by"])
@@ -118,7 +121,7 @@ def say_unpooled(collection: Collection, asked: Mapping[str, Any]) -> None:
         f"and {n_judgments} judgments of documents that nobody else brought",
         err=True,
     )
-    typer.echo(f"pool then: {describe_pool(smaller).text()}", err=True)
+    typer.echo(f"pool then: {describe_pool(smaller)}", err=True)
 
 
 def is_interruption(error: BaseException) -> bool:

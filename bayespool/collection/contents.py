@@ -139,7 +139,11 @@ class Collection:
 
     def without_judgments(self, gone: npt.NDArray[np.bool_]) -> Self:
         """The same collection with some documents, shape (pair,), unjudged."""
-        return dataclasses.replace(self, relevance=np.where(gone, np.int16(UNJUDGED), self.relevance))
+        return dataclasses.replace(
+            self,
+            relevance=np.where(gone, np.int16(UNJUDGED), self.relevance),
+            added_for=np.where(gone, np.int32(-1), self.added_for),
+        )
 
     @cached_property
     def length(self) -> IntArray:
@@ -343,13 +347,13 @@ class Collection:
             removed[self.run_index(run_ids)] = True
         pooled = self.pooled & ~removed
         gone = self.pool(np.flatnonzero(self.pooled & removed)) & ~self.pool(np.flatnonzero(pooled))
-        relevance = np.where(gone, np.int16(UNJUDGED), self.relevance)
-        return dataclasses.replace(self, relevance=relevance, pooled=pooled)
+        smaller = self.without_judgments(gone & (self.added_for < 0))
+        return dataclasses.replace(smaller, pooled=pooled)
 
     def truncate_pool(self, depth: int) -> Self:
         """The collection as it would be had only the pooled runs' first ``depth`` documents been judged.
 
-        Runs that were pooled less deep keep their depth.
+        Judgments that were added stay. Runs that were pooled less deep keep their depth.
 
         Raises
         ------
@@ -360,8 +364,7 @@ class Collection:
         if not 1 <= depth <= deepest:
             raise InputError(f"pool depth {depth} is not between 1 and {deepest}")
         shallow = dataclasses.replace(self, pooling=self.pooling.truncated(depth))
-        relevance = np.where(shallow.pool(), self.relevance, np.int16(UNJUDGED))
-        return dataclasses.replace(shallow, relevance=relevance)
+        return shallow.without_judgments(~shallow.pool() & (self.added_for < 0))
 
 
 def sole_contributor(collection: Collection, by: Literal["organization", "run"] = "organization") -> IntArray:

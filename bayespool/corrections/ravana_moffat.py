@@ -124,7 +124,7 @@ class Background(PointCorrection):
 
     def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """X_B on each topic."""
-        return Corrected(background(found.lower, found.residual, self.e))
+        return _within_one(found, background(found.lower, found.residual, self.e))
 
 
 @register_estimator(
@@ -160,7 +160,7 @@ class Interpolated(PointCorrection):
 
     def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """X_I on each topic."""
-        return Corrected(interpolated(found.lower, found.residual, self.c, self.e))
+        return _within_one(found, interpolated(found.lower, found.residual, self.c, self.e))
 
 
 @register_estimator(
@@ -193,7 +193,7 @@ class Smoothed(PointCorrection):
 
     def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """X_M on each topic."""
-        return Corrected(smoothed(found.lower, found.residual, self.c, self.e))
+        return _within_one(found, smoothed(found.lower, found.residual, self.c, self.e))
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +277,14 @@ def fit_constants(
         fitted[touched] = lsq_linear(design[:, touched], target, bounds=(0, 1), method="bvls").x
     error = target - design @ np.nan_to_num(fitted)
     return Constants(float(fitted[0]), float(fitted[1]), float(np.sqrt(np.mean(error**2))))
+
+
+def _within_one(found: Bounds, corrected: FloatArray) -> Corrected:
+    """The constants are chances, and speak of measures from 0 to 1."""
+    if found.measure.range == (0.0, 1.0):
+        return Corrected(corrected)
+    nothing = np.full_like(corrected, np.nan)
+    return Corrected(nothing, notes=("defined for measures from 0 to 1",) * len(corrected))
 
 
 def _axes(table: JudgmentCounts | Bounds) -> tuple[object, ...]:

@@ -77,7 +77,7 @@ class SystemsAdjustment(PointCorrection):
                 continue
             judged, kept = np.maximum(level[others], 0), np.where(hidden[others], 0, level[others])
             for b, one in enumerate(found):
-                lost = one.measure.evaluate(judged) - one.measure.evaluate(np.maximum(kept, 0))
+                lost = one.measure.amounts(judged) - one.measure.amounts(np.maximum(kept, 0))
                 adjustment[b, row] = (lost / one.low.unit).mean()
         everywhere = np.ones(len(collection.query_ids), dtype=bool)
         corrected = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
@@ -51,8 +52,14 @@ class Measure(ABC):
     """Least and greatest value on a topic."""
 
     def __post_init__(self) -> None:
+        text = f"{self.name}(rel={self.rel})@{self.cutoff}"
+        for value in (self.cutoff, self.rel):
+            if not isinstance(value, int | np.integer):
+                raise InputError(f"{text}: cutoff and rel must be whole numbers")
         if self.cutoff < 1 or self.rel < 1:
-            raise InputError(f"{self.name}(rel={self.rel})@{self.cutoff}: cutoff and rel must be at least 1")
+            raise InputError(f"{text}: cutoff and rel must be at least 1")
+        if self.rel > np.iinfo(np.int16).max:
+            raise InputError(f"{text}: no relevance is as large", hint=f"at most {np.iinfo(np.int16).max}")
 
     def __str__(self) -> str:
         given = "" if self.rel == 1 else f"(rel={self.rel})"
@@ -84,9 +91,26 @@ class Measure(ABC):
             Each depends on its own ranking alone. It does not fall when a level rises.
         """
 
+    def amounts(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What `evaluate` says as numbers, int32 where amounts are whole and float otherwise.
+
+        Raises
+        ------
+        InputError
+            It is no array with a number for each ranking.
+        """
+        found: Any = self.evaluate(levels)
+        if (
+            not isinstance(found, np.ndarray)
+            or found.shape != levels.shape[:-1]
+            or found.dtype.kind not in "biuf"
+        ):
+            raise InputError(f"{self}: evaluate does not give a number for each ranking")
+        return np.asarray(found.astype(np.int32 if self.is_exact else np.float64, copy=False))
+
     def values(self, levels: npt.NDArray[Any]) -> Values:
         """Values of rankings with levels of shape (..., run, topic, rank)."""
-        return Values(self.evaluate(levels), self.unit)
+        return Values(self.amounts(levels), self.unit)
 
 
 class Additive(Measure):
@@ -117,6 +141,8 @@ def register_measure(family: _Family) -> _Family:
     InputError
         Another family has the name.
     """
+    if not re.fullmatch("[A-Za-z]+", family.name):
+        raise InputError(f"a family of measures cannot be called {family.name!r}", hint="letters alone")
     known = MEASURES.setdefault(family.name, family)
     if known is not family and known.__qualname__ != family.__qualname__:
         raise InputError(f"two families of measures are called {family.name!r}")

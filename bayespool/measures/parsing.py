@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 from collections.abc import Iterable
 
@@ -13,7 +14,7 @@ __all__ = ["parse_measure", "parse_measures"]
 
 _TEXT = re.compile(r"(?P<name>[A-Za-z]+)(?:\((?P<given>[^()]*)\))?@(?P<cutoff>[0-9]+)")
 _TREC_EVAL = re.compile(r"(?P<name>[A-Za-z]+)_(?P<cutoff>[0-9]+)")
-_GIVEN = re.compile(r"(?P<name>\w+)=(?P<value>[0-9]+(?:\.[0-9]+)?|'\w+')", re.ASCII)
+_GIVEN = re.compile(r"(?P<name>\w+)=(?P<value>(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|'\w+')", re.ASCII)
 
 
 def parse_measure(measure: object) -> Measure:
@@ -49,16 +50,20 @@ def parse_measure(measure: object) -> Measure:
         raise InputError(f"unknown measure {text!r}", hint=f"write P@10 or P(rel=2)@10; known are {known}")
     family = MEASURES[found["name"]]
     given: dict[str, object] = {}
-    for part in (found.groupdict().get("given") or "").split(","):
+    text_of = found.groupdict().get("given")
+    for part in text_of.split(",") if text_of else []:
         pair = _GIVEN.fullmatch(part)
-        if part and (pair is None or pair["name"] not in _parameters(family)):
+        if pair is None or pair["name"] not in _parameters(family) or pair["name"] in given:
             known = ", ".join(_parameters(family))
             raise InputError(
-                f"unknown measure {text!r}: {part!r} cannot be read", hint=f"parameters are {known}"
+                f"unknown measure {text!r}: {part!r} cannot be read",
+                hint=f"parameters are {known}, each once",
             )
-        if pair is not None:
-            given[pair["name"]] = ast.literal_eval(pair["value"])
-    return family(int(found["cutoff"]), **given)  # type: ignore[arg-type]
+        given[pair["name"]] = ast.literal_eval(pair["value"])
+    try:
+        return family(int(found["cutoff"]), **given)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"unknown measure {text!r}: {error}") from error
 
 
 def parse_measures(measures: object) -> tuple[Measure, ...]:
@@ -71,4 +76,4 @@ def parse_measures(measures: object) -> tuple[Measure, ...]:
 
 
 def _parameters(family: type[Measure]) -> tuple[str, ...]:
-    return tuple(name for name in family.__dataclass_fields__ if name != "cutoff")
+    return tuple(field.name for field in dataclasses.fields(family) if field.name != "cutoff")

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.collection import Negative
+from bayespool.collection.negatives import relevance_codes
 from bayespool.counts import ranked_levels
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.estimates import Diagnostics
-from bayespool.measures import Additive, Measure, parse_measures
+from bayespool.measures import Additive, Measure, parse_measure, parse_measures
 from bayespool.posterior.drawing import add_effects, add_gains, chances, relevances
 from bayespool.posterior.effects import shift_table
 from bayespool.posterior.randomness import document_keys, normals, scrambled
@@ -66,7 +68,8 @@ class Completion:
     In each draw a document has one relevance, whichever runs retrieve it, and all measures are computed from
     the same draws. Nothing of the size of draws × documents is ever held: draws are made topic by topic. The
     random part of a document depends on the seed, the topic, the document id and the draw alone, that of an
-    organization on its name, so that neither other runs nor other measures change it.
+    organization on its name. Other measures change nothing, and other runs nothing but what they say: where
+    another run ranks a document is evidence of what it is worth, for all runs that retrieve it.
 
     Made by `bayespool.complete` or `bayespool.posterior.PosteriorEstimator.complete`.
 
@@ -128,6 +131,9 @@ class Completion:
         ndarray of uint8, shape (draw, unknown)
             Indices into ``levels``, in the order of ``unknowns``.
         """
+        n_topics = len(self.unknowns.collection.query_ids)
+        if not 0 <= topic < n_topics:
+            raise InputError(f"there is no topic {topic}", hint=f"0 to {n_topics - 1}")
         chosen = np.arange(self.n_draws)[draws]
         documents = self.unknowns.on_topic(topic)
         block = np.zeros((len(chosen), documents.stop - documents.start), dtype=np.uint8)
@@ -211,13 +217,17 @@ class Completion:
         asked = parse_measures(measures)
         for measure in asked:
             self._check(measure)
+        found = dict(zip(asked, self._evaluate(asked), strict=True))
+        return tuple(found[parse_measure(measure)] for measure in measures)
+
+    def _evaluate(self, asked: Sequence[Measure]) -> tuple[Values, ...]:
         u = self.unknowns
         n_topics, n_runs = len(u.collection.query_ids), len(u.run_ids)
         deepest = max(measure.cutoff for measure in asked)
         level = np.maximum(ranked_levels(u.collection, u.run_index, deepest), 0)
         amounts = []
         for measure in asked:
-            base = measure.evaluate(level)
+            base = measure.amounts(level)
             amounts.append(np.empty((self.n_draws, n_runs, n_topics), dtype=base.dtype))
             amounts[-1][:] = base
         for t in np.flatnonzero(np.diff(u.start)):
@@ -263,9 +273,9 @@ class Completion:
         """Add to amounts of shape (draw, run) what drawn documents gain."""
         shallow = rank < measure.cutoff
         weight = measure.weights()[rank[shallow]]
-        gains = measure.gains(np.array(self.levels)).astype(weight.dtype)
-        added = np.zeros(part.shape, dtype=weight.dtype)
-        add_gains(block, gains, run[shallow], weight, unknown[shallow], added)
+        gains = measure.gains(np.array(self.levels)).astype(part.dtype)
+        added = np.zeros(part.shape, dtype=part.dtype)
+        add_gains(block, gains, run[shallow], weight.astype(part.dtype), unknown[shallow], added)
         part += added
 
     def _lay_out(
@@ -290,7 +300,7 @@ class Completion:
             some = block[first : first + step]
             completed = np.repeat(level[touched][None], len(some), axis=0)
             completed[:, row, rank[shallow]] = drawn[some[:, unknown[shallow]]]
-            part[first : first + step, touched] = measure.evaluate(completed)
+            part[first : first + step, touched] = measure.amounts(completed)
 
     def qrels(self, draw: int) -> Qrels:
         """The judgments with those of one draw added.
@@ -318,7 +328,9 @@ class Completion:
         there[self.unknowns.pair] = True
         for t in range(len(collection.query_ids)):
             level = np.array(self.levels)[self.block(t, slice(draw, draw + 1))[0]]
-            relevance[self.unknowns.pair[self.unknowns.on_topic(t)]] = level
+            documents = self.unknowns.on_topic(t)
+            told = self.known[documents]
+            relevance[self.unknowns.pair[documents]] = np.where(told >= 0, told, level)
         judged: dict[str, dict[str, int]] = {q: {} for q in collection.query_ids}
         ids = collection.doc_ids.to_pylist()
         for pair, value in zip(np.flatnonzero(there).tolist(), relevance[there].tolist(), strict=True):
@@ -335,7 +347,8 @@ class Completion:
         Parameters
         ----------
         qrels : Qrels
-            Documents that are not among the unknowns are passed over.
+            Documents that are not among the unknowns are passed over. A negative relevance means what it
+            means in the collection's qrels.
 
         Returns
         -------
@@ -355,7 +368,7 @@ class Completion:
         """
         known, n_new = self.known.copy(), 0
         log_likelihood = np.zeros(self.n_draws)
-        judged = _by_topic(qrels)
+        judged = _by_topic(qrels, self.unknowns.collection.negatives.meaning)
         for t, query_id in enumerate(self.unknowns.collection.query_ids):
             documents = self.unknowns.on_topic(t)
             answers = judged.get(query_id, {})
@@ -396,9 +409,10 @@ class Completion:
         )
 
 
-def _by_topic(qrels: Qrels) -> dict[str, dict[str, int]]:
+def _by_topic(qrels: Qrels, negative: Negative) -> dict[str, dict[str, int]]:
+    codes, _ = relevance_codes(qrels.relevance, negative)
     judged: dict[str, dict[str, int]] = {}
-    lines: Sequence[Any] = (qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), qrels.relevance.tolist())
+    lines: Sequence[Any] = (qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), codes.tolist())
     for query_id, doc_id, relevance in zip(*lines, strict=True):
         judged.setdefault(str(query_id), {})[str(doc_id)] = relevance
     return judged

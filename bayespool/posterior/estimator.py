@@ -326,6 +326,11 @@ def complete(
     DiagnosticsWarning
         A check of the draws failed.
 
+    Raises
+    ------
+    InputError
+        Unknown run, measure or setting.
+
     Examples
     --------
     >>> from bayespool import complete, load_example
@@ -336,6 +341,9 @@ def complete(
     >>> len(completion.qrels(0).relevance) > 1181  # the judgments, and those of the first draw
     True
     """
+    known = PosteriorEstimator.__dataclass_fields__
+    if unknown := set(settings) - set(known):
+        raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
     return PosteriorEstimator(**settings).complete(collection, run_ids, measure)
 
 

@@ -21,7 +21,7 @@ from bayespool.counts import (
 )
 from bayespool.measures import Measure
 from bayespool.posterior.effects import interaction_scale
-from bayespool.posterior.unknowns import Unknowns, find_unknowns
+from bayespool.posterior.unknowns import Places, Unknowns, find_places, find_unknowns
 from bayespool.predictors import (
     DocumentTable,
     document_table,
@@ -124,23 +124,33 @@ class Task:
         """Hidden documents with their predictors."""
         return hidden_document_table(self.collection, cutoff=self.document_depth, rel=self.measure.rel)
 
+    def places(self, depth: int) -> Places:
+        """Where runs to score rank the documents to complete, down to the depth of the evidence."""
+        if depth not in self._places:
+            self._places[depth] = find_places(self.unknowns, depth)
+        return self._places[depth]
+
+    @cached_property
+    def _places(self) -> dict[int, Places]:
+        return {}
+
     @cached_property
     def unjudged(self) -> DocumentTable:
-        """The documents to complete with their predictors, in the order of the unknowns."""
-        unknowns = self.unknowns
-        run, rank = unknowns.run_index[unknowns.run], unknowns.rank
+        """The documents to complete with their predictors, a row for each of their places."""
+        places, pair = self.places(self.document_depth), self.unknowns.pair
+        run, topic = self.unknowns.run_index[places.run], self.unknowns.topic[places.document]
         predictors = document_table(
             self.collection,
             run,
-            unknowns.topic,
-            rank,
-            unknowns.pair,
+            topic,
+            places.rank,
+            pair[places.document],
             depth=self.document_depth,
             rel=self.measure.rel,
         )
-        unknown = np.zeros(len(unknowns), dtype=np.int64)
+        unknown = np.zeros(len(run), dtype=np.int64)
         names = evidence_predictors()
-        return DocumentTable(run, unknowns.topic, rank, unknowns.pair, unknown, predictors, names)
+        return DocumentTable(run, topic, places.rank, pair[places.document], unknown, predictors, names)
 
     @cached_property
     def has_evidence(self) -> bool:
@@ -208,6 +218,8 @@ class Task:
         with_added = contributing[~self.collection.pooled[contributing]]
         known = np.isin(self.organization, self.collection.organization[with_added])
         known |= np.isin(self.run_ids, self.contributing)
+        present = np.isin(self.collection.organizations, evidence.organizations)
+        known &= present[self.organization]  # what was added for it may be no evidence
         organization = [
             evidence.organizations.index(self.collection.organizations[o]) if k else -1
             for o, k in zip(self.organization, known, strict=True)
@@ -217,7 +229,8 @@ class Task:
     def _linear(self, model: LinearName, evidence: LinearEvidence) -> LogOdds:
         from bayespool.models import document_log_odds
 
-        predictors = np.ascontiguousarray(evidence.standardise(self.table(model, hidden=False)))
+        of_places = evidence.standardise(self.table(model, hidden=False))
+        predictors = self.places(self.document_depth).mean(of_places)
 
         def log_odds(
             draws: Mapping[str, FloatArray], source: npt.NDArray[np.intp], topic: int, documents: slice
@@ -232,7 +245,7 @@ class Task:
 
         function: Callable[..., FloatArray] = getattr(models, f"{model}_log_odds")
         position = np.arange(evidence.n_pooled_runs, len(evidence.run_ids))
-        residual, run = self.counts.residual[:, :, 0], self.unknowns.run
+        residual, places = self.counts.residual[:, :, 0], self.places(self.count_depth)
 
         def log_odds(
             draws: Mapping[str, FloatArray], source: npt.NDArray[np.intp], topic: int, documents: slice
@@ -243,7 +256,8 @@ class Task:
                 for name, values in draws.items()
             }
             of_runs = function(some, position, residual[:, topic : topic + 1])[:, :, 0]
-            return np.take(of_runs, run[documents], axis=1)
+            there = places.of(documents)
+            return there.mean(of_runs.T[there.run]).T
 
         return log_odds
 

@@ -1,7 +1,7 @@
 """Random numbers that depend on a seed and on names, not on positions in an array.
 
-What is drawn for a document, or for an organization, is the same whatever else is scored, in whatever order
-and in chunks of whatever size.
+The random numbers of a document, or of an organization, are the same whatever else is scored, in whatever
+order and in chunks of whatever size.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray
 from bayespool.counts import Estimand, unjudged_documents
 
-__all__ = ["Unknowns", "find_unknowns"]
+__all__ = ["Places", "Unknowns", "find_places", "find_unknowns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class Unknowns:
     """Unjudged documents in reach, each once, in the order of topics and document ids.
 
     A document that several runs retrieve is credited to the one that ranks it best (the first by name of
-    those that rank it alike), as hidden documents are in the evidence.
+    those that rank it alike): it has the effects of that run's organization.
 
     Attributes
     ----------
@@ -127,4 +127,66 @@ def find_unknowns(
         place_rank=(rank[places] - 1).astype(np.int32),
         place_unknown=unknown[places].astype(np.int32),
         place_start=np.searchsorted(topic[places], np.arange(n_topics + 1)).astype(np.int64),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where runs rank the unknown documents, in the order of documents, ranks and names of runs.
+
+    Attributes
+    ----------
+    document, run, rank : ndarray of int, shape (place,)
+        Position among the unknowns, position among the runs, and rank from 1.
+    start : ndarray of int, shape (document + 1,)
+        Places of document d are ``start[d]`` to ``start[d + 1]``, at least one.
+    """
+
+    document: npt.NDArray[np.int64]
+    run: npt.NDArray[np.int64]
+    rank: npt.NDArray[np.int64]
+    start: npt.NDArray[np.int64]
+
+    def of(self, documents: slice) -> Places:
+        """Those of some documents, counted from the first of these."""
+        start = self.start[documents.start : documents.stop + 1]
+        some = slice(int(start[0]), int(start[-1]))
+        return Places(
+            self.document[some] - documents.start, self.run[some], self.rank[some], start - start[0]
+        )
+
+    def mean(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Means over the places of each document of values of shape (place, ...): exactly the value where all
+        are the same, so that copies of a run change nothing.
+        """
+        if not len(values):
+            return values
+        first, n = self.start[:-1], np.diff(self.start)
+        off = np.add.reduceat(values - values[first][self.document], first, axis=0)
+        mean: npt.NDArray[np.float64] = values[first] + off / n.reshape(-1, *[1] * (values.ndim - 1))
+        return mean
+
+
+def find_places(unknowns: Unknowns, depth: int) -> Places:
+    """Where the runs rank the unknown documents down to a depth, at least that of the unknowns.
+
+    What a document is worth is the mean over these places. They reach down to the depth of the evidence
+    whatever measures are asked for, so that a measure beside another changes nothing.
+    """
+    names = unknowns.run_ids
+    run, _, rank, pair = unjudged_documents(
+        unknowns.collection, names, cutoff=max(depth, unknowns.depth), estimand=unknowns.estimand
+    )
+    document = np.searchsorted(unknowns.pair, pair)
+    known = np.zeros(len(pair), dtype=bool)
+    inside = document < len(unknowns)
+    known[inside] = unknowns.pair[document[inside]] == pair[inside]
+    run, rank, document = run[known], rank[known], document[known]
+    by_name = np.argsort(np.argsort(np.array(names, dtype=str), kind="stable"), kind="stable")
+    order = np.lexsort((by_name[run], rank, document))
+    return Places(
+        document[order].astype(np.int64),
+        run[order].astype(np.int64),
+        rank[order].astype(np.int64),
+        np.searchsorted(document[order], np.arange(len(unknowns) + 1)).astype(np.int64),
     )

@@ -147,7 +147,7 @@ class DocumentContext:
         own = collection.organization[self.run]
         pooled = np.flatnonzero(collection.pooled)
         n_ranks = collection.document.shape[2]
-        top = min(_TOP[1], collection.pool_depth)
+        top = dict(zip(pooled.tolist(), collection.depth_of(pooled).tolist(), strict=True))
         state = np.append(collection.relevance, np.int16(-1))
         rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
         n_runs, n_retrieving = np.zeros(len(pair)), np.zeros(len(pair))
@@ -161,7 +161,7 @@ class DocumentContext:
             rank_of[-1] = 0
             rank = np.where(own == collection.organization[run], 0, rank_of[pair])
             rank_of[document] = 0
-            judged = state[document[:, :top]]
+            judged = state[document[:, : min(_TOP[1], top[int(run)])]]
             precision = ((judged >= self.rel).sum(axis=1) + 0.5) / ((judged >= 0).sum(axis=1) + 1)
             n_runs += own != collection.organization[run]
             n_retrieving += rank > 0
