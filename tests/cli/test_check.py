@@ -162,7 +162,7 @@ def test_self_calibration_takes_the_design_of_a_pool(check: Check, monkeypatch: 
 
 
 def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """NUTS is played by Laplace: its draws are compared in tests/test_checking.py."""
+    """NUTS is played by Laplace: its draws are compared in tests/checking/test_engines.py."""
     import dataclasses
 
     from bayespool.checking import Fitting

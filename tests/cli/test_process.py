@@ -30,6 +30,17 @@ def process(*arguments: object, code: str = MAIN) -> subprocess.CompletedProcess
     )
 
 
+def test_package_run_as_a_module_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bayespool", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout == process("--version").stdout != ""
+
+
 @pytest.mark.parametrize("asked", [["--help"], ["score", "--help"], ["--version"]])
 def test_help_loads_nothing_heavy(asked: list[str]) -> None:
     heavy = (

@@ -1,4 +1,4 @@
-"""Every model's PyMC graph against its formula, and its priors."""
+"""PyMC graphs of the models of cells against their formulas, and their priors."""
 
 from __future__ import annotations
 
