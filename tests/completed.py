@@ -15,7 +15,6 @@ from bayespool.posterior.randomness import normals
 
 NO_FIT = Fit({}, {}, {}, {}, Diagnostics("none", 1, 1e4, 1e4, 0))
 
-
 RUNS = {
     "x": {"1": "abcdefg", "2": "ijklm"},
     "one": {"1": "aqrsb", "2": "itu"},

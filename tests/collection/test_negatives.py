@@ -23,7 +23,7 @@ from bayespool.scoring import score
 from bayespool.simulation import load_example, simulate_example
 from bayespool.trec import qrels_from_frame, read_qrels, run_from_frame, write_qrels
 
-# What a collection holds
+# In a collection
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_what_is_listed_goes_and_stays_with_who_contributed_it() -> None:
     assert LISTED in toy_collection().unpool("u").relevance  # which was not pooled
 
 
-# Negative relevance
+# In files, and in what is made of them
 
 
 @pytest.fixture

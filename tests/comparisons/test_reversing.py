@@ -22,7 +22,6 @@ from bayespool.simulation import load_example
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 
-
 NEW = ("new-a", "new-b")
 
 

@@ -18,7 +18,6 @@ from bayespool.errors import InputError
 CUTOFFS = st.lists(st.integers(1, 12), min_size=1, max_size=4)
 
 
-# What composing a run with the pooled runs does to them
 def effects_of(collection: Collection, run_id: str, cutoff: int, **options: Any) -> list[list[float]]:
     """Sums over pooled runs of the change in relevant and in nonrelevant documents, per topic."""
     effects = composition_effects(collection, run_id, cutoffs=cutoff, **options)

@@ -48,7 +48,6 @@ DIMS["smoothed"] = DIMS["interpolated"] | {
     "sigma_background": None,
 }
 
-
 every_model = pytest.mark.parametrize("model", MODELS)
 
 

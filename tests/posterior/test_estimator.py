@@ -24,7 +24,6 @@ from bayespool.simulation import load_example
 
 MODELS = ("background", "interpolated", "smoothed")
 
-
 every_engine = pytest.mark.parametrize("engine", ["laplace", "nuts"])
 
 
