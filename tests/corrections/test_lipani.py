@@ -19,8 +19,8 @@ from bayespool.errors import InputError
 TRIGGERS = st.sampled_from(["lambda", "precision", "anti-precision"])
 
 
-# Anti-precision. From the composition effects worked in counts/test_composition.py: P@3 has ΔP = 0 and ΔP̄ = −1/36,
-# P@2 ΔP = −1/24 and ΔP̄ = 0, P@1 ΔP = −1/12 and ΔP̄ = 1/12, P@5 nothing.
+# Anti-precision. From the composition effects worked in counts/test_composition.py: P@3 has ΔP = 0 and
+# ΔP̄ = −1/36, P@2 ΔP = −1/24 and ΔP̄ = 0, P@1 ΔP = −1/12 and ΔP̄ = 1/12, P@5 nothing.
 def test_anti_precision_of_the_toy() -> None:
     # s = 3/9, k̄ = 5/9, s̄ = 1/9 (the missing rank): λ = 5/9·(0·1/9 + 1/36·3/9) > 0
     result = estimate(AntiPrecision(), "P@3")
