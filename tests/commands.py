@@ -1,8 +1,9 @@
-"""What a command of `bayespool` did."""
+"""What a command of `bayespool` is given, and what it did."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -12,3 +13,25 @@ class Outcome:
     status: int
     out: str
     err: str
+
+
+FAST = ("--estimators", "background")  # what is asked has nothing to do with the estimator
+
+
+def arguments(folder: Path) -> list[str]:
+    """Score the new runs of the example's files."""
+    return [
+        "score",
+        str(folder / "new"),
+        "--qrels",
+        str(folder / "qrels.txt"),
+        "--pool",
+        str(folder / "pool"),
+        "--organizations",
+        str(folder / "organizations.csv"),
+        "--each-its-own",  # as the example in memory has it, whose truth the list leaves out
+    ]
+
+
+def everything_in(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}

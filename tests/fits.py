@@ -10,7 +10,9 @@ from typing import Any
 from bayespool.counts import held_out_counts, judgment_counts
 from bayespool.errors import DiagnosticsWarning
 from bayespool.inference import NUTS, CompiledModel, Fit
+from bayespool.measures import parse_measure
 from bayespool.models import ModelEvidence, gather_evidence
+from bayespool.posterior import Task
 from bayespool.simulation import load_example
 
 TARGETS = ("new-a", "new-b")
@@ -50,3 +52,15 @@ def same_draws(one: Fit, other: Fit) -> bool:
     """Whether all draws of two fits are the same bytes."""
     a, b = one.draws(), other.draws()
     return set(a) == set(b) and all(a[n].tobytes() == b[n].tobytes() for n in a)
+
+
+def prepared_evidence(model, collection=None, targets=TARGETS, cutoff=10):
+    """What the engines are given for a model by name."""
+    collection = load_example() if collection is None else collection
+    return Task(collection, targets, parse_measure(f"P@{cutoff}"), "complete").prepare(model, {}).evidence
+
+
+def model_named(name):
+    from bayespool import models
+
+    return getattr(models, name)

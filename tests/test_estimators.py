@@ -204,19 +204,6 @@ def test_a_class_defined_again_replaces_itself_and_no_other() -> None:
         register_estimator("background", description="another")(again)
 
 
-@pytest.mark.parametrize("name", ["all", "Half", "a,b", "a(b", "", "a-", "1"])
-def test_names_that_texts_could_not_hold_are_refused(name: str) -> None:
-    with pytest.raises(InputError, match="no estimator can be called"):
-        register_estimator(name, description="")(CondensedList)
-    assert name not in ESTIMATORS
-
-
-def test_an_estimator_of_another_name_is_refused_when_it_is_made() -> None:
-    register_estimator("condensed", description="")(CondensedList)
-    with pytest.raises(InputError, match="registered as condensed, it calls itself condensed-list"):
-        parse_estimator("condensed")
-
-
 def test_an_estimator_is_described_by_what_it_is_compared_by() -> None:
     text = "posterior-smoothed(priors={'c': 'Beta(1, 1)'}, progress=True)"
     described = describe_estimator(parse_estimator(text))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 import toys
+from depths import DEEP, collection_of
 from hypothesis import given
 from real import read_real
 from toys import from_rankings, judged, toy_collection
@@ -25,8 +27,6 @@ def bare_toy() -> Collection:
 # Leading judged documents of the toy, a star where the topic is judged to the run's end and tells nothing:
 #     n1: 3, 3, 3*   n2: 4, 3, 3*   s1: 5*, 4, 3   s2: 2*, -, 2*   u: 1, 2, 0
 # Depths are the smallest without a star: 3, 3, 3; for s2 its longest topic, 2; for u 0. The commonest is 3.
-
-
 def test_pool_of_the_toy_is_found() -> None:
     found = discover_pool(bare_toy())
     assert found.pool_depth == 3
@@ -233,3 +233,256 @@ def test_holes_of_the_medical_track(collections: Path, max_holes: int, n_pooled_
     collection = discover_pool(read_real(collections / "trec2011-medical"), max_holes=max_holes)
     assert collection.pool_depth == 10
     assert len(collection.pooled_run_ids) == n_pooled_runs
+
+
+def found(collection: Collection, **arguments: object) -> dict[str, int]:
+    """Pooled runs and their depths."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PoolWarning)
+        pool = discover_pool(collection, **arguments)  # type: ignore[arg-type]
+    index = np.flatnonzero(pool.pooled)
+    return dict(zip(pool.pooled_run_ids, pool.depth_of(index).tolist(), strict=True))
+
+
+# Depths of their own
+
+
+@pytest.mark.parametrize(
+    "depths",
+    [
+        {**DEEP, "x": 4, "y": 4},
+        {"a": 4, "b": 4, "c": 4, "x": 10, "y": 10},
+        {**DEEP, "d": 10, "v": 7, "w": 7, "x": 4, "y": 4},
+    ],
+)
+def test_runs_of_several_depths_are_found(depths: dict[str, int]) -> None:
+    collection = collection_of(depths)
+    assert found(collection) == depths
+    pool = discover_pool(collection)
+    assert pool.pool_depth == depths["a"]
+    report = describe_pool(pool)
+    assert (report.n_holes, report.n_unexplained, report.nearly) == (0, 0, ())
+    tiers = sorted(set(depths.values()), reverse=True)
+    assert report.depths == tuple((d, list(depths.values()).count(d)) for d in tiers)
+    said = ", ".join(f"{d} ({n} runs)" for d, n in report.depths)
+    assert f"{len(depths)} of {len(depths)} runs pooled to depths {said} (" in str(report)
+
+
+def test_even_pool_has_no_other_depths() -> None:
+    assert found(collection_of(DEEP)) == DEEP
+
+
+def test_depth_of_a_single_run_is_none() -> None:
+    assert found(collection_of({**DEEP, "x": 4})) == DEEP
+    assert found(collection_of({**DEEP, "x": 4, "y": 5})) == DEEP
+
+
+@pytest.mark.parametrize(("n_topics", "is_found"), [(2, False), (3, True)])
+def test_ten_own_documents_are_asked_for(n_topics: int, is_found: bool) -> None:
+    """4 ranks make 8 own documents on two topics, and 12 on three."""
+    depths = {**DEEP, "x": 4, "y": 4}
+    assert found(collection_of(depths, n_topics=n_topics)) == (depths if is_found else DEEP)
+
+
+@pytest.mark.parametrize(("n_topics", "is_found"), [(4, False), (5, True)])
+def test_ten_own_documents_below_are_asked_for(n_topics: int, is_found: bool) -> None:
+    """Ranks 9 and 10 make 8 own documents below depth 8 on four topics, and 10 on five."""
+    depths = {**DEEP, "x": 8, "y": 8}
+    assert found(collection_of(depths, n_topics=n_topics)) == (depths if is_found else DEEP)
+
+
+@pytest.mark.parametrize(("n_missing", "is_found"), [(1, True), (2, False)])
+def test_one_in_a_hundred_may_be_missing_of_a_shallower_run(n_missing: int, is_found: bool) -> None:
+    """Of 4 documents on 25 topics."""
+    depths = {**DEEP, "x": 4, "y": 4, "z": 4}
+    missing = [("x", 3, 1), ("x", 8, 3)][:n_missing]
+    expected = depths if is_found else {run: d for run, d in depths.items() if run != "x"}
+    assert found(collection_of(depths, n_topics=25, missing=missing)) == expected
+
+
+@pytest.mark.parametrize(("n_topics", "is_found"), [(5, True), (6, False)])
+def test_half_of_what_is_below_must_be_missing(n_topics: int, is_found: bool) -> None:
+    """Of x on 10 topics 6 ranks lie below depth 4; all of them are judged on 5 or 6 of the topics."""
+    depths = {**DEEP, "x": 4, "y": 4, "z": 4}
+    more = [("x", t, k) for t in range(n_topics) for k in range(5, 11)]
+    expected = depths if is_found else {run: d for run, d in depths.items() if run != "x"}
+    assert found(collection_of(depths, more=more)) == expected
+
+
+def test_what_others_contributed_says_nothing() -> None:
+    """x has the documents of a; that its first four are judged does not make it a run of that depth."""
+    depths = {**DEEP, "x": 10, "y": 4, "z": 4}
+    collection = collection_of(depths, same=("a", "x"))
+    assert found(collection) == {**DEEP, "y": 4, "z": 4}
+    assert describe_pool(discover_pool(collection)).nearly == ()
+
+
+# Missing documents
+
+
+@pytest.mark.parametrize(("n_missing", "is_found"), [(1, True), (2, False)])
+def test_missing_document_does_not_exclude_a_run(n_missing: int, is_found: bool) -> None:
+    """One in a hundred of x, where no judgment is of another origin."""
+    collection = collection_of({**DEEP, "x": 10}, missing=[("x", 3, 1), ("x", 7, 5)][:n_missing])
+    assert found(collection) == ({**DEEP, "x": 10} if is_found else DEEP)
+    report = describe_pool(discover_pool(collection))
+    assert report.n_holes == is_found
+    assert report.nearly == ()
+
+
+@pytest.mark.parametrize(
+    ("n_others", "is_found"),
+    # with x 399 of 399 + 10·n judgments are explained, without it 300
+    [(0, True), (1, False), (50, False), (51, True)],
+)
+def test_nearly_pooled_runs_where_they_account_for_the_rest(n_others: int, is_found: bool) -> None:
+    """399/409 is less than 99 %; 300/899 is more than a third, and 300/909 less."""
+    collection = collection_of({**DEEP, "x": 10}, missing=[("x", 3, 1)], n_others=n_others)
+    assert found(collection) == ({**DEEP, "x": 10} if is_found else DEEP)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PoolWarning)
+        report = describe_pool(discover_pool(collection))
+    assert report.nearly == (() if is_found else ("x (1 of 100 documents unjudged)",))
+
+
+def test_report_tells_of_nearly_pooled_runs() -> None:
+    depths = {**DEEP, "v": 10, "w": 10, "x": 10, "y": 10}
+    missing = [("x", 3, 1), ("w", 3, 10), ("v", 3, 9), ("y", 1, 1)]
+    complete = np.arange(7) < 3
+    report = describe_pool(collection_of(depths, missing=missing).with_pool(complete, 10))
+    assert report.nearly == tuple(f"{run} (1 of 100 documents unjudged)" for run in "vwxy")
+    first, second = report.text().split("\n")
+    assert first == str(report)
+    assert second == (
+        "  nearly pooled, and not taken for it: v (1 of 100 documents unjudged), "
+        "w (1 of 100 documents unjudged), x (1 of 100 documents unjudged) and 1 more; "
+        "--max-holes or --pooled-runs take them in"
+    )
+    # a run to score is none that the pool lacks
+    collection = collection_of(depths, missing=missing, given=("v", "a"))
+    report = describe_pool(collection.with_pool(complete, 10))
+    assert [near.split()[0] for near in report.nearly] == ["w", "x", "y"]
+    # the one that lacks least comes first
+    missing = [("x", 3, 1), ("x", 3, 2), ("y", 3, 2)]
+    report = describe_pool(collection_of(depths, missing=missing, n_topics=20).with_pool(complete, 10))
+    assert report.nearly == (
+        "v (0 of 200 documents unjudged)",
+        "w (0 of 200 documents unjudged)",
+        "y (1 of 200 documents unjudged)",
+        "x (2 of 200 documents unjudged)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"max_holes": 0}, DEEP),
+        ({"max_holes": 1}, {**DEEP, "x": 10}),
+        ({"depth": 10}, DEEP),
+        ({"depth": 4}, dict.fromkeys("abcyz", 4)),
+        ({"pooled_run_ids": ["x", "y"], "depth": 10}, {"x": 10, "y": 10}),
+        ({"rule": "skipping"}, DEEP),
+    ],
+)
+def test_what_is_given_leaves_out_uneven_depths(
+    arguments: dict[str, object], expected: dict[str, int]
+) -> None:
+    collection = collection_of({**DEEP, "x": 10, "y": 4, "z": 4}, missing=[("x", 3, 1)])
+    assert found(collection) == {**DEEP, "x": 10, "y": 4, "z": 4}
+    assert found(collection, **arguments) == expected
+
+
+def test_only_candidates_have_a_depth() -> None:
+    collection = collection_of({**DEEP, "x": 10, "y": 4, "z": 4}, missing=[("x", 3, 1)])
+    assert found(collection, candidates=["a", "b", "y", "z"]) == {"a": 10, "b": 10, "y": 4, "z": 4}
+    assert found(collection, candidates=["a", "b", "c", "x"]) == DEEP  # what y and z brought is unexplained
+
+
+# The real collections
+
+
+def test_pool_of_covid_round_4(collections: Path) -> None:
+    collection = read_real(collections / "covid-round4")
+    report = describe_pool(collection)
+    assert report.depths == ((8, 42),)
+    assert (report.n_runs, report.n_holes, report.n_judged, report.n_unexplained) == (72, 18, 13_262, 8_428)
+    assert report.nearly == ()
+    with pytest.warns(PoolWarning, match="30 of 72 runs pooled to depth 8"):
+        complete = discover_pool(collection, max_holes=0)
+    assert (complete.pool_depth, len(complete.pooled_run_ids)) == (8, 30)
+    assert set(complete.pooled_run_ids) < set(collection.pooled_run_ids)
+
+
+def test_pool_of_dl_2021(collections: Path) -> None:
+    """The runs that are complete; 21 lack one document in a hundred at the most, and are told."""
+    with pytest.warns(PoolWarning, match="39 of 63 runs pooled to depth 10"):
+        collection = discover_pool(read_real(collections / "dl21-passage"))
+    report = describe_pool(collection)
+    assert report.depths == ((10, 39),)
+    assert (report.n_holes, report.n_judged, report.n_unexplained) == (0, 10_828, 5_454)
+    assert len(report.nearly) == 21
+    assert report.nearly[0].endswith("(1 of 530 documents unjudged)")
+    with pytest.warns(PoolWarning):
+        assert collection.pooled_run_ids == discover_pool(collection, max_holes=0).pooled_run_ids
+
+
+@pytest.mark.parametrize(
+    ("name", "depth", "n_pooled"),
+    [("trec2-adhoc", 100, 36), ("trec2011-medical", 10, 41), ("trec8-adhoc", 100, 73)],
+)
+def test_even_pools_stay_what_steps_1_and_2_find(
+    collections: Path, name: str, depth: int, n_pooled: int
+) -> None:
+    collection = read_real(collections / name)
+    assert describe_pool(collection).depths == ((depth, n_pooled),)
+    again = discover_pool(collection, max_holes=depth // 20)
+    assert again.pooled_run_ids == collection.pooled_run_ids
+
+
+# --- discovery of the pool as in 2015 ----------------------------------------------------------------------
+
+
+def test_holes_that_are_skipped() -> None:
+    """At depth 2 with one hole, by the documents before the second hole: two judged ones, or nearly all there
+    are.
+    """
+    rankings = {"a": "pxqy", "b": "pxyq", "c": "p", "d": "pxy", "e": "xpq"}
+    collection = from_rankings(
+        {run: {"1": order} for run, order in rankings.items()}, {"1": {"p": 1, "q": 0}}
+    )
+    found = discover_pool(collection, depth=2, max_holes=1, rule="skipping")
+    assert found.pooled_run_ids == ("a", "c", "e")
+    leading = discover_pool(collection, depth=2, max_holes=1)
+    assert leading.pooled_run_ids == ("a", "b", "c", "d", "e")  # holes take places: a has one judged of two
+    none = discover_pool(collection, depth=2, max_holes=0, rule="skipping")
+    assert none.pooled_run_ids == ("c",)
+    # depth 10: one document more than the judged ones is near enough
+    rankings = {"a": "pxq", "b": "pxqy"}
+    collection = from_rankings(
+        {run: {"1": order} for run, order in rankings.items()}, {"1": {"p": 1, "q": 0}}
+    )
+    assert discover_pool(collection, depth=10, max_holes=1, rule="skipping").pooled_run_ids == ("a",)
+    with pytest.raises(InputError, match="no pool rule"):
+        discover_pool(collection, rule="sniffing")  # type: ignore[arg-type]
+
+
+def test_the_depth_is_the_commonest_of_all_topics() -> None:
+    """Leading judged documents: a 2 and 4, b 3 and 2, c 3 and 0, d 3 and 1; a run's smallest: 2, 2, 0, 1."""
+    rankings = {
+        "a": {"1": "pqx", "2": "pqrsx"},
+        "b": {"1": "pqrx", "2": "pqxr"},
+        "c": {"1": "pqrx", "2": "xp"},
+        "d": {"1": "pqrx", "2": "qx"},
+    }
+    judged = dict.fromkeys("pqrs", 1)
+    collection = from_rankings(rankings, {"1": judged, "2": judged})
+    assert discover_pool(collection).pool_depth == 2
+    found = discover_pool(collection, rule="skipping", max_holes=1)
+    assert (found.pool_depth, found.pooled_run_ids) == (3, ("b",))
+
+
+def test_the_pool_of_2015(collections: Path) -> None:
+    collection = read_real(collections / "trec2011-medical")
+    assert len(discover_pool(collection, rule="skipping", max_holes=2).pooled_run_ids) == 56
+    found = discover_pool(collection, rule="skipping")
+    assert (found.pool_depth, len(found.pooled_run_ids)) == (10, 51)

@@ -312,3 +312,19 @@ WITHOUT_A_POOL = ("no pool", "only pooled run")
 # Cases whose run has nothing unjudged at any cutoff of the grid.
 FULLY_JUDGED = ("everything judged", "everything judged in the pool")
 EDGE_MEASURES = ("P@1", "P@3", "P@5", "P@10", "P(rel=2)@5")
+
+
+def in_pool(collection: Collection, run_ids: list[str] | None = None) -> list[str]:
+    inside = collection.pool(None if run_ids is None else collection.run_index(run_ids))
+    found = [""] * len(collection.query_ids)
+    for pair in np.flatnonzero(inside):
+        found[collection.pair_topic[pair]] += collection.doc_id(int(pair))
+    return found
+
+
+def documents_of(collection, run_ids, depth):
+    """Every document of runs down to a depth: run, topic, rank, pair."""
+    index = collection.run_index(run_ids)
+    document = collection.document[index, :, :depth]
+    row, topic, rank = np.nonzero(document >= 0)
+    return index[row], topic, rank + 1, document[row, topic, rank]

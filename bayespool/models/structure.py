@@ -1,7 +1,8 @@
 """A model as numbers: blocks of binomial observations on linear predictors, which the Laplace engine
 differentiates.
 
-Each PyMC graph of this package has such a twin; `tests/test_laplace.py` holds the two densities together.
+Each PyMC graph of this package has such a twin; `tests/inference/test_density.py` holds the two densities
+together.
 """
 
 from __future__ import annotations

@@ -1,0 +1,45 @@
+"""The example's checks, worked out once."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import arviz_stats
+import arviz_stats.utils
+import pytest
+
+from bayespool.checking import HiddenDocuments, ModelChecks, check_models
+from bayespool.measures import parse_measure
+from bayespool.posterior import MODEL_NAMES, Prepared, Task
+from bayespool.simulation import load_example
+
+P10 = parse_measure("P@10")
+
+every_model = pytest.mark.parametrize("model", MODEL_NAMES)
+two_models = pytest.mark.parametrize("model", ["background", "evidence"])  # a kind of evidence each
+
+with_the_first_arviz_stats = pytest.mark.skipif(
+    not arviz_stats.__version__.startswith("0."),
+    reason="compares with functions of arviz_stats whose interface changed in 1.0",
+)
+
+
+@cache
+def example_task() -> Task:
+    return Task(load_example(), (), P10, "pooled")
+
+
+@cache
+def example_hidden() -> HiddenDocuments:
+    return HiddenDocuments(example_task())
+
+
+@cache
+def prepared(model: str) -> Prepared:
+    return example_task().prepare(model, {})  # type: ignore[arg-type]
+
+
+@cache
+def checks() -> ModelChecks:
+    """Three models of the example, few draws."""
+    return check_models(load_example(), models=("background", "ratio", "evidence"), draws=150, chains=2)

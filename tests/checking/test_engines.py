@@ -1,0 +1,65 @@
+"""The engines hold their draws against each other."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checked import every_model
+from real import read_real
+
+from bayespool.checking import Fitting, compare_engines, engine_summary
+from bayespool.checking.engines import _compare
+from bayespool.posterior import Prepared
+from bayespool.simulation import load_example
+
+
+def test_differences_of_engines_are_shares_of_the_width() -> None:
+    rng = np.random.default_rng(1)
+    nuts = rng.binomial(200, 0.3, size=(20_000, 2)).astype(np.int32)
+    found = _compare(nuts + np.int32(1), nuts, np.array([10, 20]), 400, 0.95)
+    width = found["width"] * 400
+    np.testing.assert_allclose(width, 2 * 1.96 * np.sqrt(200 * 0.3 * 0.7), rtol=0.03)
+    for name in ("mean", "lower", "upper"):
+        np.testing.assert_allclose(found[f"{name}_off"], 1 / width, rtol=1e-9)
+    np.testing.assert_allclose(found["mean_nuts"] * 400, [70, 80], atol=0.3)
+    standard = np.sqrt(200 * 0.3 * 0.7) * np.sqrt(2 / 20_000) / width
+    np.testing.assert_allclose(found["mean_off_se"], standard, rtol=0.6)
+
+
+def test_engines_are_told_apart_where_one_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NUTS is played by Laplace with another seed, then by Laplace with chances that are too high."""
+    fit = Fitting.fit
+    shift = 0.0
+
+    def play(self: Fitting, prepared: Prepared, evidence: Any, random_seed: int) -> Any:
+        if self.engine == "laplace":
+            return fit(self, prepared, evidence, random_seed)
+        other = fit(dataclasses.replace(self, engine="laplace"), prepared, evidence, random_seed + 1)
+        return dataclasses.replace(other, variables={**other.variables, "mu": other.variables["mu"] + shift})
+
+    monkeypatch.setattr(Fitting, "fit", play)
+    settings = {"models": ("background", "ratio"), "draws": 1000}
+    frame = compare_engines(load_example(), **settings)
+    assert frame["run_id"].tolist() == ["coast-1", "coast-2", "coast-3", "ridge-1"] * 2
+    summary = engine_summary(frame)
+    assert (summary[["mean_agrees", "ends_agree"]] == 1).all(axis=None)
+    assert (summary["n_runs"] == 4).all()
+    shift = 0.5
+    summary = engine_summary(compare_engines(load_example(), **settings))
+    assert (summary["mean_agrees"] == 0).all()
+
+
+@pytest.mark.slow
+@every_model
+@pytest.mark.parametrize("name", ["trec2-adhoc", "trec2011-medical"])
+def test_laplace_agrees_with_nuts_on_real_collections(model: str, name: str, collections: Path) -> None:
+    """Means within 2 % of the interval's width and ends within 5 %, Monte-Carlo errors allowed for."""
+    frame = compare_engines(read_real(collections / name), "P@10", models=model, draws=3000)
+    (summary,) = engine_summary(frame).to_dict("records")
+    assert summary["problems"] == "" or model == "smoothed"  # which NUTS would then sample
+    assert summary["mean_agrees"] > 0.9, frame
+    assert summary["ends_agree"] > 0.9, frame

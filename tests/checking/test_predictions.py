@@ -1,0 +1,127 @@
+"""Predictions of organizations that are held out."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+
+import numpy as np
+import pytest
+from checked import P10, example_hidden, example_task, prepared, two_models
+from scipy import stats
+from scipy.special import expit
+from toys import from_rankings
+
+from bayespool.checking import Fitting, HeldOutPrediction, HiddenDocuments, predict_held_out
+from bayespool.checking.predictions import deal_folds
+from bayespool.measures import parse_measure
+from bayespool.posterior import Task, log_predictive_densities
+from bayespool.simulation import load_example
+
+QUICK = Fitting(draws=60, chains=2)
+
+
+@cache
+def predicted(model: str) -> HeldOutPrediction:
+    return predict_held_out(prepared(model), example_hidden(), Fitting(draws=1000, chains=2))
+
+
+def test_folds_are_dealt_out() -> None:
+    assert deal_folds(7, 3).tolist() == [0, 1, 2, 0, 1, 2, 0]
+    assert deal_folds(3, 5).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("model", ["background", "ratio", "evidence"])
+def test_predictions_know_nothing_of_what_they_predict(model: str) -> None:
+    """All hidden documents of a fold's organizations turned round: their predictions stay as they are.
+
+    The evidence model sees a little of it, in the judged neighbours of other organizations' documents.
+    """
+    example, hidden = load_example(), example_hidden()
+    fold = deal_folds(len(hidden.organizations), 5)[hidden.organization]
+    run, _, pair, _ = hidden.places
+    theirs = np.unique(pair[fold[run] == 1])
+    relevance = example.relevance.copy()
+    relevance[theirs] = 1 - np.minimum(relevance[theirs], 1)
+    found = []
+    for collection in (example, dataclasses.replace(example, relevance=relevance)):
+        task = Task(collection, (), P10, "pooled")
+        one = task.prepare(model, {})  # type: ignore[arg-type]
+        found.append(predict_held_out(one, HiddenDocuments(task), Fitting(draws=200), n_folds=5))
+    first, second = found
+    mine = first.fold == 1
+    assert second.n_hidden_relevant[mine].sum() > 3 * first.n_hidden_relevant[mine].sum()
+    moved = (second.draws.mean(axis=0) - first.draws.mean(axis=0)) / first.draws.std(axis=0)
+    if model == "evidence":
+        assert np.abs(moved[mine]).max() < 0.1
+    else:
+        np.testing.assert_array_equal(first.draws[:, mine], second.draws[:, mine])
+    assert moved[~mine].mean() > 0.3
+
+
+@two_models
+def test_predictions_stay_within_what_is_hidden(model: str) -> None:
+    p = predicted(model)
+    for draws in (p.draws, p.prior_draws):
+        assert draws.min() >= 0
+        assert (draws <= p.n_hidden).all()
+        assert (draws[:, p.has_hidden].std(axis=0) > 0).all()
+    assert p.prior_draws.std(axis=0).sum() > p.draws.std(axis=0).sum()
+    assert (p.n_hidden_relevant <= p.n_hidden).all()
+    observed = (p.n_judged_relevant + p.n_hidden_relevant) / p.n_ranks
+    example = load_example()
+    relevance = np.append(example.relevance, 0)[example.document[example.pooled][:, :, :10]] > 0
+    np.testing.assert_allclose(observed, relevance.mean(axis=(1, 2)))
+
+
+def test_runs_that_share_their_hidden_documents_share_the_draws() -> None:
+    rankings = {
+        "a1": {"1": "abc", "2": "mno"},
+        "a2": {"1": "acb", "2": "onm"},
+        "b1": {"1": "def", "2": "pqr"},
+        "c1": {"1": "ghi", "2": "stu"},
+    }
+    relevance = {"1": dict.fromkeys("abcdefghi", 0) | {"a": 1, "d": 1}, "2": dict.fromkeys("mnopqrstu", 1)}
+    collection = from_rankings(
+        rankings,
+        relevance,
+        {"a1": "a", "a2": "a", "b1": "b", "c1": "c"},
+        pooled_run_ids=tuple(rankings),
+        pool_depth=3,
+    )
+    measure = parse_measure("P@3")
+    task = Task(collection, (), measure, "pooled")
+    p = predict_held_out(task.prepare("evidence", {}), HiddenDocuments(task), QUICK, n_folds=3)
+    np.testing.assert_array_equal(p.draws[:, 0], p.draws[:, 1])
+    assert p.n_hidden.tolist() == [6, 6, 6, 6]
+    assert p.n_hidden_relevant.tolist() == [4, 4, 4, 3]
+
+
+@pytest.mark.parametrize("model", ["ratio", "evidence"])
+def test_log_densities_are_those_of_the_combined_estimator(model: str) -> None:
+    """Other draws and folds of the same kind, so close and not equal."""
+    p = predicted(model)
+    one = prepared(model)
+    fit = Fitting(draws=200, chains=2).fit(one, one.evidence, 1)
+    densities, weight = log_predictive_densities({model: one}, {model: fit}, 1)
+    mine = p.log_density[np.isfinite(p.log_density)]
+    assert len(mine) == len(densities)
+    assert np.abs(mine - densities[:, 0]).mean() < 0.12
+    assert np.corrcoef(mine, densities[:, 0])[0, 1] > 0.97
+    scored = np.isfinite(p.log_density)
+    n_runs = np.bincount(p.organization[scored])[p.organization[scored]]
+    np.testing.assert_allclose(weight, 1 / n_runs)
+
+
+def test_log_density_of_certain_chances_is_the_normal_one() -> None:
+    """With priors that leave nothing open, p is expit(−1) for all and the density can be written down."""
+    tight = {"mu": "Normal(-1, 1e-6)", "sigma_topic": "HalfNormal(1e-6)"}
+    one = example_task().prepare("background", tight | {"sigma_organization": "HalfNormal(1e-6)"})
+    p = predict_held_out(one, example_hidden(), QUICK)
+    rows, chance = example_hidden().rows(one.evidence), expit(-1.0)
+    n = np.bincount(rows.run, rows.n_hidden, len(p.run_ids))
+    k = np.bincount(rows.run, rows.n_hidden_relevant, len(p.run_ids))
+    with np.errstate(divide="ignore"):
+        expected = stats.norm.logpdf(k, n * chance, np.sqrt(n * chance * (1 - chance) + 1 / 12))
+    np.testing.assert_allclose(p.log_density[n > 0], expected[n > 0], atol=1e-3)
+    assert np.isnan(p.log_density[n == 0]).all()

@@ -1,0 +1,205 @@
+"""The command ``check``: what it prints, what it writes, and what it says of wrong input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from click.testing import Result
+from typer.testing import CliRunner
+
+from bayespool.cli import app
+from bayespool.errors import BayespoolError
+from bayespool.simulation import SimulationSettings, simulate
+
+SMALL = SimulationSettings(n_topics=8, n_candidates=60, n_organizations=5, max_runs=2, run_depth=40)
+
+Check = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("collection")
+    simulate(SMALL, random_seed=3).write(folder)
+    return folder
+
+
+@pytest.fixture
+def check(files: Path) -> Check:
+    """The command on the files, two quick models of the six unless others are named."""
+
+    def run(*arguments: str, pool: bool = True) -> Result:
+        given = ["--qrels", str(files / "qrels.txt"), "--pool", str(files / "pool")]
+        given += ["--organizations", str(files / "organizations.csv")]
+        if "--models" not in arguments:
+            arguments = (*arguments, "--models", "ratio,evidence")
+        if "--draws" not in arguments:
+            arguments = (*arguments, "--draws", "60")
+        return CliRunner().invoke(app, ["check", *(given if pool else []), *arguments])
+
+    return run
+
+
+def table(text: str, heading: str) -> dict[str, list[str]]:
+    """Cells by the first word of a row, of the table after a heading."""
+    lines = text[text.index(heading) :].splitlines()
+    start = next(i for i, line in enumerate(lines) if "───" in line)
+    rows = {}
+    for line in lines[start + 1 :]:
+        if not line.strip():
+            break
+        name, *cells = line.split()
+        rows[name] = cells
+    return rows
+
+
+def test_tables_are_those_of_the_files(check: Check, tmp_path: Path) -> None:
+    done = check("-m", "P@10", "-m", "P(rel=2)@5", "-o", str(tmp_path / "out"))
+    assert done.exit_code == 0, done.output
+    frame = pd.read_csv(tmp_path / "out" / "calibration.csv")
+    elpd = pd.read_csv(tmp_path / "out" / "elpd.csv")
+    assert frame["measure"].unique().tolist() == ["P@10", "P(rel=2)@5"]
+    assert frame["model"].unique().tolist() == ["ratio", "evidence", "combined"]
+    for measure in ("P@10", "P(rel=2)@5"):
+        first = frame[(frame["measure"] == measure) & (frame["ci_prob"] == 0.95)].set_index("model")
+        n_runs, n_organizations = first[["n_runs", "n_organizations"]].iloc[0]
+        heading = f"{measure}: {n_runs} runs of {n_organizations} organizations, held out in 5 folds"
+        shown = table(done.stdout, heading)
+        assert list(shown) == ["ratio", "evidence", "combined"]
+        for model, cells in shown.items():
+            assert float(cells[0]) == pytest.approx(first.loc[model, "mae"], abs=6e-5)
+            assert float(cells[3]) == pytest.approx(first.loc[model, "pit_inside"], abs=6e-4)
+            assert float(cells[-1]) == pytest.approx(first.loc[model, "width"], abs=6e-5)
+        shown = table(done.stdout, f"{measure}: expected log predictive density")
+        of_measure = elpd[elpd["measure"] == measure].set_index("model")
+        assert list(shown) == of_measure.index.tolist()
+        for model, cells in shown.items():
+            assert float(cells[0]) == pytest.approx(of_measure.loc[model, "elpd"], abs=0.06)
+        assert shown["combined"][-2:] == ["–", "–"]
+
+
+def test_folder_holds_tables_figures_containers_and_settings(check: Check, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = check("-o", str(out), "--seed", "5", "--folds", "3", "--prior", "mu=Normal(-1, 1)")
+    assert done.exit_code == 0, done.output
+    tables = {f"{name}.{kind}" for name in ("calibration", "elpd", "runs") for kind in ("csv", "parquet")}
+    figures = {"elpd.png", "predictive-P_10.png", "pit-P_10.png"}
+    containers = {"P_10-ratio.nc", "P_10-evidence.nc"}
+    assert {path.name for path in out.iterdir()} == tables | figures | containers | {"settings.json"}
+    settings = json.loads((out / "settings.json").read_text(encoding="utf-8"))
+    assert settings["random_seed"] == 5
+    assert settings["n_folds"] == 3
+    assert settings["priors"] == {"mu": "Normal(-1, 1)"}
+    assert settings["models"] == ["ratio", "evidence"]
+    for name in figures:
+        assert (out / name).read_bytes().startswith(b"\x89PNG")
+        assert (out / name).stat().st_size > 5000
+    with xr.open_datatree(out / "P_10-ratio.nc", engine="h5netcdf") as tree:
+        assert tree.attrs["collection_fingerprint"] == settings["collection_fingerprint"]
+        assert tree["posterior"].sizes["draw"] == 240
+    runs = pd.read_parquet(out / "runs.parquet")
+    pd.testing.assert_frame_equal(runs, pd.read_csv(out / "runs.csv"), check_dtype=False)
+    assert ((runs["lower"] <= runs["upper"]) & (runs["n_hidden_relevant"] <= runs["n_hidden"])).all()
+
+
+def test_same_command_writes_the_same_bytes(check: Check, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        done = check("-o", str(tmp_path / name), "--models", "ratio", "--figures", "svg")
+        assert done.exit_code == 0, done.output
+    names = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert "predictive-P_10.svg" in names
+    for name in names:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+
+
+def test_without_a_folder_nothing_is_written(
+    check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = check("--models", "background")
+    assert done.exit_code == 0, done.output
+    assert list(table(done.stdout, "P@10:")) == ["background"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_self_calibration_needs_no_files(check: Check, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = check("--sbc", "--simulations", "5", "--models", "ratio,background", "-o", str(out), pool=False)
+    assert done.exit_code == 0, done.output
+    shown = table(done.stdout, "simulation-based calibration")
+    assert {name: cells[:3] for name, cells in shown.items()} == {
+        "ratio": ["laplace", "5", "9"],
+        "background": ["laplace", "5", "7"],
+    }
+    assert "note: 5 simulations show shifts of 1.6 standard deviations or more" in done.stdout
+    frame = pd.read_csv(out / "self-calibration.csv")
+    assert frame.groupby("model")["quantity"].size().to_dict() == {"background": 7, "ratio": 9}
+    assert (out / "self-calibration-ratio-laplace.png").stat().st_size > 5000
+
+
+def test_self_calibration_takes_the_design_of_a_pool(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bayespool import checking
+
+    seen: dict[str, Any] = {}
+    calibrate = checking.self_calibrate
+
+    def watch(**settings: Any) -> Any:
+        seen.update(settings)
+        return calibrate(**settings | {"collection": None})
+
+    monkeypatch.setattr(checking, "self_calibrate", watch)
+    done = check("--sbc", "--simulations", "2", "--models", "ratio", "--seed", "9", "-m", "P@5")
+    assert done.exit_code == 0, done.output
+    assert len(seen["collection"].query_ids) == SMALL.n_topics
+    assert seen["measure"] == "P@5"
+    assert seen["random_seed"] == 9
+
+
+def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NUTS is played by Laplace: its draws are compared in tests/checking/test_engines.py."""
+    import dataclasses
+
+    from bayespool.checking import Fitting
+
+    fit = Fitting.fit
+    monkeypatch.setattr(Fitting, "fit", lambda self, *a: fit(dataclasses.replace(self, engine="laplace"), *a))
+    out = tmp_path / "out"
+    done = check("--compare-engines", "--models", "ratio", "-o", str(out), "--draws", "200")
+    assert done.exit_code == 0, done.output
+    frame = pd.read_csv(out / "engines.csv")
+    cells = table(done.stdout, "Laplace − NUTS")["ratio"]
+    assert cells == ["P@10", str(len(frame)), "0.000", "1.00", "0.000", "1.00"]
+    assert np.allclose(frame["mean_off"], 0)
+    assert (out / "engines.png").stat().st_size > 5000
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.PoolWarning")
+@pytest.mark.parametrize(
+    ("arguments", "pool", "message"),
+    [
+        (["--models", "rato"], True, "no model 'rato' to check; known: background, interpolated"),
+        ([], False, "--qrels is missing; only --sbc needs no files"),
+        (["--sbc", "--compare-engines"], True, "are two checks; give one"),
+        (["--sbc", "-m", "P@5", "-m", "P@10"], False, "--sbc takes one measure"),
+        (["--prior", "gamma=Normal(0,1)"], True, "no prior 'gamma'"),
+        (["-o", "/nowhere/out"], True, "there is no folder"),
+        (["--pooled-runs", "north-1"], True, "has 1 organizations, and holding some out needs three"),
+    ],
+)
+def test_wrong_input_is_said(arguments: list[str], pool: bool, message: str, check: Check) -> None:
+    done = check(*arguments, pool=pool)
+    assert done.exit_code == 1
+    assert isinstance(done.exception, BayespoolError)
+    assert message in str(done.exception)
+
+
+def test_help_names_the_options() -> None:
+    done = CliRunner().invoke(app, ["check", "--help"], env={"COLUMNS": "200"})
+    for option in ("--sbc", "--compare-engines", "--models", "--engine", "--simulations", "--folds"):
+        assert option in done.stdout

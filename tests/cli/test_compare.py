@@ -1,0 +1,136 @@
+"""`bayespool compare` and `bayespool reversals`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from commands import Outcome
+from compared import NEW, compared, printed
+
+from bayespool.report.comparisons import COMPARISON_TABLES, REVERSAL_TABLES, print_comparison
+from bayespool.simulation import simulate_example
+
+# runs of the pool are compared beside new ones
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+FAST = ("--estimators", "posterior-ratio", "--draws", "50")
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example's files; not to be changed."""
+    folder = tmp_path_factory.mktemp("compared")
+    simulate_example().write(folder)
+    return folder
+
+
+def files(folder: Path) -> list[str]:
+    return [
+        "--qrels",
+        str(folder / "qrels.txt"),
+        "--pool",
+        str(folder / "pool"),
+        "--organizations",
+        str(folder / "organizations.csv"),
+    ]
+
+
+def test_compare_prints_both_scopes_the_tests_and_a_sentence(
+    run: Callable[..., Outcome], written: Path
+) -> None:
+    done = run(
+        "compare", written / "new", *files(written), *FAST, "--tests", "paired-t,tukey-hsd", "--each-its-own"
+    )
+    assert done.status == 0, done.err
+    lines = "".join(f"{line.rstrip()}\n" for line in done.out.splitlines())
+    assert lines == printed(lambda console: print_comparison(compared(), console))
+    headings = [line for line in done.out.splitlines() if line.startswith("P@10, ")]
+    assert headings == [
+        "P@10, these 20 topics: only unjudged documents are uncertain",
+        "P@10, a population of topics: the 20 topics are a sample, too",
+        "P@10, a population of topics: significance at 0.05",
+        "P@10, a population of topics: reliability of the comparison",
+    ]
+    assert "pool: 21 of 23 runs pooled to depth 10" in done.err
+
+
+def test_compare_writes_every_table(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    done = run(
+        "compare",
+        written / "new" / "new-a.run",
+        written / "new" / "new-b.run",
+        *files(written),
+        *FAST,
+        *("--scope", "population", "--table", "significance", "--level", "0.2", "--control", "none"),
+        *("-m", "P@5", "-o", tmp_path / "a.json", "-o", tmp_path / "a.csv", "-o", tmp_path / "a.parquet"),
+    )
+    assert done.status == 0, done.err
+    assert "these 20 topics" not in done.out
+    result = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert list(result) == ["metadata", *COMPARISON_TABLES]
+    assert result["metadata"]["level"] == 0.2
+    assert {row["scope"] for row in result["differences"] if row["method"] == "posterior-ratio"} == {
+        "population"
+    }
+    table = pd.read_csv(tmp_path / "a.csv")
+    assert table["control"].tolist() == ["none"] * 2
+    assert table["measure"].tolist() == ["P@5"] * 2
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "a.parquet"), table, check_dtype=False)
+    assert json.loads(pq.read_schema(tmp_path / "a.parquet").metadata[b"bayespool"]) == result["metadata"]
+
+
+def test_reversals_prints_and_writes(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    for name in NEW:  # runs that did not contribute lie in the folder of the campaign, too
+        source = (written / "new" / f"{name}.run").read_bytes()
+        (tmp_path / "pool").mkdir(exist_ok=True)
+        (tmp_path / "pool" / f"{name}.run").write_bytes(source)
+    done = run(
+        "reversals",
+        *files(written),
+        *("--pool", tmp_path / "pool", "--judgments", 300, "--exclude", "north-1,lake-2"),
+        *("--estimators", "smoothed,posterior-ratio", "--draws", 50, "--no-fitted", "--lenient"),
+        *("-o", tmp_path / "r.json", "-o", tmp_path / "r.csv"),
+    )
+    assert done.status == 0, done.err
+    assert "P@10, 19 contributing runs, 171 pairs: 300 of 1181 judgments (pool depth 2)" in done.out
+    assert "P@10, 2 non-contributing runs, 1 pairs" in done.out
+    result = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert list(result) == ["metadata", *REVERSAL_TABLES]
+    assert len(pd.read_csv(tmp_path / "r.csv")) == len(result["rates"]) == 2 * 2 * 6
+    assert len(result["calibration"]) == 2 * 2 * 10
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--tests", "anova"], "tests cannot be 'anova'; known: paired-t"),
+        (["--estimators", "posterior-foreground"], "no estimator 'posterior-foreground'"),
+        (["-o", "a.xlsx"], "cannot write .xlsx"),
+        (["--level", "3"], "level cannot be 3.0; above 0 and below 1"),
+    ],
+)
+def test_compare_says_what_is_wrong(
+    run: Callable[..., Outcome], written: Path, more: list[str], message: str
+) -> None:
+    done = run("compare", written / "new", *files(written), *more)
+    assert done.status == 1
+    assert message in done.err
+    assert done.out == ""
+
+
+def test_one_run_is_not_a_comparison(run: Callable[..., Outcome], written: Path) -> None:
+    done = run("compare", written / "new" / "new-a.run", *files(written))
+    assert (done.status, done.err) == (1, "error: one run cannot be compared; name two or more\n")
+
+
+def test_reversals_say_what_is_wrong(run: Callable[..., Outcome], written: Path) -> None:
+    done = run("reversals", *files(written), "--exclude", "nobody")
+    assert done.status == 1
+    assert "no run 'nobody' in the collection" in done.err
+    done = run("reversals", *files(written), "--judgments", 5000)
+    assert done.status == 1
+    assert "no judgment set is smaller than all 1181 judgments" in done.err

@@ -1,0 +1,81 @@
+"""Options of the commands say what their settings say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer.main
+from commands import Outcome
+
+from bayespool.cli import app
+
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+
+
+def test_an_option_says_the_same_in_every_command() -> None:
+    said: dict[str, set[str]] = {}
+    for command in COMMANDS.values():
+        for parameter in command.params:
+            if parameter.param_type_name == "option":
+                said.setdefault(parameter.opts[0], set()).add(parameter.help.strip())
+    different = {flag for flag, helps in said.items() if len(helps) > 1}
+    # what pools are drawn from is not what is left out of one; one measure or several; a file or a folder
+    assert different <= {"--by", "--measure", "--output", "--qrels", "--table", "--control"}
+
+
+@pytest.mark.parametrize(
+    ("flag", "default"),
+    [
+        *(("--seed", 1), ("--max-holes", None), ("--pooled-runs", None), ("--pool-rule", "leading")),
+        *(
+            ("--known-depth", None),
+            ("--pool-depth", None),
+            ("--jobs", -1),
+            ("--top", 100),
+            ("--engine", "laplace"),
+        ),
+    ],
+)
+def test_an_option_has_one_default(flag: str, default: object) -> None:
+    found = [p.default for c in COMMANDS.values() for p in c.params if flag in p.opts]
+    assert set(found) == {default}
+
+
+def test_depths_mean_one_thing() -> None:
+    with_pools = {"leave-out", "pool-width", "common-topics", "run-types", "score", "compare"}
+    found = {n for n, c in COMMANDS.items() if any("--pool-depth" in p.opts for p in c.params)}
+    assert found == with_pools
+    reading = {n for n, c in COMMANDS.items() if any("--known-depth" in p.opts for p in c.params)}
+    assert reading == with_pools | {"reversals", "check"}
+
+
+@pytest.mark.parametrize("command", ["leave-out", "pool-width", "common-topics", "run-types"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--estimators", "oracle"), "no estimator 'oracle'"),
+        (("-m", "MAP"), "MAP"),
+        (("--known-depth", 0), "--known-depth"),
+        (("--pool-depth", 0), "--pool-depth"),
+        (("--prior", "mu"), "prior 'mu' is not of the form"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_is_read(
+    run: Callable[..., Outcome], tmp_path: Path, command: str, options: tuple[object, ...], message: str
+) -> None:
+    (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
+    more = ("--run-types", tmp_path / "types.csv") if command == "run-types" else ()
+    done = run(command, "--qrels", tmp_path / "nowhere", "--pool", tmp_path / "nowhere", *more, *options)
+    assert done.status in (1, 2)
+    assert message in done.err
+    assert "nowhere" not in done.err
+
+
+def test_a_cutoff_below_the_pool_is_told_before_anything_is_read(
+    run: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    done = run("pool-width", "--qrels", tmp_path / "no", "--pool", tmp_path / "no", "--pool-depth", 5)
+    assert done.status == 1
+    assert "P@10 looks deeper than the pools, which are judged to depth 5" in done.err

@@ -1,0 +1,122 @@
+"""The command as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commands import Outcome, arguments, everything_in
+
+from bayespool.estimators import DEFAULT_ESTIMATORS
+
+MAIN = "import sys; from bayespool.cli import main; sys.argv[0] = 'bayespool'; main()"
+
+
+def process(*arguments: object, code: str = MAIN) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8", "COLUMNS": "80"}
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        capture_output=True,
+        encoding="utf-8",
+        env=environment,
+        check=False,
+        timeout=300,
+    )
+
+
+def test_package_run_as_a_module_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bayespool", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout == process("--version").stdout != ""
+
+
+@pytest.mark.parametrize("asked", [["--help"], ["score", "--help"], ["--version"]])
+def test_help_loads_nothing_heavy(asked: list[str]) -> None:
+    heavy = (
+        "pymc",
+        "pytensor",
+        "nutpie",
+        "arviz_base",
+        "arviz_stats",
+        "pandas",
+        "pyarrow",
+        "scipy",
+        "numpy",
+        "xarray",
+    )
+    if "score" in asked:  # it lists the estimators, who calculate; none of them has begun to
+        heavy = tuple(name for name in heavy if name not in ("numpy", "pyarrow", "scipy"))
+    code = f"""
+import sys
+from bayespool.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+print([name for name in {heavy!r} if name in sys.modules])
+"""
+    done = process(*asked, code=code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_default_call_as_a_process(run: Callable[..., Outcome], example: Path) -> None:
+    """What the issue shows; the same bytes as from this process, and every default column."""
+    settings = ["--draws", "250", "-m", "P@5", "-m", "P@10"]
+    done = process(*arguments(example), *settings, "-o", example / "result.json")
+    assert done.returncode == 0, done.stderr
+    again = run(*arguments(example), *settings, "-o", example / "again.json")
+    assert (example / "result.json").read_bytes() == (example / "again.json").read_bytes()
+    assert done.stdout == again.out
+    rows = json.loads((example / "result.json").read_text(encoding="utf-8"))["scores"]
+    assert [(row["run_id"], row["measure"]) for row in rows] == [
+        (name, m) for m in ("P@5", "P@10") for name in ("new-a", "new-b")
+    ]
+    assert set(DEFAULT_ESTIMATORS) <= set(rows[0])
+
+
+def test_error_as_a_process(example: Path) -> None:
+    done = process("score", example / "new", "--qrels", example / "pool")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert (
+        done.stderr
+        == f"error: {example / 'pool'}: is a folder where a file is expected; name a file inside it\n"
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_as_a_process(example: Path) -> None:
+    before = everything_in(example)
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            MAIN,
+            *arguments(example),
+            "--engine",
+            "nuts",
+            "-o",
+            str(example / "result.csv"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stderr is not None
+        assert running.stderr.readline().startswith("reading runs")
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    assert everything_in(example) == before

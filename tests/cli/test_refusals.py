@@ -1,0 +1,330 @@
+"""Input that cannot be used is told, and nothing is written."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commands import FAST, Outcome, arguments, everything_in
+
+from bayespool.posterior import PosteriorEstimator
+
+
+def append(path: Path, text: str) -> None:
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def set_column(path: Path, line: int, column: int, value: str) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    fields = lines[line - 1].split()
+    fields[column] = value
+    lines[line - 1] = " ".join(fields)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def truncate_gz(folder: Path) -> None:
+    path = folder / "new" / "new-a.run"
+    data = gzip.compress(path.read_bytes())
+    (folder / "new" / "new-a.run.gz").write_bytes(data[: len(data) // 2])
+    path.unlink()
+
+
+def no_relevant(folder: Path) -> None:
+    lines = [line.split() for line in (folder / "qrels.txt").read_text().splitlines()]
+    (folder / "qrels.txt").write_text("".join(f"{q} 0 {d} 0\n" for q, _, d, _ in lines))
+
+
+def other_topics(folder: Path) -> None:
+    path = folder / "new" / "new-b.run"
+    path.write_text("".join(f"1{line}\n" for line in path.read_text().splitlines()))
+
+
+def replace_by_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+    (path / "inside").write_text("something")
+
+
+UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "empty qrels": (lambda f: (f / "qrels.txt").write_bytes(b""), r"qrels\.txt: is empty"),
+    "blank qrels": (lambda f: (f / "qrels.txt").write_bytes(b" \n\n"), r"qrels\.txt: is empty"),
+    "empty run": (lambda f: (f / "new" / "new-a.run").write_bytes(b""), r"new/new-a\.run: is empty"),
+    "empty run of the pool": (lambda f: (f / "pool" / "x.run").write_bytes(b""), r"pool/x\.run: is empty"),
+    "empty organizations": (
+        lambda f: (f / "organizations.csv").write_bytes(b""),
+        r"organizations\.csv: is empty",
+    ),
+    "organizations without a run": (
+        lambda f: (f / "organizations.csv").write_text("run_id,organization\n"),
+        r"organizations\.csv: lists no run",
+    ),
+    "no run in the folder": (
+        lambda f: [p.unlink() for p in (f / "new").iterdir()],
+        r"new: no file in this folder",
+    ),
+    "run with a column too few": (
+        lambda f: append(f / "new" / "new-a.run", "701 Q0 D9 1 0.5\n"),
+        r"new-a\.run, line 2001: expected 6 columns, found 5",
+    ),
+    "run with a column too many": (
+        lambda f: append(f / "new" / "new-a.run", "701 Q0 D9 1 0.5 tag more\n"),
+        r"new-a\.run, line 2001: expected 6 columns, found 7",
+    ),
+    "qrels with a column too few": (
+        lambda f: append(f / "qrels.txt", "701 0 D9\n"),
+        r"qrels\.txt, line 1182: expected 4 columns, found 3",
+    ),
+    "organizations without a header": (
+        lambda f: (f / "organizations.csv").write_text("north-1,north\n"),
+        r"organizations\.csv, line 1: the header names 'north-1, north', not run_id and organization",
+    ),
+    "organizations with a column too few": (
+        lambda f: append(f / "organizations.csv", "new-a\n"),
+        r"organizations\.csv, line 23: expected 2 columns as in the header, found 1",
+    ),
+    "relevance that is no number": (
+        lambda f: set_column(f / "qrels.txt", 7, 3, "yes"),
+        r"qrels\.txt, line 7: relevance 'yes' is not an integer",
+    ),
+    "relevance with a point": (
+        lambda f: set_column(f / "qrels.txt", 7, 3, "1.0"),
+        r"qrels\.txt, line 7: relevance '1\.0' is not an integer",
+    ),
+    "score that is no number": (
+        lambda f: set_column(f / "pool" / "west-1.run", 12, 4, "high"),
+        r"west-1\.run, line 12: score 'high' is not a number",
+    ),
+    "score that is NaN": (
+        lambda f: set_column(f / "pool" / "west-1.run", 12, 4, "nan"),
+        r"west-1\.run, line 12: score is NaN",
+    ),
+    "document twice in a topic": (
+        lambda f: set_column(
+            f / "new" / "new-a.run", 12, 2, (f / "new" / "new-a.run").read_text().split()[2]
+        ),
+        r"new-a\.run, line 12: document D\d+ is repeated in topic 701 \(first on line 1\)",
+    ),
+    "unknown run in the organizations": (
+        lambda f: append(f / "organizations.csv", "ghost,north\n"),
+        r"organizations\.csv: 1 listed runs are not among the runs read, 'ghost' for one",
+    ),
+    "run of the pool without an organization": (
+        lambda f: shutil.copy(f / "new" / "new-a.run", f / "pool" / "stranger.run"),
+        r"organizations\.csv: 1 runs of the pool have no organization, 'stranger' for one",
+    ),
+    "run with two organizations": (
+        lambda f: append(f / "organizations.csv", "north-1,south\n"),
+        r"organizations\.csv, line 23: run 'north-1' belongs to 'south' here and to 'north' on line \d+",
+    ),
+    "run without any topic of the qrels": (
+        other_topics,
+        r"new-b\.run: none of its topics is in the qrels: it has '1701', '1702', '1703' …, the qrels '701'",
+    ),
+    "qrels without a relevant document": (no_relevant, r"qrels\.txt: no document is relevant"),
+    "two runs of one name": (
+        lambda f: shutil.copy(f / "new" / "new-a.run", f / "new" / "north-1.run"),
+        r"north-1\.run: holds a run named 'north-1', as does .*north-1\.run",
+    ),
+    "truncated gz": (truncate_gz, r"new-a\.run\.gz: the gzip data are truncated or damaged"),
+    "binary file": (
+        lambda f: (f / "new" / "new-a.run").write_bytes(b"\x7fELF\0\0"),
+        r"new-a\.run: is binary or UTF-16",
+    ),
+    "folder as qrels": (
+        lambda f: replace_by_folder(f / "qrels.txt"),
+        r"qrels\.txt: is a folder where a file is expected",
+    ),
+    "folder as organizations": (
+        lambda f: replace_by_folder(f / "organizations.csv"),
+        r"organizations\.csv: is a folder where a file is expected",
+    ),
+    "no qrels": (lambda f: (f / "qrels.txt").unlink(), r"qrels\.txt: no such file"),
+    "no pool": (lambda f: shutil.rmtree(f / "pool"), r"pool: no such file or folder"),
+    "no organizations": (lambda f: (f / "organizations.csv").unlink(), r"organizations\.csv: no such file"),
+}
+
+
+def assert_refused(
+    done: Outcome, message: str, folder: Path, before: dict[str, bytes], status: int = 1
+) -> None:
+    """One clear line, nothing printed as a result, nothing written or touched."""
+    import re
+
+    assert done.status == status
+    assert done.out == ""
+    last = done.err.splitlines()[-1]
+    if status == 1:
+        assert last.startswith("error: ")
+    assert re.search(message, done.err), done.err
+    assert "Traceback" not in done.err
+    assert everything_in(folder) == before
+
+
+@pytest.mark.parametrize("case", UNUSABLE)
+def test_unusable_input_is_told_and_nothing_is_written(
+    case: str, run: Callable[..., Outcome], example: Path
+) -> None:
+    spoil, message = UNUSABLE[case]
+    spoil(example)
+    before = everything_in(example)
+    done = run(*arguments(example), *FAST, "-o", example / "result.csv", "-o", example / "other.json")
+    assert_refused(done, message, example, before)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (["-m", "AP"], r"unknown measure 'AP'; write P@10"),
+        (["-m", "P@0"], r"cutoff and rel must be at least 1"),
+        (["-m", "P(rel=0)@10"], r"cutoff and rel must be at least 1"),
+        (["-m", ""], r"unknown measure ''"),
+        (["--estimators", "foreground"], r"no estimator 'foreground'; known: lower-bound"),
+        (["--estimators", "background(e=7)"], r"constant e = 7 is not between 0 and 1"),
+        (["--estimators", "background,background(e=0.2)"], r"two estimators are called 'background'"),
+        (["--estimators", "posterior-background", "--prior", "mu"], r"prior 'mu' is not of the form name="),
+        (
+            ["--estimators", "posterior-background", "--prior", "mu=Normal(0"],
+            r"prior 'Normal\(0' is not a dist",
+        ),
+        (["--estimators", "posterior-background", "--prior", "mu=Foo(1)"], r"prior of mu: .*Foo"),
+        (
+            ["--estimators", "posterior-background", "--prior", "mu=Normal(0,-1)"],
+            r"prior of mu: .* is no density",
+        ),
+        (
+            ["--estimators", "posterior-background", "--prior", "zz=Normal(0,1)"],
+            r"no estimator asked for has a prior 'zz'",
+        ),
+        (["--ci-prob", "1.5"], r"ci_prob cannot be 1\.5"),
+        (["--ci-prob", "nan"], r"ci_prob cannot be nan"),
+        (["--pooled-runs", "ghost"], r"no run 'ghost' in the collection"),
+        (["--common-topics", "999"], r"common topics \['999'\] are not among the topics"),
+        (["-o", "result.txt"], r"result\.txt: cannot write \.txt; use \.csv, \.json, \.parquet"),
+        (["-o", "new"], r"new: cannot write a file without ending"),
+        (["-o", "folder.csv"], r"folder\.csv: is a folder; name a file"),
+        (["-o", "nowhere/result.csv"], r"nowhere/result\.csv: there is no folder nowhere; make it first"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_option_is_told_and_nothing_is_written(
+    wrong: list[str],
+    message: str,
+    run: Callable[..., Outcome],
+    example: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (example / "folder.csv").mkdir()
+    before = everything_in(example)
+    monkeypatch.chdir(example)
+    fast = [] if "--estimators" in wrong else FAST
+    done = run(*arguments(example), *fast, "-o", "result.csv", *wrong)
+    assert_refused(done, message, example, before)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (["--chains", "0"], r"--chains"),
+        (["--draws", "many"], r"--draws"),
+        (["--seed", "-1"], r"--seed"),
+        (["--estimand", "half"], r"--estimand"),
+        (["--engine", "hmc"], r"--engine"),
+        (["--order", "date"], r"--order"),
+        (["--colour"], r"--colour"),
+        (["--pool-depth", "0"], r"--pool-depth"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_usage_is_told(
+    wrong: list[str], message: str, run: Callable[..., Outcome], example: Path
+) -> None:
+    before = everything_in(example)
+    done = run(*arguments(example), *FAST, "-o", example / "result.csv", *wrong)
+    assert_refused(done, message, example, before, status=2)
+
+
+def test_qrels_are_needed(run: Callable[..., Outcome], example: Path) -> None:
+    before = everything_in(example)
+    assert_refused(run("score", example / "new"), "--qrels", example, before, status=2)
+    assert_refused(run(), "Usage: .*bayespool", example, before, status=2)
+
+
+def test_bad_output_is_told_before_any_work(
+    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("files were read")
+
+    monkeypatch.setattr("bayespool.loading.read_collection", refuse)
+    done = run(*arguments(example), "-o", example / "good.csv", "-o", example / "bad.txt")
+    assert done.status == 1
+    assert "bad.txt: cannot write .txt" in done.err
+    assert not (example / "good.csv").exists()
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may write anywhere")
+def test_folder_without_permission_is_told(run: Callable[..., Outcome], example: Path) -> None:
+    locked = example / "locked"
+    locked.mkdir(mode=0o500)
+    done = run(*arguments(example), *FAST, "-o", locked / "result.csv")
+    assert done.status == 1
+    assert "permission denied" in done.err
+
+
+def test_full_disk_is_told(
+    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    before = everything_in(example)
+    monkeypatch.setattr(os, "fsync", full)
+    done = run(*arguments(example), *FAST, "-o", example / "result.csv")
+    assert done.status == 1
+    assert "result.csv: cannot be written: No space left on device" in done.err
+    assert done.out.startswith("P@10")  # the table is not lost with the file
+    assert everything_in(example) == before
+
+
+@pytest.mark.parametrize("place", ["afile", "afile/below"])
+def test_example_that_cannot_be_written_is_told(
+    place: str, run: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    (tmp_path / "afile").write_bytes(b"a file")
+    done = run("demo", "--write", tmp_path / place)
+    assert_refused(done, "afile.*: cannot be made: ", tmp_path, {"afile": b"a file"})
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_ctrl_c_ends_with_130_and_nothing_written(
+    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch, compiled: bool
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        if compiled:  # what comes out of a function of numba's
+            raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PosteriorEstimator, "estimate", interrupted)
+    before = everything_in(example)
+    done = run(*arguments(example), "-o", example / "result.csv")
+    assert (done.status, done.out) == (130, "")
+    assert "Traceback" not in done.err
+    assert everything_in(example) == before
+
+
+def test_bug_keeps_its_traceback(
+    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(PosteriorEstimator, "estimate", broken)
+    before = everything_in(example)
+    with pytest.raises(ZeroDivisionError):
+        run(*arguments(example), "-o", example / "result.csv")
+    assert everything_in(example) == before

@@ -1,0 +1,305 @@
+"""`bayespool score` and `bayespool demo`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from commands import FAST, Outcome, arguments
+
+import bayespool
+from bayespool.counts import judgment_counts
+from bayespool.scoring import score
+from bayespool.simulation import load_example, simulate_example
+
+
+def values(text: str) -> dict[str, list[float]]:
+    """Rows of the tables of one measure: run id → its numbers."""
+    rows = [line.split() for line in text.splitlines() if line.startswith(" new-")]
+    return {row[0]: [float(x) for x in row[1:]] for row in rows}
+
+
+def test_score_prints_the_scores(run: Callable[..., Outcome], written: Path) -> None:
+    done = run(
+        *arguments(written), "--estimators", "background,interpolated,posterior-background", "--draws", 100
+    )
+    assert done.status == 0
+    scores = score(
+        load_example(), None, estimators=["background", "interpolated", "posterior-background"], draws=100
+    )
+    assert done.out.splitlines()[0] == "P@10, mean over 20 topics"
+    rows = [line.split() for line in done.out.splitlines() if line.startswith(" new-")]
+    frame = scores.frame()
+    expected = [
+        [
+            row.run_id,
+            *(
+                f"{x:.4f}"
+                for x in (row.bound_lower, row.bound_upper, row.residual, row.background, row.interpolated)
+            ),
+            f"{row[frame.columns.get_loc('posterior-background')]:.4f}",
+            "–".join(
+                f"{row[frame.columns.get_loc(f'posterior-background_{end}')]:.4f}"
+                for end in ("lower", "upper")
+            ),
+        ]
+        for row in frame.itertuples(index=False)
+    ]
+    assert rows == expected
+    assert done.err.splitlines() == [
+        "reading runs: 1 of 23",
+        "pool: 21 of 23 runs pooled to depth 10 (8 organizations), 0 holes; "
+        "1181 judgments, 0 not explained by these runs",
+        "estimating: background",
+        "estimating: interpolated",
+        "estimating: posterior-background",
+    ]
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+def test_output_is_the_frame_of_the_library(ending: str, run: Callable[..., Outcome], example: Path) -> None:
+    path = example / f"result.{ending}"
+    settings = ["--draws", "100", "--seed", "7", "-m", "P@5", "-m", "P@10", "--ci-prob", "0.8"]
+    done = run(*arguments(example), *settings, "-o", path)
+    assert done.status == 0
+    scores = score(load_example(), None, ["P@5", "P@10"], draws=100, random_seed=7, ci_prob=0.8)
+    # the example that is read has no organizations of its new runs, which changes its fingerprint alone
+    if ending == "csv":
+        found = pd.read_csv(path, keep_default_na=False)
+    elif ending == "parquet":
+        found = pd.read_parquet(path)
+    else:
+        found = pd.DataFrame(json.loads(path.read_text(encoding="utf-8"))["scores"])
+    pd.testing.assert_frame_equal(found, scores.frame(), check_dtype=False, rtol=1e-12)
+    assert [m for m in ("P@5", "P@10") if f"{m}, mean over 20 topics" in done.out] == ["P@5", "P@10"]
+
+
+def test_rows_are_in_the_order_of_the_files(run: Callable[..., Outcome], example: Path) -> None:
+    new = example / "new"
+    for order in (["new-a", "new-b"], ["new-b", "new-a"]):
+        files = [new / f"{name}.run" for name in order]
+        done = run(
+            "score", *files, *arguments(example)[2:], "--estimators", "background", "-o", example / "o.csv"
+        )
+        assert done.status == 0, done.err
+        assert pd.read_csv(example / "o.csv")["run_id"].tolist() == order
+
+
+def test_several_outputs_at_once(run: Callable[..., Outcome], example: Path) -> None:
+    done = run(*arguments(example), *FAST, "-o", example / "a.csv", "-o", example / "b.json", "--per-topic")
+    assert done.status == 0
+    csv = pd.read_csv(example / "a.csv", dtype={"query_id": str}, keep_default_na=False)
+    rows = json.loads((example / "b.json").read_text(encoding="utf-8"))["scores"]
+    assert len(csv) == len(rows) == 40
+    assert csv["query_id"].tolist() == [row["query_id"] for row in rows]
+    assert len(values(done.out)) == 2
+    assert sum(line.startswith(" new-") for line in done.out.splitlines()) == 40
+
+
+def test_measures_and_threshold(run: Callable[..., Outcome], written: Path) -> None:
+    spelled = run(*arguments(written), *FAST, "-m", "P(rel=2)@10", "-m", "P(rel=1)@5")
+    by_option = run(*arguments(written), *FAST, "-m", "P@10", "-m", "P(rel=1)@5", "--relevance-threshold", 2)
+    assert spelled.status == by_option.status == 0
+    assert spelled.out == by_option.out
+    assert "P(rel=2)@10, mean over 20 topics" in spelled.out
+    assert "P@5, mean over 20 topics" in spelled.out  # what says rel= keeps it
+    lower = judgment_counts(load_example(), "new-a", cutoffs=10, rel=2).lower.mean()
+    assert f" new-a  {lower:.4f}" in spelled.out
+
+
+def test_estimand_is_passed_on(run: Callable[..., Outcome], written: Path) -> None:
+    complete = values(run(*arguments(written), *FAST, "-m", "P@20").out)
+    done = run(*arguments(written), *FAST, "-m", "P@20", "--estimand", "pooled")
+    pooled = values(done.out)
+    assert "unjudged documents below the pool depth nonrelevant" in done.out
+    assert all(pooled[run][1] < complete[run][1] for run in pooled)
+
+
+def test_order_by_rank_reads_the_ranks(run: Callable[..., Outcome], example: Path) -> None:
+    """A run whose ranks are those of another order than its scores."""
+    path = example / "new" / "new-a.run"
+    lines = [line.split() for line in path.read_text().splitlines()]
+    path.write_text("".join(f"{q} Q0 {d} {101 - int(rank)} {s} {tag}\n" for q, _, d, rank, s, tag in lines))
+    by_score, by_rank = (values(run(*arguments(example), *FAST, "--order", o).out) for o in ("score", "rank"))
+    assert by_score["new-b"] == by_rank["new-b"]
+    assert by_score["new-a"][0] > by_rank["new-a"][0] + 0.2  # the last hundredth is first
+
+
+def test_runs_may_be_named_by_their_tags(run: Callable[..., Outcome], example: Path) -> None:
+    (example / "new" / "new-a.run").rename(example / "new" / "something.else")
+    by_file = run(*arguments(example), *FAST)
+    assert [line.split()[0] for line in by_file.out.splitlines() if "0.5950" in line] == ["something.else"]
+    assert set(values(run(*arguments(example), *FAST, "--run-id", "tag").out)) == {"new-a", "new-b"}
+
+
+def test_what_is_known_of_the_pool_may_be_given(run: Callable[..., Outcome], written: Path) -> None:
+    done = run(*arguments(written), *FAST, "--pooled-runs", "north-1,south-1", "--known-depth", 10)
+    assert "pool: 2 of 23 runs pooled to depth 10 (2 organizations)" in done.err
+    shallow = run(*arguments(written), *FAST, "--known-depth", 5, "--max-holes", 0)
+    assert "pool: 21 of 23 runs pooled to depth 5 (8 organizations), 0 holes" in shallow.err
+
+
+def test_common_topics_add_the_topics_adjustment(run: Callable[..., Outcome], example: Path) -> None:
+    path = example / "result.csv"
+    done = run(*arguments(example), *FAST, "--common-topics", "701, 702", "-o", path)
+    assert done.status == 0
+    direct = score(load_example(), None, estimators=["topics-adjustment(common_query_ids=('701', '702'))"])
+    found = pd.read_csv(path)
+    assert found["topics-adjustment"].to_numpy() == pytest.approx(
+        direct.frame()["topics-adjustment"].to_numpy()
+    )
+    assert list(found.columns)[5:7] == ["background", "topics-adjustment"]
+
+
+def test_compressed_files_and_globs(run: Callable[..., Outcome], example: Path) -> None:
+    plain = run(*arguments(example), *FAST)
+    for path in [example / "qrels.txt", *(example / "pool").iterdir()]:
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    done = run(
+        "score",
+        example / "new" / "new-?.run",
+        "--qrels",
+        example / "qrels.txt.gz",
+        "--pool",
+        example / "pool" / "[a-k]*",
+        "--pool",
+        example / "pool" / "[l-z]*",
+        "--organizations",
+        example / "organizations.csv",
+        "--each-its-own",
+        *FAST,
+    )
+    assert done.status == 0
+    assert done.out == plain.out
+
+
+def test_run_that_is_in_the_pool_folder_too_is_scored_as_pooled(
+    run: Callable[..., Outcome], written: Path
+) -> None:
+    call = arguments(written)
+    call[1] = str(written / "pool" / "north-1.run")
+    done = run(*call, *FAST)
+    assert done.status == 0
+    assert "note: north-1: nothing unjudged" in done.out
+    assert "21 of 21 runs pooled" in done.err
+
+
+def test_run_of_a_link_is_scored_under_its_own_name(run: Callable[..., Outcome], example: Path) -> None:
+    (example / "new" / "new-c.run").symlink_to(example / "new" / "new-a.run")
+    rows = values(run(*arguments(example), *FAST).out)
+    assert rows["new-c"] == rows["new-a"]
+    assert set(rows) == {"new-a", "new-b", "new-c"}
+
+
+def test_without_a_pool_it_works_and_says_what_that_means(run: Callable[..., Outcome], written: Path) -> None:
+    done = run("score", written / "new", "--qrels", written / "qrels.txt", "--draws", 100)
+    assert done.status == 0
+    assert "warning: no pooled runs given: posterior estimates rest on informative priors alone" in done.err
+    assert "pool: no pooled run among 2 runs" in done.err
+    assert (
+        "note: all runs: no pooled runs; 2 runs that no list names count as one organization, yours; "
+        in done.out
+    )
+    assert "; systems-adjustment: needs a pooled run; " in done.out
+    for name in ("new-a", "new-b"):
+        (row,) = [line.split() for line in done.out.splitlines() if line.startswith(f" {name} ")]
+        lower, upper, value = float(row[1]), float(row[2]), float(row[-2])
+        low, high = map(float, row[-1].split("–"))
+        assert lower <= low < value < high <= upper
+        assert row[7:9] == ["–", "–"]
+
+
+def test_without_organizations_it_says_what_that_means(run: Callable[..., Outcome], written: Path) -> None:
+    done = run(*arguments(written)[:-3], *FAST)
+    assert done.status == 0
+    assert (
+        "warning: no organizations given: each run of the pool counts as an organization of its own"
+        in done.err
+    )
+    assert "(21 organizations)" in done.err
+
+
+def test_lenient_skips_bad_lines_and_says_so(run: Callable[..., Outcome], example: Path) -> None:
+    before = run(*arguments(example), *FAST)
+    with open(example / "new" / "new-a.run", "a") as file:
+        file.write("701 Q0 D00001\n")
+    assert run(*arguments(example), *FAST).status == 1
+    done = run(*arguments(example), *FAST, "--lenient")
+    assert done.status == 0
+    assert done.out == before.out
+    assert "new-a.run: 1 line skipped, fewer than six columns (first: line 2001)" in done.err
+
+
+def test_prior_is_passed_on(run: Callable[..., Outcome], written: Path) -> None:
+    call = [*arguments(written), "--estimators", "posterior-background", "--draws", "200"]
+    default = run(*call).out
+    shifted = run(*call, "--prior", "mu = Normal(2, 0.01)", "--prior", "sigma_topic=HalfNormal(0.01)").out
+
+    def value(text: str) -> float:
+        (row,) = [line.split() for line in text.splitlines() if line.startswith(" new-b")]
+        return float(row[4])
+
+    assert value(shifted) > value(default) + 0.05
+
+
+def test_failed_diagnostics_are_shown(
+    run: Callable[..., Outcome], written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fits import compile_once
+
+    from bayespool.inference import NUTS
+
+    monkeypatch.setattr(NUTS, "compile", compile_once)
+    settings = ["--engine", "nuts", "--draws", "20", "--tune", "20", "--chains", "2"]
+    done = run(*arguments(written), "--estimators", "posterior-background", *settings)
+    assert done.status == 0
+    assert "warning: " in done.err
+    assert "effective sample size is" in done.err
+    assert "note: all runs: posterior-background: diagnostics failed: " in done.out
+
+
+def test_demo_writes_an_example_that_can_be_scored(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    done = run("demo", "--write", tmp_path / "made" / "here")
+    assert done.status == 0
+    command = done.out.splitlines()[-1].split()
+    assert command[:2] == ["bayespool", "score"]
+    assert sorted(p.name for p in (tmp_path / "made" / "here").iterdir()) == [
+        "new",
+        "organizations.csv",
+        "pool",
+        "qrels.txt",
+    ]
+    scored = run(*command[1:], *FAST)
+    assert scored.status == 0
+    assert set(values(scored.out)) == {"new-a", "new-b"}
+
+
+def test_demo_prints_scores_and_truth(run: Callable[..., Outcome], example: Path) -> None:
+    done = run("demo", *FAST, "-m", "P@10", "-o", example / "demo.csv")
+    assert done.status == 0
+    truth = judgment_counts(simulate_example().complete(), ["new-a", "new-b"], cutoffs=10).lower.mean(
+        axis=(1, 2)
+    )
+    assert done.out.splitlines()[-1] == (
+        f"truth of the simulation, P@10 if all were judged: new-a {truth[0]:.4f}, new-b {truth[1]:.4f}"
+    )
+    assert len(pd.read_csv(example / "demo.csv")) == 2
+
+
+def test_version_and_help(run: Callable[..., Outcome]) -> None:
+    assert run("--version") == Outcome(0, f"bayespool {bayespool.__version__}\n", "")
+    done = run("--help")
+    assert done.status == 0
+    assert "score" in done.out
+    assert "demo" in done.out
+    help_of_score = run("score", "--help")
+    assert help_of_score.status == 0
+    options = ["--qrels", "--pool", "--organizations", "--measure", "--per-topic", "--output", "--estimators"]
+    options += ["--prior", "--draws", "--tune", "--chains", "--seed", "--estimand", "--order"]
+    for option in [*options, "--relevance-threshold", "--engine", "--ci-prob", "--lenient"]:
+        assert option in help_of_score.out

@@ -1,0 +1,219 @@
+"""Runs and judgments become a collection: the order of documents, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import pytrec_eval
+import toys
+from hypothesis import given
+from hypothesis import strategies as st
+from toys import RANKINGS, from_rankings, ranking, toy_collection, toy_qrels, toy_runs
+
+from bayespool.collection import UNJUDGED, build_collection
+from bayespool.errors import InputError
+from bayespool.trec import qrels_from_frame, run_from_frame
+
+
+def order_of(scores: dict[str, float]) -> list[str]:
+    """Documents in the order that a collection gives them."""
+    run = run_from_frame({"1": scores}, "r")
+    collection = build_collection([run], qrels_from_frame({"1": {next(iter(scores)): 1}}))
+    return ranking(collection, "r", "1")
+
+
+# Order
+
+
+@pytest.mark.parametrize(("run_id", "query_id"), RANKINGS)
+def test_order_of_the_toy(run_id: str, query_id: str) -> None:
+    assert "".join(ranking(toy_collection(), run_id, query_id)) == RANKINGS[run_id, query_id]
+
+
+def test_equal_scores_are_ordered_by_document_id_descending() -> None:
+    assert order_of({"d1": 1, "d3": 1, "d2": 1, "d0": 2}) == ["d0", "d3", "d2", "d1"]
+
+
+def test_scores_are_compared_in_single_precision() -> None:
+    assert order_of({"a": 1.00000001, "b": 1.0}) == ["b", "a"]
+    assert order_of({"a": 1.0000001, "b": 1.0}) == ["a", "b"]  # the next float32 after 1
+
+
+def test_zero_and_minus_zero_are_equal() -> None:
+    assert order_of({"a": 0.0, "b": -0.0, "c": 0.0}) == ["c", "b", "a"]
+    assert order_of({"a": -0.0, "b": 0.0}) == ["b", "a"]
+
+
+def test_negative_scores_come_last() -> None:
+    assert order_of({"a": -2, "b": -1, "c": 0, "d": 1e-30, "e": -1e-30}) == ["d", "c", "e", "b", "a"]
+
+
+def test_infinite_scores_stand_at_the_ends() -> None:
+    inf = float("inf")
+    assert order_of({"a": -inf, "b": 3e38, "c": inf, "d": -3e38, "e": 0}) == ["c", "b", "e", "d", "a"]
+
+
+def test_scores_beyond_single_precision_are_infinite() -> None:
+    assert order_of({"a": 1e300, "b": 1e200, "c": -1e300, "d": -1e200}) == ["b", "a", "d", "c"]
+
+
+def test_scores_below_single_precision_are_zero() -> None:
+    assert order_of({"a": 1e-50, "b": -1e-50, "c": 0}) == ["c", "b", "a"]
+
+
+def test_document_ids_are_compared_byte_by_byte() -> None:
+    ids = ["10", "9", "a-1", "a_1", "A", "z", "é", "\uffee", "\U0001f600"]
+    assert order_of(dict.fromkeys(ids, 1.0)) == sorted(ids, key=str.encode, reverse=True)
+
+
+def test_shorter_document_id_comes_after_one_that_it_begins() -> None:
+    assert order_of({"d": 1, "d1": 1, "d11": 1}) == ["d11", "d1", "d"]
+
+
+def frame(ranks: Sequence[int], scores: Sequence[float]) -> pd.DataFrame:
+    documents = [f"d{i}" for i in range(len(ranks))]
+    return pd.DataFrame({"query_id": "1", "doc_id": documents, "score": scores, "rank": ranks})
+
+
+def test_rank_order_takes_the_ranks_of_the_file() -> None:
+    run = run_from_frame(frame([2, 0, 3, 1], [4, 3, 2, 1]), "r")
+    qrels = qrels_from_frame({"1": {"d0": 1}})
+    assert ranking(build_collection([run], qrels, order="rank"), "r", "1") == ["d1", "d3", "d0", "d2"]
+    assert ranking(build_collection([run], qrels), "r", "1") == ["d0", "d1", "d2", "d3"]
+
+
+def test_equal_ranks_are_ordered_by_document_id_descending() -> None:
+    run = run_from_frame(frame([1, 1, -1, 1], [1, 2, 3, 4]), "r")
+    collection = build_collection([run], qrels_from_frame({"1": {"d0": 1}}), order="rank")
+    assert ranking(collection, "r", "1") == ["d2", "d3", "d1", "d0"]
+
+
+@pytest.mark.parametrize("topics", ["123", "132", "213", "312", "231", "23", "1232"])
+def test_topics_that_the_qrels_lack_are_passed_over_wherever_they_stand(topics: str) -> None:
+    rows = [(t, f"{t}{i}{place}", -place) for place, t in enumerate(topics) for i in "ab"]
+    run = run_from_frame(pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]), "r")
+    collection = build_collection([run], qrels_from_frame({"2": {"x": 1}, "3": {"y": -2, "z": 0}}))
+    for topic in "23":
+        expected = sorted([(-score, d) for t, d, score in rows if t == topic], key=lambda pair: pair[1])[::-1]
+        expected.sort(key=lambda pair: pair[0])
+        assert ranking(collection, "r", topic) == [d for _, d in expected]
+    assert collection.relevance.min() == UNJUDGED  # a negative relevance, too
+
+
+def test_ids_of_more_bytes_than_32_bits_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = run_from_frame({"1": {"b": 2, "a": 1}, "2": {"a": 1}}, "r")
+    qrels = qrels_from_frame({"1": {"c": 1}, "2": {"a": 0}})
+    few = build_collection([run], qrels)
+    monkeypatch.setattr("bayespool.collection.build._MOST_BYTES", 0)
+    many = build_collection([run], qrels)
+    assert many.doc_ids.type == pa.large_string()
+    assert few.doc_ids.to_pylist() == many.doc_ids.to_pylist() == ["a", "b", "c", "a"]
+    assert many.add_judgments(qrels_from_frame({"1": {"b": 1}})).relevance.tolist() == [-1, 1, 1, 0]
+
+
+def test_extreme_ranks_lose_no_document() -> None:
+    run = run_from_frame(frame([2**31 - 1, -(2**31), 0], [1, 1, 1]), "r")
+    collection = build_collection([run], qrels_from_frame({"1": {"d0": 1}}), order="rank")
+    assert ranking(collection, "r", "1") == ["d1", "d2", "d0"]
+
+
+SCORES = st.sampled_from(
+    [1.0, 1.00000001, 1.0000001, 0.0, -0.0, 0.5, -1.0, 2.0, 1e-46, 1e300, -1e300, float("inf"), -float("inf")]
+) | st.floats(allow_nan=False)
+
+# pytrec_eval hands ids on as C strings in UTF-8
+DOC_IDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=4)
+
+
+@given(st.dictionaries(DOC_IDS, SCORES, min_size=1, max_size=12))
+def test_order_is_pytrec_evals(scores: dict[str, float]) -> None:
+    documents = list(scores)
+    # the reciprocal rank of a topic's one relevant document tells its rank
+    qrels = {str(i): {document: 1} for i, document in enumerate(documents)}
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"})
+    result = evaluator.evaluate({query_id: scores for query_id in qrels})
+    rank = {d: round(1 / result[str(i)]["recip_rank"]) for i, d in enumerate(documents)}
+    assert order_of(scores) == sorted(documents, key=lambda d: rank[d])
+
+
+@given(st.randoms(use_true_random=False))
+def test_row_order_of_the_input_never_matters(random: object) -> None:
+    def shuffled(rows: list[tuple[object, ...]], columns: list[str]) -> pd.DataFrame:
+        random.shuffle(rows)  # type: ignore[attr-defined]
+        return pd.DataFrame(rows, columns=columns)
+
+    runs = [
+        run_from_frame(
+            shuffled(
+                [(q, d, score) for q, scores in topics.items() for d, score in scores.items()],
+                ["query_id", "doc_id", "score"],
+            ),
+            run_id,
+        )
+        for run_id, topics in toys.RUNS.items()
+    ]
+    rows = [(q, d, r) for q, documents in toys.JUDGMENTS.items() for d, r in documents.items()]
+    qrels = qrels_from_frame(shuffled(rows, ["query_id", "doc_id", "relevance"]))
+    collection = build_collection(
+        runs,
+        qrels,
+        organizations=toys.ORGANIZATIONS,
+        pooled_run_ids=toys.POOLED,
+        pool_depth=toys.DEPTH,
+    )
+    expected = toy_collection()
+    assert np.array_equal(collection.document, expected.document)
+    assert np.array_equal(collection.relevance, expected.relevance)
+    assert collection.fingerprint == expected.fingerprint
+
+
+# What a collection holds
+
+
+def test_run_without_an_organization_has_its_own() -> None:
+    collection = from_rankings({"a": {"1": "d"}, "b": {"1": "d"}}, {"1": {"d": 1}}, {"a": "x"})
+    assert [collection.organizations[o] for o in collection.organization] == ["x", "b"]
+
+
+def test_run_without_an_organization_does_not_join_the_one_of_its_name() -> None:
+    collection = from_rankings({"a": {"1": "d"}, "ge": {"1": "d"}}, {"1": {"d": 1}}, {"a": "ge"})
+    assert collection.organization[0] != collection.organization[1]
+    assert collection.organizations == ("ge", "ge (run)")
+
+
+# Errors
+
+
+def test_no_runs_are_refused() -> None:
+    with pytest.raises(InputError, match="no runs given"):
+        build_collection([], toy_qrels())
+
+
+def test_two_runs_of_one_id_are_refused() -> None:
+    with pytest.raises(InputError, match="two runs are called 'n1'"):
+        build_collection([*toy_runs(), toy_runs()[0]], toy_qrels())
+
+
+def test_run_without_a_topic_of_the_qrels_is_refused() -> None:
+    stranger = run_from_frame({"9": {"a": 1}, "8": {"a": 1}}, "stranger")
+    with pytest.raises(InputError, match=r"none of its topics .* it has '9', '8', the qrels '1'"):
+        build_collection([*toy_runs(), stranger], toy_qrels())
+
+
+def test_qrels_without_a_relevant_document_are_refused() -> None:
+    with pytest.raises(InputError, match="no document is relevant"):
+        build_collection(toy_runs(), qrels_from_frame({"1": {"a": 0, "b": -1}}))
+
+
+def test_rank_order_without_ranks_is_refused() -> None:
+    with pytest.raises(InputError, match="run 'n1' has no ranks to order by; order by score instead"):
+        build_collection(toy_runs(), toy_qrels(), order="rank")
+
+
+def test_orders_are_by_score_or_rank() -> None:
+    with pytest.raises(InputError, match="no order 'file'; score or rank"):
+        build_collection(toy_runs(), toy_qrels(), order="file")  # type: ignore[arg-type]

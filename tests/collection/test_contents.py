@@ -1,0 +1,255 @@
+"""What a collection holds: its pool with and without runs, and its fingerprint."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import toys
+from hypothesis import given
+from hypothesis import strategies as st
+from toys import from_rankings, in_pool, judged, judgments, toy_collection, toy_qrels, toy_runs
+
+from bayespool.collection import UNJUDGED, Collection, build_collection, sole_contributor
+from bayespool.errors import InputError
+from bayespool.trec import Run, run_from_frame
+
+# What a collection holds
+
+
+def test_topics_are_those_of_the_qrels_in_numeric_order() -> None:
+    relevance = {"10": {"a": 1}, "9": {"a": 0}, "MB02": {"a": 0}, "MB01": {"a": 0}, "007": {"a": 0}}
+    collection = from_rankings({"r": {"9": "a", "11": "ab", "MB01": "ba"}}, relevance)
+    assert collection.query_ids == ("007", "9", "10", "MB01", "MB02")
+    assert collection.length.tolist() == [[0, 1, 0, 2, 0]]
+
+
+def test_lengths_of_the_toy() -> None:
+    lengths = [[5, 5, 3], [5, 4, 3], [5, 6, 4], [2, 0, 2], [5, 4, 2]]
+    assert toy_collection().length.tolist() == lengths
+
+
+def test_document_is_a_different_pair_on_another_topic() -> None:
+    collection = toy_collection()
+    assert judgments(collection)["1"]["c"] == 2
+    assert judgments(collection)["3"]["c"] == 0
+
+
+def test_repr_tells_the_sizes() -> None:
+    assert repr(toy_collection()) == (
+        "<Collection: 5 runs (4 pooled to depth 3), 3 organizations, 3 topics, 17 judgments, 7 relevant>"
+    )
+
+
+def test_run_index_keeps_the_order_asked_for() -> None:
+    collection = toy_collection()
+    assert collection.run_index(["u", "n1"]).tolist() == [4, 0]
+    assert collection.run_index("s1").tolist() == [2]
+    assert collection.run_index().tolist() == [0, 1, 2, 3, 4]
+
+
+def test_unknown_run_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match="no run 'zz' in the collection; it has 'n1', 'n2', 's1' …"):
+        toy_collection().run_index(["n1", "zz"])
+
+
+# The pool
+
+
+def test_pool_of_the_toy() -> None:
+    collection = toy_collection()
+    assert in_pool(collection) == ["abcfhik", "pqrvw", "abcd"]
+    assert in_pool(collection, ["s2"]) == ["hk", "", "ad"]
+    assert in_pool(collection, ["u"]) == ["adl", "pvz", "ef"]
+    assert in_pool(collection, []) == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("organization", "left"),
+    # the north alone had b c f, p r, b within depth 3: a is s1's, too, and s1 has its b and p deeper
+    [("north", ["ahijk", "qvw", "acd"]), ("south", ["abcfj", "pqr", "abc"])],
+)
+def test_unpool_an_organization(organization: str, left: list[str]) -> None:
+    collection = toy_collection()
+    smaller = collection.unpool(organization=organization)
+    assert judged(smaller) == left
+    assert smaller.pooled_run_ids == tuple(r for r in toys.POOLED if toys.ORGANIZATIONS[r] != organization)
+    assert np.array_equal(smaller.document, collection.document)
+
+
+@pytest.mark.parametrize(
+    ("run_ids", "left"),
+    [
+        ("n1", ["abfhijk", "pqrvw", "abcd"]),  # c is n1's; n2 has it below depth 3
+        ("n2", ["abchijk", "pqrvw", "abcd"]),
+        ("s1", ["abcfhjk", "pqr", "abcd"]),  # h is s2's, too
+        ("s2", ["abcfhij", "pqrvw", "abcd"]),
+        (["s1", "s2"], ["abcfj", "pqr", "abc"]),  # together they alone had h, and d on topic 3
+        (["n1", "n2", "s1", "s2"], ["j", "", ""]),  # j was nobody's
+        ("u", ["abcfhijk", "pqrvw", "abcd"]),  # was not pooled
+        ([], ["abcfhijk", "pqrvw", "abcd"]),
+    ],
+)
+def test_unpool_runs(run_ids: str | list[str], left: list[str]) -> None:
+    assert judged(toy_collection().unpool(run_ids)) == left
+
+
+def test_unpool_one_after_the_other_is_unpool_at_once() -> None:
+    collection = toy_collection()
+    one_by_one = collection.unpool("s2").unpool("s1")
+    assert one_by_one.fingerprint == collection.unpool(["s1", "s2"]).fingerprint
+    assert one_by_one.fingerprint == collection.unpool(organization="south").fingerprint
+
+
+@given(toys.pooled_collections(), st.data())
+def test_unpool_never_adds_a_judgment(collection: Collection, data: st.DataObject) -> None:
+    run_ids = data.draw(st.lists(st.sampled_from(collection.run_ids), unique=True))
+    smaller = collection.unpool(run_ids)
+    before, after = judgments(collection), judgments(smaller)
+    for query_id, documents in after.items():
+        assert documents.items() <= before[query_id].items()
+    # what is left of the pool is what the other pooled runs contributed
+    assert (smaller.relevance >= 0)[smaller.pool()].all()
+    lost = (collection.relevance >= 0) & (smaller.relevance < 0)
+    assert not lost[~collection.pool(collection.run_index(run_ids))].any()
+
+
+@pytest.mark.parametrize("arguments", [{}, {"run_ids": "n1", "organization": "north"}])
+def test_unpool_takes_runs_or_an_organization(arguments: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="run ids or an organization"):
+        toy_collection().unpool(**arguments)
+
+
+def test_unpool_names_the_unknown() -> None:
+    with pytest.raises(InputError, match="no organization 'west'; known: 'new', 'north', 'south'"):
+        toy_collection().unpool(organization="west")
+    with pytest.raises(InputError, match="no run 'zz'"):
+        toy_collection().unpool("zz")
+
+
+@pytest.mark.parametrize(
+    ("depth", "left"),
+    [(1, ["abh", "pq", "abc"]), (2, ["abhk", "pqrv", "abcd"]), (3, ["abcfhik", "pqrvw", "abcd"])],
+)
+def test_truncate_pool(depth: int, left: list[str]) -> None:
+    shallow = toy_collection().truncate_pool(depth)
+    assert judged(shallow) == left
+    assert shallow.pool_depth == depth
+    assert shallow.pooled_run_ids == toys.POOLED
+
+
+@pytest.mark.parametrize("depth", [-1, 0, 4])
+def test_truncate_pool_to_what_it_is_not(depth: int) -> None:
+    with pytest.raises(InputError, match=f"pool depth {depth} is not between 1 and 3"):
+        toy_collection().truncate_pool(depth)
+
+
+def owned(collection: Collection, owner: np.ndarray, names: Sequence[str]) -> dict[str, list[str]]:
+    found = {name: [""] * len(collection.query_ids) for name in names}
+    for pair in np.flatnonzero(owner >= 0):
+        found[names[owner[pair]]][collection.pair_topic[pair]] += collection.doc_id(int(pair))
+    return {name: documents for name, documents in found.items() if any(documents)}
+
+
+def test_sole_contributors_of_the_toy() -> None:
+    collection = toy_collection()
+    by_organization = owned(collection, sole_contributor(collection), collection.organizations)
+    assert by_organization == {"north": ["bcf", "pr", "b"], "south": ["hik", "vw", "d"]}
+    by_run = owned(collection, sole_contributor(collection, "run"), collection.run_ids)
+    assert by_run == {"n1": ["c", "", ""], "n2": ["f", "", ""], "s1": ["i", "vw", ""], "s2": ["k", "", ""]}
+
+
+def test_nothing_is_changed_in_place() -> None:
+    collection = toy_collection()
+    before = collection.fingerprint, collection.relevance.copy()
+    collection.unpool("n1")
+    collection.truncate_pool(1)
+    assert np.array_equal(collection.relevance, before[1])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        collection.pool_depth = 1  # type: ignore[misc]
+
+
+# Fingerprint
+
+
+def with_run(run_id: str, topics: dict[str, dict[str, float]]) -> list[Run]:
+    return [run_from_frame(t, r) for r, t in {**toys.RUNS, run_id: topics}.items()]
+
+
+EVEN = dict.fromkeys(toys.POOLED, toys.DEPTH)
+
+
+def test_order_of_runs_never_matters() -> None:
+    arguments = {"organizations": toys.ORGANIZATIONS, "pooled_run_ids": toys.POOLED, "pool_depth": 3}
+    backwards = build_collection(toy_runs()[::-1], toy_qrels(), **arguments)
+    assert backwards.run_ids == ("n1", "n2", "s1", "s2", "u")
+    assert backwards.fingerprint == toy_collection().fingerprint
+    runs = [run_from_frame(toys.RUNS["u"], run_id) for run_id in ("b", "ä", "Z", "a10", "a9")]
+    assert build_collection(runs, toy_qrels()).run_ids == ("Z", "a10", "a9", "b", "ä")  # by bytes
+
+
+def test_fingerprint_is_equal_for_equal_input() -> None:
+    given = build_collection(
+        toy_runs(),
+        toy_qrels(),
+        organizations=toys.ORGANIZATIONS,
+        pooled_run_ids=toys.POOLED,
+        pool_depth=EVEN,
+        given_run_ids=["u", "s1"],
+    )
+    assert given.fingerprint == toy_collection().fingerprint
+    assert toy_collection().fingerprint == toy_collection().fingerprint
+    assert len(toy_collection().fingerprint) == 16
+
+
+def test_fingerprint_ignores_scores_that_rank_alike() -> None:
+    doubled = {q: {d: 2 * s for d, s in scores.items()} for q, scores in toys.RUNS["u"].items()}
+    arguments = {"organizations": toys.ORGANIZATIONS, "pooled_run_ids": toys.POOLED, "pool_depth": 3}
+    collection = build_collection(with_run("u", doubled), toy_qrels(), **arguments)
+    assert collection.fingerprint == toy_collection().fingerprint
+
+
+def test_fingerprint_changes_with_everything_that_counts() -> None:
+    arguments = {"organizations": toys.ORGANIZATIONS, "pooled_run_ids": toys.POOLED, "pool_depth": 3}
+    swapped = {**toys.RUNS["u"], "3": {"e": 1.0, "f": 2.0}}
+    collections = [
+        toy_collection(),
+        toy_collection(more={"1": {"l": 0}}),
+        toy_collection(more={"1": {"l": 1}}),
+        toy_collection(more={"1": {"b": 1}}),
+        toy_collection(pool_depth=2),
+        toy_collection(pooled_run_ids=("n1", "n2", "s1")),
+        toy_collection().unpool("n1"),
+        toy_collection().unpool("n2"),
+        build_collection(with_run("u", swapped), toy_qrels(), **arguments),
+        build_collection(toy_runs(), toy_qrels(), **{**arguments, "pool_depth": {**EVEN, "s2": 2}}),
+        build_collection(toy_runs(), toy_qrels(), **{**arguments, "pool_depth": {**EVEN, "s1": 2}}),
+        build_collection(toy_runs(), toy_qrels(), **{**arguments, "negative": "unjudged"}),
+        build_collection(toy_runs(), toy_qrels(), **{**arguments, "organizations": {}}),
+        build_collection(
+            toy_runs(), toy_qrels(), **{**arguments, "organizations": {**toys.ORGANIZATIONS, "u": "north"}}
+        ),
+    ]
+    fingerprints = [collection.fingerprint for collection in collections]
+    assert len(set(fingerprints)) == len(fingerprints)
+
+
+def test_fingerprint_tells_on_which_topic_a_document_is_judged() -> None:
+    run = {"r": {"1": "a", "2": "d"}}
+    first = from_rankings(run, {"1": {"a": 1, "b": 0}, "2": {"d": 0}})
+    second = from_rankings(run, {"1": {"a": 1}, "2": {"b": 0, "d": 0}})
+    assert first.fingerprint != second.fingerprint
+
+
+def test_judgments_taken_away_are_asked_for_no_more() -> None:
+    collection = toy_collection()
+    gone = np.zeros(len(collection.relevance), dtype=bool)
+    gone[np.flatnonzero(collection.judged)[:2]] = True
+    fewer = collection.without_judgments(gone)
+    assert fewer.judged.tolist() == (collection.judged & ~gone).tolist()
+    assert (fewer.relevance[gone] == UNJUDGED).all()
+    assert (fewer.relevance[~gone] == collection.relevance[~gone]).all()
+    assert fewer.fingerprint != collection.fingerprint
+    assert fewer.without_judgments(gone).fingerprint == fewer.fingerprint

@@ -1,0 +1,80 @@
+"""A pool with a depth for each run."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import toys
+from toys import in_pool, judged, toy_collection, toy_qrels, toy_runs
+
+from bayespool.collection import Collection, DepthPool, build_collection
+from bayespool.errors import InputError
+
+
+# A pool of several depths: n1 to 1, n2 to 2, s1 and s2 to 3
+#     topic 1   n1: a          topic 2   n1: q        topic 3   n1: a
+#               n2: b a                  n2: p r                n2: b c
+#               s1: a h i                s1: q v w              s1: c a d
+#               s2: h k                                         s2: a d
+def uneven_toy() -> Collection:
+    return build_collection(
+        toy_runs(),
+        toy_qrels(),
+        organizations=toys.ORGANIZATIONS,
+        pooled_run_ids=toys.POOLED,
+        pool_depth={"n1": 1, "n2": 2, "s1": 3, "s2": 3},
+    )
+
+
+def test_pool_of_several_depths() -> None:
+    collection = uneven_toy()
+    assert collection.pool_depth == 3
+    assert collection.depth_of(np.array([4, 0, 1, 3])).tolist() == [3, 1, 2, 3]  # u would go to 3
+    assert in_pool(collection) == ["abhik", "pqrvw", "abcd"]
+    assert in_pool(collection, ["n1", "n2"]) == ["ab", "pqr", "abc"]
+    assert in_pool(collection, ["u"]) == ["adl", "pvz", "ef"]
+    assert "(4 pooled to depth 1 to 3)" in repr(collection)
+
+
+def test_unpooled_run_remembers_its_depth() -> None:
+    smaller = uneven_toy().unpool(organization="north")
+    # b, p r, b are gone, and not c and f of topic 1, which no run contributed
+    assert judged(smaller) == ["acfhijk", "qvw", "acd"]
+    assert smaller.depth_of(smaller.run_index(["n1", "n2", "u"])).tolist() == [1, 2, 3]
+    assert in_pool(smaller, ["n1"]) == ["a", "q", "a"]
+
+
+def test_truncated_pool_of_several_depths() -> None:
+    shallow = uneven_toy().truncate_pool(2)
+    assert shallow.depth_of(np.arange(5)).tolist() == [1, 2, 2, 2, 2]
+    assert judged(shallow) == ["abhk", "pqrv", "abcd"]
+    assert shallow.pool_depth == 2
+    # the common depth is 1 here, and the deepest 3
+    many = uneven_toy().with_pool(uneven_toy().pooled, DepthPool(1, (1, 1, 3, 1, 1)))
+    assert many.truncate_pool(3).depth_of(np.arange(5)).tolist() == [1, 1, 3, 1, 1]
+    with pytest.raises(InputError, match="pool depth 4 is not between 1 and 3"):
+        many.truncate_pool(4)
+
+
+def test_commonest_depth_is_the_common_one() -> None:
+    depths = {"n1": 1, "n2": 1, "s1": 3, "s2": 2}
+    arguments = {"pooled_run_ids": toys.POOLED}
+    assert build_collection(toy_runs(), toy_qrels(), **arguments, pool_depth=depths).pool_depth == 1
+    depths["n2"] = 3  # the larger of equals would be 3 as well
+    assert build_collection(toy_runs(), toy_qrels(), **arguments, pool_depth=depths).pool_depth == 3
+    with pytest.raises(InputError, match="no pool depth of run 's2'; give one for each pooled run"):
+        build_collection(toy_runs(), toy_qrels(), **arguments, pool_depth={"n1": 1, "n2": 1, "s1": 3})
+
+
+def test_runs_of_a_pool_in_another_order() -> None:
+    assert DepthPool(3, (1, 2, 3)).of_runs([2, 0, 0]) == DepthPool(3, (3, 1, 1))
+    assert DepthPool.even(4, 2) == DepthPool(4, (4, 4))
+
+
+def test_collection_is_pickled_with_its_pool() -> None:
+    again = pickle.loads(pickle.dumps(uneven_toy()))
+    assert again.pooling == uneven_toy().pooling
+    assert again.fingerprint == uneven_toy().fingerprint != toy_collection().fingerprint
+    assert not again.relevance.flags.writeable

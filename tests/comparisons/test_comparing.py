@@ -1,0 +1,202 @@
+"""`compare`: every pair once, in both scopes, with what stands beside it."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from toys import from_rankings
+
+import bayespool
+from bayespool.collection import Collection
+from bayespool.comparisons import (
+    AS_THEY_STAND,
+    Comparison,
+    adjust_p_values,
+    compare,
+    compare_scores,
+    generalizability,
+    paired_t,
+)
+from bayespool.errors import InputError
+from bayespool.scoring import score
+from bayespool.simulation import load_example
+
+# runs of the pool are compared beside new ones
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+
+NEW = ("new-a", "new-b")
+
+
+@cache
+def example_comparison() -> Comparison:
+    return compare(
+        load_example(),
+        [*NEW, "north-2", "lake-1"],
+        ["P@5", "P@10"],
+        estimators=["interpolated", "posterior-ratio"],
+        tests=("paired-t", "wilcoxon", "tukey-hsd"),
+        draws=100,
+    )
+
+
+def test_compare_has_every_pair_once_and_names_its_scope() -> None:
+    found = example_comparison()
+    differences, significance = found.differences(), found.significance()
+    methods = [AS_THEY_STAND, "interpolated", "posterior-ratio"]
+    assert [e.method for e in found.scores.estimates] == methods * 2
+    assert differences.groupby(["measure", "method", "scope"]).size().to_dict() == {
+        (measure, method, scope): 6
+        for measure in ("P@5", "P@10")
+        for method, scope in [
+            *((m, "these-topics") for m in methods),
+            ("posterior-ratio", "population"),
+        ]
+    }
+    assert len(significance) == 2 * 3 * 3 * 6
+    assert set(significance["scope"]) == {"population"}
+    assert [tuple(row) for row in differences[["run_a", "run_b"]].to_numpy()[:6]] == list(
+        itertools.combinations(found.run_ids, 2)
+    )
+    drawn = differences[differences["method"] == "posterior-ratio"]
+    assert (drawn["prob_greater"] + drawn["prob_less"] + drawn["prob_equal"] == 1).all()
+    assert (drawn["ci_prob"] == 0.95).all()
+    point = differences[differences["method"] == "interpolated"]
+    assert point[["lower", "upper", "ci_prob", "prob_greater", "prob_equivalent"]].isna().all(axis=None)
+
+
+def test_differences_are_those_of_the_scores() -> None:
+    found = example_comparison()
+    frame = found.differences().set_index(["measure", "method", "scope", "run_a", "run_b"])
+    for e in found.scores.estimates:
+        row = frame.loc[(str(e.measure), e.method, "these-topics", "new-a", "new-b")]
+        assert row["difference"] == pytest.approx(e.value[0] - e.value[1])
+        if e.draws is not None:
+            totals = e.draws.totals()
+            assert row["prob_greater"] == (totals[:, 0] > totals[:, 1]).mean()
+            assert row["prob_less"] == (totals[:, 0] < totals[:, 1]).mean()
+            near = np.abs(totals[:, 0] - totals[:, 1]) <= 0.01 * e.measure.cutoff * 20 + 1e-9
+            assert row["prob_equivalent"] == near.mean()
+
+
+def test_tests_are_done_on_every_methods_scores_and_adjusted_over_pairs() -> None:
+    found = example_comparison()
+    frame = found.significance().set_index(["measure", "method", "test", "run_a", "run_b"])
+    for e in found.scores.estimates:
+        p = adjust_p_values(paired_t(e.per_topic), "holm")
+        row = frame.loc[(str(e.measure), e.method, "paired-t", "new-b", "north-2")]
+        assert row["p_value"] == pytest.approx(stats.ttest_rel(e.per_topic[1], e.per_topic[2]).pvalue)
+        assert row["p_adjusted"] == pytest.approx(p[1, 2])
+        assert row["significant"] == (p[1, 2] <= 0.05)
+        tukey = frame.loc[(str(e.measure), e.method, "tukey-hsd", "new-b", "north-2")]
+        assert tukey["control"] == "tukey-hsd"
+        assert tukey["p_adjusted"] == tukey["p_value"]
+
+
+def test_risk_of_reversal_is_that_of_pairs_that_are_significant_now() -> None:
+    found = example_comparison()
+    frame = found.significance()
+    index = ["measure", "test", "run_a", "run_b"]
+    now = frame[frame["method"] == AS_THEY_STAND].set_index(index)
+    drawn = frame[(frame["method"] == "posterior-ratio") & (frame["test"] != "wilcoxon")].set_index(index)
+    assert len(drawn) == 2 * 2 * 6
+    for key, row in drawn.iterrows():
+        expected = np.nan
+        if now.loc[key, "significant"]:
+            way = "greater" if now.loc[key, "difference"] > 0 else "less"
+            expected = 1 - row[f"prob_significant_{way}"]
+        assert row["reversal_risk"] == pytest.approx(expected, nan_ok=True)
+        both = row["prob_significant_greater"] + row["prob_significant_less"]
+        assert row["prob_significant"] == pytest.approx(both)
+    assert now["significant"].sum() >= 4
+    assert frame[frame["test"] == "wilcoxon"]["prob_significant"].isna().all()
+    overview = found.overview().set_index(["measure", "method", "test"])
+    one = overview.loc[("P@10", AS_THEY_STAND, "paired-t")]
+    assert one["n_significant"] == now.loc["P@10"].loc["paired-t"]["significant"].sum()
+    assert np.isnan(one["reversal_risk"])
+
+
+def test_ranks_and_reliability_have_a_row_for_each() -> None:
+    found = example_comparison()
+    ranks = found.ranks()
+    assert len(ranks) == 2 * 2 * 4 * 4
+    np.testing.assert_allclose(ranks.groupby(["measure", "scope", "run_id"])["prob_rank"].sum(), 1)
+    np.testing.assert_allclose(ranks.groupby(["measure", "scope", "rank"])["prob_rank"].sum(), 1)
+    reliability = found.reliability().set_index(["measure", "method", "coefficient"])
+    e = found.scores["posterior-ratio", "P@10"]
+    row = reliability.loc[("P@10", "posterior-ratio", "generalizability")]
+    assert e.draws is not None
+    assert row["value"] == pytest.approx(generalizability(e.draws.amount).mean())
+    assert row["lower"] <= row["value"] <= row["upper"]
+    assert np.isnan(reliability.loc[("P@10", "interpolated", "dependability"), "lower"])
+
+
+def shared_unjudged() -> Collection:
+    """Two new runs that retrieve the same unjudged documents, in another order, and one that has others."""
+    pool = {"x1": {"1": "abcdef", "2": "ijklmn"}, "y1": {"1": "cagbhd", "2": "kinjpl"}}
+    new = {"s": {"1": "ayzb", "2": "iyzl"}, "t": {"1": "zyba", "2": "zyli"}, "u": {"1": "cavw", "2": "kjvw"}}
+    return from_rankings(
+        {**pool, **new},
+        {"1": {"a": 1, "b": 0, "c": 1, "g": 0}, "2": {"i": 0, "j": 1, "k": 0, "l": 1, "n": 0}},
+        {"x1": "x", "y1": "y", "s": "s", "t": "t", "u": "u"},
+        pooled_run_ids=tuple(pool),
+        pool_depth=3,
+    )
+
+
+def test_documents_that_both_retrieve_cancel() -> None:
+    found = compare(shared_unjudged(), ["s", "t", "u"], "P@4", estimators=["posterior-evidence"], draws=200)
+    (here,) = [d for (_, _, scope), d in found.draws.items() if scope == "these-topics"]
+    assert here.n_equal[0, 1] == here.n_draws == 800
+    assert here.lower[0, 1] == here.upper[0, 1] == 0
+    assert here.n_equal[0, 2] < here.n_draws
+    np.testing.assert_allclose(here.prob_rank[0], here.prob_rank[1])
+
+
+def test_compare_is_repeatable_and_takes_scores() -> None:
+    first, second = (
+        compare(load_example(), NEW, draws=50, estimators=["posterior-ratio"], random_seed=7)
+        for _ in range(2)
+    )
+    for name in ("differences", "ranks", "significance", "reliability"):
+        pd.testing.assert_frame_equal(getattr(first, name)(), getattr(second, name)())
+    again = compare_scores(first.scores, random_seed=7)
+    pd.testing.assert_frame_equal(again.differences(), first.differences())
+    assert bayespool.compare is compare
+
+
+def test_compare_without_draws() -> None:
+    found = compare(load_example(), NEW, estimators=["interpolated"], tests=["randomisation"])
+    assert found.draws == {}
+    assert found.ranks().empty
+    assert len(found.differences()) == 2
+    assert found.significance()["reversal_risk"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"run_ids": ["new-a"]}, "one run cannot be compared"),
+        ({"tests": ["anova"]}, "tests cannot be 'anova'"),
+        ({"tests": "paired-t"}, "tests cannot be 'paired-t'; give a sequence"),
+        ({"tests": []}, "tests cannot be"),
+        ({"scopes": ["topics"]}, "scopes cannot be 'topics'; known: these-topics, population"),
+        ({"level": 0}, "level cannot be 0"),
+        ({"rope": -0.1}, "rope cannot be -0.1"),
+        ({"control": "bonferroni"}, "control cannot be 'bonferroni'"),
+    ],
+)
+def test_compare_refuses_what_it_does_not_know(arguments: dict[str, object], message: str) -> None:
+    call = {"run_ids": NEW, "estimators": ["posterior-ratio"], "draws": 50, **arguments}
+    with pytest.raises(InputError, match=message):
+        compare(load_example(), **call)  # type: ignore[arg-type]
+
+
+def test_scores_without_the_scores_as_they_stand_cannot_be_compared() -> None:
+    scores = score(load_example(), NEW, estimators=["interpolated"])
+    with pytest.raises(InputError, match="lower-bound is missing"):
+        compare_scores(scores)

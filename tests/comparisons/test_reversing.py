@@ -1,0 +1,233 @@
+"""Few judgments held against all: rates, announced risks, their grading."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from precisions import pairs
+from real import read_real
+from scipy import stats
+
+from bayespool.collection import Collection
+from bayespool.comparisons import AS_THEY_STAND, Reversals, judgment_subset, reversals
+from bayespool.corrections import fit_constants
+from bayespool.counts import judgment_counts
+from bayespool.errors import InputError
+from bayespool.scoring import score
+from bayespool.simulation import load_example
+
+# runs of the pool are compared beside new ones
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+
+NEW = ("new-a", "new-b")
+
+
+@cache
+def example_reversals() -> Reversals:
+    return reversals(
+        load_example(),
+        judgments=(150, 500, 10**6),
+        estimators=["interpolated", "smoothed", "posterior-ratio"],
+        announce=(0.5, 0.9),
+        draws=50,
+    )
+
+
+def test_reversals_hold_fewer_judgments_against_all() -> None:
+    found = example_reversals()
+    n_all = int((load_example().relevance >= 0).sum())
+    assert found.n_judgments == (150, 500, n_all)
+    assert found.groups == {"contributing": load_example().pooled_run_ids, "non-contributing": NEW}
+    assert found.methods == (
+        AS_THEY_STAND,
+        "interpolated",
+        "smoothed",
+        "posterior-ratio",
+        "posterior-ratio>=0.5",
+        "posterior-ratio>=0.9",
+        "interpolated fitted",
+        "smoothed fitted",
+    )
+    rates = found.rates()
+    assert len(rates) == 2 * 2 * 8 * 2
+    assert set(rates["n_pairs"]) == {210, 1}
+
+
+def scipy_significance(collection: Collection, runs: tuple[str, ...]) -> dict[tuple[int, int], int]:
+    """Sign of each pair's difference in P@10 where a paired t test finds it significant at 0.01, else 0."""
+    counts = judgment_counts(collection, runs, cutoffs=10)
+    scores = counts.n_relevant[:, :, 0]
+    signs = {}
+    for a, b in pairs(len(runs)):
+        difference = scores[a] - scores[b]
+        p = stats.ttest_1samp(difference, 0).pvalue if difference.any() else 1.0
+        signs[a, b] = int(np.sign(difference.sum())) if p <= 0.01 else 0
+    return signs
+
+
+def check_lower_bound_rates(found: Reversals, collection: Collection, group: str, n: int) -> None:
+    runs = found.groups[group]
+    few = scipy_significance(judgment_subset(collection, n), runs)
+    full = scipy_significance(collection, runs)
+    both = [(few[pair], full[pair]) for pair in few]
+    rates = found.rates()
+    row = rates.query("group == @group and method == @AS_THEY_STAND and judgments == @n").iloc[0]
+    counted = {
+        "separability": sum(a != 0 for a, _ in both),
+        "separability_all": sum(b != 0 for _, b in both),
+        "kept": sum(a * b == 1 for a, b in both),
+        "reversed": sum(a != 0 and b == 0 for a, b in both),
+        "swapped": sum(a * b == -1 for a, b in both),
+        "gained": sum(a == 0 and b != 0 for a, b in both),
+    }
+    for name, count in counted.items():
+        assert row[name] * len(both) == pytest.approx(count), name
+
+
+@pytest.mark.parametrize("n", [150, 500])
+def test_rates_are_those_of_scipys_t_test(n: int) -> None:
+    check_lower_bound_rates(example_reversals(), load_example(), "contributing", n)
+
+
+def test_rates_add_up() -> None:
+    rates = example_reversals().rates()
+    np.testing.assert_allclose(rates["kept"] + rates["reversed"] + rates["swapped"], rates["separability"])
+    np.testing.assert_allclose(rates["kept"] + rates["gained"] + rates["swapped"], rates["separability_all"])
+    some = rates[rates["separability"] > 0]
+    np.testing.assert_allclose(
+        some["reversed_of_significant"], (some["reversed"] + some["swapped"]) / some["separability"]
+    )
+    # contributing runs have nothing unjudged in the end, so that all methods agree there
+    ended = rates[rates["group"] == "contributing"]
+    assert ended["separability_all"].nunique() == 1
+    trends = example_reversals().trends().query("group == 'contributing' and judgments == 1181")
+    assert (trends["residual"] == 0).all()
+    np.testing.assert_allclose(trends["rmse"], 0, atol=1e-12)
+
+
+def test_announcing_at_a_higher_share_announces_fewer() -> None:
+    trends = example_reversals().trends().set_index(["group", "judgments", "method"])["separability"]
+    at = {s: trends["contributing", 500, f"posterior-ratio>={s}"] for s in (0.5, 0.9)}
+    assert at[0.9] < at[0.5]
+    key = ("contributing", 500, "posterior-ratio")
+    drawn = example_reversals().draws[key]
+    better = example_reversals().outcomes["contributing", 500, "posterior-ratio>=0.9"].better
+    np.testing.assert_array_equal(better, drawn.n_greater >= 0.9 * drawn.n_draws)
+
+
+def test_p_values_of_pairs_under_few_and_all_judgments() -> None:
+    frame = example_reversals().p_values()
+    assert set(frame["method"]) == {m for m in example_reversals().methods if ">=" not in m}
+    row = frame.query("judgments == 500 and group == 'contributing' and method == 'smoothed'").iloc[0]
+    runs = list(load_example().pooled_run_ids[:2])
+    (smoothed,) = score(judgment_subset(load_example(), 500), runs, estimators=["smoothed"]).estimates
+    assert row["p_value"] == pytest.approx(stats.ttest_rel(*smoothed.per_topic).pvalue)
+    full = judgment_counts(load_example(), runs, cutoffs=10).n_relevant[:, :, 0]
+    assert row["p_value_all"] == pytest.approx(stats.ttest_rel(*full).pvalue)
+
+
+def test_announced_risks_are_graded_by_all_judgments() -> None:
+    found = example_reversals()
+    risks = found.risks()
+    assert set(risks["method"]) == {"posterior-ratio"}
+    assert set(risks["judgments"]) == {150, 500}
+    few = scipy_significance(judgment_subset(load_example(), 500), found.groups["contributing"])
+    full = scipy_significance(load_example(), found.groups["contributing"])
+    mine = risks.query("group == 'contributing' and judgments == 500")
+    assert mine["significant"].tolist() == [few[pair] != 0 for pair in few]
+    assert mine["significant_all"].tolist() == [full[pair] != 0 for pair in few]
+    assert mine["reversed"].tolist() == [few[pair] != 0 and full[pair] != few[pair] for pair in few]
+    assert mine["reversal_risk"].notna().tolist() == mine["significant"].tolist()
+    grades = found.grades().query("group == 'contributing' and judgments == 500").set_index("statement")
+    now = mine[mine["significant"]]
+    assert grades.loc["reversed", "n"] == len(now)
+    assert grades.loc["reversed", "brier"] == pytest.approx(
+        ((now["reversal_risk"] - now["reversed"]) ** 2).mean()
+    )
+    assert grades.loc["significant", "brier"] == pytest.approx(
+        ((mine["prob_significant"] - mine["significant_all"]) ** 2).mean()
+    )
+    table = found.calibration().query(
+        "group == 'contributing' and judgments == 500 and statement == 'significant'"
+    )
+    assert table["n"].sum() == 210
+    assert len(table) == 10
+
+
+def test_constants_are_fitted_to_contributing_runs() -> None:
+    found = example_reversals()
+    runs = load_example().pooled_run_ids
+    counts = [judgment_counts(judgment_subset(load_example(), n), runs, cutoffs=10) for n in (150, 500)]
+    expected = fit_constants("smoothed", counts, judgment_counts(load_example(), runs, cutoffs=10))
+    assert found.constants["smoothed"] == expected
+    values = found.outcomes["contributing", 500, "smoothed fitted"].value
+    kept = score(
+        judgment_subset(load_example(), 500), runs, estimators=[f"smoothed(c={expected.c}, e={expected.e})"]
+    )
+    np.testing.assert_allclose(values, kept.estimates[0].value)
+
+
+def test_reversals_without_draws_or_with_another_test() -> None:
+    found = reversals(
+        load_example(),
+        judgments=[300],
+        estimators=["posterior-ratio"],
+        test="wilcoxon",
+        draws=20,
+        fitted=False,
+    )
+    assert found.draws == {}
+    assert found.risks().empty
+    assert found.grades().empty
+    assert found.calibration().empty
+    tukey = reversals(load_example(), judgments=[300], estimators=[], test="tukey-hsd", control="holm")
+    assert tukey.control == "none"
+    assert tukey.methods == (AS_THEY_STAND,)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"judgments": [10**6]}, "no judgment set is smaller"),
+        ({"run_ids": ["new-a", "north-1"]}, "no pair of runs"),
+        ({"test": "anova"}, "test cannot be 'anova'"),
+        ({"announce": [0.3]}, "announce cannot be 0.3; at least 0.5 and at most 1"),
+        ({"estimators": ["smoothed", "smoothed(c=0.2)"]}, "two estimators are called 'smoothed'"),
+        ({"estimators": ["smoothed"], "chain": 3}, "unknown settings"),
+        ({"level": 2}, "level cannot be 2"),
+    ],
+)
+def test_reversals_refuse_what_they_cannot_do(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        reversals(load_example(), **{"judgments": [300], "estimators": [], **arguments})  # type: ignore[arg-type]
+
+
+# --- a real collection -------------------------------------------------------------------------------------
+
+
+def trec8(collections: Path) -> tuple[Collection, list[str]]:
+    """TREC-8, and its runs but for two that are oddly unjudged."""
+    collection = read_real(collections / "trec8-adhoc")
+    return collection, [run for run in collection.run_ids if run not in ("UB99SW", "UB99T")]
+
+
+def test_rates_on_trec8_are_those_of_scipys_t_test(collections: Path) -> None:
+    collection, runs = trec8(collections)
+    found = reversals(collection, runs, judgments=[1_000], estimators=[])
+    check_lower_bound_rates(found, collection, "non-contributing", 1_000)
+    check_lower_bound_rates(found, collection, "contributing", 1_000)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # a pool of depth 1 says little
+def test_announced_risks_on_trec8_are_about_right(collections: Path) -> None:
+    """What docs/comparisons.md says: Brier scores far below those of the share that nobody could know."""
+    collection, runs = trec8(collections)
+    found = reversals(collection, runs, estimators=["posterior-combined"], draws=250, fitted=False)
+    grades = found.grades().set_index(["group", "judgments", "statement"])
+    for (group, n, statement), row in grades.iterrows():
+        assert abs(row["announced"] - row["happened"]) < 0.12, (group, n, statement)
+        assert row["brier"] < row["brier_constant"], (group, n, statement)

@@ -1,0 +1,87 @@
+"""Judgment sets that a shallower pool would have had."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toys import toy_collection
+
+from bayespool.comparisons import judgment_ranks, judgment_subset
+from bayespool.comparisons.shallow import unpooled_copies
+from bayespool.errors import InputError
+from bayespool.scoring import score
+from bayespool.simulation import load_example
+
+# runs of the pool are compared beside new ones
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+
+NEW = ("new-a", "new-b")
+
+
+def test_judgments_are_tagged_with_their_smallest_rank_in_a_pooled_run() -> None:
+    toy = toy_collection()
+    ranks = judgment_ranks(toy)
+    found = {(toy.query_ids[toy.pair_topic[p]], toy.doc_id(int(p))): int(ranks[p]) for p in range(len(ranks))}
+    by_hand = {"a": 1, "b": 1, "c": 3, "f": 3, "h": 1, "i": 3, "k": 2, "j": 5, "d": 4, "g": 5}
+    assert {doc: found["1", doc] for doc in by_hand} == by_hand
+    assert found["1", "m"] == np.iinfo(np.int32).max  # only the new run has it
+    assert [found["2", doc] for doc in "qprvwx"] == [1, 1, 2, 2, 3, 5]
+
+
+def test_a_judgment_set_is_a_prefix_by_rank() -> None:
+    toy = toy_collection(more={"1": {"m": 1}})  # judged, and no pooled run explains it
+    ranks = judgment_ranks(toy)
+    judged = toy.relevance >= 0
+    for n in range(1, judged.sum() + 3):
+        subset = judgment_subset(toy, n, random_seed=n)
+        kept = subset.relevance >= 0
+        assert kept.sum() == min(n, judged.sum())
+        np.testing.assert_array_equal(subset.relevance[kept], toy.relevance[kept])
+        if n < judged.sum():
+            assert ranks[kept].max() <= ranks[judged & ~kept].min()
+            assert subset.pool_depth == min(ranks[kept].max(), toy.pool_depth)
+        assert subset.pooled_run_ids == toy.pooled_run_ids
+    assert judgment_subset(toy, 10**6) is toy
+
+
+@given(st.integers(1, 1000), st.integers(1, 1000), st.integers(0, 5))
+def test_judgment_sets_of_one_seed_are_nested(n: int, m: int, seed: int) -> None:
+    few, many = (judgment_subset(load_example(), k, random_seed=seed) for k in sorted((n, m)))
+    assert not ((few.relevance >= 0) & (many.relevance < 0)).any()
+
+
+def test_ties_of_judgments_are_broken_by_the_seed() -> None:
+    one, same, other = (judgment_subset(load_example(), 200, random_seed=s) for s in (1, 1, 2))
+    assert one.fingerprint == same.fingerprint
+    assert one.fingerprint != other.fingerprint
+    n_topics = len(np.unique(one.pair_topic[one.relevance >= 0]))
+    assert n_topics == len(one.query_ids), "a prefix in the order of topics would leave the last ones out"
+
+
+def test_judgments_have_no_order_without_a_pool() -> None:
+    with pytest.raises(InputError, match="no run was pooled"):
+        judgment_subset(toy_collection(pooled_run_ids=(), pool_depth=0), 5)
+    with pytest.raises(InputError, match="0 judgments are too few"):
+        judgment_subset(toy_collection(), 0)
+
+
+def test_copies_of_pooled_runs_are_not_pooled_and_leave_the_evidence_alone() -> None:
+    example = load_example()
+    copied, names = unpooled_copies(example, ["new-a", "north-1", "lake-2"])
+    assert names == ("new-a", "north-1 (scored)", "lake-2 (scored)")
+    assert copied.run_ids[:-2] == example.run_ids
+    assert copied.pooled_run_ids == example.pooled_run_ids
+    index, of = copied.run_index(names[1:]), example.run_index(["north-1", "lake-2"])
+    np.testing.assert_array_equal(copied.document[index], example.document[of])
+    np.testing.assert_array_equal(copied.organization[index], example.organization[of])
+    assert unpooled_copies(example, NEW) == (example, NEW)
+    again, twice = unpooled_copies(copied, ["north-1"])
+    assert len(set(again.run_ids)) == len(again.run_ids)
+    assert twice == ("north-1 (scored)'",)
+    # scored as they are, all contributing runs would leave no evidence but their own
+    shallow, runs = unpooled_copies(judgment_subset(example, 500), example.pooled_run_ids)
+    (estimates,) = score(shallow, runs, estimators=["posterior-combined"], draws=20).estimates
+    assert set(estimates.weights) == {"ratio", "evidence"}
+    assert not any("priors" in note for note in estimates.notes)

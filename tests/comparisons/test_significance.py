@@ -1,0 +1,223 @@
+"""Tests of significance against SciPy, statsmodels and hand-worked tables."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from precisions import BY_HAND, pairs, precisions
+from scipy import stats
+
+from bayespool.comparisons import (
+    adjust_p_values,
+    brier_score,
+    calibration_table,
+    compare_draws,
+    dependability,
+    generalizability,
+    p_values,
+    paired_t,
+    population_draws,
+    randomisation,
+    significant_draws,
+    tukey_hsd,
+    tukey_significant,
+    wilcoxon,
+)
+from bayespool.comparisons.significance import tukey_critical
+from bayespool.errors import InputError
+
+
+@pytest.mark.parametrize("scores", [precisions(7, 50, 1), np.random.default_rng(2).normal(size=(5, 13))])
+def test_paired_t_is_scipys(scores: np.ndarray) -> None:
+    p = paired_t(scores)
+    for a, b in pairs(len(scores)):
+        expected = stats.ttest_rel(scores[a], scores[b]).pvalue
+        assert p[a, b] == pytest.approx(expected, rel=1e-10)
+        assert p[b, a] == p[a, b]
+    assert np.isnan(np.diagonal(p)).all()
+
+
+@pytest.mark.parametrize("test", ["paired-t", "wilcoxon", "randomisation"])
+def test_runs_without_a_difference_have_no_p_value(test: str) -> None:
+    scores = np.array([[0.1, 0.3, 0.2, 0.5], [0.1, 0.3, 0.2, 0.5], [0.2, 0.2, 0.4, 0.9]])
+    p = p_values(scores, test)  # type: ignore[arg-type]
+    assert np.isnan(p[0, 1])
+    assert np.isfinite(p[0, 2])
+    assert p[0, 2] == p[1, 2]
+
+
+def test_a_constant_difference_is_infinitely_significant_by_t() -> None:
+    # 0.4 − 0.3 and 0.3 − 0.2 differ in binary
+    assert paired_t([[0.4, 0.3, 0.9], [0.3, 0.2, 0.8]])[0, 1] == 0
+
+
+@pytest.mark.parametrize("test", ["paired-t", "wilcoxon", "randomisation"])
+def test_a_run_without_scores_has_no_p_value(test: str) -> None:
+    scores = precisions(3, 12, 3)
+    scores[1, 4] = np.nan
+    p = p_values(scores, test)  # type: ignore[arg-type]
+    assert np.isnan(p[0, 1])
+    assert np.isnan(p[1, 2])
+    assert np.isfinite(p[0, 2])
+
+
+def test_wilcoxon_is_scipys_where_scipys_is_exact() -> None:
+    scores = np.random.default_rng(4).normal(size=(6, 24))
+    p = wilcoxon(scores)
+    for a, b in pairs(6):
+        expected = stats.wilcoxon(scores[a] - scores[b], method="exact").pvalue
+        assert p[a, b] == pytest.approx(expected, rel=1e-12)
+
+
+def test_wilcoxon_is_scipys_approximation_with_many_topics() -> None:
+    scores = precisions(5, 90, 5)
+    p = wilcoxon(scores)
+    for a, b in pairs(5):
+        difference = np.round(10 * (scores[a] - scores[b])).astype(int)
+        assert (difference != 0).sum() > 50
+        expected = stats.wilcoxon(difference, method="approx", correction=False).pvalue
+        assert p[a, b] == pytest.approx(expected, rel=1e-10)
+
+
+@given(hnp.arrays(np.int64, st.integers(1, 9), elements=st.integers(-4, 4)))
+def test_wilcoxon_with_ties_counts_all_signs(difference: np.ndarray) -> None:
+    if len(difference) < 2:
+        difference = np.append(difference, 0)
+    kept = difference[difference != 0]
+    p = wilcoxon(np.stack([difference / 10, np.zeros(len(difference))]))[0, 1]
+    if not len(kept):
+        assert np.isnan(p)
+        return
+    rank = stats.rankdata(np.abs(kept))
+    observed = min(rank[kept > 0].sum(), rank[kept < 0].sum())
+    sums = [(np.array(signs) * rank).sum() for signs in itertools.product((0, 1), repeat=len(kept))]
+    expected = min(1.0, 2 * np.mean(np.array(sums) <= observed + 1e-9))
+    assert p == pytest.approx(expected, rel=1e-12)
+
+
+def test_randomisation_is_scipys_where_exact() -> None:
+    scores = precisions(4, 9, 6)
+    p = randomisation(scores)
+    for a, b in pairs(4):
+        expected = stats.permutation_test(
+            (10 * scores[a], 10 * scores[b]),
+            lambda x, y, axis: np.mean(x - y, axis=axis),
+            permutation_type="samples",
+            n_resamples=np.inf,
+            vectorized=True,
+        ).pvalue
+        assert p[a, b] == pytest.approx(expected, rel=1e-12)
+
+
+def test_randomisation_draws_signs_where_there_are_too_many() -> None:
+    scores = precisions(3, 14, 7)
+    exact, drawn = randomisation(scores, n_flips=2**14), randomisation(scores, n_flips=4000, random_seed=1)
+    # four standard errors of a share of 4,000
+    assert np.nanmax(np.abs(exact - drawn)) < 4 * 0.5 / np.sqrt(4000)
+    assert np.nanmin(drawn) >= 1 / 4001
+    np.testing.assert_array_equal(drawn, randomisation(scores, n_flips=4000, random_seed=1))
+    assert not np.array_equal(drawn, randomisation(scores, n_flips=4000, random_seed=2), equal_nan=True)
+
+
+def test_randomisation_never_gives_nothing() -> None:
+    better = np.stack([np.full(40, 0.9), np.full(40, 0.1)])
+    assert randomisation(better, n_flips=999)[0, 1] == 1 / 1000
+
+
+def test_tukey_by_hand() -> None:
+    p = tukey_hsd(BY_HAND)
+    for (a, b), difference in {(0, 1): 2, (0, 2): 3, (1, 2): 1}.items():
+        q = difference / np.sqrt(2 / 3)
+        assert p[a, b] == pytest.approx(stats.studentized_range.sf(q, 3, 4), abs=1e-9)
+    assert tukey_critical(0.05, 3, 4) == pytest.approx(5.040, abs=5e-4)  # as printed in tables of the range
+    assert not tukey_significant(BY_HAND, 0.05).any()
+    # ten copies of the topics: SS = 80, degrees 2·29, MSE = 80/58, q = 3 / sqrt(MSE/30) = 13.99
+    many = np.tile(BY_HAND, 10)
+    assert tukey_significant(many, 0.05).sum() == 6
+    q = 1 / np.sqrt(80 / 58 / 30)
+    assert tukey_hsd(many)[1, 2] == pytest.approx(stats.studentized_range.sf(q, 3, 58), abs=1e-9)
+
+
+def test_tukey_error_is_that_of_statsmodels_additive_anova() -> None:
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
+    scores = precisions(6, 30, 8)
+    run, topic = np.indices(scores.shape)
+    frame = pd.DataFrame({"score": scores.ravel(), "run": run.ravel(), "topic": topic.ravel()})
+    table = anova_lm(ols("score ~ C(run) + C(topic)", frame).fit())
+    error = table.loc["Residual", "sum_sq"] / table.loc["Residual", "df"]
+    assert table.loc["Residual", "df"] == 5 * 29
+    p = tukey_hsd(scores)
+    mean = scores.mean(axis=1)
+    for a, b in pairs(6):
+        q = abs(mean[a] - mean[b]) / np.sqrt(error / 30)
+        assert p[a, b] == pytest.approx(stats.studentized_range.sf(q, 6, 145), abs=1e-7)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 1000), st.integers(2, 6), st.sampled_from([0.01, 0.05, 0.3]))
+def test_tukey_of_two_runs_is_the_paired_t_and_one_critical_value_serves(
+    seed: int, n_runs: int, level: float
+) -> None:
+    scores = precisions(n_runs, 12, seed)
+    assert tukey_hsd(scores[:2])[0, 1] == pytest.approx(paired_t(scores[:2])[0, 1], abs=1e-6, nan_ok=True)
+    p = tukey_hsd(scores)
+    clear = np.abs(p - level) > 1e-6
+    np.testing.assert_array_equal(tukey_significant(scores, level)[clear], (p <= level)[clear])
+
+
+def test_tukey_without_any_error() -> None:
+    additive = np.add.outer([0.1, 0.1, 0.4], [0.0, 0.2, 0.3])
+    p = tukey_hsd(additive)
+    assert np.isnan(p[0, 1])
+    assert p[0, 2] == p[1, 2] == 0
+
+
+def test_p_values_are_adjusted_over_the_pairs_that_have_one() -> None:
+    p = np.full((4, 4), np.nan)
+    for (a, b), value in zip(pairs(4), [0.01, 0.02, np.nan, 0.2, 0.005, 0.04], strict=True):
+        p[a, b] = p[b, a] = value
+    upper = np.triu_indices(4, 1)
+    # Holm by hand, five p-values: 5·0.005, 4·0.01, 3·0.02, 2·0.04, 1·0.2
+    np.testing.assert_allclose(adjust_p_values(p, "holm")[upper], [0.04, 0.06, np.nan, 0.2, 0.025, 0.08])
+    defined = p[upper][~np.isnan(p[upper])]
+    adjusted = adjust_p_values(p, "benjamini-hochberg")[upper]
+    np.testing.assert_allclose(adjusted[~np.isnan(adjusted)], stats.false_discovery_control(defined))
+    np.testing.assert_array_equal(adjust_p_values(p, "none"), p)
+    assert np.isnan(adjust_p_values(np.full((2, 2), np.nan))).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: paired_t([0.1, 0.2]), r"shape \(2,\) cannot be tested"),
+        (lambda: wilcoxon([[0.1], [0.2]]), r"shape \(2, 1\) cannot be tested"),
+        (lambda: p_values(BY_HAND, "anova"), "no test 'anova'; known: paired-t"),  # type: ignore[arg-type]
+        (lambda: randomisation(BY_HAND, n_flips=0), "0 sign flips are too few"),
+        (lambda: tukey_significant(BY_HAND, 1.0), "level 1.0 is not between 0 and 1"),
+        (lambda: adjust_p_values(paired_t(BY_HAND), "bonferroni"), "no control 'bonferroni'"),  # type: ignore[arg-type]
+        (lambda: significant_draws(np.zeros((2, 2, 3), int), test="wilcoxon"), "cannot be repeated"),
+        (lambda: significant_draws(np.zeros((2, 2, 1), int)), "one topic cannot be tested"),
+        (
+            lambda: significant_draws(np.zeros((2, 2, 3), int), test="tukey-hsd", control="holm"),
+            "controlled for all pairs by itself",
+        ),
+        (lambda: population_draws(np.zeros((2, 2, 1), int)), "one topic says nothing"),
+        (lambda: compare_draws(np.zeros((2, 2), int), ci_prob=0.95, rope=-1), "cannot reach to -1"),
+        (lambda: generalizability([[1.0, 2.0]]), "two runs and two topics or more"),
+        (lambda: dependability(BY_HAND, n_topics=0), "0 topics are too few"),
+        (lambda: calibration_table([1.2], [True]), "not between 0 and 1"),
+        (lambda: brier_score([0.2, 0.1], [True]), "cannot be graded"),
+    ],
+)
+def test_what_cannot_be_answered_is_an_error_that_says_so(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()

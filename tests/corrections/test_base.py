@@ -1,0 +1,220 @@
+"""What all point corrections have in common."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+import toys
+from corrected import close, estimate, topics_of
+from hypothesis import given
+from hypothesis import strategies as st
+from toys import COMMON, EDGE_CASES, EDGE_MEASURES, FULLY_JUDGED, WITHOUT_A_POOL, toy_collection
+
+from bayespool.collection import Collection
+from bayespool.corrections import (
+    AntiPrecision,
+    Background,
+    CondensedList,
+    Interpolated,
+    LowerBound,
+    Smoothed,
+    SystemsAdjustment,
+    TopicsAdjustment,
+)
+from bayespool.corrections.base import PointCorrection
+from bayespool.counts import judgment_counts
+from bayespool.errors import InputError
+from bayespool.estimates import Estimator
+from bayespool.measures import Precision
+
+POINT_CORRECTIONS: tuple[PointCorrection, ...] = (
+    LowerBound(),
+    Background(),
+    Interpolated(),
+    Smoothed(),
+    SystemsAdjustment(),
+    SystemsAdjustment(by="organization", substitute=False),
+    TopicsAdjustment(common_query_ids=("1",)),
+    AntiPrecision(),
+    AntiPrecision(trigger="precision"),
+    AntiPrecision(trigger="anti-precision", alpha=0.5),
+    CondensedList(),
+)
+by_correction = pytest.mark.parametrize("correction", POINT_CORRECTIONS, ids=repr)
+
+
+# What all have in common
+
+
+@by_correction
+def test_correction_is_an_estimator_without_an_interval(correction: PointCorrection) -> None:
+    assert isinstance(correction, Estimator)
+    collection = toy_collection()
+    (result,) = correction.estimate(collection, ["u", "n1"], "P@5")
+    assert result.method == correction.name
+    assert result.measure == Precision(5)
+    assert result.run_ids == ("u", "n1")
+    assert result.query_ids == ("1", "2", "3")
+    assert result.fingerprint == collection.fingerprint
+    assert result.draws is None
+    assert np.isnan(result.interval()).all()
+    assert np.allclose(result.per_topic.mean(axis=1), result.value, atol=1e-12)
+
+
+@by_correction
+def test_many_measures_and_runs_equal_one_at_a_time(correction: PointCorrection) -> None:
+    collection = toy_collection(more=COMMON)
+    measures = ["P@5", "P(rel=2)@3", "P@1", "P(rel=2)@5"]
+    together = correction.estimate(collection, measures=measures)
+    assert [str(result.measure) for result in together] == measures
+    for result in together:
+        for r, run_id in enumerate(collection.run_ids):
+            (alone,) = correction.estimate(collection, run_id, result.measure)
+            assert np.allclose(alone.per_topic[0], result.per_topic[r], atol=1e-15)
+            assert alone.notes == result.notes[r : r + 1]
+
+
+@by_correction
+@given(toys.pooled_collections(), st.integers(1, 8), st.integers(1, 2))
+def test_fully_judged_run_has_trec_evals_value(
+    correction: PointCorrection, collection: Collection, cutoff: int, rel: int
+) -> None:
+    judged = dataclasses.replace(
+        collection, relevance=np.where(collection.relevance < 0, np.int16(2), collection.relevance)
+    )
+    if isinstance(correction, TopicsAdjustment):
+        correction = TopicsAdjustment(common_query_ids=collection.query_ids[:1])
+    (result,) = correction.estimate(judged, measures=Precision(cutoff, rel))
+    counts = judgment_counts(judged, cutoffs=cutoff, rel=rel)
+    assert not counts.residual.any()
+    assert np.allclose(result.value, counts.lower[:, :, 0].mean(axis=1), rtol=0, atol=1e-12)
+
+
+@by_correction
+@given(toys.pooled_collections(), st.integers(1, 8))
+def test_value_lies_between_the_bounds(
+    correction: PointCorrection, collection: Collection, cutoff: int
+) -> None:
+    if isinstance(correction, TopicsAdjustment):
+        correction = TopicsAdjustment(common_query_ids=collection.query_ids[:1])
+    (result,) = correction.estimate(collection, measures=f"P@{cutoff}")
+    counts = judgment_counts(collection, cutoffs=cutoff)
+    known = ~np.isnan(result.value)
+    assert (result.value >= counts.lower[:, :, 0].mean(axis=1) - 1e-12)[known].all()
+    assert (result.value <= counts.upper[:, :, 0].mean(axis=1) + 1e-12)[known].all()
+
+
+@by_correction
+def test_estimands_coincide_above_the_pool_depth(correction: PointCorrection) -> None:
+    collection = toy_collection(more=COMMON)
+    pooled = dataclasses.replace(correction, estimand="pooled")
+    for measure in ("P@1", "P@3"):
+        for run_id in collection.run_ids:
+            complete = estimate(correction, measure, run_id, collection)
+            assert np.array_equal(estimate(pooled, measure, run_id, collection).value, complete.value)
+
+
+def test_pooled_estimand_has_nothing_to_correct_below_the_pool() -> None:
+    # n1 has a1 b0 c2 | d? e?, q0 p1 r2 | s? t?, a0 b0 c0
+    for correction in (Background(estimand="pooled"), Smoothed(estimand="pooled")):
+        assert topics_of(correction, "P@5", "n1") == close(0.4, 0.4, 0)
+    # u: of l d m and z x, m and x are below
+    assert topics_of(Background(e=0.5, estimand="pooled")) == close(0.4 + 0.2, 0.4 + 0.1, 0.2)
+
+
+@by_correction
+def test_unknown_estimands_are_refused(correction: PointCorrection) -> None:
+    with pytest.raises(InputError, match="no estimand 'some'; known: complete, pooled"):
+        estimate(dataclasses.replace(correction, estimand="some"))  # type: ignore[arg-type]
+    bare = toy_collection(pooled_run_ids=(), pool_depth=0)
+    with pytest.raises(InputError, match="the pooled estimand needs a pool depth"):
+        estimate(dataclasses.replace(correction, estimand="pooled"), collection=bare)
+
+
+# The grid of edge cases
+
+
+@by_correction
+@pytest.mark.parametrize("case", EDGE_CASES)
+def test_edge_case(case: str, correction: PointCorrection) -> None:
+    collection, run_id = EDGE_CASES[case]()
+    for result in correction.estimate(collection, run_id, EDGE_MEASURES):
+        counts = judgment_counts(collection, run_id, cutoffs=result.measure.cutoff, rel=result.measure.rel)
+        lower, upper = counts.lower[0, :, 0], counts.upper[0, :, 0]
+        needs_a_pool = isinstance(correction, SystemsAdjustment | TopicsAdjustment | AntiPrecision)
+        if needs_a_pool and case in WITHOUT_A_POOL and counts.n_unjudged.any():
+            assert np.isnan(result.value).all(), result.measure
+            assert result.notes == ("needs a pooled run",)
+            continue
+        value = result.value[0]
+        assert np.isfinite(result.per_topic).all(), result.measure
+        assert lower.mean() - 1e-12 <= value <= upper.mean() + 1e-12, result.measure
+        assert result.per_topic[0].mean() == pytest.approx(value, abs=1e-12)
+        assert (result.per_topic[0] >= lower - 1e-12).all(), result.measure
+        assert (result.per_topic[0] <= upper + 1e-12).all(), result.measure
+        if isinstance(correction, LowerBound) or not counts.n_unjudged.any():  # trec_eval's value, to the bit
+            n_ranks = result.measure.cutoff * len(collection.query_ids)
+            assert value == counts.n_relevant.sum() / n_ranks, result.measure
+
+
+@pytest.mark.parametrize("case", EDGE_CASES)
+def test_edge_cases_are_what_they_are_called(case: str) -> None:
+    collection, run_id = EDGE_CASES[case]()
+    assert len(EDGE_CASES) == 13
+    counts = judgment_counts(collection, run_id, cutoffs=[1, 3, 5, 10])
+    row = collection.run_ids.index(run_id)
+    residual = counts.residual[0]
+    assert residual.any() != (case in FULLY_JUDGED)
+    assert (collection.pooled.sum() - collection.pooled[row] == 0) == (case in WITHOUT_A_POOL)
+    facts = {
+        "nothing judged": (residual == 1).all(),
+        "everything judged": collection.length[row].min() >= 10,
+        "everything judged in the pool": bool(collection.pooled[row]),
+        "run too short": (collection.length[row] == 2).all() and residual[:, 0].tolist() == [0, 1],
+        "one document": (collection.length[row] == 1).all(),
+        "ties": toys.ranking(collection, run_id, "1") == list("zydcba"),
+        "no relevant document on a topic": not any(
+            relevance > 0 for relevance in toys.judgments(collection)["1"].values()
+        ),
+        "missing topic": collection.length[row].tolist() == [5, 0],
+        "cutoff deeper than the run": collection.length[row].max() == 4,
+        "cutoff deeper than the pool": not residual[:, :2].any() and residual[:, 2:].all(),
+        "shared with an organization": collection.organizations[collection.organization[row]] == "x",
+        "no pool": collection.pool_depth == 0,
+        "only pooled run": collection.pooled_run_ids == (run_id,),
+    }
+    assert facts[case]
+
+
+def test_nothing_judged_by_every_correction() -> None:
+    """B = 0 and Δ = 1 on both topics."""
+    collection, run_id = EDGE_CASES["nothing judged"]()
+    values = {
+        c.name: estimate(c, "P@5", run_id, collection).value[0]
+        for c in (LowerBound(), Background(), Interpolated(), Smoothed(), AntiPrecision(), CondensedList())
+    }
+    assert values == {
+        "lower-bound": 0,
+        "background": pytest.approx(0.03),
+        "interpolated": pytest.approx(0.01),
+        "smoothed": pytest.approx(0.05),
+        "anti-precision": 0,
+        "condensed-list": 0,
+    }
+
+
+def test_missing_topic_counts_as_zero() -> None:
+    collection, run_id = EDGE_CASES["missing topic"]()
+    for correction in (
+        LowerBound(),
+        Background(),
+        Interpolated(),
+        Smoothed(),
+        AntiPrecision(),
+        CondensedList(),
+    ):
+        result = estimate(correction, "P@5", run_id, collection)
+        assert result.per_topic[0, 1] == 0
+        assert result.value[0] == pytest.approx(result.per_topic[0, 0] / 2)

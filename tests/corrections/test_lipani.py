@@ -1,0 +1,122 @@
+"""The anti-precision correction, by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import toys
+from corrected import close, estimate
+from hypothesis import given
+from hypothesis import strategies as st
+from toys import from_rankings
+
+from bayespool.collection import Collection
+from bayespool.corrections import AntiPrecision, LowerBound
+from bayespool.errors import InputError
+
+TRIGGERS = st.sampled_from(["lambda", "precision", "anti-precision"])
+
+
+# Anti-precision. From the composition effects worked in counts/test_composition.py: P@3 has ΔP = 0 and
+# ΔP̄ = −1/36, P@2 ΔP = −1/24 and ΔP̄ = 0, P@1 ΔP = −1/12 and ΔP̄ = 1/12, P@5 nothing.
+def test_anti_precision_of_the_toy() -> None:
+    # s = 3/9, k̄ = 5/9, s̄ = 1/9 (the missing rank): λ = 5/9·(0·1/9 + 1/36·3/9) > 0
+    result = estimate(AntiPrecision(), "P@3")
+    assert result.value[0] == pytest.approx(1 / 3 + 5 / 9 / 36, abs=1e-12)
+    assert result.per_topic[0].tolist() == close(1 / 3 + 2 / 3 / 36, 2 / 3 + 1 / 3 / 36, 2 / 3 / 36)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "measure", "fires"),
+    [
+        ("lambda", "P@3", True),
+        ("precision", "P@3", False),  # ΔP = 0
+        ("anti-precision", "P@3", True),  # ΔP̄ < 0
+        ("lambda", "P@2", False),  # s̄ = 0: λ = ½·(−1/24·0 − 0·½)
+        ("precision", "P@2", False),
+        ("anti-precision", "P@2", False),
+        ("lambda", "P@1", False),
+        ("lambda", "P@5", False),
+        ("anti-precision", "P@5", False),
+    ],
+)
+def test_triggers_of_anti_precision(trigger: Any, measure: str, fires: bool) -> None:
+    corrected = estimate(AntiPrecision(trigger=trigger), measure).value[0]
+    lower = estimate(LowerBound(), measure).value[0]
+    assert (corrected > lower + 1e-9) == fires
+    assert fires or corrected == lower
+
+
+def test_anti_precision_when_relevant_documents_come_up() -> None:
+    """Two triggers fire and one does not, with ΔP > 0 and ΔP̄ > 0 at the cost of what is unjudged."""
+    collection = from_rankings(
+        {"p": {"1": "axbc"}, "u": {"1": "bzyx"}},
+        {"1": {"a": 0, "b": 1, "c": 0, "y": 0}},
+        pooled_run_ids=("p",),
+        pool_depth=1,
+    )
+    # p composed with u: a1 b1 c4 x4, so that the first two are a0 b1 where they were a0 x?: ΔP = ½, ΔP̄ = 0
+    for trigger, value in (("lambda", 0.5), ("precision", 0.5), ("anti-precision", 0.5)):
+        result = estimate(AntiPrecision(trigger=trigger), "P@2", collection=collection)  # type: ignore[arg-type]
+        assert result.value[0] == value  # Δk̄ = −½: nothing to add
+
+
+def test_anti_precision_adds_the_share_of_unjudged_documents_that_came_up() -> None:
+    """Half of what stands in the top two becomes unjudged: k̄·½ is added, if λ or ΔP̄ say so."""
+    collection = from_rankings(
+        {"p": {"1": "abxc"}, "u": {"1": "azxb"}},
+        {"1": {"a": 1, "b": 0, "c": 0}},
+        pooled_run_ids=("p",),
+        pool_depth=2,
+    )
+    # p composed with u: a1 x3 c4 b4, so that a1 x? stand where a1 b0 stood: ΔP = 0, ΔP̄ = −½, Δk̄ = ½.
+    # s = ½, s̄ = 0, k̄ = ½: λ = ½·(0·0 + ½·½) = 1/8
+    for trigger, value in (("lambda", 0.75), ("precision", 0.5), ("anti-precision", 0.75)):
+        result = estimate(AntiPrecision(trigger=trigger), "P@2", collection=collection)  # type: ignore[arg-type]
+        assert result.value[0] == pytest.approx(value, abs=1e-12)
+
+
+def test_anti_precision_when_relevant_and_unjudged_documents_come_up() -> None:
+    collection = from_rankings(
+        {"p": {"1": "abRx"}, "u": {"1": "Rxab"}},
+        {"1": {"a": 0, "b": 0, "R": 1}},
+        pooled_run_ids=("p",),
+        pool_depth=3,
+    )
+    # p composed with u has R1 x? where a0 b0 stood: ΔP = ½, ΔP̄ = −1, Δk̄ = ½. s = ½, s̄ = 0, k̄ = ½
+    for trigger in ("lambda", "precision", "anti-precision"):
+        result = estimate(AntiPrecision(trigger=trigger), "P@2", collection=collection)  # type: ignore[arg-type]
+        assert result.value[0] == pytest.approx(0.5 + 0.5 * 0.5, abs=1e-12)
+
+
+def test_anti_precision_weighs_by_what_is_judged() -> None:
+    """ΔP and ΔP̄ both negative: λ depends on how much of the run is judged nonrelevant."""
+    collection = from_rankings(
+        {"p": {"1": "Raxy"}, "u": {"1": "SxyaR"}, "v": {"1": "aSxyR"}},
+        {"1": {"R": 1, "a": 0, "S": 1}},
+        pooled_run_ids=("p",),
+        pool_depth=2,
+    )
+    # p composed with u has x? y? where R1 a0 stood: ΔP = −½, ΔP̄ = −½, Δk̄ = 1. s = ½, s̄ = 0, k̄ = ½, so that
+    # λ = ½·(−½·0 + ½·½) > 0
+    assert estimate(AntiPrecision(), "P@2", "u", collection).value[0] == pytest.approx(0.5 + 0.5)
+    # p composed with v has a0 x? y? where R1 a0 x? stood: ΔP = −⅓, ΔP̄ = 0, Δk̄ = ⅓. s = s̄ = k̄ = ⅓, so that
+    # λ = ⅓·(−⅓·⅓ − 0·⅓) < 0
+    assert estimate(AntiPrecision(), "P@3", "v", collection).value[0] == pytest.approx(1 / 3)
+
+
+@given(toys.pooled_collections(), st.integers(1, 8), TRIGGERS)
+def test_alpha_0_corrects_nothing(collection: Collection, cutoff: int, trigger: Any) -> None:
+    (corrected,) = AntiPrecision(alpha=0, trigger=trigger).estimate(collection, measures=f"P@{cutoff}")
+    (lower,) = LowerBound().estimate(collection, measures=f"P@{cutoff}")
+    known = ~np.isnan(corrected.value)  # NaN where there is no pool
+    assert np.array_equal(corrected.value[known], lower.value[known])
+
+
+def test_anti_precision_settings_are_checked() -> None:
+    with pytest.raises(InputError, match="alpha 2 is not between 0 and 1"):
+        estimate(AntiPrecision(alpha=2))
+    with pytest.raises(InputError, match="no trigger 'x'"):
+        AntiPrecision(trigger="x")  # type: ignore[arg-type]

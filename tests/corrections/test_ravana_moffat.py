@@ -1,0 +1,233 @@
+"""Lower bound, background, interpolated and smoothed precision, and their constants."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+import pytrec_eval
+import toys
+from corrected import close, estimate, topics_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayespool.corrections import Background, Interpolated, LowerBound, Smoothed, fit_constants
+from bayespool.corrections.ravana_moffat import background, interpolated, smoothed
+from bayespool.counts import JudgmentCounts, judgment_counts
+from bayespool.errors import InputError
+from bayespool.simulation import load_example
+
+
+# The new run of the toy:        topic 1, a1 l? d? h1 m?     topic 2, v1 p1 z? x?     topic 3, e? f?
+#     P@2                        B = ½, Δ = ½                B = 1, Δ = 0             B = 0, Δ = 1
+#     P@5                        B = 2/5, Δ = 3/5            B = 2/5, Δ = 2/5         B = 0, Δ = 2/5
+def test_lower_bound_of_the_toy() -> None:
+    assert topics_of(LowerBound(), "P@2") == close(0.5, 1, 0)
+    assert topics_of(LowerBound()) == close(0.4, 0.4, 0)
+    assert estimate(LowerBound()).value[0] == pytest.approx(4 / 15, abs=1e-12)
+
+
+def test_lower_bound_is_trec_evals() -> None:
+    runs = toys.RUNS
+    qrels = {q: {d: r for d, r in judged.items() if r >= 0} for q, judged in toys.JUDGMENTS.items()}
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"P.1,2,3,5"})
+    for run_id, topics in runs.items():
+        result = evaluator.evaluate(topics)
+        for cutoff in (1, 2, 3, 5):
+            expected = [result[q][f"P_{cutoff}"] if q in result else 0 for q in ("1", "2", "3")]
+            assert topics_of(LowerBound(), f"P@{cutoff}", run_id) == close(*expected)
+
+
+def test_background_of_the_toy() -> None:
+    assert topics_of(Background(), "P@2") == close(0.515, 1, 0.03)
+    assert topics_of(Background()) == close(0.418, 0.412, 0.012)
+    assert topics_of(Background(e=0.5)) == close(0.7, 0.6, 0.2)
+    assert estimate(Background(), "P@2").value[0] == pytest.approx(0.515, abs=1e-12)
+
+
+def test_interpolated_of_the_toy() -> None:
+    # ½ + 0.42·½·½/½; Δ = 0; Δ = 1, so E
+    assert topics_of(Interpolated(), "P@2") == close(0.71, 1, 0.01)
+    # 0.4 + 0.42·0.6·0.4/0.4; 0.4 + 0.42·0.4·0.4/0.6
+    assert topics_of(Interpolated()) == close(0.652, 0.512, 0)
+    assert estimate(Interpolated(), "P@2").value[0] == pytest.approx(1.72 / 3, abs=1e-12)
+
+
+def test_smoothed_of_the_toy() -> None:
+    # ½ + 0.91·½·½ + ¼·0.05; Δ = 0; 0.05
+    assert topics_of(Smoothed(), "P@2") == close(0.74, 1, 0.05)
+    # 0.4 + 0.91·0.6·0.4 + 0.36·0.05; 0.4 + 0.91·0.4·0.4 + 0.16·0.05; 0.16·0.05
+    assert topics_of(Smoothed()) == close(0.6364, 0.5536, 0.008)
+
+
+# Ravana & Moffat
+
+
+SHARES = st.floats(0, 1)
+
+
+def lower_and_residual(share: float, judged: float) -> tuple[np.ndarray, np.ndarray]:
+    """B and Δ of a run of which so much is judged, and such a share of that relevant."""
+    return np.array(share * judged), np.array(1 - judged)
+
+
+@given(SHARES, SHARES, SHARES, SHARES)
+def test_smoothed_mixes_interpolated_and_background(c: float, e: float, share: float, judged: float) -> None:
+    b, delta = lower_and_residual(share, judged)
+    if delta == 1:
+        b = np.array(0.0)
+        assert interpolated(b, delta, c, e) == e
+        assert background(b, delta, e) == pytest.approx(e)
+    x_i, x_b = interpolated(b, delta, c, e), background(b, delta, e)
+    assert smoothed(b, delta, c, e) == pytest.approx((1 - delta) * x_i + delta * x_b, abs=1e-12)
+
+
+@given(SHARES, SHARES, SHARES, SHARES)
+def test_values_lie_between_the_bounds(c: float, e: float, share: float, judged: float) -> None:
+    b, delta = lower_and_residual(share, judged)
+    for value in (interpolated(b, delta, c, e), background(b, delta, e), smoothed(b, delta, c, e)):
+        assert b - 1e-12 <= value <= b + delta + 1e-12
+
+
+@given(SHARES, SHARES)
+def test_nothing_judged_is_the_background(c: float, e: float) -> None:
+    nothing, all_of_it = np.zeros(1), np.ones(1)
+    assert interpolated(nothing, all_of_it, c, e) == [e]
+    assert smoothed(nothing, all_of_it, c, e) == [e]
+    assert background(nothing, all_of_it, e) == [e]
+
+
+@given(SHARES, SHARES, SHARES)
+def test_everything_judged_is_the_lower_bound(b: float, c: float, e: float) -> None:
+    lower, nothing = np.array([b]), np.zeros(1)
+    for value in (interpolated(lower, nothing, c, e), background(lower, nothing, e)):
+        assert value == [b]
+    assert smoothed(lower, nothing, c, e) == [b]
+
+
+def test_interpolated_with_c_1_is_the_precision_of_what_is_judged() -> None:
+    value = interpolated(np.array([0.3]), np.array([0.4]), 1, 0.01)
+    assert value == pytest.approx(0.3 / 0.6)
+
+
+@pytest.mark.parametrize("settings", [{"e": -0.1}, {"e": 1.1}, {"c": 2}, {"c": float("nan")}])
+def test_constants_are_shares(settings: dict[str, float]) -> None:
+    for correction in (Interpolated, Smoothed):
+        with pytest.raises(InputError, match="is not between 0 and 1"):
+            correction(**settings)
+    if "e" in settings:
+        with pytest.raises(InputError, match="constant e = "):
+            Background(**settings)
+
+
+# Constants
+
+
+def counts_of(n_relevant: list[int], n_unjudged: list[int], cutoff: int = 1000) -> JudgmentCounts:
+    """Counts of one run on as many topics."""
+    relevant, unjudged = (np.array(n, dtype=np.int32)[None, :, None] for n in (n_relevant, n_unjudged))
+    return JudgmentCounts(
+        run_ids=("r",),
+        query_ids=tuple(str(t) for t in range(len(n_relevant))),
+        cutoffs=(cutoff,),
+        n_relevant=relevant,
+        n_nonrelevant=cutoff - relevant - unjudged,
+        n_unjudged=unjudged,
+        n_missing=np.zeros_like(relevant),
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "c", "e", "values"),
+    [
+        # B = 0.2, 0.4, 0.1, 0 and Δ = 0.5, 0.2, 0.8, 1
+        ("background", float("nan"), 0.1, [250, 420, 180, 100]),
+        ("interpolated", 0.5, 0.02, [300, 450, 300, 20]),  # 0.2 + 0.5·0.5·0.2/0.5, 0.4 + 0.5·0.2·0.4/0.8, …
+        ("smoothed", 0.5, 0.1, [275, 444, 204, 100]),  # 0.2 + 0.5·0.5·0.2 + 0.25·0.1, …
+    ],
+)
+def test_known_constants_are_recovered(method: Any, c: float, e: float, values: list[int]) -> None:
+    pooled = counts_of([200, 400, 100, 0], [500, 200, 800, 1000])
+    found = fit_constants(method, [pooled, pooled], counts_of(values, [0, 0, 0, 0]))
+    assert (found.c, found.e) == pytest.approx((c, e), abs=1e-12, nan_ok=True)
+    assert found.rmse == pytest.approx(0, abs=1e-12)
+
+
+def test_constants_of_several_pools() -> None:
+    """Each pool weighs alike: E between 0.1 and 0.2, the residuals being equal."""
+    pools = [counts_of([0, 0], [1000, 1000]), counts_of([100, 100], [500, 500])]
+    found = fit_constants("background", pools, counts_of([200, 200], [0, 0]))
+    # least squares of 0.2 = E·1 and 0.1 = E·0.5: both hold at E = 0.2
+    assert found.e == pytest.approx(0.2)
+    found = fit_constants("background", pools, counts_of([200, 400], [0, 0]))
+    # 0.2 and 0.4 at Δ = 1, 0.1 and 0.3 at Δ = ½: E = (0.2 + 0.4 + 0.05 + 0.15)/(1 + 1 + ¼ + ¼)
+    assert found.e == pytest.approx(0.32)
+    errors = [0.2 - 0.32, 0.4 - 0.32, 0.1 - 0.16, 0.3 - 0.16]
+    assert found.rmse == pytest.approx(np.sqrt(np.mean(np.square(errors))))
+
+
+def test_constants_stay_between_0_and_1() -> None:
+    # B = 0.2, Δ = 0.2: 0.4 would need C = 0.2·0.8/(0.2·0.2) = 4
+    found = fit_constants("interpolated", [counts_of([200], [200])], counts_of([400], [0]))
+    assert found.c == pytest.approx(1, abs=1e-12)
+    assert found.rmse == pytest.approx(0.4 - 0.25)
+
+
+def test_constant_that_the_data_do_not_touch_is_nan() -> None:
+    found = fit_constants("interpolated", [counts_of([200], [500])], counts_of([300], [0]))
+    assert found.c == pytest.approx(0.5)
+    assert np.isnan(found.e)
+    nothing = counts_of([200, 100], [0, 0])
+    for method in ("background", "interpolated", "smoothed"):
+        found = fit_constants(method, [nothing], nothing)
+        assert np.isnan([found.c, found.e]).all()
+        assert found.rmse == 0
+
+
+def rmse_of(method: str, tables: list[JudgmentCounts], truth: JudgmentCounts, c: float, e: float) -> float:
+    function = {"interpolated": interpolated, "smoothed": smoothed}.get(method)
+    errors = [
+        (background(t.lower, t.residual, e) if function is None else function(t.lower, t.residual, c, e))
+        - truth.lower
+        for t in tables
+    ]
+    return float(np.sqrt(np.mean(np.square(errors))))
+
+
+@pytest.mark.parametrize("method", ["background", "interpolated", "smoothed"])
+@pytest.mark.parametrize("cutoffs", [[10], [5, 20]])
+def test_fitted_constants_beat_a_grid(
+    method: Literal["background", "interpolated", "smoothed"], cutoffs: list[int]
+) -> None:
+    example = load_example()
+    runs = example.pooled_run_ids
+    truth = judgment_counts(example, runs, cutoffs=cutoffs)
+    tables = [judgment_counts(example.truncate_pool(depth), runs, cutoffs=cutoffs) for depth in (1, 3, 6)]
+    found = fit_constants(method, tables, truth)
+    c, e = np.nan_to_num(found.c), np.nan_to_num(found.e)
+    assert found.rmse == pytest.approx(rmse_of(method, tables, truth, c, e), abs=1e-12)
+    grid = np.linspace(0, 1, 41)
+    grid_c = grid if method != "background" else grid[:1]
+    best = min((rmse_of(method, tables, truth, c, e), c, e) for c in grid_c for e in grid)
+    assert best[0] - 0.01 < found.rmse <= best[0] + 1e-12
+    assert abs(c - best[1]) <= 0.05
+    assert abs(e - best[2]) <= 0.05
+
+
+def test_constants_need_counts_that_match() -> None:
+    counts = counts_of([200, 100], [500, 500])
+    with pytest.raises(InputError, match="counts of the same runs, topics and cutoffs"):
+        fit_constants("background", [], counts)
+    others = [
+        dataclasses.replace(counts, run_ids=("s",)),
+        dataclasses.replace(counts, query_ids=("8", "9")),
+        counts_of([20, 10], [50, 50], cutoff=100),
+        counts_of([200], [500]),
+    ]
+    for other in others:
+        with pytest.raises(InputError, match="counts of the same runs, topics and cutoffs"):
+            fit_constants("background", [counts, other], counts)
+    with pytest.raises(InputError, match="no constants to fit for 'condensed'"):
+        fit_constants("condensed", [counts], counts)  # type: ignore[arg-type]

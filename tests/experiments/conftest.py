@@ -1,0 +1,20 @@
+"""What several tests of experiments share."""
+
+from __future__ import annotations
+
+import pytest
+from left_out import quick_result
+
+from bayespool.collection import Collection
+from bayespool.experiments import LeaveOutResult
+from bayespool.simulation import load_example
+
+
+@pytest.fixture(scope="module")
+def example() -> Collection:
+    return load_example()
+
+
+@pytest.fixture(scope="module")
+def result() -> LeaveOutResult:
+    return quick_result()

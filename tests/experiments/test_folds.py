@@ -1,0 +1,138 @@
+"""Nothing of the truth reaches an estimator."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+from left_out import POINTS, column
+
+from bayespool.collection import UNJUDGED, Collection
+from bayespool.corrections import LowerBound
+from bayespool.estimates import Estimates
+from bayespool.estimators import ESTIMATOR_NAMES
+from bayespool.experiments import leave_out
+from bayespool.experiments.fold_results import run_fold
+from bayespool.experiments.folds import make_folds, seed_of
+from bayespool.experiments.settings import experiment_settings
+from bayespool.posterior import PosteriorEstimator
+from bayespool.settings import LeaveOutSettings
+from bayespool.simulation import load_example
+
+POSTERIORS = [name for name in ESTIMATOR_NAMES if name.startswith("posterior")]
+
+
+def turn(collection: Collection, hidden: np.ndarray) -> Collection:
+    """The collection with the relevance of some documents turned round."""
+    turned = np.where(hidden, np.where(collection.relevance > 0, 0, 1), collection.relevance)
+    return dataclasses.replace(collection, relevance=turned.astype(np.int16))
+
+
+@pytest.mark.parametrize("by", ["organization", "run"])
+def test_estimates_do_not_depend_on_what_is_hidden(by: Any) -> None:
+    """Only the truth and what is computed from it may change when the hidden relevance does."""
+    original = load_example()
+    hidden = original.relevance != original.unpool(organization="coast").relevance
+    assert hidden.sum() > 20
+    turned = turn(original, hidden)
+    known = ["value", "lower", "upper", "std", "bound_lower", "bound_upper", "n_unjudged", "note"]
+    posteriors = POSTERIORS if by == "organization" else ["posterior-combined"]
+    settings = experiment_settings(
+        LeaveOutSettings,
+        "P@10",
+        [*POINTS, *posteriors],
+        by=by,
+        estimand="complete",
+        random_seed=1,
+        settings={"draws": 50},
+    )
+    folds = [f for f in make_folds(original, settings) if f.organization == "coast"]
+    assert len(folds) == {"organization": 1, "run": 3}[by]
+    if by == "run":  # what one run alone brought is less than what its organization did
+        turned = turn(original, original.relevance != original.unpool(folds[0].run_ids).relevance)
+    one, other = (run_fold(collection, folds[0], settings) for collection in (original, turned))
+    assert len(one.rows["value"]) == (len(POINTS) + len(posteriors)) * len(folds[0].run_ids)
+    for name in known:
+        np.testing.assert_array_equal(one.rows[name], other.rows[name], err_msg=name)
+    assert one.rows["truth"] != other.rows["truth"]
+
+
+@dataclass(frozen=True)
+class Spy(LowerBound):
+    """Looks through everything it is handed for the relevance of hidden documents."""
+
+    full: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, dtype=np.int16))
+
+    @property
+    def name(self) -> str:
+        return "spy"
+
+    def estimate(
+        self, collection: Collection, run_ids: Any = None, measures: object = "P@10"
+    ) -> tuple[Estimates, ...]:
+        _ = collection.length, collection.fingerprint, collection.contributors, collection.pooled_run_ids
+        hidden = (self.full >= 0) & (collection.relevance == UNJUDGED)
+        assert hidden.any()
+        assert not np.shares_memory(collection.relevance, self.full)
+        for found in reachable((collection, run_ids, measures)):
+            if isinstance(found, np.ndarray) and found.shape == self.full.shape:
+                is_known = bool((found[hidden] == self.full[hidden]).all())
+                told = is_known and bool((self.full[hidden] > 0).any())
+                assert not told, "the hidden relevance is in reach"
+            assert not (isinstance(found, Collection) and found is not collection), "another collection"
+        assert self.full.tobytes() not in pickle.dumps(collection, protocol=4)
+        return super().estimate(collection, run_ids, measures)
+
+
+def reachable(start: object) -> Iterator[object]:
+    """Everything that hangs on an object: items, attributes, values of cached properties, bases of views."""
+    seen: set[int] = set()
+    stack: list[object] = [start]
+    while stack:
+        thing = stack.pop()
+        if id(thing) in seen or isinstance(thing, str | bytes | int | float | type | None):
+            continue
+        seen.add(id(thing))
+        yield thing
+        if isinstance(thing, dict | MappingProxyType):
+            stack += [*thing.keys(), *thing.values()]
+        elif isinstance(thing, tuple | list | set | frozenset):
+            stack += thing
+        elif isinstance(thing, np.ndarray):
+            stack.append(thing.base)
+        else:
+            stack.append(getattr(thing, "__dict__", None))
+
+
+def test_a_spy_finds_nothing() -> None:
+    collection = load_example()
+    found = leave_out(collection, "P@10", estimators=[Spy(full=collection.relevance.copy())])
+    assert len(found.frame()) == 21
+    reduced = collection.unpool(organization="north")
+    object.__setattr__(reduced, "_memory", collection.relevance)  # and it would find it
+    with pytest.raises(AssertionError, match="in reach"):
+        Spy(full=collection.relevance.copy()).estimate(reduced, ["north-1"], "P@10")
+
+
+def test_seeds_come_from_names() -> None:
+    """A fold is what the estimator makes of the unpooled collection under the seed of the fold's name."""
+    collection = load_example()
+    found = leave_out(collection, "P@10", estimators="posterior-background", draws=100, random_seed=5)
+    reduced = collection.unpool(organization="delta")
+    runs = [run for run in collection.run_ids if run.startswith("delta")]
+    alone = PosteriorEstimator(
+        model="background", draws=100, estimand="pooled", random_seed=seed_of(5, "organization", "delta")
+    ).estimate(reduced, runs, "P@10")[0]
+    values = column(found, "value", "posterior-background")
+    assert [values[run] for run in runs] == alone.value.tolist()
+    lower, upper = alone.interval(0.95)
+    assert [column(found, "lower", "posterior-background")[run] for run in runs] == lower.tolist()
+    assert [column(found, "upper", "posterior-background")[run] for run in runs] == upper.tolist()
+    other = leave_out(collection, "P@10", estimators="posterior-background", draws=100, random_seed=6)
+    assert column(other, "value", "posterior-background") != values

@@ -1,0 +1,221 @@
+"""Leave-out experiments: folds and truth by hand, and the published tool."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from left_out import LEVELS, RANKINGS, column, shapes
+from real import read_real
+from toys import from_rankings, toy_collection
+
+from bayespool.collection import Collection
+from bayespool.corrections import TopicsAdjustment
+from bayespool.errors import InputError
+from bayespool.experiments import leave_out
+from bayespool.simulation import load_example
+
+# --- folds and truth, by hand ------------------------------------------------------------------------------
+
+
+def test_organizations_left_out_of_the_toy() -> None:
+    """North alone brought b c f, p r, and b on topic 3; south h i k, v w, and d on topic 3."""
+    found = leave_out(toy_collection(), "P@3", estimators="lower-bound")
+    assert column(found, "fold") == {"n1": "north", "n2": "north", "s1": "south", "s2": "south"}
+    nine = {"n1": (4, 1, 6), "n2": (4, 1, 6), "s1": (3, 1, 6), "s2": (1, 0, 3)}  # truth, bounds
+    for name, place in {"truth": 0, "bound_lower": 1, "value": 1, "bound_upper": 2}.items():
+        assert column(found, name) == {run: of_run[place] / 9 for run, of_run in nine.items()}, name
+    assert column(found, "n_unjudged") == {"n1": 5, "n2": 5, "s1": 5, "s2": 3}
+    summary = found.summary_frame().iloc[0]
+    assert summary["mae"] == pytest.approx((3 + 3 + 2 + 1) / 36)
+    assert summary["bias"] == pytest.approx(-(3 + 3 + 2 + 1) / 36)
+    # truths 4 4 3 1: the first two fall behind the third, each past one, and share its place with the others
+    assert summary["sre"] == 2 + 2 + 0 + 0
+    # per topic, in thirds: n1 and n2 lack 1, 2, 0; s1 1, 1, 0; s2 1, 0, 0
+    assert summary["topic_rmse"] == pytest.approx(np.sqrt((5 + 5 + 2 + 1) / 9 / 12))
+
+
+def test_runs_left_out_of_the_toy() -> None:
+    """Alone brought: n1 c; n2 f; s1 i, v and w; s2 k."""
+    found = leave_out(toy_collection(), "P@3", estimators="lower-bound", by="run")
+    assert column(found, "fold") == {run: run for run in ("n1", "n2", "s1", "s2")}
+    assert column(found, "organization") == {"n1": "north", "n2": "north", "s1": "south", "s2": "south"}
+    assert column(found, "bound_lower") == {"n1": 3 / 9, "n2": 3 / 9, "s1": 2 / 9, "s2": 1 / 9}
+    assert column(found, "n_unjudged") == {"n1": 1, "n2": 1, "s1": 3, "s2": 1}
+
+
+def test_truth_below_the_pool_depth() -> None:
+    """n2 has c at rank 4, which n1 brought into the pool at rank 3."""
+    kwargs: dict[str, Any] = {"measures": "P@4", "estimators": "lower-bound"}
+    full = leave_out(toy_collection(), truth="full", **kwargs)
+    repooled = leave_out(toy_collection(), **kwargs)
+    assert column(full, "truth")["n2"] == 5 / 12
+    assert column(repooled, "truth")["n2"] == 4 / 12
+    assert column(repooled, "truth")["n1"] == 4 / 12
+    for run, upper in column(repooled, "bound_upper").items():
+        assert column(repooled, "truth")[run] <= upper
+    # what lies below the depth may be relevant in the complete estimand: d and t of n1, c, g and t of n2
+    complete = leave_out(toy_collection(), estimand="complete", **kwargs)
+    assert column(complete, "n_unjudged") == {"n1": 5 + 2, "n2": 5 + 2, "s1": 5 + 1, "s2": 3}
+    assert column(repooled, "n_unjudged") == {"n1": 5, "n2": 5, "s1": 5, "s2": 3}
+    # in truth d, s (n1), t (n2, where c is another one) and e (s1) are unjudged, too
+    assert column(complete, "n_unknown") == {"n1": 2, "n2": 2, "s1": 1, "s2": 0}
+    assert column(repooled, "n_unknown") == dict.fromkeys(("n1", "n2", "s1", "s2"), 0)
+
+
+def test_means_over_the_topics_of_a_run() -> None:
+    """s2 lacks topic 2."""
+    found = leave_out(toy_collection(), "P@3", estimators=["lower-bound", "background"], denominator="run")
+    assert column(found, "truth")["s2"] == 1 / 6
+    assert column(found, "bound_upper")["s2"] == 3 / 6
+    assert column(found, "value")["s2"] == 0
+    assert column(found, "value", "background")["s2"] == pytest.approx(3 / 6 * 0.03)
+    assert column(found, "topic_rmse")["s2"] == pytest.approx(np.sqrt(1 / 9 / 2))
+    assert np.isnan(found.true_scores("P@3")[3]).tolist() == [False, True, False]
+    every = leave_out(toy_collection(), "P@3", estimators=["lower-bound", "background"])
+    pd.testing.assert_frame_equal(
+        found.frame().query("run_id != 's2'"), every.frame().query("run_id != 's2'")
+    )
+
+
+def test_a_pool_made_shallower_first() -> None:
+    """At depth 1 the north alone has b and p on topics 1 and 2; judgments below rank 1 are gone."""
+    found = leave_out(toy_collection(), "P@1", estimators="lower-bound", pool_depth=1)
+    assert column(found, "truth") == {"n1": 1 / 3, "n2": 1 / 3, "s1": 1 / 3, "s2": 1 / 3}
+    # a stays judged through n1 when the south goes, and through s1 when the north goes
+    assert column(found, "bound_lower") == {"n1": 1 / 3, "n2": 0, "s1": 1 / 3, "s2": 0}
+    with pytest.raises(InputError, match="pool depth 4"):
+        leave_out(toy_collection(), "P@1", pool_depth=4)
+
+
+def four_runs() -> Collection:
+    return from_rankings(RANKINGS, LEVELS, pooled_run_ids=("a", "b", "c", "d"), pool_depth=2)
+
+
+def test_the_best_runs_are_reported() -> None:
+    found = leave_out(four_runs(), "P@2", estimators="lower-bound", top=50)
+    assert found.frame()["run_id"].tolist() == ["a", "b"]
+    assert found.frame(reported_only=False)["run_id"].tolist() == ["a", "b", "c", "d"]
+    assert found.summary_frame().loc[0, "n_runs"] == 2
+    # 0.625 of four is rounded half up to three; of equal ones the earlier is taken
+    assert len(leave_out(four_runs(), "P@2", estimators="lower-bound", top=62.5).frame()) == 3
+    assert leave_out(four_runs(), "P@2", estimators="lower-bound", top=25).frame()["run_id"].tolist() == ["a"]
+    with pytest.raises(InputError, match="are none"):
+        leave_out(four_runs(), "P@2", top=5)
+
+
+def test_the_best_are_so_by_the_truth_of_the_table() -> None:
+    """Below the pool depth all judgments say more than the run back in the pool alone."""
+    example = load_example()
+    for truth in ("repooled", "full"):
+        arguments: dict[str, Any] = {"estimators": "lower-bound", "truth": truth, "estimand": "complete"}
+        everyone = leave_out(example, "P@30", **arguments).frame()
+        best = leave_out(example, "P@30", top=75, **arguments).frame()
+        assert best["truth"].min() >= np.sort(everyone["truth"])[-16]
+        assert len(best) == 16
+
+
+def test_a_pool_of_the_best_runs_alone() -> None:
+    """With c and d kept, d's documents are judged; a pool of a, b and c alone does not know them."""
+    collection = four_runs().with_pool(four_runs().pooled, 2)
+    kept = leave_out(collection, "P@2", estimators="lower-bound", top=75, top_pool="kept")
+    assert kept.frame(reported_only=False)["run_id"].tolist() == ["a", "b", "c"]
+    assert kept.n_pooled_runs == {"P@2": 4}
+    # two measures with two choices of runs: each has its own pool
+    runs = {"a": "pq", "b": "rs", "c": "qp", "d": "xs"}
+    levels = {"1": {"p": 1, "q": 0, "r": 0, "s": 1, "x": 1}}
+    collection = from_rankings(
+        {run: {"1": order} for run, order in runs.items()},
+        levels,
+        pooled_run_ids=tuple(runs),
+        pool_depth=2,
+    )
+    found = leave_out(collection, ["P@1", "P@2"], estimators="lower-bound", top=50, top_pool="kept", by="run")
+    frame = found.frame()
+    best = {m: frame[frame["measure"] == m]["run_id"].tolist() for m in ("P@1", "P@2")}
+    assert best == {"P@1": ["a", "d"], "P@2": ["a", "d"]}
+    # without a, nobody but c has p and q, and c is not in this pool
+    assert frame[frame["run_id"] == "a"]["bound_lower"].tolist() == [0, 0]
+    everyone = leave_out(collection, "P@2", estimators="lower-bound", top=50, by="run")
+    assert column(everyone, "bound_lower")["a"] == 1 / 2
+
+
+def test_runs_that_were_not_pooled_are_not_estimated() -> None:
+    assert "u" not in leave_out(toy_collection(), "P@3", estimators="lower-bound").frame()["run_id"].tolist()
+
+
+def test_topics_adjustment_has_an_experiment_of_its_own() -> None:
+    for given in ("topics-adjustment", TopicsAdjustment(common_query_ids=("1",))):
+        with pytest.raises(InputError, match="common-topics is the experiment for it"):
+            leave_out(shapes(), "P@2", estimators=[given])
+
+
+def test_a_collection_is_read_only() -> None:
+    original = shapes()
+    for collection in (original, original.unpool("a"), pickle.loads(pickle.dumps(original))):
+        for name in ("document", "relevance", "pooled", "length"):
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(collection, name)[0] = 0
+
+
+# --- the published tool ------------------------------------------------------------------------------------
+
+
+# Reduced pool and systems adjustment as the published tool of 2020 prints them: MAE, SRE, SRE* by t, τ_b.
+PUBLISHED = {
+    ("trec2-adhoc", "organization", 75): {
+        ("P@10", "reduced"): (0.0085, 32, 0, 0.9133),
+        ("P@100", "reduced"): (0.0293, 122, 10, 0.7322),
+        ("P@100", "adjusted"): (0.0168, 62, 3, 0.7379),
+    },
+    ("trec2011-medical", "run", 100): {
+        ("P@10", "reduced"): (0.0391, 126, 7, 0.8393),
+        ("P@10", "adjusted"): (0.0329, 138, 1, 0.8354),
+        ("P@100", "reduced"): (0.0039, 40, 0, 0.9662),
+        ("P@100", "adjusted"): (0.0033, 35, 0, 0.9626),
+    },
+    ("trec2011-medical", "organization", 75): {
+        ("P@10", "reduced"): (0.0700, 223, 10, 0.6958),
+        ("P@10", "adjusted"): (0.0391, 121, 1, 0.6958),
+        ("P@100", "reduced"): (0.0067, 90, 0, 0.8649),
+        ("P@100", "adjusted"): (0.0037, 64, 0, 0.8749),
+    },
+    ("trec2011-medical", "run", 75): {
+        ("P@10", "reduced"): (0.0447, 106, 6, 0.7223),
+        ("P@10", "adjusted"): (0.0412, 141, 0, 0.7124),
+    },
+}
+
+
+@pytest.mark.parametrize(("name", "by", "top"), PUBLISHED)
+def test_the_published_tool_is_reproduced(collections: Path, name: str, by: Any, top: float) -> None:
+    collection = read_real(collections / name)
+    found = leave_out(
+        collection,
+        ["P@10", "P@100"],
+        estimators={
+            "reduced": "lower-bound",
+            "adjusted": "systems-adjustment(substitute=False, within_bounds=False)",
+        },
+        by=by,
+        top=top,
+        top_pool="kept",
+        pool_depth=collection.pool_depth,
+        estimand="complete",
+        denominator="run",
+        test="paired-t",
+    )
+    summary = found.summary_frame().set_index(["measure", "estimator"])
+    for key, expected in PUBLISHED[name, by, top].items():
+        row = summary.loc[key]
+        ours = (round(row["mae"], 4), row["sre"], row["sre_star"], round(row["kendall_tau_b"], 4))
+        assert ours == expected, key
+
+
+def test_a_prior_that_no_estimator_has_is_refused() -> None:
+    with pytest.raises(InputError, match="no estimator asked for has a prior 'zzz'"):
+        leave_out(load_example(), "P@10", estimators=["posterior-ratio"], priors={"zzz": "Normal(0, 1)"})

@@ -1,0 +1,78 @@
+"""Workers give what one process gives."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import signal
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from left_out import QUICK, tables
+from toys import toy_collection
+
+from bayespool.collection import Collection
+from bayespool.errors import WorkerError
+from bayespool.experiments import LeaveOutResult, leave_out
+from bayespool.experiments.parallel import completed
+from bayespool.simulation import SimulationSettings, load_example, simulate
+
+
+def test_two_processes_give_the_same_bytes(result: LeaveOutResult) -> None:
+    done: list[tuple[int, int]] = []
+    found = leave_out(load_example(), n_jobs=2, progress=lambda n, total: done.append((n, total)), **QUICK)
+    assert tables(found) == tables(result)
+    assert done == [(n, 8) for n in range(9)]
+
+
+@pytest.mark.filterwarnings("default")  # of Dask's own
+def test_a_dask_cluster_gives_the_same_bytes(result: LeaveOutResult, tmp_path: Path) -> None:
+    import joblib
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            local_directory=str(tmp_path),
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        with joblib.parallel_config(backend="dask"):
+            found = leave_out(load_example(), **QUICK)
+        worked = client.run(lambda: "bayespool.experiments.fold_results" in sys.modules)
+    assert len(worked) == 2
+    assert all(worked.values()), "a worker had nothing to do"
+    assert tables(found) == tables(result)
+
+
+def hash_of(collection: Collection, task: str) -> tuple[str, str, int, bool]:
+    memory: object = collection.document
+    while isinstance(memory, np.ndarray):
+        memory = memory.base
+    return task, collection.fingerprint, os.getpid(), isinstance(memory, mmap.mmap)
+
+
+def test_the_collection_arrives_whole_and_once() -> None:
+    settings = SimulationSettings(n_topics=40, n_organizations=14, n_candidates=400, run_depth=300)
+    collection = simulate(settings, random_seed=1).collection
+    assert collection.document.nbytes > 1e6
+    found = list(completed(hash_of, collection, ["x", "y", "z"], n_jobs=2))
+    assert sorted(task for task, *_ in found) == ["x", "y", "z"]
+    assert {fingerprint for _, fingerprint, *_ in found} == {collection.fingerprint}
+    assert os.getpid() not in {pid for *_, pid, _ in found}
+    assert all(mapped for *_, mapped in found), "a large array was sent with every task"
+    assert list(completed(hash_of, collection, [], n_jobs=2)) == []
+
+
+def test_a_dead_worker_has_an_error_of_its_own() -> None:
+    with pytest.raises(WorkerError, match="a worker process died"):
+        list(completed(die, toy_collection(), [1, 2], n_jobs=2))
+
+
+def die(collection: Collection, task: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,320 @@
+"""Pools of few organizations: the bias of each, by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from drawn_pools import LOST, Spy, kinds_of, toy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from real import read_real
+
+from bayespool.collection import Collection, DepthPool
+from bayespool.errors import InputError, PoolWarning
+from bayespool.estimates import Estimates
+from bayespool.experiments import leave_out, leave_types_out, vary_pool_width
+from bayespool.experiments.pool_width import _score_outside
+from bayespool.experiments.resampling import contributors, draw_pools, whole_pool
+from bayespool.simulation import load_example
+
+TRUTH = {"a": 0.75, "b": 0.5, "c": 0.75}
+
+
+# Pool width
+
+
+@pytest.mark.parametrize("by", ["run", "organization"])
+def test_bias_of_every_pool_of_the_toy(by: str) -> None:
+    result = vary_pool_width(
+        toy(),
+        "P@2",
+        estimators="lower-bound",
+        widths=[2, 1],
+        n_samples=30,
+        n_targets=2,
+        by=by,  # type: ignore[arg-type]
+    )
+    pools = draw_pools(toy(), result.settings, 2, "pool width")
+    rows = {(r.pool_width, r.sample, r.run_id): r for r in result.frame().itertuples()}
+    met = set()
+    for pool in pools:
+        drawn = "".join(pool.pool_run_ids)
+        assert len(drawn) == pool.width
+        assert len(pool.target_run_ids) == 3 - pool.width
+        for run in pool.target_run_ids:
+            row = rows.pop((pool.width, pool.sample, run))
+            assert row.truth == TRUTH[run]
+            assert row.error == -sum(LOST[drawn, run]) / 2
+            assert row.n_pool_runs == pool.width
+            assert row.topic_rmse == pytest.approx(np.sqrt(np.mean(np.square(LOST[drawn, run]))))
+            met.add((drawn, run))
+    assert not rows
+    assert met == set(LOST)  # 60 draws miss one of nine with a chance of 1 in 10^4; the seed is fixed
+
+
+def test_summary_of_the_toy_is_worked_out_from_its_rows() -> None:
+    result = vary_pool_width(toy(), "P@2", estimators="lower-bound", widths=[1], n_samples=4, n_targets=2)
+    pools = draw_pools(toy(), result.settings, 2, "pool width")
+    errors = [[-sum(LOST["".join(p.pool_run_ids), run]) / 2 for run in p.target_run_ids] for p in pools]
+    (row,) = result.summary_frame().to_dict("records")
+    flat = np.ravel(errors)
+    assert row["n_scored"] == 8
+    assert row["bias"] == pytest.approx(flat.mean())
+    assert row["mae"] == pytest.approx(-flat.mean())
+    assert row["rmse"] == pytest.approx(np.sqrt((flat**2).mean()))
+    assert row["bias_se"] == pytest.approx(np.std(np.mean(errors, axis=1), ddof=1) / 2)
+    assert [row["quartile_1"], row["median"], row["quartile_3"]] == pytest.approx(
+        np.quantile(flat, [0.25, 0.5, 0.75]).tolist()
+    )
+    assert np.isnan(row["coverage"])
+    assert result.n_contributors == 3
+
+
+@pytest.mark.parametrize("by", ["run", "organization"])
+def test_widest_pool_is_leaving_one_out(example: Collection, by: str) -> None:
+    """With all contributors but one in the pool, each run's estimate is that of the leave-out experiment."""
+    estimators = ["lower-bound", "condensed-list", "systems-adjustment"]
+    measures = ["P@5", "P(rel=2)@10"]
+    left = leave_out(example, measures, estimators=estimators, by=by)  # type: ignore[arg-type]
+    n_units = len(contributors(whole_pool(example, "pooled", None), by))  # type: ignore[arg-type]
+    result = vary_pool_width(
+        example,
+        measures,
+        estimators=estimators,
+        widths=[n_units - 1],
+        n_samples=25,
+        n_targets=9,
+        by=by,  # type: ignore[arg-type]
+    )
+    keys = ["measure", "estimator", "run_id"]
+    found = result.frame()
+    merged = found.merge(left.frame(), on=keys, suffixes=("", "_left"), validate="many_to_one")
+    assert len(merged) == len(found)
+    assert found["run_id"].nunique() > 10
+    for name in ("truth", "value", "organization"):
+        assert (merged[name] == merged[f"{name}_left"]).all()
+
+
+@pytest.mark.parametrize(
+    "estimator", ["lower-bound", "condensed-list", "systems-adjustment", "anti-precision"]
+)
+def test_pool_that_holds_everything_has_no_bias(example: Collection, estimator: str) -> None:
+    """Every run has a twin in the pool, so that nothing of it is unjudged."""
+    twins = dataclasses.replace(
+        example,
+        run_ids=(*example.run_ids, *(f"{run}-twin" for run in example.run_ids)),
+        document=np.concatenate([example.document, example.document]),
+        organization=np.concatenate([example.organization, example.organization]),
+        pooled=np.concatenate([example.pooled, example.pooled]),
+        pooling=DepthPool.even(example.pool_depth, 2 * len(example.run_ids)),
+    )
+    n_runs = int(twins.pooled.sum())
+    result = vary_pool_width(twins, estimators=estimator, widths=[n_runs - 1], n_samples=12)
+    assert (result.frame()["unjudged"] == 0).all()
+    assert (result.frame()["error"] == 0).all()
+
+
+def test_bias_shrinks_with_the_width(example: Collection) -> None:
+    result = vary_pool_width(example, estimators="lower-bound", widths=[1, 3, 8, 16], n_samples=40)
+    summary = result.summary_frame()
+    assert (np.diff(summary["bias"]) > 0).all()
+    assert (np.diff(summary["unjudged"]) < 0).all()
+    assert (result.frame()["error"] <= 0).all()
+
+
+@given(seed=st.integers(0, 10_000), width=st.integers(1, 7), by=st.sampled_from(["run", "organization"]))
+@settings(max_examples=15, deadline=None)
+def test_nothing_but_the_drawn_pool_is_judged(seed: int, width: int, by: str) -> None:
+    seen: list[Collection] = []
+    example = load_example()
+    result = vary_pool_width(
+        example,
+        estimators={"spy": Spy(seen)},
+        widths=[width],
+        n_samples=2,
+        n_targets=3,
+        by=by,  # type: ignore[arg-type]
+        pool_depth=10,
+        random_seed=seed,
+    )
+    for pool, given_ in zip(draw_pools(example, result.settings, 3, "pool width"), seen, strict=True):
+        inside = example.pool(example.run_index(pool.pool_run_ids))
+        assert np.array_equal(given_.relevance >= 0, inside & (example.relevance >= 0))
+        assert given_.pooled_run_ids == pool.pool_run_ids
+        assert not set(pool.pool_run_ids) & set(pool.target_run_ids)
+        organization = dict(zip(example.run_ids, example.organization, strict=True))
+        if by == "organization":
+            of_pool = {organization[run] for run in pool.pool_run_ids}
+            assert len(of_pool) == width
+            assert not of_pool & {organization[run] for run in pool.target_run_ids}
+
+
+def test_hidden_relevance_reaches_no_estimate(example: Collection) -> None:
+    """Turn round the relevance of all that the drawn pool does not hold: truths move, estimates do not."""
+    estimators = [
+        "lower-bound",
+        "condensed-list",
+        "systems-adjustment",
+        "anti-precision",
+        "posterior-background",
+    ]
+    result = vary_pool_width(example, estimators=estimators, widths=[6], n_samples=3, draws=40)
+    for pool in draw_pools(example, result.settings, 1, "pool width"):
+        hidden = ~example.pool(example.run_index(pool.pool_run_ids)) & (example.relevance >= 0)
+        turned = np.where(hidden, 1 - np.minimum(example.relevance, 1), example.relevance).astype(np.int16)
+        other = dataclasses.replace(example, relevance=turned)
+        one, two = (_score_outside(c, pool, result.settings)[0] for c in (example, other))
+        assert one["value"] == two["value"]
+        assert [x for x in one["lower"] if x == x] == [x for x in two["lower"] if x == x]
+        assert one["truth"] != two["truth"]
+
+
+def test_posterior_is_graded_by_its_intervals(example: Collection) -> None:
+    result = vary_pool_width(
+        example, estimators=["lower-bound", "posterior-background"], widths=[5], n_samples=6, n_targets=4,
+        draws=100, ci_prob=0.8,
+    )  # fmt: skip
+    rows, summary = result.frame(), result.summary_frame().set_index("estimator")
+    posterior = rows[rows["estimator"] == "posterior-background"]
+    assert (posterior["lower"] <= posterior["value"]).all()
+    assert (posterior["value"] <= posterior["upper"]).all()
+    inside = [lo <= t <= hi for lo, t, hi in posterior[["lower", "truth", "upper"]].itertuples(index=False)]
+    assert summary.loc["posterior-background", "coverage"] == pytest.approx(np.mean(inside))
+    width = (posterior["upper"] - posterior["lower"]).mean()
+    assert summary.loc["posterior-background", "interval_width"] == pytest.approx(width)
+    assert summary.loc["posterior-background", "ci_prob"] == 0.8
+    assert np.isnan(summary.loc["lower-bound", "coverage"])
+
+
+def test_same_seed_same_pools_whatever_is_estimated_and_how_many_processes(example: Collection) -> None:
+    asked = {"widths": [3, 9], "n_samples": 8}
+    one = vary_pool_width(example, estimators=["lower-bound"], **asked)  # type: ignore[arg-type]
+    two = vary_pool_width(
+        example,
+        estimators=["condensed-list", "lower-bound"],
+        n_jobs=2,
+        **asked,  # type: ignore[arg-type]
+    ).frame()
+    two = two[two["estimator"] == "lower-bound"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(one.frame(), two, check_exact=True)
+    other = vary_pool_width(example, estimators=["lower-bound"], random_seed=2, **asked)  # type: ignore[arg-type]
+    assert list(other.frame()["run_id"]) != list(one.frame()["run_id"])
+
+
+def test_all_runs_take_part_with_what_is_unjudged_not_relevant(example: Collection) -> None:
+    whole = whole_pool(example, "all", 5)
+    assert whole.pooled.all()
+    assert whole.pool_depth == 5
+    pool = whole.pool()
+    assert np.array_equal(whole.relevance[pool], np.maximum(example.relevance[pool], 0))
+    assert (whole.relevance[~pool] < 0).all()
+    assert (example.relevance[pool] < 0).any()
+    result = vary_pool_width(example, "P@5", estimators="lower-bound", widths=[4], n_samples=60, runs="all")
+    rows = result.frame()
+    assert "new-a" in set(rows["run_id"])
+    assert (rows["n_unknown"] == 0).all()
+    assert result.n_contributors == len(example.run_ids) == 23
+    pooled = vary_pool_width(example, "P@5", estimators="lower-bound", widths=[4], n_samples=60)
+    assert "new-a" not in set(pooled.frame()["run_id"])
+
+
+def test_types_of_pool_and_of_what_is_scored(example: Collection) -> None:
+    kinds = kinds_of(example)
+    result = vary_pool_width(
+        example, estimators="lower-bound", widths=[3], n_samples=30, n_targets=2, run_types=kinds,
+        pool_type="automatic", target_type="manual",
+    )  # fmt: skip
+    assert {kinds[run] for run in result.frame()["run_id"]} == {"manual"}
+    for pool in draw_pools(example, result.settings, 2, "pool width"):
+        assert {kinds[run] for run in pool.pool_run_ids} == {"automatic"}
+    assert result.n_contributors == sum(kinds[run] == "automatic" for run in example.pooled_run_ids)
+
+
+def test_progress_counts_the_pools(example: Collection) -> None:
+    told: list[tuple[int, int]] = []
+    vary_pool_width(
+        example, estimators="lower-bound", widths=[2, 3], n_samples=2, progress=lambda *x: told.append(x)
+    )
+    assert told == [(done, 4) for done in range(5)]
+
+
+@dataclass(frozen=True)
+class Warner(Spy):
+    """Warns wherever the pool has more than one run, and says how many judgments there are."""
+
+    def estimate(
+        self, collection: Collection, run_ids: str | Iterable[str] | None, measures: object
+    ) -> tuple[Estimates, ...]:
+        if collection.pooled.sum() > 1:
+            warnings.warn(f"{(collection.relevance >= 0).sum()} judgments", PoolWarning, stacklevel=2)
+        return super().estimate(collection, run_ids, measures)
+
+
+def test_warnings_of_many_pools_are_given_once(example: Collection) -> None:
+    with pytest.warns(PoolWarning) as caught:
+        vary_pool_width(example, estimators={"warner": Warner([])}, widths=[1, 2], n_samples=3)
+    (message,) = {str(w.message) for w in caught}
+    assert re.fullmatch(r"in 3 of 6 pools: \d+ judgments and the like", message)
+
+
+def test_warnings_of_types_are_given_once(example: Collection) -> None:
+    kinds = {run: "odd" if run.startswith("north") else "usual" for run in example.pooled_run_ids}
+    with pytest.warns(PoolWarning) as caught:
+        leave_types_out(example, run_types=kinds, estimators={"warner": Warner([])})
+    (message,) = {str(w.message) for w in caught}
+    assert re.fullmatch(r"in 2 of 2 types: \d+ judgments and the like", message)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"widths": [21]}, "21 runs make no pool of width 21"),
+        ({"widths": [0]}, "widths cannot be 0"),
+        ({"widths": []}, "widths cannot be empty"),
+        ({"measures": "P@11"}, "P@11 looks deeper than the pools"),
+        ({"pool_depth": 5}, "P@10 looks deeper than the pools, which are judged to depth 5"),
+        ({"pool_depth": 11}, "pool depth 11"),
+        ({"n_samples": 0}, "n_samples cannot be 0"),
+        ({"n_targets": 0}, "n_targets cannot be 0"),
+        ({"by": "team"}, "by cannot be 'team'"),
+        ({"runs": "some"}, "runs cannot be 'some'"),
+        ({"pool_type": "manual"}, "no run has the pool type 'manual'"),
+        ({"target_type": "manual"}, "no run has the target type 'manual'"),
+        ({"run_types": {"x": "manual"}}, "21 runs of the pool have no type"),
+        ({"estimators": "oracle"}, "no estimator 'oracle'"),
+        ({"colour": "blue"}, "the experiment has .*n_targets"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(example: Collection, asked: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        vary_pool_width(example, **asked)  # type: ignore[arg-type]
+
+
+def test_pools_need_a_pool(example: Collection) -> None:
+    with pytest.raises(InputError, match="no pooled run to draw pools from"):
+        vary_pool_width(dataclasses.replace(example, pooled=np.zeros_like(example.pooled)))
+
+
+# Real collections
+
+
+def test_pools_of_trec_8_are_as_biased_as_the_paper_says(collections: Path) -> None:
+    """§2.2: assumed irrelevance has more bias than condensed lists for narrow pools, less for wide ones."""
+    result = vary_pool_width(
+        read_real(collections / "trec8-adhoc"), estimators=["lower-bound", "condensed-list"], runs="all",
+        pool_depth=10, n_samples=30, n_targets=5,
+    )  # fmt: skip
+    bias = result.summary_frame().pivot(index="pool_width", columns="estimator", values="bias")
+    assert bias.index.tolist() == [2, 4, 10, 20, 40]
+    assert (np.diff(bias["lower-bound"]) > 0).all()
+    assert (bias["condensed-list"] > 0).all()
+    assert -bias["lower-bound"][2] > 3 * bias["condensed-list"][2]
+    assert -bias["lower-bound"][40] < bias["condensed-list"][40]

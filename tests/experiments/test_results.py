@@ -1,0 +1,220 @@
+"""Tables of leave-out experiments."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pickle
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from left_out import LEVELS, POINTS, RANKINGS, column, shapes, tables
+from rich.console import Console
+from toys import from_rankings, toy_collection
+
+from bayespool.corrections import Background, LowerBound
+from bayespool.counts import judgment_counts
+from bayespool.errors import InputError
+from bayespool.estimates import Estimates
+from bayespool.experiments import ALL_ESTIMATORS, LeaveOutResult, central_share, kendall_tau_b, leave_out
+from bayespool.posterior import PosteriorEstimator
+from bayespool.report import print_leave_out
+from bayespool.simulation import SimulationSettings, load_example, simulate
+
+
+def test_rows_of_the_example(result: LeaveOutResult) -> None:
+    frame = result.frame(reported_only=False)
+    assert len(frame) == 2 * len(ALL_ESTIMATORS) * 21
+    assert frame["estimator"].drop_duplicates().tolist() == [*POINTS, "posterior-background"]
+    assert frame["run_id"].drop_duplicates().tolist() == list(load_example().pooled_run_ids)
+    assert frame["reported"].sum() == len(result.frame()) == 2 * len(ALL_ESTIMATORS) * 16
+    posterior = frame["estimator"] == "posterior-background"
+    intervals = ["lower", "upper", "ci_prob", "std", "covered_50", "covered_80", "covered_95"]
+    intervals += ["pit", "pit_lower", "pit_upper", "crps"]
+    assert frame.loc[~posterior, intervals].isna().all(axis=None)
+    assert frame.loc[posterior, intervals].notna().all(axis=None)
+    assert (frame["bound_lower"] <= frame["truth"]).all()
+    assert (frame["truth"] <= frame["bound_upper"]).all()
+    assert (frame.loc[posterior, "lower"] >= frame.loc[posterior, "bound_lower"]).all()
+    assert (frame.loc[posterior, "upper"] <= frame.loc[posterior, "bound_upper"]).all()
+    inside = (frame["lower"] <= frame["truth"]) & (frame["truth"] <= frame["upper"])
+    assert (frame.loc[posterior, "covered_95"] == inside[posterior]).all()
+    as_it_stands = frame[frame["estimator"] == "lower-bound"]
+    assert (as_it_stands["value"] == as_it_stands["bound_lower"]).all()
+
+
+def test_summary_is_over_the_reported_runs(result: LeaveOutResult) -> None:
+    summary = result.summary_frame().set_index(["measure", "estimator"])
+    for key, rows in result.frame().groupby(["measure", "estimator"]):
+        row, error = summary.loc[key], rows["value"] - rows["truth"]
+        assert row["n_runs"] == len(rows) == 16
+        assert row["mae"] == pytest.approx(error.abs().mean())
+        assert row["rmse"] == pytest.approx(np.sqrt((error**2).mean()))
+        assert row["bias"] == pytest.approx(error.mean())
+        assert row["topic_rmse"] == pytest.approx(np.sqrt((rows["topic_rmse"] ** 2).mean()))
+        assert row["kendall_tau_b"] == kendall_tau_b(rows["truth"], rows["value"])
+        if key[1] == "posterior-background":
+            assert row["coverage_80"] == rows["covered_80"].astype(float).mean()
+            ends = rows[["pit_lower", "pit_upper"]]
+            assert row["pit_50"] == central_share(ends["pit_lower"], ends["pit_upper"], 0.5)
+            assert (ends["pit_lower"] <= rows["pit"]).all()
+            assert (rows["pit"] <= ends["pit_upper"]).all()
+            assert row["width"] == pytest.approx((rows["upper"] - rows["lower"]).mean())
+            assert row["crps"] == pytest.approx(rows["crps"].mean())
+        else:
+            assert row[["coverage_50", "pit_95", "width", "ci_prob", "crps"]].isna().all()
+
+
+def test_topic_errors_are_those_of_the_estimates() -> None:
+    collection = load_example()
+    found = leave_out(collection, "P@5", estimators="background")
+    reduced = collection.unpool(organization="east")
+    runs = [run for run in collection.run_ids if run.startswith("east")]
+    truth = judgment_counts(collection, runs, cutoffs=5).lower[:, :, 0]
+    error = Background().estimate(reduced, runs, "P@5")[0].per_topic - truth
+    expected = np.sqrt((error**2).mean(axis=1))
+    assert [column(found, "topic_rmse", "background")[run] for run in runs] == pytest.approx(
+        expected.tolist()
+    )
+
+
+def test_nothing_unjudged_is_left_out_of_calibration() -> None:
+    """c's documents are all brought by others, too."""
+    rankings = {"a": {"1": "pq"}, "b": {"1": "rs"}, "c": {"1": "pr"}, "d": {"1": "qs"}, "e": {"1": "tu"}}
+    levels = {"1": {"p": 1, "q": 1, "r": 0, "s": 0, "t": 1, "u": 0}}
+    collection = from_rankings(rankings, levels, pooled_run_ids=tuple(rankings), pool_depth=2)
+    found = leave_out(collection, "P@2", estimators="posterior-background", draws=50)
+    row = found.frame().set_index("run_id").loc["c"]
+    assert (row["n_unjudged"], row["value"], row["lower"], row["upper"], row["crps"]) == (0, 0.5, 0.5, 0.5, 0)
+    assert pd.isna(row[["pit", "covered_50", "covered_95"]]).all()
+    assert found.summary_frame().loc[0, "n_open"] == 1  # e; the others' documents stand twice each
+    assert found.summary_frame().loc[0, "coverage_95"] in (0, 1)
+
+
+def test_significance_of_the_truth(result: LeaveOutResult) -> None:
+    """SRE* against its definition, with SciPy's t test on the true scores."""
+    from scipy.stats import ttest_rel
+
+    found = leave_out(load_example(), "P@10", estimators=POINTS, test="paired-t")
+    scores = found.true_scores("P@10")
+    np.testing.assert_array_equal(
+        scores, judgment_counts(load_example(), load_example().pooled_run_ids, cutoffs=10).lower[:, :, 0]
+    )
+    p = np.array([[ttest_rel(a, b).pvalue if a is not b else 1 for b in scores] for a in scores])
+    np.testing.assert_array_equal(found.significant("P@10"), p < 0.05)
+    for label in POINTS:
+        rows = found.frame()
+        rows = rows[rows["estimator"] == label]
+        t, e = rows["truth"].to_numpy(), rows["value"].to_numpy()
+        passed = [
+            [(t[u] < t[v] <= e[u] or e[u] < t[v] <= t[u]) and p[u, v] < 0.05 for v in range(len(t)) if v != u]
+            for u in range(len(t))
+        ]
+        starred = found.summary_frame().set_index("estimator").loc[label, "sre_star"]
+        assert starred == np.sum(passed)
+    assert found.summary_frame()["sre_star"].sum() > 0
+    assert not result.significant("P@5").all()  # Tukey's
+
+
+def test_significance_where_a_run_lacks_topics() -> None:
+    """The paired t test takes the topics that both runs have, Tukey's those that all have."""
+    from scipy.stats import ttest_rel
+
+    collection = simulate(
+        SimulationSettings(n_topics=8, n_organizations=4, max_runs=1), random_seed=3
+    ).collection
+    document = collection.document.copy()
+    document[collection.run_index("north-1"), :3] = -1
+    collection = dataclasses.replace(collection, document=document)
+    found = leave_out(collection, "P@10", estimators="lower-bound", denominator="run", test="paired-t")
+    scores = found.true_scores("P@10")
+    assert np.isnan(scores[1]).sum() == 3
+    expected = ttest_rel(scores[1, 3:], scores[2, 3:]).pvalue < 0.05
+    assert found.significant("P@10")[1, 2] == found.significant("P@10")[2, 1] == expected
+    assert found.significant("P@10")[0, 2] == (ttest_rel(scores[0], scores[2]).pvalue < 0.05)
+    tukey = leave_out(collection, "P@10", estimators="lower-bound", denominator="run")
+    others = dataclasses.replace(tukey, scores_in_truth={k: v[3:] for k, v in tukey.scores_in_truth.items()})
+    np.testing.assert_array_equal(tukey.significant("P@10"), others.significant("P@10"))
+    assert tukey.reliability("P@10").n_topics == 5
+    assert "SRE* and reliability are over the 5 of 8 topics that all these runs have" in printed(tukey)
+    assert "note: reliability is over the 5 of 8 topics" in printed(found)
+
+
+def test_no_test_is_not_a_test_without_findings() -> None:
+    """SRE* of one topic is unknown, not 0; and so is reliability."""
+    one_topic = leave_out(shapes(), "P@2", estimators="lower-bound")
+    assert one_topic.summary_frame()["sre"].iloc[0] == 0
+    assert np.isnan(one_topic.summary_frame()["sre_star"].iloc[0])
+    assert one_topic.reliability_frame().columns.tolist()[:3] == ["measure", "n_runs", "n_topics"]
+    assert len(one_topic.reliability_frame()) == 0
+    assert "reliability of the true scores: – (it needs two runs and two topics" in printed(one_topic)
+    paired = leave_out(shapes(), "P@2", estimators="lower-bound", test="paired-t")
+    assert np.isnan(paired.summary_frame()["sre_star"].iloc[0])
+    for test in ("tukey-hsd", "paired-t"):
+        one_run = leave_out(load_example(), "P@10", estimators="lower-bound", top=5, test=test)
+        assert one_run.summary_frame()["n_runs"].tolist() == [1]
+        assert np.isnan(one_run.summary_frame()["sre_star"].iloc[0])
+
+
+def test_a_truth_that_the_estimand_cannot_reach_is_noted() -> None:
+    example = load_example()
+    full = leave_out(example, "P@30", estimators="lower-bound", pool_depth=3, truth="full")
+    rows = full.frame()
+    above = int((rows["truth"] > rows["bound_upper"]).sum())
+    assert above > 0
+    assert f"the truth of {above} runs is above their upper bound" in printed(full)
+    assert "upper bound" not in printed(leave_out(example, "P@30", estimators="lower-bound", pool_depth=3))
+
+
+def test_runs_without_organizations_are_called_runs() -> None:
+    alone = from_rankings(RANKINGS, LEVELS, pooled_run_ids=("a", "b", "c", "d"), pool_depth=2)
+    text = printed(leave_out(alone, "P@2", estimators="lower-bound"))
+    assert text.startswith("each run, of an organization of its own, left out in turn")
+    assert printed(leave_out(shapes(), "P@2", estimators="lower-bound")).startswith("each organization left")
+
+
+def printed(result: LeaveOutResult) -> str:
+    console = Console(width=200, record=True, file=open(os.devnull, "w"))  # noqa: SIM115 - closed below
+    print_leave_out(result, console)
+    console.file.close()
+    return console.export_text()
+
+
+def test_reliability_of_the_truth(result: LeaveOutResult) -> None:
+    frame = result.reliability_frame().set_index("measure")
+    assert frame.loc["P@5", "n_runs"] == 16
+    assert frame.loc["P@5", "n_topics"] == 20
+    assert frame.loc["P@10", "generalizability"] == result.reliability("P@10").generalizability
+    assert 0 < frame.loc["P@10", "dependability"] < frame.loc["P@10", "generalizability"] < 1
+    with pytest.raises(InputError, match="has no P@20"):
+        result.reliability("P@20")
+
+
+@dataclass(frozen=True)
+class Blind(LowerBound):
+    @property
+    def name(self) -> str:
+        return "blind"
+
+    def estimate(self, *arguments: Any) -> tuple[Estimates, ...]:
+        return tuple(
+            dataclasses.replace(e, method="blind", value=np.full_like(e.value, np.nan))
+            for e in super().estimate(*arguments)
+        )
+
+
+def test_an_estimator_without_an_answer_has_no_error() -> None:
+    found = leave_out(toy_collection(), "P@3", estimators=["lower-bound", Blind()])
+    row = found.summary_frame().set_index("estimator").loc["blind"]
+    assert row[["mae", "rmse", "bias", "sre", "sre_star", "kendall_tau_b"]].isna().all()
+
+
+def test_a_result_can_be_pickled(result: LeaveOutResult) -> None:
+    again = pickle.loads(pickle.dumps(result))
+    assert tables(again) == tables(result)
+    assert again.settings == result.settings
+    estimator = PosteriorEstimator(model="ratio", priors={"mu": "Normal(-2, 1)"}, draws=7)
+    assert pickle.loads(pickle.dumps(estimator)) == estimator

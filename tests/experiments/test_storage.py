@@ -1,0 +1,179 @@
+"""Stored folds are used again by the same experiment alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from left_out import QUICK, stored, tables
+from toys import toy_collection
+
+from bayespool.corrections import Background
+from bayespool.errors import ExperimentChangedWarning, InputError, InputWarning, OutputError
+from bayespool.experiments import LeaveOutResult, leave_out
+from bayespool.simulation import load_example
+
+HERE = Path(__file__).parents[1]
+
+
+def test_stored_folds_are_used_again(result: LeaveOutResult, tmp_path: Path) -> None:
+    arguments: dict[str, Any] = QUICK | {"folder": tmp_path}
+    first = leave_out(load_example(), **arguments)
+    assert tables(first) == tables(result)
+    before = stored(tmp_path)
+    assert len(before) == 8
+    done: list[int] = []
+    again = leave_out(load_example(), progress=lambda n, _: done.append(n), **arguments)
+    assert tables(again) == tables(result)
+    assert stored(tmp_path) == before
+    assert done == [8]
+    # which runs are reported, and by which test, is no matter of the folds
+    leave_out(load_example(), **arguments | {"top": 100, "test": "paired-t"})
+    assert stored(tmp_path) == before
+
+
+def test_setting_that_cannot_be_stored_is_named_before_any_work(tmp_path: Path) -> None:
+    def arguments(constant: Any) -> dict[str, Any]:
+        return QUICK | {"estimators": {"mine": Background(e=constant)}}
+
+    with pytest.raises(InputError, match=r"Fraction\(1, 2\) is neither text nor.*leave the folder out"):
+        leave_out(load_example(), folder=tmp_path / "new", **arguments(Fraction(1, 2)))
+    assert not (tmp_path / "new").exists()
+    leave_out(load_example(), folder=tmp_path / "new", **arguments(np.float32(0.5)))
+    before = stored(tmp_path / "new")
+    leave_out(load_example(), folder=tmp_path / "new", **arguments(0.5))  # the same number
+    assert stored(tmp_path / "new") == before
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"measures": "P@2"}, "measures"),
+        ({"estimators": "background(e=0.2)"}, "estimators"),
+        ({"truth": "full"}, "truth"),
+        ({"random_seed": 2}, "random_seed"),
+        ({"top": 75, "top_pool": "kept"}, "top, top_pool"),
+        ({"collection": True}, "collection"),
+    ],
+)
+def test_another_experiment_starts_afresh(change: dict[str, Any], what: str, tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"measures": "P@3", "estimators": "background", "folder": tmp_path}
+    leave_out(toy_collection(), **arguments)
+    before = stored(tmp_path)
+    (tmp_path / "folds" / "mine.parquet").write_bytes(b"not a fold")
+    changed = change.copy()
+    other = toy_collection(more={"1": {"l": 1}}) if changed.pop("collection", False) else toy_collection()
+    with pytest.warns(ExperimentChangedWarning, match=f"differs in {what}") as caught:
+        found = leave_out(other, **{**arguments, **changed})
+    assert len(caught) == 1
+    expected = leave_out(other, **{**arguments, **changed, "folder": None})
+    assert tables(found) == tables(expected)
+    left = stored(tmp_path)
+    assert left.pop("mine.parquet")  # only folds are removed
+    assert all(before.get(name) != written for name, written in left.items())
+
+
+def test_a_fold_that_cannot_be_read_is_worked_out_again(tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"measures": "P@3", "estimators": "background", "folder": tmp_path}
+    expected = tables(leave_out(toy_collection(), **arguments))
+    first, second = sorted((tmp_path / "folds").iterdir())
+    first.write_bytes(first.read_bytes()[:-20])
+    kept = second.stat().st_mtime_ns
+    with pytest.warns(ExperimentChangedWarning, match="1 file of finished work cannot be read"):
+        assert tables(leave_out(toy_collection(), **arguments)) == expected
+    assert second.stat().st_mtime_ns == kept
+
+
+def test_a_relevance_that_nobody_gave_is_told(tmp_path: Path) -> None:
+    with pytest.warns(InputWarning, match="no document of the qrels has relevance 7 or more"):
+        leave_out(toy_collection(), "P(rel=7)@3", estimators="background")
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "folds").write_text("a file")
+    with pytest.raises(OutputError, match="cannot be made"):
+        leave_out(toy_collection(), "P@3", estimators="background", folder=tmp_path)
+
+
+def start(folder: Path, n_jobs: int, shared: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, str(HERE / "interrupted.py"), str(folder), str(n_jobs)],
+        env=os.environ | {"SLOW_FOLDER": str(shared)},
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+    )
+
+
+def wait_for_folds(folder: Path, process: subprocess.Popen[bytes], least: int) -> None:
+    deadline = time.monotonic() + 120
+    while not (folder / "folds").is_dir() or len(stored(folder)) < least:
+        assert process.poll() is None, "the experiment ended before it was interrupted"
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are killed the POSIX way")
+def test_experiments_that_are_cut_off_go_on(tmp_path: Path) -> None:
+    """kill -9, Ctrl-C, and a worker that dies: what was finished is kept, and the tables end up the same."""
+    folders = {name: tmp_path / name for name in ("whole", "killed", "stopped", "worker")}
+    for folder in folders.values():
+        folder.mkdir()
+    nowhere, fatal = tmp_path / "nowhere", folders["worker"] / "fatal"
+    fatal.write_text("")
+    whole = start(folders["whole"], 1, nowhere)
+    said = {"whole": whole}
+    for name, how in (("killed", signal.SIGKILL), ("stopped", signal.SIGINT)):
+        said[name] = start(folders[name], 2, nowhere)
+        wait_for_folds(folders[name], said[name], 2)
+        os.killpg(said[name].pid, how)
+    said["worker"] = start(folders["worker"], 2, folders["worker"])
+    ends = {name: (process.communicate(timeout=120)[1], process.returncode) for name, process in said.items()}
+    assert ends["whole"][1] == 0, ends["whole"][0]
+    assert ends["killed"][1] == -signal.SIGKILL
+    assert b"KeyboardInterrupt" in ends["stopped"][0]
+    assert b"WorkerError: a worker process died" in ends["worker"][0]
+    assert not fatal.exists()
+
+    before = {name: stored(folders[name]) for name in ("killed", "stopped", "worker")}
+    assert 2 <= len(before["killed"]) < 8
+    assert 2 <= len(before["stopped"]) < 8
+    assert not any((folders[name] / "runs.csv").exists() for name in before)
+    again = {
+        name: start(folders[name], 2, folders["worker"] if name == "worker" else nowhere) for name in before
+    }
+    for name, process in again.items():
+        _, text = process.communicate(timeout=120)
+        assert process.returncode == 0, text
+        after = stored(folders[name])
+        assert len(after) == 8
+        assert {fold: after[fold] for fold in before[name]} == before[name], (
+            "a stored fold was worked out again"
+        )
+        for table in ("runs.csv", "summary.csv"):
+            expected = (folders["whole"] / table).read_bytes()
+            assert (folders[name] / table).read_bytes() == expected, (name, table)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are killed the POSIX way")
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+    psutil = pytest.importorskip("psutil")
+    process = start(tmp_path, 2, tmp_path)
+    wait_for_folds(tmp_path, process, 1)
+    workers = [
+        child
+        for child in psutil.Process(process.pid).children(recursive=True)
+        if "LokyProcess" in " ".join(child.cmdline())
+    ]
+    assert len(workers) == 2
+    process.kill()  # it alone
+    process.communicate()
+    _, alive = psutil.wait_procs(workers, timeout=10)
+    assert not alive

@@ -1,0 +1,146 @@
+"""The Laplace engine: one density with the PyMC graphs, exact derivatives, and draws that agree with NUTS."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from fits import model_named, prepared_evidence
+from scipy import stats
+
+from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.inference import NUTS, Laplace
+from bayespool.inference.density import Density
+from bayespool.inference.laplace import _effective_share, approximate
+from bayespool.models import EVIDENCE_SLOPES, parse_prior
+from bayespool.posterior import PosteriorEstimator
+from bayespool.simulation import load_example
+
+
+def test_one_intercept_is_the_conjugate_posterior():
+    evidence = dataclasses.replace(
+        prepared_evidence("background"),
+        query_ids=("1",),
+        organizations=("o",),
+        hidden_topic=np.zeros(1, np.int64),
+        hidden_organization=np.zeros(1, np.int64),
+        n_hidden=np.array([40]),
+        n_hidden_relevant=np.array([9]),
+    )
+    structure = model_named("background_structure")(evidence, mu=parse_prior("Logistic(0, 1)"))
+    fit = Laplace(draws=200_000).fit(structure, evidence.coords, random_seed=1)
+    p = 1 / (1 + np.exp(-fit.draws()["mu"]))
+    exact = stats.beta(1 + 9, 1 + 31)
+    assert p.mean() == pytest.approx(exact.mean(), abs=0.002)
+    assert p.std() == pytest.approx(exact.std(), rel=0.03)
+    ends = exact.ppf([0.025, 0.975])
+    np.testing.assert_allclose(np.quantile(p, [0.025, 0.975]), ends, atol=0.03 * (ends[1] - ends[0]))
+
+
+def test_draws_sum_to_zero_and_repeat_to_the_byte():
+    evidence = prepared_evidence("evidence")
+    structure = model_named("evidence_structure")(evidence)
+    fits = [Laplace(draws=500).fit(structure, evidence.coords, random_seed=s) for s in (7, 7, 8)]
+    first, again, other = (fit.draws() for fit in fits)
+    assert all(first[name].tobytes() == again[name].tobytes() for name in first)
+    assert first["mu"].tobytes() != other["mu"].tobytes()
+    np.testing.assert_allclose(first["topic_effect"].sum(axis=1), 0, atol=1e-9)
+    assert first["beta"].shape == (500, len(EVIDENCE_SLOPES))
+    assert (first["sigma_organization"] > 0).all()
+    assert fits[0].posterior["posterior"]["topic_effect"].dims == ("chain", "draw", "topic")
+
+
+def test_weights_of_the_scales_are_a_distribution():
+    approximation = approximate(Density(model_named("ratio_structure")(prepared_evidence("ratio"))))
+    assert approximation.converged
+    assert approximation.weight.sum() == pytest.approx(1)
+    assert 1 / (approximation.weight**2).sum() > 10  # no single point carries the posterior of the scales
+
+
+def test_without_evidence_draws_come_from_the_priors():
+    collection = load_example().with_pool(np.zeros(23, dtype=bool), 0)
+    evidence = prepared_evidence("background", collection)
+    fit = Laplace(draws=20_000).fit(
+        model_named("background_structure")(evidence), evidence.coords, random_seed=1
+    )
+    draws = fit.draws()
+    assert draws["mu"].mean() == pytest.approx(-2.2, abs=0.05)
+    assert draws["mu"].std() == pytest.approx(1.5, rel=0.03)
+    assert draws["sigma_organization"].mean() == pytest.approx(np.sqrt(2 / np.pi), rel=0.03)
+
+
+def test_scales_that_nobody_knows_have_the_prior_down_to_zero():
+    """Four organizations of which one document each is hidden say next to nothing of their scale."""
+    one = np.ones(4, np.int64)
+    evidence = dataclasses.replace(
+        prepared_evidence("background"),
+        query_ids=("1",),
+        organizations=("a", "b", "c", "d"),
+        hidden_topic=0 * one,
+        hidden_organization=np.arange(4),
+        n_hidden=one,
+        n_hidden_relevant=np.array([0, 1, 0, 1]),
+    )
+    fit = Laplace(draws=20_000).fit(
+        model_named("background_structure")(evidence), evidence.coords, random_seed=1
+    )
+    sigma = fit.draws()["sigma_organization"]
+    prior = stats.halfnorm()
+    for at in (0.01, 0.05, 0.2, 0.7, 1.5):
+        assert (sigma < at).mean() == pytest.approx(prior.cdf(at), rel=0.3)
+
+
+@pytest.mark.parametrize("priors", [{"mu": "StudentT(3, 0, 1)"}, {"sigma_topic": "Gamma(2, 1)"}])
+def test_a_prior_that_the_engine_does_not_know_names_the_other_engine(priors):
+    estimator = PosteriorEstimator(model="background", priors=priors)
+    with pytest.raises(InputError, match="use the nuts engine"):
+        estimator.estimate(load_example(), "new-b")
+
+
+def test_where_it_fails_nuts_takes_over(monkeypatch):
+    estimator = PosteriorEstimator(model="background", draws=50)
+    (plain,) = estimator.estimate(load_example(), "new-b")
+    fit = plain.fits["background"]
+    broken = dataclasses.replace(fit, diagnostics=dataclasses.replace(fit.diagnostics, problems=("no mode",)))
+    sampled = dataclasses.replace(fit, diagnostics=dataclasses.replace(fit.diagnostics, engine="nuts"))
+
+    class Compiled:
+        def sample(self, **_):
+            return sampled
+
+    monkeypatch.setattr(Laplace, "fit", lambda *_, **__: broken)
+    monkeypatch.setattr(NUTS, "compile", lambda *_: Compiled())
+    with pytest.warns(DiagnosticsWarning, match="background: no mode; sampling with nuts instead"):
+        (result,) = estimator.estimate(load_example(), "new-b")
+    assert result.diagnostics.engine == "nuts"
+    assert result.notes == ("",)
+
+
+def test_a_curvature_that_is_never_positive_makes_nuts_take_over(monkeypatch):
+    def fail(*_, **__):
+        raise np.linalg.LinAlgError
+
+    class Compiled:
+        def sample(self, **_):
+            return fit
+
+    estimator = PosteriorEstimator(model="background", draws=100)
+    fit = estimator.estimate(load_example(), "new-b")[0].fits["background"]
+    monkeypatch.setattr(Laplace, "fit", fail)
+    monkeypatch.setattr(NUTS, "compile", lambda *_: Compiled())
+    with pytest.warns(
+        DiagnosticsWarning, match="background: a curvature is not positive; sampling with nuts"
+    ):
+        estimator.estimate(load_example(), "new-b")
+
+
+def test_an_approximation_far_from_the_density_is_found_out():
+    """Gaussians that are two thirds wider than they should be in each direction."""
+    evidence = prepared_evidence("evidence")
+    approximation = approximate(Density(model_named("evidence_structure")(evidence)))
+    x, _, point = approximation.draw(400, np.random.default_rng(1))
+    assert _effective_share(approximation.log_ratios(x, point, 200)) > 0.5
+    wrong = dataclasses.replace(approximation, cholesky=[0.6 * lower for lower in approximation.cholesky])
+    x, _, point = wrong.draw(400, np.random.default_rng(1))
+    assert _effective_share(wrong.log_ratios(x, point, 200)) < 0.1

@@ -1,0 +1,168 @@
+"""The sampler: seeds, refits, failed checks, an interruption."""
+
+from __future__ import annotations
+
+import warnings
+
+import arviz_stats
+import numpy as np
+import pytest
+from fits import compile_once, example_evidence, same_draws, sample_quietly
+
+from bayespool import models
+from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.inference import NUTS, Fit
+from bayespool.models import Prior
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"draws": 0}, {"tune": 0}, {"chains": 0}, {"cores": 0}, {"target_accept": 1.0}, {"target_accept": 0.0}],
+)
+def test_settings_that_cannot_be_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(InputError, match="draws, tune, chains and cores must be at least 1"):
+        NUTS(**wrong)
+
+
+SMALL = NUTS(draws=60, tune=100, chains=2)
+BACKGROUND = ("mu", "topic_effect", "organization_effect", "sigma_topic", "sigma_organization")
+
+
+def background_fit(random_seed: int = 1, cutoff: int = 10, settings: NUTS = SMALL) -> Fit:
+    compiled = compile_once(settings, models.background(example_evidence()))
+    return sample_quietly(compiled, random_seed=random_seed, data=example_evidence(cutoff).arrays())
+
+
+def test_same_seed_gives_the_same_bytes() -> None:
+    assert same_draws(background_fit(1), background_fit(1))
+
+
+def test_other_seed_gives_other_draws() -> None:
+    one, other = background_fit(1).draws(), background_fit(2).draws()
+    for name in BACKGROUND:
+        assert (one[name] != other[name]).mean() > 0.99, name
+
+
+def test_cores_change_nothing() -> None:
+    one = NUTS(draws=60, tune=100, chains=2, cores=1)
+    assert same_draws(background_fit(1), background_fit(1, settings=one))
+
+
+def test_sampling_leaves_the_compiled_model_as_it_was() -> None:
+    before = background_fit(1)
+    background_fit(1, cutoff=5)
+    assert same_draws(before, background_fit(1))
+
+
+def test_refit_with_other_data_is_the_fit_to_them() -> None:
+    five, ten = example_evidence(5), example_evidence(10)
+    assert len(five.n_hidden) != len(ten.n_hidden)
+    fresh = SMALL.compile(models.background(five))
+    refitted = background_fit(3, cutoff=5)
+    assert same_draws(refitted, sample_quietly(fresh, random_seed=3))
+    assert not same_draws(refitted, background_fit(3, cutoff=10))
+
+
+def test_refit_without_all_data_is_refused() -> None:
+    """Else the old data of what is missing would be fitted again, in silence."""
+    compiled = compile_once(SMALL, models.background(example_evidence()))
+    arrays = example_evidence().arrays()
+    del arrays["n_hidden"]
+    with pytest.raises(KeyError, match="n_hidden"):
+        compiled.sample(random_seed=1, data=arrays)
+
+
+def test_draws_have_the_models_shapes_chain_after_chain() -> None:
+    fit = background_fit()
+    evidence = example_evidence()
+    draws = fit.draws()
+    assert set(draws) == set(BACKGROUND)
+    assert {name: values.shape for name, values in draws.items()} == {
+        "mu": (120,),
+        "sigma_topic": (120,),
+        "sigma_organization": (120,),
+        "topic_effect": (120, len(evidence.query_ids)),
+        "organization_effect": (120, len(evidence.organizations)),
+    }
+    posterior = fit.posterior["posterior"].to_dataset()
+    assert np.array_equal(draws["mu"][60:], posterior["mu"].sel(chain=1).to_numpy())
+    assert np.abs(draws["topic_effect"].sum(axis=1)).max() < 1e-9
+    assert (draws["sigma_topic"] > 0).all()
+
+
+def test_posterior_is_a_tree_that_arviz_reads() -> None:
+    fit = background_fit()
+    evidence = example_evidence()
+    assert set(fit.posterior.children) == {"posterior", "sample_stats"}
+    posterior = fit.posterior["posterior"].to_dataset()
+    assert {str(d): n for d, n in posterior.sizes.items()} == {
+        "chain": 2,
+        "draw": 60,
+        "topic": len(evidence.query_ids),
+        "organization": len(evidence.organizations),
+    }
+    assert tuple(posterior["topic_effect"].dims) == ("chain", "draw", "topic")
+    assert posterior["topic"].to_numpy().tolist() == list(evidence.query_ids)
+    assert posterior["organization"].to_numpy().tolist() == list(evidence.organizations)
+    diverging = fit.posterior["sample_stats"]["diverging"].to_numpy()
+    assert diverging.shape == (2, 60)
+    assert int(diverging.sum()) == fit.diagnostics.n_divergences
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        summary = arviz_stats.summary(fit.posterior, round_to="none")
+    assert len(summary) == 3 + len(evidence.query_ids) + len(evidence.organizations)
+    assert float(summary.loc["mu", "mean"]) == pytest.approx(fit.draws()["mu"].mean(), abs=1e-6)
+    first = f"topic_effect[{evidence.query_ids[0]}]"
+    assert float(summary.loc[first, "mean"]) == pytest.approx(
+        fit.draws()["topic_effect"][:, 0].mean(), abs=1e-6
+    )
+
+
+def test_failed_checks_warn_and_mark_the_fit() -> None:
+    compiled = compile_once(NUTS(draws=20, tune=20, chains=2), models.background(example_evidence()))
+    with pytest.warns(DiagnosticsWarning) as caught:
+        fit = compiled.sample(random_seed=1, data=example_evidence().arrays())
+    assert not fit.diagnostics.passed
+    assert [str(w.message) for w in caught] == ["; ".join(fit.diagnostics.problems)]
+    assert any("effective sample size" in p for p in fit.diagnostics.problems)
+
+
+def test_enough_draws_pass_without_a_warning() -> None:
+    compiled = compile_once(NUTS(draws=1500, tune=700, chains=4), models.background(example_evidence()))
+    fit = compiled.sample(random_seed=1, data=example_evidence().arrays())  # a warning would be an error
+    assert fit.diagnostics.passed
+    assert fit.diagnostics.engine == "nuts"
+
+
+def test_prior_without_a_density_is_an_error_of_the_users() -> None:
+    evidence = example_evidence()
+    settings = NUTS(draws=5, tune=5, chains=1)
+    compiled = settings.compile(models.background(evidence, mu=Prior("Uniform", (3.0, 1.0))))
+    with pytest.raises(InputError, match="finds no point where the model has a density; do the priors fit"):
+        compiled.sample(random_seed=1)
+
+
+def test_interrupted_sampling_returns_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Left to itself, nutpie hands back the draws made until Ctrl-C as if they were all."""
+    import nutpie
+
+    from bayespool.inference.nuts import CompiledModel
+
+    cancelled = []
+
+    class Interrupted:
+        def wait(self) -> None:
+            raise KeyboardInterrupt
+
+        def cancel(self) -> None:
+            cancelled.append(True)
+
+    def sample(*_: object, blocking: bool = True, **__: object) -> Interrupted:
+        assert not blocking
+        return Interrupted()
+
+    monkeypatch.setattr(nutpie, "sample", sample)
+    compiled = CompiledModel(SMALL, type("Compiled", (), {"shared_data": {}})())
+    with pytest.raises(KeyboardInterrupt):
+        compiled.sample(random_seed=1)
+    assert cancelled == [True]

@@ -1,0 +1,62 @@
+"""Leave-out experiments that several tests look at."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from toys import from_rankings
+
+from bayespool.collection import Collection
+from bayespool.experiments import ALL_ESTIMATORS, LeaveOutResult, leave_out
+from bayespool.simulation import load_example
+
+POINTS = [name for name in ALL_ESTIMATORS if not name.startswith("posterior")]
+
+
+def tables(result: LeaveOutResult) -> str:
+    """All that is told of an experiment, to the last digit."""
+    frames = (result.frame(reported_only=False), result.summary_frame(), result.reliability_frame())
+    return "".join(frame.to_csv() for frame in frames)
+
+
+def column(result: LeaveOutResult, name: str, estimator: str = "lower-bound") -> dict[str, Any]:
+    frame = result.frame(reported_only=False)
+    frame = frame[frame["estimator"] == estimator]
+    return dict(zip(frame["run_id"], frame[name], strict=True))
+
+
+QUICK: dict[str, Any] = {
+    "measures": ["P@5", "P@10"],
+    "estimators": [*POINTS, "posterior-background"],
+    "draws": 100,
+    "top": 75,
+}
+
+
+@cache
+def quick_result() -> LeaveOutResult:
+    """The example with all point corrections, and the posterior that is quickest."""
+    return leave_out(load_example(), **QUICK)
+
+
+RANKINGS = {run: {"1": order} for run, order in {"a": "pq", "b": "pr", "c": "st", "d": "uv"}.items()}
+LEVELS = {"1": {"p": 1, "q": 1, "r": 1, "s": 1, "t": 0, "u": 0, "v": 0}}
+
+
+def shapes() -> Collection:
+    """Two runs of each of two organizations, so that a fold has runs to confuse."""
+    runs = {run: {"1": order} for run, order in {"a": "pq", "b": "rs", "c": "qp", "d": "xs"}.items()}
+    return from_rankings(
+        runs,
+        {"1": {"p": 1, "q": 0, "r": 0, "s": 1, "x": 1}},
+        organizations={"a": "one", "b": "one", "c": "two", "d": "two"},
+        pooled_run_ids=tuple(runs),
+        pool_depth=2,
+    )
+
+
+def stored(folder: Path) -> dict[str, int]:
+    """Stored folds and when they were written."""
+    return {path.name: path.stat().st_mtime_ns for path in (folder / "folds").glob("*.parquet")}

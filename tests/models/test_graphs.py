@@ -1,0 +1,407 @@
+"""PyMC graphs of the models of cells against their formulas, and their priors."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+from graphs import MODELS, NO_LINKER, build, evidence_of
+from scipy import stats
+from scipy.linalg import null_space
+from scipy.special import expit, gammaln, logit
+
+from bayespool import models
+from bayespool.counts import held_out_counts, judgment_counts, unjudged_documents
+from bayespool.errors import InputError
+from bayespool.models import ModelEvidence, Prior, gather_evidence, parse_prior
+from bayespool.posterior import new_organization_effect
+from bayespool.simulation import load_example
+
+DIMS = {
+    "background": {
+        "mu": None,
+        "topic_effect": "topic",
+        "organization_effect": "organization",
+        "sigma_topic": None,
+        "sigma_organization": None,
+    },
+    "interpolated": {
+        "a": None,
+        "c": None,
+        "topic_effect": "topic",
+        "run_effect": "run",
+        "organization_effect": "organization",
+        "sigma_topic": None,
+        "sigma_run": None,
+        "sigma_organization": None,
+    },
+}
+DIMS["smoothed"] = DIMS["interpolated"] | {
+    "mu": None,
+    "background_effect": "topic",
+    "sigma_background": None,
+}
+
+every_model = pytest.mark.parametrize("model", MODELS)
+
+
+def made_up_evidence(random_seed: int, *, most_judged: int = 10, n_rankings: int = 18) -> ModelEvidence:
+    """Four topics, three organizations with a pooled run each, two runs to score, and any counts at all."""
+    rng = np.random.default_rng(random_seed)
+    n_cells = 11
+    n_hidden, n_judged = rng.integers(1, 9, n_cells), rng.integers(1, most_judged + 1, n_rankings)
+    cell_run = rng.integers(0, 3, n_cells)
+    residual = rng.integers(1, 10, n_cells) / 10
+    residual[0] = 1.0  # nothing but hidden documents
+    return ModelEvidence(
+        query_ids=("q1", "q2", "q3", "q4"),
+        organizations=("north", "south", "west"),
+        run_ids=("n", "s", "w", "u1", "u2"),
+        n_pooled_runs=3,
+        hidden_topic=rng.integers(0, 4, n_cells),
+        hidden_organization=cell_run,
+        hidden_run=cell_run,
+        n_hidden=n_hidden,
+        n_hidden_relevant=rng.integers(0, n_hidden + 1),
+        hidden_residual=residual,
+        judged_topic=rng.integers(0, 4, n_rankings),
+        judged_run=rng.integers(0, 5, n_rankings),
+        n_judged=n_judged,
+        n_relevant=rng.integers(0, n_judged + 1),
+    )
+
+
+def without_cells(evidence: ModelEvidence) -> ModelEvidence:
+    """As without a pool: no organization, no pooled run, no hidden document."""
+    targets = evidence.judged_run >= evidence.n_pooled_runs
+    hidden = {n: v[:0] for n, v in evidence.arrays().items() if "hidden" in n}
+    judged = {n: v[targets] for n, v in evidence.arrays().items() if "hidden" not in n}
+    judged["judged_run"] = judged["judged_run"] - evidence.n_pooled_runs
+    return dataclasses.replace(
+        evidence,
+        organizations=(),
+        run_ids=evidence.run_ids[evidence.n_pooled_runs :],
+        n_pooled_runs=0,
+        **hidden,
+        **judged,
+    )
+
+
+def one_of_everything() -> ModelEvidence:
+    """One topic, one organization, no run but its own."""
+    zero, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+    return ModelEvidence(
+        query_ids=("q",),
+        organizations=("o",),
+        run_ids=("r",),
+        n_pooled_runs=1,
+        hidden_topic=zero,
+        hidden_organization=zero,
+        hidden_run=zero,
+        n_hidden=10 * one,
+        n_hidden_relevant=3 * one,
+        hidden_residual=np.ones(1),
+        judged_topic=zero[:0],
+        judged_run=zero[:0],
+        n_judged=one[:0],
+        n_relevant=one[:0],
+    )
+
+
+@every_model
+def test_graph_has_named_variables_and_coords(model: str) -> None:
+    evidence = evidence_of(load_example(), ["new-a", "new-b"])
+    graph = build(model, evidence)
+    variables = {v.name for v in [*graph.free_RVs, *graph.deterministics]}
+    assert variables - set(DIMS[model]) == {n for n in variables if n.startswith("standard_")}
+    assert set(DIMS[model]) <= variables
+    for name, dim in DIMS[model].items():
+        dims = graph.named_vars_to_dims.get(name)
+        assert tuple(dims or ()) == (() if dim is None else (dim,)), name
+    assert {d: tuple(c) for d, c in graph.coords.items()} == {
+        "topic": evidence.query_ids,
+        "organization": evidence.organizations,
+        "run": evidence.run_ids,
+    }
+    data = {v.name: v.get_value() for v in graph.data_vars}
+    assert set(data) == set(evidence.arrays())
+    for name, values in evidence.arrays().items():
+        assert np.array_equal(data[name], values), name
+    observed = {"hidden_relevant"} if model == "background" else {"hidden_relevant", "judged_relevant"}
+    assert {v.name for v in graph.observed_RVs} == observed
+
+
+CASES: dict[str, Callable[[], ModelEvidence]] = {
+    "the example": lambda: evidence_of(load_example(), ["new-a", "new-b"]),
+    "no pool": lambda: without_cells(made_up_evidence(1)),
+    "one topic, organization and run": one_of_everything,
+}
+
+
+@every_model
+@pytest.mark.parametrize("case", CASES)
+def test_density_and_gradient_are_finite_where_sampling_starts(model: str, case: str) -> None:
+    graph = build(model, CASES[case]())
+    point = graph.initial_point()
+    assert np.isfinite(graph.compile_logp(**NO_LINKER)(point))
+    gradient = graph.compile_dlogp(**NO_LINKER)(point)
+    assert len(gradient) == sum(np.size(v) for v in point.values())
+    assert np.isfinite(gradient).all()
+
+
+def zero_sum_log_density(effect: np.ndarray, sigma: float) -> float:
+    """Of J independent normals given that they sum to zero: J − 1 normals in a basis of that plane."""
+    basis = null_space(np.ones((1, len(effect))))
+    return float(stats.norm(scale=sigma).logpdf(basis.T @ effect).sum())
+
+
+def binomial_log_mass(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> float:
+    """Without the binomial coefficient."""
+    coefficient = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return float((stats.binom(n, p).logpmf(k) - coefficient).sum())
+
+
+def random_values(model: str, evidence: ModelEvidence, rng: np.random.Generator) -> dict[str, Any]:
+    """Values of all variables; effects sum to zero."""
+    values: dict[str, Any] = {}
+    for name, dim in DIMS[model].items():
+        if dim is not None:
+            effect = rng.normal(size=len(evidence.coords[dim]))
+            values[name] = effect - effect.sum() / max(1, len(effect))
+        else:
+            values[name] = float(rng.beta(2, 2) if name == "c" else abs(rng.normal(1, 0.5)))
+            values[name] *= -1 if name in ("mu", "a") else 1
+    return values
+
+
+def log_density(model: str, evidence: ModelEvidence, values: Mapping[str, Any], centred: bool) -> float:
+    """Joint log density of the sampled variables and of the data, from the page on the statistics."""
+    e, v = evidence, values
+    total = 0.0
+    priors = {
+        "background": {"mu": stats.norm(-2.2, 1.5)},
+        "interpolated": {"a": stats.norm(-0.5, 1.5), "c": stats.beta(2, 2.5)},
+        "smoothed": {"a": stats.norm(-0.5, 1.5), "c": stats.beta(2, 2.5), "mu": stats.norm(-2.8, 1)},
+    }
+    for name, prior in priors[model].items():
+        total += float(prior.logpdf(v[name]))
+    for name in (n.removesuffix("_effect") for n in v if n.endswith("_effect")):
+        sigma, effect = v[f"sigma_{name}"], v[f"{name}_effect"]
+        total += float(stats.halfnorm.logpdf(sigma))
+        if centred and name in ("topic", "run") and model != "background":
+            total += zero_sum_log_density(effect, sigma)
+        else:  # what is sampled is the standardised effect
+            total += zero_sum_log_density(effect / sigma, 1.0)
+    organization = v["organization_effect"][e.hidden_organization]
+    if model == "background":
+        p = expit(v["mu"] + v["topic_effect"][e.hidden_topic] + organization)
+    else:
+        precision = expit(v["a"] + v["topic_effect"][e.judged_topic] + v["run_effect"][e.judged_run])
+        total += binomial_log_mass(e.n_relevant, e.n_judged, precision)
+        p = v["c"] * expit(v["a"] + v["topic_effect"][e.hidden_topic] + v["run_effect"][e.hidden_run])
+        if model == "smoothed":
+            background = expit(v["mu"] + v["background_effect"][e.hidden_topic])
+            p = (1 - e.hidden_residual) * p + e.hidden_residual * background
+        p = expit(logit(p) + organization)
+    return total + binomial_log_mass(e.n_hidden_relevant, e.n_hidden, p)
+
+
+def unconstrained(variable: Any, transform: Any, value: np.ndarray) -> np.ndarray:
+    found = transform.forward(pt.as_tensor(value), *variable.owner.inputs)
+    return np.asarray(found.eval(mode="FAST_COMPILE"))
+
+
+def point_of(graph: pm.Model, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """A point in the space that the graph's density is a function of."""
+    point = {}
+    for variable in graph.free_RVs:
+        name = variable.name
+        if name.startswith("standard_"):
+            group = name.removeprefix("standard_")
+            value = values[f"{group}_effect"] / values[f"sigma_{group}"]
+        else:
+            value = values[name]
+        transform = graph.rvs_to_transforms[variable]
+        value = np.asarray(value, dtype=np.float64)
+        if transform is not None:
+            value = unconstrained(variable, transform, value)
+        point[graph.rvs_to_values[variable].name] = value
+    return point
+
+
+@every_model
+@pytest.mark.parametrize("centred", [True, False], ids=["much judged", "little judged"])
+def test_density_is_the_formula(model: str, centred: bool) -> None:
+    evidence = made_up_evidence(2, most_judged=30) if centred else made_up_evidence(3, most_judged=3)
+    assert evidence.much_judged == centred
+    graph = build(model, evidence)
+    assert ("standard_run" in graph.named_vars) == (not centred and model != "background")
+    density = graph.compile_logp(jacobian=False, **NO_LINKER)
+    rng = np.random.default_rng(4)
+    for _ in range(4):
+        values = random_values(model, evidence, rng)
+        expected = log_density(model, evidence, values, centred)
+        # PyTensor keeps constants such as 1.5 in single precision
+        assert float(density(point_of(graph, values))) == pytest.approx(expected, rel=1e-6)
+
+
+@every_model
+def test_density_without_hidden_documents_is_the_formula(model: str) -> None:
+    evidence = without_cells(made_up_evidence(5, most_judged=3))
+    graph = build(model, evidence)
+    density = graph.compile_logp(jacobian=False, **NO_LINKER)
+    values = random_values(model, evidence, np.random.default_rng(6))
+    values["organization_effect"] = np.zeros(0)
+    point = point_of(graph, values)
+    assert set(point) == set(graph.initial_point())
+    expected = log_density(model, evidence, {**values, "organization_effect": np.zeros(1)}, centred=False)
+    # no organization, no effect; a scale without a group keeps its prior
+    assert float(density(point)) == pytest.approx(expected, rel=1e-6)
+
+
+@every_model
+def test_log_odds_of_a_run_are_the_graphs(model: str) -> None:
+    """With k = 1 of n = 0 documents the log density of an observation is its logit."""
+    evidence = made_up_evidence(7)
+    graph = build(model, evidence)
+    n_runs, n_topics = len(evidence.run_ids), len(evidence.query_ids)
+    run, topic = (index.ravel() for index in np.indices((n_runs, n_topics)))
+    rng = np.random.default_rng(8)
+    residual = rng.random((n_runs, n_topics))
+    residual[0] = 1.0
+    organization = rng.integers(0, 3, n_runs)
+    n = np.zeros(n_runs * n_topics, dtype=np.int64)
+    cells = {
+        "hidden_topic": topic,
+        "hidden_run": run,
+        "hidden_organization": organization[run],
+        "hidden_residual": residual.ravel(),
+        "n_hidden": n,
+        "n_hidden_relevant": n + 1,
+    }
+    pm.set_data({name: values for name, values in cells.items() if name in graph.named_vars}, model=graph)
+    likelihood = graph.compile_logp(vars=[graph["hidden_relevant"]], sum=False, **NO_LINKER)
+    log_odds = getattr(models, f"{model}_log_odds")
+    for _ in range(3):
+        values = random_values(model, evidence, rng)
+        (of_graph,) = likelihood(point_of(graph, values))
+        draws = {name: np.asarray(value)[None] for name, value in values.items()}
+        ours = log_odds(draws, np.arange(n_runs), residual)
+        assert ours.shape == (1, n_runs, n_topics)
+        effect = values["organization_effect"][organization]
+        assert of_graph.reshape(n_runs, n_topics) == pytest.approx(ours[0] + effect[:, None], rel=1e-9)
+
+
+@every_model
+def test_log_odds_take_the_runs_asked_for(model: str) -> None:
+    evidence = made_up_evidence(9)
+    rng = np.random.default_rng(10)
+    drawn = [random_values(model, evidence, rng) for _ in range(6)]
+    draws = {name: np.stack([np.asarray(d[name]) for d in drawn]) for name in drawn[0]}
+    log_odds = getattr(models, f"{model}_log_odds")
+    residual = rng.random((5, 4))
+    everything = log_odds(draws, np.arange(5), residual)
+    some = log_odds(draws, np.array([4, 1]), residual[[4, 1]])
+    assert everything.shape == (6, 5, 4)
+    assert np.array_equal(some, everything[:, [4, 1]])
+
+
+def test_log_odds_by_hand() -> None:
+    draws = {
+        "mu": np.array([-1.0]),
+        "a": np.array([0.5]),
+        "c": np.array([0.4]),
+        "topic_effect": np.array([[0.2, -0.2]]),
+        "run_effect": np.array([[0.3]]),
+        "background_effect": np.array([[1.0, -1.0]]),
+    }
+    run, residual = np.array([0]), np.array([[0.25, 1.0]])
+    assert models.background_log_odds(draws, run, residual)[0, 0] == pytest.approx([-0.8, -1.2])
+    precision = 1 / (1 + np.exp(-np.array([1.0, 0.6])))
+    p = 0.4 * precision
+    assert models.interpolated_log_odds(draws, run, residual)[0, 0] == pytest.approx(np.log(p / (1 - p)))
+    q = [0.75 * p[0] + 0.25 * 0.5, 1 / (1 + np.exp(2))]  # E = ½ on the first; nothing judged on the second
+    assert models.smoothed_log_odds(draws, run, residual)[0, 0] == pytest.approx(logit(q))
+
+
+# --- priors ------------------------------------------------------------------------------------------------
+
+
+OTHER = {
+    "c": Prior("Beta", (5.0, 1.0)),
+    "sigma": Prior("Exponential", (3.0,)),
+    "": Prior("Normal", (1.0, 0.5)),
+}
+DENSITY_OF_OTHER = {"c": stats.beta(5, 1), "sigma": stats.expon(scale=1 / 3), "": stats.norm(1, 0.5)}
+
+
+@every_model
+def test_each_prior_is_an_argument(model: str) -> None:
+    evidence = one_of_everything() if model == "background" else made_up_evidence(11)
+    names = [
+        n for n, p in inspect.signature(getattr(models, model)).parameters.items() if p.kind is p.KEYWORD_ONLY
+    ]
+    assert set(names) == {n for n, dim in DIMS[model].items() if dim is None}
+    kinds = {n: "c" if n == "c" else "sigma" if n.startswith("sigma") else "" for n in names}
+    graph = build(model, evidence, **{n: OTHER[kind] for n, kind in kinds.items()})
+    values = random_values(model, made_up_evidence(11), np.random.default_rng(12))
+    sampled = [graph[n] for n in names if graph[n] in graph.free_RVs]
+    assert sampled
+    terms = graph.compile_logp(vars=sampled, jacobian=False, sum=False, **NO_LINKER)
+    point = {}
+    for variable in graph.free_RVs:
+        value = np.asarray(values.get(variable.name, 0.0))
+        transform = graph.rvs_to_transforms[variable]
+        if variable.name in names and transform is not None:
+            value = unconstrained(variable, transform, value)
+        point[graph.rvs_to_values[variable].name] = value
+    inputs = {name: np.zeros_like(start) for name, start in graph.initial_point().items()}
+    found = terms(inputs | {n: v for n, v in point.items() if np.shape(v) == np.shape(inputs[n])})
+    for variable, term in zip(sampled, found, strict=True):
+        expected = DENSITY_OF_OTHER[kinds[variable.name]].logpdf(values[variable.name])
+        assert float(term) == pytest.approx(expected, abs=1e-6), variable.name
+
+
+@every_model
+def test_unusable_prior_is_an_error_of_the_users(model: str) -> None:
+    with pytest.raises(
+        InputError, match="prior of sigma_topic: PyMC has no continuous distribution 'HalfNorml'"
+    ):
+        build(model, made_up_evidence(1), sigma_topic=parse_prior("HalfNorml(1)"))
+
+
+def prior_draws(model: str, evidence: ModelEvidence, n: int, random_seed: int) -> dict[str, np.ndarray]:
+    graph = build(model, evidence)
+    drawn = pm.draw([graph[name] for name in DIMS[model]], draws=n, random_seed=random_seed, **NO_LINKER)
+    return dict(zip(DIMS[model], drawn, strict=True))
+
+
+@every_model
+def test_prior_predicts_scores_that_make_sense(model: str) -> None:
+    """Without any pooled run: no score outside the bounds, and neither ignorance nor certainty inside."""
+    example = load_example().with_pool(np.zeros(23, dtype=bool), 0)
+    counts = judgment_counts(example, ["new-a", "new-b"], cutoffs=10)
+    evidence = gather_evidence(held_out_counts(example, cutoffs=10), counts, 10)
+    assert (evidence.organizations, len(evidence.n_hidden)) == ((), 0)
+    draws = prior_draws(model, evidence, 2000, 1)
+    rng = np.random.default_rng(2)
+    log_odds = getattr(models, f"{model}_log_odds")(draws, np.arange(2), counts.residual[:, :, 0])
+    effect = new_organization_effect(draws["sigma_organization"], 0, np.arange(2), rng)
+    run, topic, _, _ = unjudged_documents(example, ["new-a", "new-b"], cutoff=10)
+    relevant = rng.logistic(size=(len(log_odds), len(run))) < (log_odds + effect[:, :, None])[:, run, topic]
+    # new-b has 44 unjudged documents on 20 topics. Its share of relevant ones lies between about 1 % and 60 %
+    # (the papers' constants are 1 % to 5 %, domain collections run to a third and more), every value of that
+    # range is likely enough to be found if it is true, and no such value is all but certain.
+    share = relevant[:, run == 1].mean(axis=1)
+    low, quarter, middle, three_quarters, high = np.quantile(share, [0.025, 0.25, 0.5, 0.75, 0.975])
+    assert low <= 0.05
+    assert 0.02 < quarter < 0.15
+    assert 0.06 < middle < 0.3
+    assert 0.15 < three_quarters < 0.45
+    assert 0.4 < high < 0.9

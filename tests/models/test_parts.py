@@ -1,0 +1,52 @@
+"""Distributions that the models share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pymc as pm
+import pytest
+from graphs import NO_LINKER
+from scipy import stats
+from scipy.special import expit, gammaln
+
+from bayespool.models import Prior
+from bayespool.models.parts import binomial, group_effect
+
+
+def test_binomial_has_the_mass_and_draws_of_one() -> None:
+    n, k, eta = np.array([1, 4, 10, 3]), np.array([0, 4, 3, 0]), np.array([0.3, -2.0, 1.0, -30.0])
+    with pm.Model() as graph:
+        x = pm.Normal("x")
+        binomial("k", eta + x, n, k)
+    (terms,) = graph.compile_logp(vars=[graph["k"]], sum=False, **NO_LINKER)({"x": np.array(0.0)})
+    coefficient = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    assert terms == pytest.approx(stats.binom(n, expit(eta)).logpmf(k) - coefficient, rel=1e-7)
+    with pm.do(graph, {"x": np.array(0.0)}):
+        drawn = pm.draw(pm.do(graph, {"x": np.array(0.0)})["k"], draws=4000, random_seed=1, **NO_LINKER)
+    assert drawn.dtype == np.int64
+    p = expit(eta)
+    error = np.sqrt(n * p * (1 - p) / 4000)
+    assert (np.abs(drawn.mean(axis=0) - n * p) <= 5 * error + 1e-12).all()
+    assert drawn.var(axis=0)[1:3] == pytest.approx((n * p * (1 - p))[1:3], rel=0.15)
+
+
+@pytest.mark.parametrize("centred", [True, False])
+def test_group_effects_sum_to_zero_and_have_their_scale(centred: bool) -> None:
+    with pm.Model(coords={"group": list("abcd")}) as graph:
+        group_effect("group", Prior("HalfNormal", (2.0,)), "group", centred=centred)
+    effect, sigma = pm.draw([graph["group_effect"], graph["sigma_group"]], 4000, random_seed=1, **NO_LINKER)
+    assert np.abs(effect.sum(axis=1)).max() < 1e-9
+    standard = effect / sigma[:, None]
+    # four effects, three of them free: their squares sum to a chi-squared with three degrees of freedom
+    assert stats.kstest((standard**2).sum(axis=1), stats.chi2(3).cdf).pvalue > 1e-4
+    assert (standard**2).mean(axis=0) == pytest.approx(np.full(4, 3 / 4), rel=0.1)
+    assert stats.kstest(sigma, stats.halfnorm(scale=2).cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("n_groups", [0, 1])
+def test_single_group_has_no_effect_and_keeps_its_scale(n_groups: int) -> None:
+    with pm.Model(coords={"group": list("ab")[:n_groups]}) as graph:
+        effect = group_effect("group", Prior("HalfNormal", (1.0,)), "group", centred=True)
+    assert effect.eval(mode="FAST_COMPILE").tolist() == [0.0] * n_groups
+    assert [v.name for v in graph.free_RVs] == ["sigma_group"]
+    assert graph.named_vars_to_dims["group_effect"] == ("group",)

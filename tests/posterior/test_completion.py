@@ -1,0 +1,215 @@
+"""Completions: one relevance per document and draw, whoever asks, and everything computed from it."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import pairwise
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pytest
+from completed import RUNS, completed
+from fits import TARGETS
+from scipy import stats
+from scipy.special import expit
+
+from bayespool.collection import Collection
+from bayespool.counts import bounds, judgment_counts
+from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.measures import Measure, Precision, parse_measure
+from bayespool.posterior import PosteriorEstimator, completion
+from bayespool.scoring import score
+from bayespool.simulation import load_example
+from bayespool.trec import qrels_from_frame
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Reciprocal(Measure):
+    """Reciprocal rank: no sum over ranks, and no whole number."""
+
+    name = "RR"
+
+    def evaluate(self, levels: np.ndarray) -> np.ndarray:
+        relevant = levels[..., : self.cutoff] >= self.rel
+        return np.where(relevant.any(axis=-1), 1 / (1 + relevant.argmax(axis=-1)), 0.0)
+
+
+# --- what a document's draws depend on ---------------------------------------------------------------------
+
+
+def test_other_runs_chunks_and_measures_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings: dict[str, Any] = {"effect": 0.8, "scale": 0.5}
+    both = completed(-0.3, 300, ("one", "two"), **settings)
+    swapped = completed(-0.3, 300, ("two", "one"), **settings)
+    five, three = both.evaluate("P@5", "P@3")
+    assert np.array_equal(five.amount, swapped.evaluate("P@5")[0].amount[:, ::-1])
+    assert np.array_equal(three.amount, both.evaluate("P@3")[0].amount)
+    whole = both.block(0)
+    pieces = [both.block(0, slice(first, first + 7)) for first in range(0, 300, 7)]
+    assert np.array_equal(whole, np.vstack(pieces))
+    monkeypatch.setattr(completion, "_CELLS", 17)
+    assert np.array_equal(five.amount, both.evaluate("P@5")[0].amount)
+
+
+def test_copies_of_a_run_and_measures_beside_change_no_byte() -> None:
+    """``new-b`` alone, beside copies of itself, of one organization; P@10 alone and beside others."""
+    example = load_example()
+    b = int(example.run_index("new-b")[0])
+
+    def with_copies(n: int) -> Collection:
+        return dataclasses.replace(
+            example,
+            run_ids=(*example.run_ids, *(f"copy-{i:02}" for i in range(n))),
+            document=np.concatenate([example.document, *[example.document[b : b + 1]] * n]),
+            organization=np.concatenate([example.organization, np.repeat(example.organization[b], n)]),
+            pooled=np.concatenate([example.pooled, np.zeros(n, dtype=bool)]),
+        )
+
+    def draws(n: int, *measures: str) -> np.ndarray:
+        collection = with_copies(n)
+        runs = ["new-b", *collection.run_ids[len(example.run_ids) :]]
+        scores = score(collection, runs, measures, estimators="posterior-combined")
+        found = scores["posterior-combined", "P@10"].draws
+        assert found is not None
+        return found.amount[:, 0]
+
+    alone = draws(0, "P@10")
+    assert alone.std(axis=0).sum() > 0
+    for n, measures in ((1, ["P@10"]), (5, ["P@5", "P@10"]), (20, ["P@20", "P@10", "P@5"])):
+        assert np.array_equal(alone, draws(n, *measures)), n
+
+
+def test_what_another_run_does_not_share_stays() -> None:
+    """Beside ``new-a`` the documents that ``new-b`` alone has keep their draws."""
+    example, estimator = load_example(), PosteriorEstimator(draws=100)
+    alone = estimator.complete(example, "new-b", "P@10")
+    beside = estimator.complete(example, TARGETS, "P@10")
+    n_same = 0
+    for t in range(len(example.query_ids)):
+        one, both = alone.unknowns, beside.unknowns
+        mine = one.pair[one.on_topic(t)]
+        theirs = both.pair[both.on_topic(t)]
+        credited = both.run_ids.index("new-b") == both.run[both.on_topic(t)]
+        place = np.searchsorted(theirs, mine)
+        kept = credited[place]
+        n_same += int(kept.sum())
+        assert np.array_equal(alone.block(t)[:, kept], beside.block(t)[:, place[kept]])
+    assert n_same > 20
+
+
+def test_in_every_draw_deeper_cutoffs_have_no_fewer_relevant_documents() -> None:
+    scores = score(load_example(), TARGETS, ["P@20", "P@5", "P@10", "P@1"], estimators="posterior-combined")
+    amounts = [scores["posterior-combined", f"P@{n}"].draws.amount for n in (1, 5, 10, 20)]  # type: ignore[union-attr]
+    for shallow, deep in pairwise(amounts):
+        assert (shallow <= deep).all()
+
+
+# --- measures ----------------------------------------------------------------------------------------------
+
+
+def test_a_measure_that_is_no_sum_is_evaluated_on_the_completed_rankings() -> None:
+    found = completed(0.0, 400)
+    values, precision = found.evaluate(Reciprocal(5), Precision(5))
+    for draw in (0, 17, 399):
+        qrels = found.qrels(draw)
+        judged = [
+            ir_measures.Qrel(q, d, r)
+            for q, d, r in zip(
+                qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), qrels.relevance.tolist(), strict=True
+            )
+        ]
+        for r, run in enumerate(("one", "two")):
+            ranked = [
+                ir_measures.ScoredDoc(q, d, -i) for q, docs in RUNS[run].items() for i, d in enumerate(docs)
+            ]
+            measures = [ir_measures.RR @ 5, ir_measures.P @ 5]
+            per_topic = {
+                (str(m.measure), m.query_id): m.value for m in ir_measures.iter_calc(measures, judged, ranked)
+            }
+            for t, q in enumerate(("1", "2")):
+                assert values.scores()[draw, r, t] == pytest.approx(per_topic["RR@5", q])
+                assert precision.scores()[draw, r, t] == pytest.approx(per_topic["P@5", q])
+
+
+def test_rankings_laid_out_in_pieces_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = completed(0.0, 100)
+    whole = found.evaluate(Reciprocal(5))[0].amount
+    monkeypatch.setattr(completion, "_CELLS", 40)
+    assert np.array_equal(whole, found.evaluate(Reciprocal(5))[0].amount)
+
+
+def test_values_lie_between_the_bounds_and_nothing_unjudged_is_certain() -> None:
+    example = load_example()
+    for name in ("P@1", "P@10", "P@30"):
+        measure = parse_measure(name)
+        (values,) = PosteriorEstimator(draws=50).complete(example, TARGETS, measure).evaluate(measure)
+        found = bounds(example, TARGETS, measure)
+        assert (values.amount >= found.low.amount).all()
+        assert (values.amount <= found.high.amount).all()
+    pooled = example.pooled_run_ids[:2]
+    nothing = PosteriorEstimator(draws=5).complete(example, pooled, "P@10")
+    assert len(nothing.unknowns) == 0
+    assert nothing.components == ()
+    counts = judgment_counts(example, pooled, cutoffs=10).n_relevant[:, :, 0]
+    assert (nothing.evaluate("P@10")[0].amount == counts).all()
+
+
+def test_a_measure_beyond_the_completion_is_refused() -> None:
+    found = completed(0.0, 10)
+    with pytest.raises(InputError, match="P@6 looks deeper than rank 5"):
+        found.evaluate("P@6")
+    with pytest.raises(InputError, match=r"P\(rel=2\)@5 asks for a relevance of 2"):
+        found.evaluate("P(rel=2)@5")
+    with pytest.raises(InputError, match="there is no draw 10"):
+        found.qrels(10)
+
+
+# --- more judgments ----------------------------------------------------------------------------------------
+
+
+def test_observed_documents_are_known_and_the_others_are_not() -> None:
+    found = completed(0.0, 4000).observe(qrels_from_frame({"1": {"q": 1, "r": 0, "a": 1}, "2": {"u": 1}}))
+    assert found.block(0)[:, :2].tolist() == [[1, 0]] * 4000
+    assert found.block(1)[:, 1].tolist() == [1] * 4000
+    assert found.block(0)[:, 2:].mean(axis=0) == pytest.approx([0.5] * 3, abs=0.05)
+    known = found.observe(qrels_from_frame({"1": {"s": 0}}))
+    assert known.block(0)[:, :3].tolist() == [[1, 0, 0]] * 4000
+    with pytest.raises(InputError, match="no judgment is of an unknown document"):
+        found.observe(qrels_from_frame({"1": {"q": 1}}))
+
+
+def test_observed_answers_teach_what_the_organization_is_worth() -> None:
+    """One effect N(0, 2²) for all documents of ``one``: after 3 of 3 the rest follow (by integral)."""
+    n = 200_000
+    prior = completed(0.0, n, ("one",), effect=2.0)
+    told = prior.observe(qrels_from_frame({"1": {"q": 1, "r": 1, "s": 1}}))
+    x = np.linspace(-12, 12, 4001)
+    weight = stats.norm(0, 2).pdf(x) * expit(x) ** 3
+    expected = float((weight * expit(x)).sum() / weight.sum())
+    assert prior.block(1).mean() == pytest.approx(0.5, abs=0.01)
+    assert told.block(1).mean() == pytest.approx(expected, abs=0.01)
+    both = float((told.block(1) == 1).all(axis=1).mean())
+    assert both == pytest.approx(float((weight * expit(x) ** 2).sum() / weight.sum()), abs=0.01)
+
+
+def test_too_few_draws_left_are_warned_of() -> None:
+    found = completed(lambda source, _, __: np.where(source[:, None] == 3, 30.0, -30.0), 100)
+    with pytest.warns(DiagnosticsWarning, match="leave 1 effective draws"):
+        told = found.observe(qrels_from_frame({"1": {"q": 1}}))
+    assert "1 effective draws" in told.notes[0]
+    assert set(told.source.tolist()) == {3}
+
+
+def test_observing_agrees_with_a_new_fit() -> None:
+    """The unjudged documents of ``new-b`` on two topics judged relevant: its mean moves the same way."""
+    example, estimator = load_example(), PosteriorEstimator(draws=5000)
+    found = estimator.complete(example, "new-b", "P@10")
+    answers = {example.query_ids[t]: dict.fromkeys(found.unknowns.doc_ids(t), 1) for t in range(2)}
+    qrels = qrels_from_frame({q: docs for q, docs in answers.items() if docs})
+    (anew,) = estimator.complete(example.add_judgments(qrels), "new-b", "P@10").evaluate("P@10")
+    (told,) = found.observe(qrels).evaluate("P@10")
+    (before,) = found.evaluate("P@10")
+    moved = anew.expected()[0] - before.expected()[0]
+    assert moved > 0.01
+    assert told.expected()[0] - before.expected()[0] == pytest.approx(moved, rel=0.15)

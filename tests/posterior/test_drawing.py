@@ -1,0 +1,99 @@
+"""Each unjudged document is drawn with its chance, and once for all runs that share it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from completed import RUNS, completed, toy
+from scipy.special import expit
+from toys import from_rankings
+
+
+def test_each_document_is_drawn_with_its_chance() -> None:
+    chances = {"q": 0.3, "r": 0.9, "s": 0.05, "v": 0.5, "w": 0.999, "t": 0.001, "u": 0.7}
+    n, of_pair = 40_000, toy()
+
+    def log_odds(_: np.ndarray, __: int, pairs: np.ndarray) -> np.ndarray:
+        p = np.array([chances[of_pair.doc_id(pair)] for pair in pairs])
+        return np.log(p / (1 - p))
+
+    found = completed(log_odds, n)
+    drawn = np.hstack([found.block(0), found.block(1)]).astype(float)
+    p = np.array([chances[d] for t in (0, 1) for d in found.unknowns.doc_ids(t)])
+    assert (np.abs(drawn.mean(axis=0) - p) < 5 * np.sqrt(p * (1 - p) / n) + 1e-9).all()
+    some = (p > 0.01) & (p < 0.99)
+    correlation = np.corrcoef(drawn[:, some], rowvar=False)
+    assert np.abs(correlation - np.eye(some.sum())).max() < 5 / np.sqrt(n)
+    # nor does a draw tell the next one
+    lagged = [np.corrcoef(drawn[1:, j], drawn[:-1, j])[0, 1] for j in np.flatnonzero(some)]
+    assert np.abs(lagged).max() < 5 / np.sqrt(n)
+
+
+def test_uniform_numbers_are_uniform() -> None:
+    """Through their chances: log odds of a grid of p give shares p."""
+    n = 200_000
+    for p in (0.01, 0.2, 0.5, 0.8, 0.99):
+        share = completed(float(np.log(p / (1 - p))), n).block(0).mean(axis=0)
+        assert np.abs(share - p).max() < 5 * np.sqrt(p * (1 - p) / n)
+
+
+@pytest.mark.parametrize(("log_odds", "relevant"), [(1e3, 1), (-1e3, 0), (np.inf, 1), (-np.inf, 0)])
+def test_certain_documents_are_certain(log_odds: float, relevant: int) -> None:
+    assert (completed(log_odds, 500).block(0) == relevant).all()
+
+
+def test_log_odds_beyond_the_table_are_chances_all_the_same() -> None:
+    n = 400_000
+    for x in (-9.0, 9.0):
+        share = completed(x, n).block(0).mean()
+        assert share == pytest.approx(expit(x), abs=5 * np.sqrt(expit(-abs(x)) / (5 * n)))
+
+
+def test_shared_document_has_one_relevance_in_a_draw() -> None:
+    """``one`` and ``two`` share q, s and t: their totals differ by r, u, v and w only."""
+    (values,) = completed(0.0, 20_000).evaluate("P@5")
+    known = np.array([[1, 0], [1, 2]])
+    added = values.amount - known
+    assert values.unit == 5
+    assert added.min(axis=(0, 2)).tolist() == [0, 0]
+    assert added.max(axis=0).tolist() == [[3, 2], [4, 1]]
+    difference = added[:, 1, 0] - added[:, 0, 0]
+    assert set(difference.tolist()) == {-1, 0, 1, 2}  # v + w − r
+    assert difference.var() == pytest.approx(0.75, rel=0.05)
+    assert np.cov(added[:, :, 0], rowvar=False)[0, 1] == pytest.approx(0.5, abs=0.03)  # q and s
+
+
+def test_runs_with_the_same_documents_have_the_same_draws_whatever_their_organizations() -> None:
+    runs = RUNS | {"twin": RUNS["one"]}
+    twins = from_rankings(
+        runs,
+        {"1": {"a": 1, "b": 0, "c": 1}, "2": {"i": 0, "j": 1, "k": 1}},
+        {"x": "x", "one": "north", "two": "south", "twin": "west"},
+        pooled_run_ids=("x",),
+        pool_depth=3,
+    )
+    (values,) = completed(0.3, 500, ("one", "twin"), twins, effect=1.5, scale=0.7).evaluate("P@5")
+    assert np.array_equal(values.amount[:, 0], values.amount[:, 1])
+    assert values.amount[:, 0].var() > 0
+
+
+def test_sharing_does_not_narrow() -> None:
+    """A document of twenty organizations has one effect, as wide as that of a document of one."""
+    runs = {"x": RUNS["x"]} | {f"copy{i:02}": RUNS["one"] for i in range(20)}
+    of = {run: run for run in runs}
+    judged = {"1": {"a": 1, "b": 0, "c": 1}, "2": {"i": 0, "j": 1, "k": 1}}
+    many = from_rankings(runs, judged, of, pooled_run_ids=("x",), pool_depth=3)
+    names = tuple(f"copy{i:02}" for i in range(20))
+    together = completed(0.0, 20_000, names, many, effect=2.0).evaluate("P@5")[0].totals()[:, 0]
+    alone = completed(0.0, 20_000, ("copy00",), many, effect=2.0).evaluate("P@5")[0].totals()[:, 0]
+    assert np.array_equal(together, alone)
+    without = completed(0.0, 20_000, ("copy00",), many).evaluate("P@5")[0].totals()[:, 0]
+    assert alone.var() > 1.8 * without.var()
+
+
+def test_effect_of_organization_and_topic_keeps_chances_and_makes_topics_vary_together() -> None:
+    plain, with_cells = (
+        completed(-1.0, 40_000, ("one",), scale=s).evaluate("P@5")[0].amount[:, 0, 0] for s in (0.0, 2.0)
+    )
+    assert with_cells.mean() == pytest.approx(plain.mean(), abs=0.03)
+    assert with_cells.var() > 1.5 * plain.var()

@@ -1,0 +1,482 @@
+"""Posterior estimators: effects, intervals, and a case that has an exact answer."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from fits import TARGETS, compile_once
+from scipy import stats
+from scipy.special import expit
+from toys import EDGE_CASES, FULLY_JUDGED, from_rankings
+
+from bayespool.collection import Collection
+from bayespool.counts import judgment_counts, unjudged_documents
+from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.estimates import Estimates
+from bayespool.inference import NUTS, Laplace
+from bayespool.measures import Precision, parse_measure
+from bayespool.posterior import PosteriorEstimator, Task
+from bayespool.simulation import load_example
+
+MODELS = ("background", "interpolated", "smoothed")
+
+every_engine = pytest.mark.parametrize("engine", ["laplace", "nuts"])
+
+
+@pytest.fixture(autouse=True)
+def _each_model_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NUTS, "compile", compile_once)
+
+
+@pytest.fixture
+def _nothing_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a sampler was started")
+
+    monkeypatch.setattr(NUTS, "compile", refuse)
+    monkeypatch.setattr(Laplace, "fit", refuse)
+
+
+def quick(model: str = "background", engine: str = "laplace", **settings: Any) -> PosteriorEstimator:
+    """Few draws, for what holds draw by draw."""
+    return PosteriorEstimator(model=model, engine=engine, draws=60, tune=60, chains=2, **settings)  # type: ignore[arg-type]
+
+
+def estimate(estimator: PosteriorEstimator, collection: Collection, *arguments: Any) -> tuple[Estimates, ...]:
+    """Estimates whose fit need not pass its checks."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticsWarning)
+        return estimator.estimate(collection, *arguments)
+
+
+# --- an exact answer ---------------------------------------------------------------------------------------
+
+
+N_HIDDEN = 10
+
+
+def one_topic_one_organization(n_relevant: int) -> Collection:
+    """All that is known: so many of ten hidden documents are relevant. The new run has ten unjudged ones."""
+    judged = {d: int(i < n_relevant) for i, d in enumerate("abcdefghij")}
+    return from_rankings(
+        {"pooled": {"1": "abcdefghij"}, "new": {"1": "klmnopqrst"}},
+        {"1": judged},
+        {"pooled": "known", "new": "unknown"},
+        pooled_run_ids=("pooled",),
+        pool_depth=N_HIDDEN,
+    )
+
+
+# With one topic and one organization there are no effects; the logistic prior of the logit makes E uniform on
+# (0, 1); an organization that all but equals the others leaves E to the new run.
+CONJUGATE = {"mu": "Logistic(0, 1)", "sigma_organization": "HalfNormal(1e-6)"}
+
+
+@pytest.mark.parametrize("n_relevant", [1, 4, 10])
+def test_background_is_the_beta_binomial_where_it_reduces_to_it(n_relevant: int) -> None:
+    estimator = PosteriorEstimator(
+        model="background", engine="nuts", priors=CONJUGATE, draws=4000, target_accept=0.97
+    )
+    (estimates,) = estimator.estimate(one_topic_one_organization(n_relevant), "new", "P@10")
+    assert estimates.diagnostics is not None
+    assert estimates.diagnostics.passed
+    n_effective = estimates.diagnostics.min_ess_bulk
+    exact = stats.beta(1 + n_relevant, 1 + N_HIDDEN - n_relevant)
+    chance = expit(estimates.posterior["posterior"]["mu"].to_numpy().ravel())
+    error = exact.std() / np.sqrt(n_effective)
+    assert chance.mean() == pytest.approx(exact.mean(), abs=4 * error)
+    # the standard error of a standard deviation is less than that of the mean for these shapes
+    assert chance.std() == pytest.approx(exact.std(), abs=4 * error)
+    n_tail = estimates.diagnostics.min_ess_tail
+    for q in (0.025, 0.25, 0.5, 0.75, 0.975):
+        share = (chance <= exact.ppf(q)).mean()
+        assert share == pytest.approx(q, abs=4 * np.sqrt(q * (1 - q) / n_tail)), q
+    # P@10 of the run is the share of its ten unjudged documents that are relevant
+    predictive = stats.betabinom(10, 1 + n_relevant, 1 + N_HIDDEN - n_relevant)
+    assert estimates.draws is not None
+    drawn = estimates.draws.amount[:, 0, 0]
+    for count in range(11):
+        mass = predictive.pmf(count)
+        assert (drawn == count).mean() == pytest.approx(mass, abs=4 * np.sqrt(mass * (1 - mass) / n_tail)), (
+            count
+        )
+    assert estimates.value[0] == pytest.approx(exact.mean(), abs=4 * predictive.std() / 10 / np.sqrt(n_tail))
+    assert estimates.std is not None
+    assert estimates.std[0] == pytest.approx(predictive.std() / 10, rel=0.05)
+
+
+# --- whole estimates ---------------------------------------------------------------------------------------
+
+
+def assert_sound(estimates: Estimates, collection: Collection, estimand: str = "complete") -> None:
+    """What holds of every posterior of a precision."""
+    measure = estimates.measure
+    counts = judgment_counts(
+        collection,
+        estimates.run_ids,
+        cutoffs=measure.cutoff,
+        rel=measure.rel,
+        estimand=estimand,  # type: ignore[arg-type]
+    )
+    n_relevant, n_unjudged = counts.n_relevant[:, :, 0], counts.n_unjudged[:, :, 0]
+    assert estimates.draws is not None
+    assert estimates.draws.unit == measure.unit
+    draws = estimates.draws.amount
+    assert draws.dtype == np.int32
+    assert draws.shape[1:] == n_relevant.shape
+    assert (draws >= n_relevant).all()
+    assert (draws <= n_relevant + n_unjudged).all()
+    assert (draws == n_relevant)[:, n_unjudged == 0].all()
+    assert estimates.per_topic == pytest.approx(draws.mean(axis=0) / measure.cutoff, abs=1e-12)
+    assert estimates.value == pytest.approx(estimates.per_topic.mean(axis=1), abs=1e-12)
+    scores = draws.mean(axis=2) / measure.cutoff
+    assert estimates.std == pytest.approx(scores.std(axis=0), abs=1e-12)
+    low, high = estimates.interval(0.95)
+    assert (counts.lower[:, :, 0].mean(axis=1) - 1e-12 <= low).all()
+    assert (low - 1e-12 <= estimates.value).all()
+    assert (estimates.value <= high + 1e-12).all()
+    assert (high <= counts.upper[:, :, 0].mean(axis=1) + 1e-12).all()
+    assert estimates.fingerprint == collection.fingerprint
+    assert estimates.query_ids == collection.query_ids
+
+
+@pytest.mark.parametrize("case", EDGE_CASES)
+@pytest.mark.parametrize("model", [*MODELS, "combined"])
+def test_edge_cases_stay_within_their_bounds(case: str, model: str) -> None:
+    collection, run = EDGE_CASES[case]()
+    measures = ["P@1", "P@5", "P(rel=2)@5"] if model in ("background", "combined") else ["P@5"]
+    for estimates in estimate(quick(model), collection, run, measures):
+        assert estimates.method == f"posterior-{model}"
+        assert estimates.run_ids == (run,)
+        assert estimates.draws is not None
+        assert len(estimates.draws.amount) == 120
+        assert_sound(estimates, collection)
+
+
+@pytest.mark.usefixtures("_nothing_is_sampled")
+@pytest.mark.parametrize("case", FULLY_JUDGED)
+@pytest.mark.parametrize("model", [*MODELS, "combined"])
+@every_engine
+def test_fully_judged_run_is_its_own_score(case: str, model: str, engine: str) -> None:
+    collection, run = EDGE_CASES[case]()
+    for estimates in quick(model, engine).estimate(collection, run, ["P@1", "P@3", "P@10"]):
+        assert_sound(estimates, collection)
+        counts = judgment_counts(collection, run, cutoffs=estimates.measure.cutoff)
+        exact = counts.n_relevant.sum() / (estimates.measure.cutoff * len(collection.query_ids))
+        low, high = estimates.interval()
+        assert estimates.std is not None
+        assert (estimates.value[0], low[0], high[0], estimates.std[0]) == (exact, exact, exact, 0)
+        assert (estimates.diagnostics, estimates.posterior) == (None, None)
+        assert estimates.notes == ("",)
+
+
+@pytest.mark.parametrize(
+    ("model", "engine"), [("background", "nuts"), ("interpolated", "nuts"), ("interpolated", "laplace")]
+)
+def test_example_is_scored(model: str, engine: str) -> None:
+    example = load_example()
+    (estimates,) = estimate(quick(model, engine), example, TARGETS, "P@10")
+    assert_sound(estimates, example)
+    assert estimates.posterior is not None
+    assert estimates.diagnostics is not None
+    assert estimates.diagnostics.engine == engine
+    assert estimates.random_seed == 1
+    assert estimates.measure == Precision(10)
+    assert (estimates.std > 0).all()  # type: ignore[operator]
+
+
+@every_engine
+def test_default_runs_are_those_that_were_not_pooled(engine: str) -> None:
+    example = load_example()
+    named, default = (
+        estimate(quick("background", engine), example, runs)[0] for runs in (["new-a", "new-b"], None)
+    )
+    assert default.run_ids == ("new-a", "new-b")
+    assert np.array_equal(named.draws.amount, default.draws.amount)  # type: ignore[arg-type]
+
+
+@every_engine
+def test_same_seed_gives_the_same_draws(engine: str) -> None:
+    example = load_example()
+    one, again, other = (
+        estimate(quick("background", engine, random_seed=seed), example, TARGETS)[0].draws.amount
+        for seed in (5, 5, 6)
+    )
+    assert one is not None
+    assert again is not None
+    assert one.tobytes() == again.tobytes()
+    assert not np.array_equal(one, other)  # type: ignore[arg-type]
+
+
+@every_engine
+def test_several_measures_at_once(engine: str) -> None:
+    example = load_example()
+    measures = ["P@5", "P@10", "P(rel=2)@10"]
+    together = estimate(quick("background", engine), example, TARGETS, measures)
+    assert [str(e.measure) for e in together] == measures
+    for estimates in together:
+        assert_sound(estimates, example)
+    alone = estimate(quick("background", engine), example, TARGETS, "P@5")[0]
+    assert np.array_equal(together[0].draws.amount, alone.draws.amount)  # type: ignore[arg-type]
+    # fewer documents are highly relevant than relevant, in what is judged and in what is imputed
+    assert (together[2].value < together[1].value).all()
+
+
+def test_runs_are_scored_in_the_order_asked_for() -> None:
+    example = load_example()
+    (estimates,) = estimate(quick(), example, ["new-b", "new-a"], "P@10")
+    assert estimates.run_ids == ("new-b", "new-a")
+    assert_sound(estimates, example)
+
+
+def test_nothing_below_the_pool_is_imputed_for_the_pooled_estimand() -> None:
+    example = load_example()
+    assert example.pool_depth == 10
+    measure = parse_measure("P@15")
+    pooled = estimate(quick(estimand="pooled"), example, TARGETS, measure)[0]
+    complete = estimate(quick(estimand="complete"), example, TARGETS, measure)[0]
+    assert_sound(pooled, example, "pooled")
+    assert_sound(complete, example, "complete")
+    top_ten = judgment_counts(example, TARGETS, cutoffs=10)
+    shallow = judgment_counts(example, TARGETS, cutoffs=15, estimand="pooled")
+    assert np.array_equal(shallow.n_unjudged[:, :, 0], top_ten.n_unjudged[:, :, 0])
+    assert (complete.value > pooled.value).all()
+    assert (complete.draws.amount.max(axis=0) > (shallow.n_relevant + shallow.n_unjudged)[:, :, 0]).any()  # type: ignore[union-attr]
+    # down to the pool depth the two are one
+    a, b = (
+        estimate(quick(estimand=e), example, TARGETS, "P@10")[0].draws.amount for e in ("pooled", "complete")
+    )
+    assert np.array_equal(a, b)  # type: ignore[arg-type]
+
+
+def test_runs_with_the_same_documents_have_the_same_draws() -> None:
+    ranking = {"1": "qarsc", "2": "itujv"}
+    collection = from_rankings(
+        {
+            "x": {"1": "abcde", "2": "ijklm"},
+            "y": {"1": "acdbf", "2": "kinjl"},
+            "one": ranking,
+            "twin": ranking,
+        },
+        {"1": {"a": 1, "b": 0, "c": 1, "d": 0}, "2": {"i": 0, "j": 1, "k": 0, "n": 1}},
+        {"x": "x", "y": "y", "one": "north", "twin": "south"},
+        pooled_run_ids=("x", "y"),
+        pool_depth=3,
+    )
+    assert len(unjudged_documents(collection, ["one", "twin"], cutoff=5)[0]) == 12
+    for model in (*MODELS, "combined"):
+        (estimates,) = estimate(quick(model), collection, ["one", "twin"], "P@5")
+        assert estimates.draws is not None
+        assert np.array_equal(estimates.draws.amount[:, 0], estimates.draws.amount[:, 1]), model
+        assert estimates.draws.amount[:, 0].var() > 0
+
+
+def test_runs_of_one_new_organization_rise_and_fall_together() -> None:
+    example = load_example()
+    a, b = example.run_index(TARGETS)
+    organization = example.organization.copy()
+    organization[b] = organization[a]
+    together = dataclasses.replace(example, organization=organization)
+
+    def correlation(collection: Collection) -> float:
+        estimator = PosteriorEstimator(model="background", priors={"sigma_organization": "HalfNormal(3)"})
+        (estimates,) = estimate(estimator, collection, TARGETS, "P@10")
+        assert estimates.draws is not None
+        return float(np.corrcoef(estimates.draws.totals(), rowvar=False)[0, 1])
+
+    assert correlation(together) > correlation(example) + 0.15
+
+
+def test_new_organization_makes_the_interval_wider() -> None:
+    """Hardly any organization effect, against one whose size is left to the evidence."""
+    example = load_example()
+    none, some = (
+        estimate(PosteriorEstimator(model="background", priors=priors), example, TARGETS, "P@10")[0]
+        for priors in ({"sigma_organization": "HalfNormal(1e-3)"}, {})
+    )
+    assert none.std is not None
+    assert some.std is not None
+    assert (some.std > 1.2 * none.std).all()
+
+
+def without_pool(collection: Collection) -> Collection:
+    nobody = np.zeros(len(collection.run_ids), dtype=bool)
+    return collection.with_pool(nobody, 0)
+
+
+@pytest.mark.parametrize(
+    ("model", "engine"),
+    [*((m, "laplace") for m in ("background", "interpolated", "combined")), ("interpolated", "nuts")],
+)
+def test_without_pooled_runs_the_priors_decide(model: str, engine: str) -> None:
+    collection = without_pool(load_example())
+    estimator = PosteriorEstimator(model=model, engine=engine, draws=250, tune=300)  # type: ignore[arg-type]
+    (alone,) = estimate(estimator, collection, TARGETS, "P@10")
+    assert_sound(alone, collection)
+    (informed,) = estimate(PosteriorEstimator(model=model), load_example(), TARGETS, "P@10")  # type: ignore[arg-type]
+    assert alone.std is not None
+    assert informed.std is not None
+    assert alone.std.mean() > informed.std.mean()
+    posterior = alone.posterior["posterior"].to_dataset()
+    assert posterior.sizes["topic"] == 20
+    if model != "combined":
+        assert posterior.sizes.get("organization", 0) == 0
+
+
+def test_prior_is_taken() -> None:
+    collection = without_pool(load_example())
+    low, high = (
+        estimate(quick("background", priors={"mu": f"Normal({mu}, 0.1)"}), collection, TARGETS)[0].value
+        for mu in (-6, 6)
+    )
+    counts = judgment_counts(collection, TARGETS, cutoffs=10)
+    lower, upper = counts.lower[:, :, 0].mean(axis=1), counts.upper[:, :, 0].mean(axis=1)
+    assert low == pytest.approx(lower, abs=0.02)
+    assert high == pytest.approx(upper, abs=0.02)
+
+
+@every_engine
+def test_failed_checks_are_noted_on_every_run(engine: str) -> None:
+    """With few draws a sampler fails its checks; independent draws are counted."""
+    estimator = quick("background", engine)
+    if engine == "laplace":
+        (estimates,) = estimator.estimate(load_example(), TARGETS)
+        assert estimates.notes == ("an interval of 120 draws, should be over 400",) * 2
+        return
+    with pytest.warns(DiagnosticsWarning, match="effective sample size"):
+        (estimates,) = estimator.estimate(load_example(), TARGETS)
+    assert estimates.diagnostics is not None
+    said = f"diagnostics failed: {'; '.join(estimates.diagnostics.problems)}"
+    assert estimates.notes == (said, said)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model": "foreground"}, "no model 'foreground'; known: .*interpolated"),
+        ({"engine": "hmc"}, "no engine 'hmc'; known: laplace, nuts"),
+        ({"random_seed": -1}, "random_seed -1 is negative"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        PosteriorEstimator(**settings)
+
+
+@pytest.mark.parametrize(
+    ("model", "priors", "message"),
+    [
+        ("background", {"c": "Beta(1, 1)"}, "model background has no prior 'c'; it has mu, sigma_topic"),
+        ("interpolated", {"mu": "Normal(0, 1)"}, "model interpolated has no prior 'mu'"),
+        ("background", {"mu": "Normal"}, "prior 'Normal' is not a distribution"),
+        ("background", {"mu": 3}, "prior 3 is not a distribution"),
+    ],
+)
+@every_engine
+def test_priors_that_the_model_does_not_have_are_refused(
+    model: str, priors: dict[str, str], message: str, engine: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        quick(model, engine, priors=priors).estimate(load_example(), TARGETS)
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "prior"),
+    [
+        ("background", "mu", "Normal(0, -1)"),
+        ("background", "mu", "Normal(1)"),
+        ("background", "mu", "Logistic(0, 0)"),
+        ("background", "sigma_topic", "HalfNormal(-1)"),
+        ("background", "sigma_organization", "Exponential(0)"),
+        ("interpolated", "c", "Beta(0, 1)"),
+    ],
+)
+def test_prior_without_a_density_is_refused(model: str, name: str, prior: str) -> None:
+    with pytest.raises(InputError, match=rf"prior of {name}: .* is no density; write \w+\("):
+        quick(model, priors={name: prior}).estimate(load_example(), TARGETS)
+
+
+def test_prior_of_a_scale_is_checked_where_there_is_one_group() -> None:
+    """Nothing is learned of such a scale, it is only drawn."""
+    estimator = quick(priors={"sigma_organization": "Gamma(2, 1)"})
+    with pytest.raises(InputError, match="the laplace engine takes HalfNormal or Exponential"):
+        estimator.estimate(one_topic_one_organization(4), "new", "P@10")
+
+
+def test_unknown_run_is_refused() -> None:
+    with pytest.raises(InputError, match="no run 'nobody' in the collection"):
+        quick().estimate(load_example(), "nobody")
+
+
+def test_settings_are_a_value() -> None:
+    priors = {"mu": "Normal(0, 1)"}
+    estimator = PosteriorEstimator(model="background", priors=priors)
+    priors["mu"] = "Normal(9, 1)"
+    assert dict(estimator.priors) == {"mu": "Normal(0, 1)"}
+    with pytest.raises(TypeError):
+        estimator.priors["mu"] = "Normal(9, 1)"  # type: ignore[index]
+    assert estimator == PosteriorEstimator(model="background", priors={"mu": "Normal(0, 1)"}, progress=True)
+    assert estimator.name == "posterior-background"
+
+
+def test_pooled_runs_scored_with_others_stay_evidence() -> None:
+    """The same draws of the parameters whoever else is scored: what is judged is evidence."""
+    collection = load_example()
+    pooled = collection.pooled_run_ids
+    for model in ("ratio", "evidence", "interpolated"):
+        alone = Task(collection, ("new-a",), parse_measure("P@10"), "complete").prepare(model, {})  # type: ignore[arg-type]
+        task = Task(collection, ("new-a", *pooled), parse_measure("P@10"), "complete")
+        together = task.prepare(model, {})  # type: ignore[arg-type]
+        assert together.evidence.n_hidden.sum() == alone.evidence.n_hidden.sum()
+        assert together.evidence.n_hidden_relevant.sum() == alone.evidence.n_hidden_relevant.sum()
+        assert together.organization[0] == -1  # new
+        contributing = task.contributing
+        assert (together.organization[[task.run_ids.index(r) for r in contributing]] >= 0).all()
+    (one,) = estimate(PosteriorEstimator(), collection, ("new-a",), "P@10")
+    (all_,) = estimate(PosteriorEstimator(), collection, ("new-a", *pooled), "P@10")
+    assert all_.value[0] == pytest.approx(one.value[0], abs=0.003)
+    assert all_.notes[0] == ""
+
+
+def test_the_only_organization_of_a_pool_is_no_evidence() -> None:
+    """Without it nothing would be judged: its best documents would be hidden, too."""
+    collection = load_example()
+    first = collection.organizations[collection.organization[np.flatnonzero(collection.pooled)[0]]]
+    others = [o for o in collection.organizations if o != first]
+    for organization in others:
+        collection = collection.unpool(organization=organization)
+    task = Task(collection, TARGETS, parse_measure("P@10"), "complete", min_organizations=2)
+    assert len(task.hidden.run) > 0
+    assert not task.has_evidence
+    for model in ("ratio", "interpolated"):
+        assert task.prepare(model, {}).evidence.n_hidden.sum() == 0  # type: ignore[arg-type]
+    (alone,) = estimate(PosteriorEstimator(), collection, TARGETS, "P@10")
+    assert "no hidden documents" in alone.notes[0]
+
+
+def test_a_prior_that_no_model_took_is_noted() -> None:
+    (without,) = estimate(
+        PosteriorEstimator(priors={"mu": "Normal(-8, 0.1)"}), without_pool(load_example()), TARGETS, "P@10"
+    )
+    assert "interpolated took no prior of mu" in without.notes[0]
+    (taken,) = estimate(PosteriorEstimator(priors={"mu": "Normal(-2, 1)"}), load_example(), TARGETS, "P@10")
+    assert taken.notes[0] == ""
+
+
+def test_a_run_of_which_nothing_is_drawn_has_no_note() -> None:
+    collection = load_example()
+    pooled = collection.pooled_run_ids[0]
+    (result,) = estimate(PosteriorEstimator(draws=1), collection, (pooled, "new-a"), "P@10")
+    assert result.notes == ("", "an interval of 4 draws, should be over 400")
+
+
+@pytest.mark.parametrize(
+    ("draws", "note"), [(100, "an interval of 400 draws, should be over 400"), (101, "")]
+)
+def test_an_interval_of_few_draws_is_noted(draws: int, note: str) -> None:
+    (result,) = estimate(PosteriorEstimator(draws=draws, chains=4), load_example(), TARGETS, "P@10")
+    assert set(result.notes) == {note}

@@ -1,0 +1,78 @@
+"""A sentence on a pair of runs."""
+
+from __future__ import annotations
+
+import pytest
+from compared import NEW, compared, printed
+from toys import from_rankings
+
+from bayespool.comparisons import compare
+from bayespool.errors import InputError
+from bayespool.report.comparisons import print_comparison
+from bayespool.report.sentences import comparison_sentence
+from bayespool.simulation import load_example
+
+# runs of the pool are compared beside new ones
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+
+
+def test_sentence_says_the_better_one_first_and_what_may_change() -> None:
+    found = compared()
+    said = comparison_sentence(found, "new-b", "new-a")
+    assert said == comparison_sentence(
+        found, "new-a", "new-b", "P@10", method="posterior-ratio", test="paired-t"
+    )
+    row = found.differences().iloc[1]
+    assert said.startswith(
+        f"On these 20 topics the P@10 of new-a is higher than that of new-b by {row['difference']:.3f} (95 % "
+        f"interval {row['lower']:.3f} to {row['upper']:.3f} over what the unjudged documents may be"
+    )
+    assert "For the population of topics that they are a sample of" in said
+    assert "is significant at 0.05 (paired t test, one pair: p < 0.0001)" in said
+    assert said.endswith("takes it back is under 0.001.")
+    assert "Tukey's HSD, one pair" in comparison_sentence(found, *NEW, test="tukey-hsd")
+
+
+def test_sentence_of_a_pair_that_is_not_significant() -> None:
+    found = compared(*load_example().run_ids[:12])
+    tested = found.significance()
+    mine = tested[(tested["test"] == "paired-t") & (tested["method"] == "lower-bound")]
+    pair = mine[~mine["significant"]].iloc[0]
+    said = comparison_sentence(found, pair["run_a"], pair["run_b"])
+    assert "is not significant at 0.05 (paired t test, Holm over 66 pairs" in said
+    assert "with all documents judged it would be with a chance of" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "message"),
+    [
+        (("new-a", "nobody"), {}, "no run 'nobody' in the comparison"),
+        (NEW, {"measure": "P@5"}, "no measure 'P@5'"),
+        (NEW, {"method": "lower-bound"}, "no method with draws 'lower-bound'"),
+        (NEW, {"test": "wilcoxon"}, "no test 'wilcoxon'"),
+    ],
+)
+def test_sentence_of_nothing(arguments: tuple[str, str], keywords: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        comparison_sentence(compared(), *arguments, **keywords)
+
+
+def test_sentence_needs_draws() -> None:
+    found = compare(load_example(), NEW, estimators=[])
+    with pytest.raises(InputError, match="no method has draws"):
+        comparison_sentence(found, *NEW)
+    text = printed(lambda console: print_comparison(found, console))
+    assert "lower-bound" in text
+    assert "a population of topics: the" not in text
+
+
+def test_runs_that_are_equal_whatever_is_judged_are_said_to_be() -> None:
+    """Copies of one run: every draw completes both alike."""
+    runs = {"a": {"q": "abx", "r": "dcy"}, "b": {"q": "abx", "r": "dcy"}, "c": {"q": "abc", "r": "dca"}}
+    judged = {"q": {"a": 1, "b": 0, "c": 1}, "r": {"a": 0, "c": 1, "d": 1}}
+    collection = from_rankings(runs, judged, {"c": "o"}, pooled_run_ids=("c",), pool_depth=3)
+    found = compare(collection, ["a", "b"], "P@3", draws=50)
+    assert comparison_sentence(found, "a", "b") == (
+        "On these 2 topics the P@3 of a and b is the same, whatever the unjudged documents are "
+        "(posterior-combined)."
+    )

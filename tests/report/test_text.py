@@ -1,0 +1,182 @@
+"""Tables of scores in the terminal."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+
+import numpy as np
+import pytest
+from known_scores import POINT, with_posterior
+from rich.console import Console
+from toys import toy_collection
+
+from bayespool.report import print_scores
+from bayespool.scoring import Scores, score
+from bayespool.simulation import load_example
+
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+
+
+def toy_scores(*measures: str) -> Scores:
+    return score(toy_collection(), ["u", "s2"], measures or ("P@3",), estimators=["lower-bound", *POINT])
+
+
+def printed(scores: Scores, *, width: int = 80, terminal: bool = False, per_topic: bool = False) -> str:
+    file = io.StringIO()
+    console = Console(
+        file=file, width=width, force_terminal=terminal, color_system=None, legacy_windows=False
+    )
+    print_scores(scores, console, per_topic=per_topic)
+    return "".join(f"{line.rstrip()}\n" for line in file.getvalue().splitlines())
+
+
+WIDE = """\
+P@3, mean over 3 topics
+
+                      resid-   lower   back-   inter-  smooth-  systems   anti-    con-
+ run   lower   upper     ual   bound  ground  polated       ed  adjust.   prec.  densed
+ ──────────────────────────────────────────────────────────────────────────────────────
+ u    0.3333  0.8889  0.5556  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  0.4444
+ s2   0.1111  0.1111  0.0000  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  0.1111
+
+note: s2: 1 of 3 topics missing from the run; nothing unjudged
+"""
+
+
+NARROW = """\
+P@3, mean over 3 topics
+
+ run                      u      s2
+ ──────────────────────────────────
+ lower               0.3333  0.1111
+ upper               0.8889  0.1111
+ residual            0.5556  0.0000
+ lower-bound         0.3333  0.1111
+ background          0.3500  0.1111
+ interpolated        0.4733  0.1111
+ smoothed            0.4848  0.1111
+ systems-adjustment  0.3889  0.1111
+ anti-precision      0.3488  0.1111
+ condensed-list      0.4444  0.1111
+
+note: s2: 1 of 3 topics missing from the run; nothing unjudged
+"""
+
+
+def test_numbers_of_the_snapshots_are_those_of_the_toy() -> None:
+    """Topic 1: a1 l? d?; topic 2: v1 p1 z?; topic 3: e? f? and no third document."""
+    lower, residual = np.array([1, 2, 0]) / 3, np.array([2, 1, 2]) / 3
+    judged = 1 - residual
+    expected = {
+        "bound_lower": lower.mean(),
+        "bound_upper": (lower + residual).mean(),
+        "residual": residual.mean(),
+        "lower-bound": lower.mean(),
+        # held out alone with u in their place, n1 loses c and n2 loses f, the others nothing of relevance
+        "systems-adjustment": lower.mean() + 2 / 9 / 4,
+        "background": (lower + 0.03 * residual).mean(),
+        "interpolated": (lower + 0.42 * residual * lower / judged).mean(),
+        "smoothed": (lower + 0.91 * residual * lower + 0.05 * residual**2).mean(),
+        "condensed-list": (2 / 3 + 2 / 3 + 0) / 3,  # a h, v p, nothing
+    }
+    row = toy_scores().frame().iloc[0]
+    assert {name: row[name] for name in expected} == pytest.approx(expected)
+    for name, value in expected.items():
+        printed_name = name.removeprefix("bound_")
+        assert f"{value:.4f}" in NARROW.split(printed_name)[1].split("\n")[0]
+
+
+def test_pipe_gets_one_row_per_run() -> None:
+    assert printed(toy_scores()) == WIDE
+
+
+def test_wide_terminal_gets_one_row_per_run() -> None:
+    assert printed(toy_scores(), width=120, terminal=True) == WIDE
+
+
+def test_narrow_terminal_gets_one_column_per_run() -> None:
+    assert printed(toy_scores(), width=80, terminal=True) == NARROW
+
+
+def test_posterior_stands_with_its_interval() -> None:
+    wide = printed(
+        with_posterior(score(toy_collection(), "u", "P@3", estimators=["background"]))
+    ).splitlines()
+    assert wide[2:4] == [
+        "                      resid-   back-  posterior           90 %",
+        " run   lower   upper     ual  ground      known       interval",
+    ]
+    assert wide[5] == " u    0.3333  0.8889  0.5556  0.3500     0.6111  0.3333–0.8889"
+    narrow = printed(with_posterior(toy_scores(), ci_prob=0.5), terminal=True).splitlines()
+    assert narrow[14:16] == [
+        " posterior-known            0.6111         0.1111",
+        " 50 % interval       0.3333–0.8889  0.1111–0.1111",
+    ]
+
+
+def test_each_measure_has_its_table_and_a_note_the_measures_it_is_of() -> None:
+    text = printed(score(load_example(), "north-1", ["P@10", "P@20", "P@5"], estimators=["background"]))
+    assert [line for line in text.splitlines() if "mean over" in line] == [
+        f"{m}, mean over 20 topics" for m in ("P@10", "P@20", "P@5")
+    ]
+    assert text.splitlines()[-2:] == [
+        "note: north-1: nothing unjudged (P@10, P@5)",
+        "note: north-1: ranks below the pool depth of 10 are extrapolated (P@20)",
+    ]
+
+
+def test_estimand_is_said_where_it_is_not_the_usual_one() -> None:
+    scores = score(load_example(), "new-a", "P@20", estimators=["background"], estimand="pooled")
+    first = printed(scores).splitlines()[0]
+    assert first == "P@20, mean over 20 topics, unjudged documents below the pool depth nonrelevant"
+
+
+def test_missing_value_is_a_dash() -> None:
+    nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
+    scores = score(nobody, "new-a", estimators=["systems-adjustment", "background"])
+    row = printed(scores).splitlines()[5]
+    assert row.split() == ["new-a", "0.5950", "0.6850", "0.0900", "–", "0.5977"]
+
+
+def test_names_are_printed_as_they_are() -> None:
+    """Brackets are markup in rich, and a word such as 3.14 is coloured."""
+    scores = dataclasses.replace(toy_scores(), run_ids=("[bold]u[/bold]", "3.14"))
+    scores = dataclasses.replace(
+        scores, estimates=tuple(dataclasses.replace(e, run_ids=scores.run_ids) for e in scores.estimates)
+    )
+    text = printed(scores)
+    assert " [bold]u[/bold]  0.3333" in text
+    assert "note: 3.14: 1 of 3 topics" in text
+
+
+def numbers_in(text: str) -> list[str]:
+    return [word for word in text.split() if word.replace(".", "").isdigit() and "." in word]
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 132])
+@pytest.mark.parametrize("per_topic", [False, True])
+def test_no_number_is_cut_short_however_narrow_the_terminal(width: int, per_topic: bool) -> None:
+    """All 23 runs of the example, or two runs on 20 topics: more columns than fit side by side."""
+    example = load_example()
+    scores = score(example, None if per_topic else example.run_ids, "P@15", estimators=POINT)
+    text = printed(scores, width=width, terminal=True, per_topic=per_topic)
+    assert "…" not in text
+    if width >= 40:
+        assert max(len(line) for line in text.splitlines() if not line.startswith("note")) <= width
+    frame = scores.frame(per_topic=per_topic)
+    values = frame[["bound_lower", "bound_upper", "residual", *POINT]].to_numpy().ravel()
+    assert sorted(numbers_in(text)) == sorted(f"{value:.4f}" for value in values)
+
+
+def test_per_topic_table_has_a_row_per_topic() -> None:
+    lines = printed(toy_scores(), per_topic=True).splitlines()
+    rows = [line.split()[:5] for line in lines[5:11]]
+    assert rows == [
+        ["u", "1", "0.3333", "1.0000", "0.6667"],
+        ["u", "2", "0.6667", "1.0000", "0.3333"],
+        ["u", "3", "0.0000", "0.6667", "0.6667"],
+        ["s2", "1", "0.3333", "0.3333", "0.0000"],
+        ["s2", "2", "0.0000", "0.0000", "0.0000"],
+        ["s2", "3", "0.0000", "0.0000", "0.0000"],
+    ]

@@ -1,0 +1,48 @@
+"""Figures of random pools and run types show their summaries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from drawn_pools import kinds_of
+
+from bayespool.collection import Collection
+from bayespool.errors import InputError
+from bayespool.experiment_plots import plot_common_topics, plot_pool_width, plot_run_types
+from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
+from bayespool.experiments.settings import Estimators
+from bayespool.measures import Precision
+from bayespool.simulation import load_example
+
+
+@pytest.fixture(scope="module")
+def example() -> Collection:
+    return load_example()
+
+
+def test_figures_show_the_summary(example: Collection) -> None:
+    estimators: Estimators = ["lower-bound", "condensed-list"]
+    widths = vary_pool_width(example, estimators=estimators, widths=[2, 8], n_samples=10)
+    axes = plot_pool_width(widths, "P@10")
+    drawn = {line.get_label(): np.asarray(line.get_ydata()) for line in axes.get_lines()}
+    for label, rows in widths.summary_frame().groupby("estimator"):
+        assert drawn[str(label)].tolist() == rows["bias"].tolist()
+    topics = vary_common_topics(example, widths=[2], n_common=[4, 8], n_samples=5)
+    axes = plot_common_topics(topics, "P@10", "lower-bound", 2)
+    drawn = {line.get_label(): np.asarray(line.get_ydata()) for line in axes.get_lines()}
+    summary = topics.summary_frame()
+    rows = summary[(summary["estimator"] == "lower-bound") & (summary["score"] == "adjusted")]
+    assert drawn["adjusted"].tolist() == rows["mae"].tolist()
+    kinds = leave_types_out(example, run_types=kinds_of(example), estimators=estimators)
+    axes = plot_run_types(kinds, Precision(10), "manual")
+    of_one = kinds.frame().query("type == 'manual' and estimator == 'lower-bound'")
+    assert (
+        np.asarray(axes.get_lines()[1].get_xdata()).tolist() == (of_one["value"] - of_one["truth"]).tolist()
+    )
+    for wrong in (
+        lambda: plot_pool_width(widths, "P@5"),
+        lambda: plot_common_topics(topics, "P@10", "lower-bound", 3),
+        lambda: plot_run_types(kinds, "P@10", "odd"),
+    ):
+        with pytest.raises(InputError, match="it has"):
+            wrong()

@@ -1,0 +1,67 @@
+"""Figures show the numbers of their results."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from left_out import quick_result
+
+from bayespool.comparisons import calibration_table
+from bayespool.errors import InputError
+from bayespool.experiments import LeaveOutResult
+from bayespool.plots import plot_calibration, plot_gain, plot_mae, plot_pit, plot_truth, render
+
+
+@pytest.fixture(scope="module")
+def result() -> LeaveOutResult:
+    return quick_result()
+
+
+def test_reliability_plot_has_a_mark_per_bin_with_cases() -> None:
+    table = calibration_table([0.05, 0.3, 0.35, 0.95], [False, True, False, True])
+    axes = plot_calibration(table, label="all")
+    diagonal, line = axes.lines
+    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]
+    np.testing.assert_allclose(line.get_xydata(), [[0.05, 0], [0.325, 0.5], [0.95, 1]])
+    assert line.get_label() == "all"
+    small, large, _ = axes.collections[0].get_sizes()
+    assert large > small
+    assert plot_calibration(table, ax=axes) is axes
+
+
+def test_points_of_the_figures(result: LeaveOutResult) -> None:
+    frame = result.frame()
+    rows = frame[(frame["measure"] == "P@10") & (frame["estimator"] == "posterior-background")]
+    axes = plot_truth(result, "P@10", "posterior-background")
+    diagonal, as_it_stands, estimates = axes.lines
+    np.testing.assert_array_equal(estimates.get_xdata(), rows["truth"])
+    np.testing.assert_array_equal(estimates.get_ydata(), rows["value"])
+    np.testing.assert_array_equal(as_it_stands.get_ydata(), rows["bound_lower"])
+    np.testing.assert_array_equal(diagonal.get_xdata(), diagonal.get_ydata())
+    segments = np.array(axes.collections[0].get_segments())
+    np.testing.assert_array_equal(segments[:, :, 1], rows[["lower", "upper"]])
+    assert not plot_truth(result, "P@10", "smoothed").collections
+    bars = plot_pit(result, "P@10", "posterior-background", n_bins=5).patches
+    assert [bar.get_height() for bar in bars] == np.histogram(rows["pit"], 5, (0, 1))[0].tolist()
+    axes = plot_mae(result)
+    summary = result.summary_frame()
+    for line in axes.lines:
+        of_one = summary[summary["estimator"] == line.get_label()]
+        np.testing.assert_array_equal(line.get_ydata(), of_one["mae"])
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["P@5", "P@10"]
+    axes = plot_gain({"example": result, "again": result}, "P@10", "background")
+    point = axes.lines[1]
+    assert point.get_xdata() == [result.reliability("P@10").generalizability]
+    mae = summary[summary["measure"] == "P@10"].set_index("estimator")["mae"]
+    assert point.get_ydata() == [pytest.approx(100 * (mae["background"] / mae["lower-bound"] - 1))]
+    axes = plot_gain({"example": result}, "P@10", "background", reference="smoothed")
+    other = [pytest.approx(100 * (mae["background"] / mae["smoothed"] - 1))]
+    assert axes.lines[1].get_ydata() == other
+    with pytest.raises(InputError, match="the experiment has no 'oracle'"):
+        result.mae_change("P@10", "oracle")
+    images = [render(plot_mae(result).figure, "svg") for _ in range(2)]  # type: ignore[arg-type]
+    assert images[0] == images[1]
+    with pytest.raises(InputError, match="the result has no 'oracle'"):
+        plot_truth(result, "P@10", "oracle")
+    with pytest.raises(InputError, match="the result has no P@7"):
+        plot_truth(result, "P@7", "smoothed")

@@ -1,0 +1,151 @@
+"""Runs and judgments from frames, dictionaries and named tuples."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from trec_files import PLAIN_ROWS, error_of, judgments_of, rows_of
+
+from bayespool import trec
+
+Untopical = namedtuple("Untopical", ["doc_id", "score"])
+ScoredDoc = namedtuple("ScoredDoc", ["query_id", "doc_id", "score"])
+Qrel = namedtuple("Qrel", ["query_id", "doc_id", "relevance", "iteration"])
+FRAME = pd.DataFrame(
+    {"query_id": ["101", "101", "102"], "doc_id": ["d1", "d2", "d1"], "score": [3.5, 2.5, 0.5]}
+)
+RUN_OBJECTS: dict[str, Any] = {
+    "frame": FRAME,
+    "frame of objects": FRAME.astype({"query_id": object, "doc_id": object}),
+    "frame of strings": FRAME.astype({"query_id": "string", "doc_id": "string"}),
+    "frame of Arrow strings": FRAME.astype({"query_id": "string[pyarrow]", "doc_id": "string[pyarrow]"}),
+    "frame of categories": FRAME.astype({"query_id": "category", "doc_id": "category"}),
+    "frame with integer topics": FRAME.astype({"query_id": int}),
+    "frame with nullable numbers": FRAME.astype({"query_id": "Int64", "score": "Float64"}),
+    "frame with another index": FRAME.set_index(pd.Index([7, 7, 7])),
+    "PyTerrier's names": FRAME.set_axis(["qid", "docno", "score"], axis=1).assign(query="words"),
+    "ranx's names": FRAME.set_axis(["q_id", "doc_id", "score"], axis=1),
+    "other names": FRAME.set_axis(["topic", "docid", "sim"], axis=1),
+    "dictionary": {"101": {"d1": 3.5, "d2": 2.5}, "102": {"d1": 0.5}},
+    "dictionary with integer topics": {101: {"d1": 3.5, "d2": 2.5}, np.int64(102): {"d1": np.float32(0.5)}},
+    "named tuples": [ScoredDoc(*row) for row in PLAIN_ROWS],
+}
+
+
+@pytest.mark.parametrize("frame", RUN_OBJECTS.values(), ids=RUN_OBJECTS)
+def test_run_from_an_object(frame: Any) -> None:
+    run = trec.run_from_frame(frame, "mine")
+    assert rows_of(run) == PLAIN_ROWS
+    assert run.run_id == "mine"
+    assert (run.rank, run.path, run.skipped) == (None, None, ())
+    assert run.query_id.type == pa.dictionary(pa.int32(), pa.string())
+    assert run.doc_id.type == pa.string()
+    assert run.score.dtype == np.float64
+
+
+def test_run_from_a_generator() -> None:
+    assert rows_of(trec.run_from_frame((ScoredDoc(*row) for row in PLAIN_ROWS), "x")) == PLAIN_ROWS
+
+
+def test_run_with_ranks_from_a_frame() -> None:
+    run = trec.run_from_frame(FRAME.assign(rank=[0.0, 1.0, 0.0]), "mine")
+    assert run.rank is not None
+    assert run.rank.tolist() == [0, 1, 0]
+    assert run.rank.dtype == np.int32
+
+
+def test_run_does_not_share_the_frame_memory() -> None:
+    frame = FRAME.copy()
+    run = trec.run_from_frame(frame, "mine")
+    frame.loc[0, "score"] = -1.0
+    assert run.score[0] == 3.5
+
+
+QREL_ROWS = [("101", "d1", 1), ("101", "d2", -1), ("102", "d1", 0)]
+QRELS_FRAME = pd.DataFrame(QREL_ROWS, columns=["query_id", "doc_id", "relevance"])
+QRELS_OBJECTS: dict[str, Any] = {
+    "frame": QRELS_FRAME,
+    "frame of floats": QRELS_FRAME.astype({"relevance": float}),
+    "PyTerrier's names": QRELS_FRAME.set_axis(["qid", "docno", "label"], axis=1),
+    "other names": QRELS_FRAME.set_axis(["topic", "did", "rel"], axis=1),
+    "dictionary": {"101": {"d1": 1, "d2": -1}, "102": {"d1": 0}},
+    "named tuples": [Qrel(*row, "0") for row in QREL_ROWS],
+}
+
+
+@pytest.mark.parametrize("frame", QRELS_OBJECTS.values(), ids=QRELS_OBJECTS)
+def test_qrels_from_an_object(frame: Any) -> None:
+    qrels = trec.qrels_from_frame(frame)
+    assert judgments_of(qrels) == QREL_ROWS
+    assert qrels.relevance.dtype == np.int16
+    assert qrels.path is None
+
+
+def test_objects_of_ir_measures() -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    run = trec.run_from_frame([ir_measures.ScoredDoc("1", "a", 0.5)], "x")
+    assert rows_of(run) == [("1", "a", 0.5)]
+    assert judgments_of(trec.qrels_from_frame([ir_measures.Qrel("1", "a", 2)])) == [("1", "a", 2)]
+
+
+BAD_OBJECTS: dict[str, tuple[Any, str]] = {
+    "no score": (
+        FRAME.drop(columns="score"),
+        "run x: no column score; it may be called score, sim; there are query_id",
+    ),
+    "no topic": (
+        [Untopical("a", 1)],
+        "run x: no column query_id; it may be called",
+    ),
+    "no rows": (FRAME.iloc[:0], "run x: no rows"),
+    "empty dictionary": ({}, "run x: no rows"),
+    "dictionary of nothing": ({"1": {}}, "run x: no rows"),
+    "flat dictionary": (
+        {"1": 0.5},
+        "run x: a float under topic '1'; the form is {query_id: {doc_id: score}}",
+    ),
+    "empty list": ([], "run x: nothing to read in a list"),
+    "path": ("a.run", "run x: nothing to read in a str; give a data frame"),
+    "nothing": (None, "run x: nothing to read in a NoneType"),
+    "plain tuples": ([("1", "a", 0.5)], "run x: tuple objects where named tuples are expected"),
+    "score NaN": (FRAME.assign(score=[1.0, np.nan, 2.0]), "run x: score is NaN in row 2"),
+    "score missing": (FRAME.assign(score=pd.array([1.0, pd.NA, 2.0], dtype="Float64")), "run x: score is "),
+    "score no number": (FRAME.assign(score=["1", "x", "2"]), "run x: score is not a number in every row ("),
+    "score None": ({"1": {"a": None}}, "run x: score is "),
+    "id missing": (FRAME.assign(doc_id=pd.Series(["a", None, "b"], dtype="string")), "run x: doc_id is "),
+    "id empty": (
+        FRAME.assign(query_id=["a", "", "b"]),
+        "run x: query_id is '' in row 2; ids are text or whole numbers",
+    ),
+    "id a float": (FRAME.assign(query_id=[101.0, 101.0, 102.0]), "run x: query_id is 101.0 in row 1"),
+    "rank no integer": (
+        FRAME.assign(rank=[1, 1.5, 2]),
+        "run x: rank is 1.5 in row 2; it is an integer from -2,147",
+    ),
+    "rank infinite": (FRAME.assign(rank=[1, np.inf, 2]), "run x: rank is inf in row 2"),
+    "document twice": (FRAME.assign(query_id="1"), "run x: document d1 is repeated in topic 1, in row 3"),
+    "document twice as number and text": (
+        {1: {"a": 1}, "1": {"a": 2}},
+        "run x: document a is repeated in topic 1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("frame", "message"), BAD_OBJECTS.values(), ids=BAD_OBJECTS)
+def test_bad_object(frame: Any, message: str) -> None:
+    assert str(error_of(lambda: trec.run_from_frame(frame, "x"))).startswith(message)
+
+
+@pytest.mark.parametrize("relevance", [0.5, 32768, -32769, np.inf])
+def test_bad_relevance_in_an_object(relevance: float) -> None:
+    error = error_of(lambda: trec.qrels_from_frame({"1": {"a": 0, "b": relevance}}))
+    assert error.reason == f"qrels: relevance is {relevance:g} in row 2"
+    assert error.hint == "it is an integer from -32,768 to 32,767"
+    assert error_of(lambda: trec.qrels_from_frame({"1": {"a": 1, "b": np.nan}})).reason == (
+        "qrels: relevance is NaN in row 2"
+    )

@@ -1,0 +1,42 @@
+"""Lines of a run, and what is read from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import strategies as st
+
+from bayespool.errors import InputError
+from bayespool.trec import Qrels, Run
+from bayespool.trec.lines import Lines
+
+PLAIN = b"101 Q0 d1 1 3.5 t\n101 Q0 d2 2 2.5 t\n102 Q0 d1 1 0.5 t\n"
+PLAIN_ROWS = [("101", "d1", 3.5), ("101", "d2", 2.5), ("102", "d1", 0.5)]
+
+Write = Callable[[bytes], Path]
+
+
+def rows_of(run: Run | Lines) -> list[tuple[str, str, float]]:
+    assert run.score is not None
+    return list(zip(run.query_id.to_pylist(), run.doc_id.to_pylist(), run.score.tolist(), strict=True))
+
+
+def judgments_of(qrels: Qrels) -> list[tuple[str, str, int]]:
+    return list(
+        zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), qrels.relevance.tolist(), strict=True)
+    )
+
+
+def error_of(call: Callable[[], object]) -> InputError:
+    with pytest.raises(InputError) as caught:
+        call()
+    return caught.value
+
+
+ids = st.text(
+    st.characters(blacklist_categories=["Cs"], blacklist_characters="\0\t\n\v\f\r \ufeff"),
+    min_size=1,
+    max_size=8,
+)

@@ -1,0 +1,84 @@
+"""Tests mirror the tree: whoever opens a module knows where its test is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE, TESTS = ROOT / "bayespool", ROOT / "tests"
+FILES, TEST_FILES = sorted(PACKAGE.rglob("*.py")), sorted(TESTS.rglob("test_*.py"))
+
+# Test file → modules that it tests beside the one that it is named after, if it is named after one.
+TESTS_TOO = {
+    # parts of a whole that is tested as one
+    "checking/test_predictions": {"checking/fitting", "posterior/combination"},
+    "comparisons/test_comparing": {"comparisons/comparison"},
+    "comparisons/test_reversing": {"comparisons/outcomes"},
+    "counts/test_judged": {"counts/states"},
+    "experiments/test_folds": {"experiments/fold_results"},
+    "inference/test_nuts": {"inference/fit"},
+    "posterior/test_estimator": {"posterior/preparation"},
+    # one test for all members of a family
+    "inference/test_density": {"inference/kernels"}
+    | {f"models/{file}" for file in ("anti_precision", "document", "linear", "ratio", "structure")},
+    "models/test_graphs": {f"models/{file}" for file in ("background", "interpolated", "smoothed")},
+    "predictors/test_table": {
+        f"predictors/{file}" for file in ("composition", "context", "other_runs", "own_run", "predictor")
+    },
+    "test_options": {"settings/comparisons"},
+    "whole/test_own_measures": {"counts/bounds", "measures/base"},
+    # what is printed and written is tested where a reader sees it
+    "checking/test_containers": {"inference/container"},
+    "cli/test_check": {"report/checks"},
+    "cli/test_leave_out": {"report/folder"},
+    "cli/test_process": {"__main__"},
+    "cli/test_random_pools": {"report/random_pools"},
+    "cli/test_refusals": {"cli/options"},
+    "report/test_text": {"report/terminal"},
+    "test_estimators": {"cli/estimator_help"},
+    "whole/test_architecture": {"__init__"},
+}
+# Classes, a decorator and two constants, which every test uses that needs them.
+WITHOUT_A_TEST = {"errors", "compiled", "trec/resources"}
+MOST_LINES_OF_A_TEST = 700
+
+
+def place(path: Path, root: Path) -> str:
+    """``folder/file`` without the suffix, below a root."""
+    return path.relative_to(root).with_suffix("").as_posix()
+
+
+def own_test(module: str) -> str:
+    folder, slash, file = module.rpartition("/")
+    return f"{folder}{slash}test_{file}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=[place(path, PACKAGE) for path in FILES])
+def test_module_has_its_test(path: Path) -> None:
+    """Each folder of modules has a folder of tests, each module a file, or it is said where else to look."""
+    module = place(path, PACKAGE)
+    if module.endswith("/__init__"):
+        assert any((TESTS / module).parent.glob("test_*.py"))
+        return
+    has_its_own = (TESTS / f"{own_test(module)}.py").is_file()
+    elsewhere = [test for test, modules in TESTS_TOO.items() if module in modules]
+    assert has_its_own + len(elsewhere) + (module in WITHOUT_A_TEST) == 1, (
+        f"write tests/{own_test(module)}.py, or say in TESTS_TOO which other file tests the module, not both"
+    )
+
+
+def test_what_is_said_of_other_tests_is_so() -> None:
+    modules = {place(path, PACKAGE) for path in FILES}
+    assert set(TESTS_TOO) <= {place(path, TESTS) for path in TEST_FILES}
+    assert set().union(WITHOUT_A_TEST, *TESTS_TOO.values()) <= modules
+
+
+@pytest.mark.parametrize("path", TEST_FILES, ids=[place(path, TESTS) for path in TEST_FILES])
+def test_file_of_tests_stands_where_one_looks_for_it(path: Path) -> None:
+    test = place(path, TESTS)
+    named_after = {own_test(place(module, PACKAGE)) for module in FILES}
+    assert test in named_after or test in TESTS_TOO or path.parent == TESTS / "whole"
+    n_lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert n_lines <= MOST_LINES_OF_A_TEST, f"{n_lines} lines: would two files read better?"

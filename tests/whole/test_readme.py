@@ -1,0 +1,88 @@
+"""The README shows what the package does now: its table, its columns, its Python."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bayespool import estimators, scoring
+from bayespool.cli import app
+from bayespool.simulation import simulate_example
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+POINT = [name for name in estimators.DEFAULT_ESTIMATORS if not name.startswith("posterior")]
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+
+
+def rows(text: str) -> dict[tuple[str, str], list[str]]:
+    """Cells of the demo's rows by measure and run."""
+    found, measure = {}, ""
+    for line in text.splitlines():
+        if heading := re.match(r"(P@\d+), mean over", line):
+            measure = heading[1]
+        elif row := re.match(r"\s*(new-\w)\s+(\S.*\d)\s*$", line):
+            found[measure, row[1]] = row[2].split()
+    return found
+
+
+def test_demo_table_is_what_the_command_prints() -> None:
+    (shown,) = (block for block in blocks("text") if "new-a" in block)
+    done = CliRunner().invoke(app, ["demo", "--estimators", ",".join(POINT)])
+    assert done.exit_code == 0, done.output
+    printed = rows(done.stdout)
+    n_point = 3 + len(POINT)  # after lower, upper and residual
+    assert {len(cells) for cells in printed.values()} == {n_point}
+    assert list(printed) == [(m, run) for m in ("P@5", "P@10") for run in ("new-a", "new-b")]
+    assert {key: cells[:n_point] for key, cells in rows(shown).items()} == printed
+    truths = [line for line in done.stdout.splitlines() if line.startswith("truth")]
+    assert len(truths) == 2
+    assert [line for line in shown.splitlines() if line.startswith("truth")] == truths
+
+
+def test_demo_posterior_in_the_table_is_what_the_command_prints() -> None:
+    """Its last digits depend on the libraries' versions."""
+    (shown,) = (block for block in blocks("text") if "new-a" in block)
+    done = CliRunner().invoke(app, ["demo", "--estimators", "posterior-combined"])
+    assert done.exit_code == 0, done.output
+    printed = rows(done.stdout)
+    for key, cells in rows(shown).items():
+        posterior, interval = cells[-2:]
+        lower, upper = map(float, interval.split("–"))
+        assert float(cells[0]) <= lower <= float(posterior) <= upper <= float(cells[1])
+        assert float(posterior) == pytest.approx(float(printed[key][-2]), abs=0.002)
+        assert [lower, upper] == pytest.approx([float(x) for x in printed[key][-1].split("–")], abs=0.0101)
+
+
+def test_column_is_explained_for_every_default_estimator() -> None:
+    explained = re.findall(r"^\| ([^|]+) \|", README.split("The columns:")[1], flags=re.MULTILINE)
+    words = " ".join(explained)
+    for name in estimators.DEFAULT_ESTIMATORS:
+        assert name.split("-")[0][:4] in words, name
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")
+def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulate_example().write(tmp_path / "example")
+    monkeypatch.chdir(tmp_path)
+    fewer = {"draws": 50, "tune": 100, "chains": 2}
+    monkeypatch.setattr(scoring, "score", partial(scoring.score, **fewer))
+    (code,) = blocks("python")
+    names: dict[str, Any] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert names["scores"].frame()["run_id"].tolist() == ["new-a", "new-b"] * 2
+    assert names["draws"].shape == (100, 2)
+    assert (names["lower"] <= names["upper"]).all()
+
+
+def test_pages_named_are_there() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / target).is_file(), target
