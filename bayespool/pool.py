@@ -102,9 +102,10 @@ class PoolReport:
         depth = f"depth {self.depth}"
         if len(self.depths) > 1:
             depth = "depths " + ", ".join(f"{depth} ({n} runs)" for depth, n in self.depths)
+        organizations = "organization" if self.n_organizations == 1 else "organizations"
         return (
             f"{self.n_pooled_runs} of {self.n_runs} runs pooled to {depth} "
-            f"({self.n_organizations} organization{'s' * (self.n_organizations != 1)}), {self.n_holes} holes; "
+            f"({self.n_organizations} {organizations}), {self.n_holes} holes; "
             f"{self.n_judged} judgments, {self.n_unexplained} not explained by these runs{said}"
         )
 

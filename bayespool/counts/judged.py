@@ -144,7 +144,7 @@ def unjudged_documents(
     cutoff: int,
     estimand: Estimand = "complete",
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp], IntArray]:
-    """What is to be imputed: run, topic, rank from 1 and pair code of each unjudged document in the top n, in
+    """What is to be completed: run, topic, rank from 1, pair code of each unjudged document in the top n, in
     the order of runs, topics, ranks.
 
     Runs are positions in ``run_ids``; a document that several runs retrieve occurs once for each with the

@@ -21,24 +21,14 @@ from bayespool.experiments.reliability import Reliability, reliability
 from bayespool.experiments.results import LeaveOutResult
 from bayespool.experiments.run_types import RunTypesResult, leave_types_out
 from bayespool.experiments.settings import ALL_ESTIMATORS
-from bayespool.settings import (
-    CommonTopicsSettings,
-    LeaveOutSettings,
-    PoolWidthSettings,
-    RunTypesSettings,
-)
 
 __all__ = [
     "ALL_ESTIMATORS",
     "CommonTopicsResult",
-    "CommonTopicsSettings",
     "LeaveOutResult",
-    "LeaveOutSettings",
     "PoolWidthResult",
-    "PoolWidthSettings",
     "Reliability",
     "RunTypesResult",
-    "RunTypesSettings",
     "central_share",
     "common_topics_errors",
     "covered",

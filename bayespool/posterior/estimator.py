@@ -73,7 +73,7 @@ class PosteriorEstimator:
     tune, target_accept
         Settings of the sampler, see `bayespool.inference.NUTS`.
     estimand : {"complete", "pooled"}
-        Whether unjudged documents below the pool depth are imputed or stay nonrelevant.
+        Whether unjudged documents below the pool depth are completed or stay nonrelevant.
     random_seed : int
         The same seed, collection and settings give the same bytes.
     progress : bool

@@ -195,7 +195,7 @@ class Task:
         return tuple(run for run in self.run_ids if run in own)
 
     def prepare(self, model: ModelName, priors: Mapping[str, str]) -> Prepared:
-        """Everything that an engine and the imputation need for one model."""
+        """Everything that an engine and the completion need for one model."""
         evidence: LinearEvidence | ModelEvidence
         if model == "ratio" or model == "evidence" or model == "anti_precision":
             evidence = self.linear_evidence(model)

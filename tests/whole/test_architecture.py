@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import FrameType
 
 import pytest
+
+from bayespool import load_example, score
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "bayespool"
@@ -202,6 +205,64 @@ def test_heavy_package_is_imported_where_it_is_used(path: Path) -> None:
         if found.at_the_top and belongs_to(found.module, package) and here not in rooms
     ]
     assert not wrong, "\n".join(wrong)
+
+
+# --- a walk ------------------------------------------------------------------------------------------------
+
+
+def files_of_the_walk() -> tuple[list[str], set[str]]:
+    """Files that the page walks through, in its order, and those that it calls details."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    section = text.split("\n## A walk\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (\d+) \| `([\w/]+\.py)` \| .+ \|$", section, flags=re.MULTILINE)
+    assert [int(number) for number, _ in rows] == list(range(1, len(rows) + 1))
+    assert section.count("\n| ") == len(rows) + 2, "a row of the walk is not number | `file` | what happens"
+    walk = [file for _, file in rows]
+    return walk, set(re.findall(r"`([\w/]+\.py)`", section)) - set(walk)
+
+
+def test_the_walk_is_short_and_its_files_are_there() -> None:
+    walk, details = files_of_the_walk()
+    assert 1 < len(walk) <= 12
+    assert len(set(walk)) == len(walk)
+    assert not [file for file in (*walk, *details) if not (PACKAGE / file).is_file()]
+
+
+def test_the_walk_names_what_a_posterior_number_calls() -> None:
+    walk, details = files_of_the_walk()
+    files: set[str] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and Path(frame.f_code.co_filename).is_relative_to(PACKAGE):
+            files.add(Path(frame.f_code.co_filename).relative_to(PACKAGE).as_posix())
+
+    collection, before = load_example(), sys.getprofile()
+    score(collection, "new-a", "P@10", estimators="posterior-ratio")  # so that imports are over
+    sys.setprofile(note)
+    try:
+        score(collection, "new-b", "P@10", estimators="posterior-ratio")
+    finally:
+        sys.setprofile(before)
+    assert not set(walk) - files, "in the walk and not called"
+    assert not files - set(walk) - details, "called and not on the page"
+    assert details - files == {"models/ratio.py"}, "a detail that is not called"
+
+
+def test_what_is_added_is_shown_by_tests_that_are_there() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    section = text.split("\n## Where things are added\n")[1].split("\n## ")[0]
+    entries = section.split("\n- **")[1:]
+    assert [entry.split("**")[0] for entry in entries] == [
+        "A measure",
+        "A correction",
+        "A predictor",
+        "An estimator",
+    ]
+    for entry in entries:
+        (file,) = re.findall(r"`(tests/test_\w+\.py)`", entry)
+        (test,) = re.findall(r"`(test_\w+)`", entry)
+        tree = parse(ROOT / file)
+        assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, (file, test)
 
 
 # --- a line knows its room ---------------------------------------------------------------------------------
