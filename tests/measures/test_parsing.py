@@ -45,10 +45,17 @@ def test_canonical_text_is_that_of_ir_measures(cutoff: int, rel: int) -> None:
     [
         *("", "P", "P@", "p@10", "P@ten", "P@-1", "P@1.5", "P@10x", "P@5,P@10", "10", 10, None),
         *("P(rel=2)", "P(rel=-1)@5", "P(judged_only=True)@10", "AP", "nDCG@10", ir_measures.AP),
+        *("P(rel=01)@10", "P(label=1)@5", "P(rel=2,rel=2)@5", "P(,)@5"),
     ],
 )
 def test_other_text_is_refused(text: object) -> None:
     with pytest.raises(InputError, match="unknown measure"):
+        parse_measure(text)
+
+
+@pytest.mark.parametrize("text", ["P@0", "P(rel=0)@5", "P(rel=40000)@5", "P(rel=1.5)@10", "P(rel='a')@10"])
+def test_parameters_out_of_range_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"at least 1|no relevance is as large|whole numbers"):
         parse_measure(text)
 
 

@@ -17,8 +17,8 @@ from scipy.special import expit
 from bayespool.collection import Collection
 from bayespool.counts import bounds, judgment_counts
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.measures import Measure, Precision, parse_measure
-from bayespool.posterior import PosteriorEstimator, completion
+from bayespool.measures import Additive, Measure, Precision, parse_measure
+from bayespool.posterior import PosteriorEstimator, complete, completion
 from bayespool.scoring import score
 from bayespool.simulation import load_example
 from bayespool.trec import qrels_from_frame
@@ -33,6 +33,38 @@ class Reciprocal(Measure):
     def evaluate(self, levels: np.ndarray) -> np.ndarray:
         relevant = levels[..., : self.cutoff] >= self.rel
         return np.where(relevant.any(axis=-1), 1 / (1 + relevant.argmax(axis=-1)), 0.0)
+
+
+class Graded(Additive):
+    """A sum of weights that are no whole numbers, over gains that are none."""
+
+    name = "Graded"
+    range = (0.0, 4.0)
+
+    def weights(self) -> np.ndarray:
+        return np.arange(self.cutoff, 0, -1)
+
+    def gains(self, levels: np.ndarray) -> np.ndarray:
+        return np.asarray(levels * 0.3)
+
+
+class LaidOut(Measure):
+    """The same sum, of the completed rankings."""
+
+    name = "LaidOut"
+    evaluate = Graded.evaluate
+    weights = Graded.weights
+    gains = Graded.gains
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Any_(Measure):
+    """Whether anything is relevant: truth values, not numbers."""
+
+    name = "Any"
+
+    def evaluate(self, levels: np.ndarray) -> np.ndarray:
+        return np.asarray((levels[..., : self.cutoff] >= self.rel).any(axis=-1))
 
 
 # --- what a document's draws depend on ---------------------------------------------------------------------
@@ -83,6 +115,7 @@ def test_copies_of_a_run_and_measures_beside_change_no_byte() -> None:
 def test_what_another_run_does_not_share_stays() -> None:
     """Beside ``new-a`` the documents that ``new-b`` alone has keep their draws."""
     example, estimator = load_example(), PosteriorEstimator(draws=100)
+    a = int(example.run_index("new-a")[0])
     alone = estimator.complete(example, "new-b", "P@10")
     beside = estimator.complete(example, TARGETS, "P@10")
     n_same = 0
@@ -90,9 +123,9 @@ def test_what_another_run_does_not_share_stays() -> None:
         one, both = alone.unknowns, beside.unknowns
         mine = one.pair[one.on_topic(t)]
         theirs = both.pair[both.on_topic(t)]
-        credited = both.run_ids.index("new-b") == both.run[both.on_topic(t)]
+        shared = np.isin(theirs, example.document[a, t])
         place = np.searchsorted(theirs, mine)
-        kept = credited[place]
+        kept = ~shared[place]
         n_same += int(kept.sum())
         assert np.array_equal(alone.block(t)[:, kept], beside.block(t)[:, place[kept]])
     assert n_same > 20
@@ -130,6 +163,32 @@ def test_a_measure_that_is_no_sum_is_evaluated_on_the_completed_rankings() -> No
             for t, q in enumerate(("1", "2")):
                 assert values.scores()[draw, r, t] == pytest.approx(per_topic["RR@5", q])
                 assert precision.scores()[draw, r, t] == pytest.approx(per_topic["P@5", q])
+
+
+def test_sums_are_what_completed_rankings_have() -> None:
+    """Fractions of gains and whole weights, without the rankings and with them."""
+    found = completed(0.3, 200)
+    added, laid_out = found.evaluate(Graded(5), LaidOut(5))
+    assert added.amount.dtype == np.float64
+    assert added.amount.std(axis=0).min() > 0
+    np.testing.assert_allclose(added.amount, laid_out.amount, atol=1e-12)
+
+
+def test_truth_values_are_numbers() -> None:
+    found = completed(0.0, 50)
+    (values,), (precision,) = found.evaluate(Any_(3)), found.evaluate("P@3")
+    assert values.amount.dtype == np.float64
+    assert np.array_equal(values.amount > 0, precision.amount > 0)
+
+
+def test_every_measure_asked_is_answered() -> None:
+    first, second = completed(0.0, 20).evaluate("P@5", "P_5")
+    assert np.array_equal(first.amount, second.amount)
+
+
+def test_unknown_settings_are_named() -> None:
+    with pytest.raises(InputError, match="unknown settings \\['foo'\\]"):
+        complete(load_example(), "new-b", foo=1)
 
 
 def test_rankings_laid_out_in_pieces_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,6 +236,18 @@ def test_observed_documents_are_known_and_the_others_are_not() -> None:
     assert known.block(0)[:, :3].tolist() == [[1, 0, 0]] * 4000
     with pytest.raises(InputError, match="no judgment is of an unknown document"):
         found.observe(qrels_from_frame({"1": {"q": 1}}))
+
+
+def test_observed_grades_and_negatives_mean_what_they_mean_in_the_qrels() -> None:
+    """A grade of 2 is relevant and stays a 2, −2 is not relevant, −1 says that nobody judged."""
+    found = completed(0.0, 1000).observe(qrels_from_frame({"1": {"q": 2, "r": -2, "s": -1}}))
+    assert found.block(0)[:, :2].tolist() == [[1, 0]] * 1000
+    assert 0 < found.block(0)[:, 2].mean() < 1
+    qrels = found.qrels(0)
+    drawn = dict(zip(qrels.doc_id.to_pylist(), qrels.relevance.tolist(), strict=True))
+    assert (drawn["q"], drawn["r"]) == (2, 0)
+    with pytest.raises(InputError, match="no judgment is of an unknown document"):
+        completed(0.0, 20).observe(qrels_from_frame({"1": {"q": -1}}))
 
 
 def test_observed_answers_teach_what_the_organization_is_worth() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from completed import toy
 
 from bayespool.posterior import find_unknowns
+from bayespool.posterior.unknowns import find_places
 
 
 def test_unknowns_are_each_once_and_credited_to_the_best_rank() -> None:
@@ -36,3 +38,29 @@ def test_reach_ends_at_the_depth_and_for_the_pooled_estimand_at_the_pool() -> No
     assert len(find_unknowns(toy(), ("two",), 5, "pooled")) == 3  # s, q and t
     assert len(find_unknowns(toy(), ("x",), 3)) == 0
     assert len(find_unknowns(toy(), ("x",), 5)) == 4  # d e and l m
+
+
+def test_places_are_in_the_order_of_documents_ranks_and_runs() -> None:
+    places = find_places(find_unknowns(toy(), ("two", "one"), 3), 5)
+    found = [
+        (int(d), ("two", "one")[r], int(k))
+        for d, r, k in zip(places.document, places.run, places.rank, strict=True)
+    ]
+    # q r s of topic 1, t u of topic 2; v and w lie beyond rank 3
+    assert found == [
+        *[(0, "one", 2), (0, "two", 2), (1, "one", 3), (2, "two", 1), (2, "one", 4)],
+        *[(3, "one", 2), (3, "two", 2), (4, "one", 3)],
+    ]
+    assert places.start.tolist() == [0, 2, 3, 5, 7, 8]
+    second = places.of(slice(1, 3))
+    assert second.document.tolist() == [0, 1, 1]
+    assert second.start.tolist() == [0, 1, 3]
+
+
+def test_the_mean_over_places_is_exact_where_all_are_the_same() -> None:
+    places = find_places(find_unknowns(toy(), ("one", "two"), 3), 5)
+    same = np.array([0.1, 0.7, 1 / 3, -2.3, 1e-9])
+    assert np.array_equal(places.mean(same[places.document]), same)
+    values = np.arange(16.0).reshape(8, 2)
+    expected = [values[places.document == d].mean(axis=0) for d in range(5)]
+    assert places.mean(values) == pytest.approx(np.array(expected))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from toys import documents_of
 
-from bayespool.collection import build_collection, sole_contributor
+from bayespool.collection import DepthPool, build_collection, sole_contributor
 from bayespool.counts import composition_effects
 from bayespool.predictors import (
     COMPOSITION_PREDICTORS,
@@ -72,11 +72,18 @@ def test_predictors_of_an_unjudged_document_by_hand():
     np.testing.assert_allclose(table.predictors[0], list(expected.values()), rtol=1e-12)
 
 
-@pytest.mark.parametrize("depth", [5, 20])
-def test_what_is_hidden_tells_nothing_of_itself(depth):
-    """Turn the relevance of all that one organization alone contributed: its predictors stay."""
+@pytest.mark.parametrize("depths", [5, 20, (10, 4, 7)])
+def test_what_is_hidden_tells_nothing_of_itself(depths):
+    """Turn the relevance of all that one organization alone contributed: its predictors stay.
+
+    Runs of one organization that were judged to depths of their own are among them.
+    """
     collection = load_example()
-    collection = collection if depth >= collection.pool_depth else collection.truncate_pool(depth)
+    if isinstance(depths, tuple):
+        own = np.where(collection.pooled, np.resize(depths, len(collection.run_ids)), 10)
+        collection = collection.with_pool(collection.pooled, DepthPool(10, tuple(own.tolist())))
+    elif depths < collection.pool_depth:
+        collection = collection.truncate_pool(depths)
     before = with_composition(collection, hidden_document_table(collection, cutoff=10), cutoff=10)
     for o in np.unique(collection.organization[collection.pooled]):
         own = sole_contributor(collection) == o

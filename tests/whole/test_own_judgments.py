@@ -88,6 +88,22 @@ def test_true_judgments_narrow_the_interval():
     assert widths[1] < 0.8 * widths[0]
 
 
+def test_they_stay_where_runs_leave_the_pool():
+    example = load_example()
+    richer = example.add_judgments(judged(example, "new-b", 1))
+    for smaller in (richer.unpool(organization="north"), richer.truncate_pool(1)):
+        assert (smaller.relevance[richer.relevance != example.relevance] == 1).all()
+
+
+@pytest.mark.parametrize("run", ["north-1", "new-b"])
+def test_of_documents_far_down(run):
+    """Of a pooled run, and deeper than any evidence reaches."""
+    example = load_example()
+    richer = example.add_judgments(judged(example, run, 1, n_topics=3, cutoff=20))
+    (result,) = PosteriorEstimator(draws=50).estimate(richer, "new-b")
+    assert np.isfinite(result.value).all()
+
+
 def test_errors():
     example = load_example()
     pair = int(np.flatnonzero(example.relevance == 1)[0])

@@ -112,6 +112,21 @@ def test_bounds_are_those_of_ir_measures_when_nothing_is_unjudged() -> None:
     assert (frame["residual"] == 0).all()
 
 
+def test_corrections_that_are_chances_are_none_of_a_measure_beyond_1() -> None:
+    class Doubled(Success):
+        name = "Doubled"
+        range = (0.0, 2.0)
+
+        def evaluate(self, levels: np.ndarray) -> np.ndarray:
+            return 2 * super().evaluate(levels)
+
+    frame = score(load_example(), TARGETS, [Doubled(3)], estimators="all", draws=50).frame()
+    assert frame[["background", "interpolated", "smoothed"]].isna().all(axis=None)
+    assert frame["note"].str.contains("background: defined for measures from 0 to 1").all()
+    assert (frame["posterior-combined"] <= 2 * frame["bound_upper"]).all()
+    assert (frame["posterior-combined"] > 1).any()
+
+
 def test_compare_takes_it() -> None:
     found = compare(load_example(), TARGETS, ["Success@3", "P@3"], draws=250)
     frame = found.differences().set_index(["measure", "method", "scope"])
