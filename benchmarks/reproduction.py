@@ -162,7 +162,7 @@ def calls(experiment: Experiment) -> str:
     if experiment.alone:
         reading["organizations"] = Verbatim("organizations")
     if experiment.last_files:
-        reading["runs"] = Verbatim("all_files_but_CWI3")
+        reading |= {"pool": "runs-renamed/", "organizations": Verbatim("organizations")}
     if experiment.unjudged_topics:
         del reading["pool_rule"], reading["max_holes"]
         reading |= {"pooled_run_ids": Verbatim("found.pooled_run_ids"), "known_depth": 10}
@@ -344,7 +344,7 @@ def options(collections: Path, paper: Sequence[Experiment], printed: Printed) ->
 
 def ties(collections: Path, medical: Experiment, printed: Printed) -> str:
     """Medical 2011 at P@20, by which of three equal runs misses the best 75 %."""
-    lines = ["| read last | MAE of the reduced pool, P@20 | SRE |", "| --- | ---: | ---: |"]
+    lines = ["| called `~…` | MAE of the reduced pool, P@20 | SRE |", "| --- | ---: | ---: |"]
     for name in ("UIowaSMED2", "RERANK2", "CWI3"):
         _, cells, _ = reduced_pool(collections, medical, printed, last_files=(name,))
         lines.append(f"| {name} | {cells[20].mae:.5f} | {cells[20].sre:.0f} |")
