@@ -19,8 +19,9 @@ __all__ = ["Places", "Unknowns", "find_places", "find_unknowns"]
 class Unknowns:
     """Unjudged documents in reach, each once, in the order of topics and document ids.
 
-    A document that several runs retrieve is credited to the one that ranks it best (the first by name of
-    those that rank it alike): it has the effects of that run's organization.
+    A document that several runs retrieve is credited to the one that ranks it best, of runs outside the pool
+    where one has it (the first by name of those that rank it alike): it has the effects of that run's
+    organization. A pooled run has it below the depth to which it was judged.
 
     Attributes
     ----------
@@ -106,7 +107,8 @@ def find_unknowns(
     names = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
     run, topic, rank, pair = unjudged_documents(collection, names, cutoff=depth, estimand=estimand)
     by_name = np.argsort(np.argsort(np.array(names, dtype=str), kind="stable"), kind="stable")
-    order = np.lexsort((by_name[run], rank, pair)) if len(pair) else np.zeros(0, dtype=np.intp)
+    pooled = collection.pooled[collection.run_index(names)]
+    order = np.lexsort((by_name[run], rank, pooled[run], pair)) if len(pair) else np.zeros(0, dtype=np.intp)
     first = np.ones(len(order), dtype=bool)
     first[1:] = pair[order][1:] != pair[order][:-1]
     best = order[first]
@@ -171,7 +173,9 @@ def find_places(unknowns: Unknowns, depth: int) -> Places:
     """Where the runs rank the unknown documents down to a depth, at least that of the unknowns.
 
     What a document is worth is the mean over these places. They reach down to the depth of the evidence
-    whatever measures are asked for, so that a measure beside another changes nothing.
+    whatever measures are asked for, so that a measure beside another changes nothing. The places of pooled
+    runs count for documents that no other run has: what pooled runs say of the rest is in its predictors, and
+    a run is worth the same whether or not pooled runs are scored beside it.
     """
     names = unknowns.run_ids
     run, _, rank, pair = unjudged_documents(
@@ -181,6 +185,10 @@ def find_places(unknowns: Unknowns, depth: int) -> Places:
     known = np.zeros(len(pair), dtype=bool)
     inside = document < len(unknowns)
     known[inside] = unknowns.pair[document[inside]] == pair[inside]
+    pooled = unknowns.collection.pooled[unknowns.run_index][run]
+    beside = np.zeros(len(unknowns) + 1, dtype=bool)
+    beside[document[~pooled]] = True
+    known &= ~pooled | ~beside[document]
     run, rank, document = run[known], rank[known], document[known]
     by_name = np.argsort(np.argsort(np.array(names, dtype=str), kind="stable"), kind="stable")
     order = np.lexsort((by_name[run], rank, document))

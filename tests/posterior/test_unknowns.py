@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from completed import toy
+from toys import from_rankings
 
 from bayespool.posterior import find_unknowns
 from bayespool.posterior.unknowns import find_places
@@ -64,3 +65,21 @@ def test_the_mean_over_places_is_exact_where_all_are_the_same() -> None:
     values = np.arange(16.0).reshape(8, 2)
     expected = [values[places.document == d].mean(axis=0) for d in range(5)]
     assert places.mean(values) == pytest.approx(np.array(expected))
+
+
+def test_a_pooled_run_has_what_no_other_run_has() -> None:
+    """``x`` of the pool stands before ``late``, which is outside, on d and behind it on e: both are its."""
+    collection = from_rankings(
+        {"x": {"1": "abcdefg"}, "late": {"1": "aebd"}},
+        {"1": {"a": 1, "b": 0, "c": 1}},
+        {"x": "x", "late": "late"},
+        pooled_run_ids=("x",),
+        pool_depth=3,
+    )
+    unknowns = find_unknowns(collection, ("x", "late"), 7)
+    assert unknowns.doc_ids(0) == ["d", "e", "f", "g"]
+    assert unknowns.run.tolist() == [1, 1, 0, 0]
+    assert unknowns.rank.tolist() == [4, 2, 6, 7]
+    places = find_places(unknowns, 7)
+    assert places.run.tolist() == [1, 1, 0, 0]
+    assert places.start.tolist() == [0, 1, 2, 3, 4]

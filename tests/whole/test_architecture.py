@@ -259,7 +259,7 @@ def test_what_is_added_is_shown_by_tests_that_are_there() -> None:
         "An estimator",
     ]
     for entry in entries:
-        (file,) = re.findall(r"`(tests/test_\w+\.py)`", entry)
+        (file,) = re.findall(r"`(tests/(?:\w+/)?test_\w+\.py)`", entry)
         (test,) = re.findall(r"`(test_\w+)`", entry)
         tree = parse(ROOT / file)
         assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, (file, test)
