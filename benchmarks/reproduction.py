@@ -158,11 +158,12 @@ def summary(findings: Sequence[Finding], printed: Printed) -> str:
 
 def calls(experiment: Experiment) -> str:
     """The Python calls of an experiment."""
-    reading = {"pool": "runs/", "organizations": "organizations.csv", "strict": False, **experiment.reading}
-    if experiment.alone:
-        reading["organizations"] = Verbatim("organizations")
+    first = {"pool": "runs/", "organizations": "organizations.csv", "strict": False, **experiment.reading}
+    if experiment.alone or experiment.last_files:
+        first["organizations"] = Verbatim("organizations")
     if experiment.last_files:
-        reading |= {"pool": "runs-renamed/", "organizations": Verbatim("organizations")}
+        first["pool"] = "runs-renamed/"
+    reading = dict(first)
     if experiment.unjudged_topics:
         del reading["pool_rule"], reading["max_holes"]
         reading |= {"pooled_run_ids": Verbatim("found.pooled_run_ids"), "known_depth": 10}
@@ -176,7 +177,6 @@ def calls(experiment: Experiment) -> str:
     qrels = "qrels-with-130.txt" if experiment.unjudged_topics else "qrels.txt"
     lines = []
     if experiment.unjudged_topics:
-        first = {"pool": "runs/", "organizations": "organizations.csv", "strict": False, **experiment.reading}
         lines.append(f'found = read_collection("qrels.txt", {told(first)})')
     lines.append(f'collection = read_collection("{qrels}", {told(reading)})')
     lines.append(f"leave_out(collection, {MEASURES}, {told(settings)})".replace("'", '"'))
