@@ -108,12 +108,12 @@ def test_intervals_cover_the_truth_at_the_nominal_rate(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiagnosticsWarning)  # few draws are enough for many repetitions
             (estimates,) = estimator.estimate(collection, runs, MEASURE)
+            right = estimator.complete(collection, runs, MEASURE)
         assert estimates.draws is not None
         as_it_is.append(pit(estimates.draws.totals(), repetition))
         if model == "combined":
             continue
         # the same fit, with the steps after it done wrong (and without effects of organization × topic)
-        right = estimator.complete(collection, runs, MEASURE)
         (component,) = right.components
         spoiled = {
             "log odds + 1": dataclasses.replace(component, effect=component.effect + 1),
