@@ -250,9 +250,7 @@ def score(
     if run_ids is None and unpooled:
         targets = tuple(unpooled)
     elif run_ids is None:
-        targets = tuple(
-            r for r, pooled in zip(collection.run_ids, collection.pooled, strict=True) if not pooled
-        )
+        targets = collection.unpooled_run_ids
     else:
         asked = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
         targets = tuple(dict.fromkeys((*asked, *unpooled)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable
 from pathlib import Path
@@ -146,9 +147,9 @@ def _run_types(path: Path) -> dict[str, str]:
 
 def _with_threshold(measure: str, threshold: int | None) -> str:
     """The measure with a threshold where it names none itself."""
-    from bayespool.measures import Precision, parse_measure
+    from bayespool.measures import parse_measure
 
     parsed = parse_measure(measure)
-    return str(
-        Precision(parsed.cutoff, threshold) if threshold is not None and "rel=" not in measure else parsed
-    )
+    if threshold is not None and "rel=" not in measure:
+        parsed = dataclasses.replace(parsed, rel=threshold)
+    return str(parsed)

@@ -133,6 +133,11 @@ class Collection:
         return tuple(run for run, pooled in zip(self.run_ids, self.pooled, strict=True) if pooled)
 
     @property
+    def unpooled_run_ids(self) -> tuple[str, ...]:
+        """Names of the other runs: those that are scored where none is named."""
+        return tuple(run for run, pooled in zip(self.run_ids, self.pooled, strict=True) if not pooled)
+
+    @property
     def judged(self) -> npt.NDArray[np.bool_]:
         """Whether each document is judged, shape (pair,)."""
         return self.relevance >= 0

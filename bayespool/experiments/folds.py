@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +12,7 @@ from bayespool.counts import bounds
 from bayespool.errors import InputError
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure
+from bayespool.posterior.randomness import key_of
 from bayespool.values import Values
 
 __all__ = [
@@ -174,9 +174,8 @@ def true_values(collection: Collection, fold: Fold, measure: Measure, settings: 
 
 
 def seed_of(*names: object) -> int:
-    """A seed from names, the same on every machine and in any order of work."""
-    text = "\0".join(map(str, names))
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little")
+    """A seed of 32 bits from names."""
+    return key_of(*names, n_bytes=4)
 
 
 def _organization(collection: Collection, run: str) -> str:

@@ -134,22 +134,19 @@ class Completion:
         n_topics = len(self.unknowns.collection.query_ids)
         if not 0 <= topic < n_topics:
             raise InputError(f"there is no topic {topic}", hint=f"0 to {n_topics - 1}")
-        chosen = np.arange(self.n_draws)[draws]
+        return self._draw(topic, np.arange(self.n_draws)[draws], self._cell_effects(topic))
+
+    def _draw(self, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]) -> Levels:
+        """`block` of some draws, given the topic's `_cell_effects`."""
         documents = self.unknowns.on_topic(topic)
         block = np.zeros((len(chosen), documents.stop - documents.start), dtype=np.uint8)
         if not block.size:
             return block
-        self._fill(block, topic, chosen, self._cell_effects(topic))
-        return block
-
-    def _fill(
-        self, block: Levels, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
-    ) -> None:
-        documents = self.unknowns.on_topic(topic)
         for rows, log_odds in self._log_odds(topic, chosen, cells):
             block[rows] = relevances(log_odds, self._keys[documents], scrambled(chosen[rows]))
         told = self.known[documents]
         block[:, told >= 0] = told[told >= 0] >= self.levels[-1]
+        return block
 
     @cached_property
     def _keys(self) -> npt.NDArray[np.uint64]:
@@ -238,8 +235,7 @@ class Completion:
             cells = self._cell_effects(int(t))
             for first in range(0, self.n_draws, step):
                 chosen = np.arange(self.n_draws)[first : first + step]
-                block = np.zeros((len(chosen), n_documents), dtype=np.uint8)
-                self._fill(block, int(t), chosen, cells)
+                block = self._draw(int(t), chosen, cells)
                 for measure, amount in zip(asked, amounts, strict=True):
                     part = amount[first : first + step, :, t]
                     if isinstance(measure, Additive):

@@ -384,7 +384,7 @@ class _Sampler:
 
 def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tuple[str, ...]:
     if run_ids is None:
-        return tuple(r for r, pooled in zip(collection.run_ids, collection.pooled, strict=True) if not pooled)
+        return collection.unpooled_run_ids
     return (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
 
 

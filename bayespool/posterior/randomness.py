@@ -17,10 +17,10 @@ __all__ = ["document_keys", "key_of", "normals", "scrambled"]
 KeyArray = npt.NDArray[np.uint64]
 
 
-def key_of(*names: object) -> int:
-    """A number of 64 bits from names, the same on every machine."""
+def key_of(*names: object, n_bytes: int = 8) -> int:
+    """A number of so many bytes from names, the same on every machine and in any order of work."""
     text = "\0".join(map(str, names))
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=n_bytes).digest(), "little")
 
 
 def document_keys(random_seed: int, query_id: str, doc_ids: Iterable[str]) -> KeyArray:

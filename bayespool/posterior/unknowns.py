@@ -106,7 +106,7 @@ def find_unknowns(
     """
     names = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
     run, topic, rank, pair = unjudged_documents(collection, names, cutoff=depth, estimand=estimand)
-    by_name = np.argsort(np.argsort(np.array(names, dtype=str), kind="stable"), kind="stable")
+    by_name = _order_of_names(names)
     pooled = collection.pooled[collection.run_index(names)]
     order = np.lexsort((by_name[run], rank, pooled[run], pair)) if len(pair) else np.zeros(0, dtype=np.intp)
     first = np.ones(len(order), dtype=bool)
@@ -190,11 +190,15 @@ def find_places(unknowns: Unknowns, depth: int) -> Places:
     beside[document[~pooled]] = True
     known &= ~pooled | ~beside[document]
     run, rank, document = run[known], rank[known], document[known]
-    by_name = np.argsort(np.argsort(np.array(names, dtype=str), kind="stable"), kind="stable")
-    order = np.lexsort((by_name[run], rank, document))
+    order = np.lexsort((_order_of_names(names)[run], rank, document))
     return Places(
         document[order].astype(np.int64),
         run[order].astype(np.int64),
         rank[order].astype(np.int64),
         np.searchsorted(document[order], np.arange(len(unknowns) + 1)).astype(np.int64),
     )
+
+
+def _order_of_names(names: tuple[str, ...]) -> npt.NDArray[np.intp]:
+    """Place of each name in their order, shape (name,)."""
+    return np.argsort(np.argsort(np.array(names, dtype=str), kind="stable"), kind="stable")

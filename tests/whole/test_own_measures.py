@@ -127,6 +127,16 @@ def test_corrections_that_are_chances_are_none_of_a_measure_beyond_1() -> None:
     assert (frame["posterior-combined"] > 1).any()
 
 
+def test_the_commands_threshold_is_its_own() -> None:
+    """It was P@3 that `--relevance-threshold 2` made of it."""
+    from bayespool.cli.from_settings import _with_threshold
+
+    assert _with_threshold("Success@3", 2) == "Success(rel=2)@3"
+    assert _with_threshold("Success(rel=1)@3", 2) == "Success@3"
+    assert _with_threshold("P@3", 2) == "P(rel=2)@3"
+    assert _with_threshold("P@3", None) == "P@3"
+
+
 def test_compare_takes_it() -> None:
     found = compare(load_example(), TARGETS, ["Success@3", "P@3"], draws=250)
     frame = found.differences().set_index(["measure", "method", "scope"])
