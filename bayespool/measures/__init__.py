@@ -1,14 +1,39 @@
 """Evaluation measures as values with a canonical text, in the dialect of ir_measures: one file per family."""
 
-from bayespool.measures.base import MEASURES, Additive, Measure, register_measure
+from bayespool.measures.anti_precision import NonrelevantShare
+from bayespool.measures.average_precision import AveragePrecision
+from bayespool.measures.base import MEASURES, MISSING_RANK, Additive, Measure, Tally, register_measure
+from bayespool.measures.err import ERR
+from bayespool.measures.gain import DCG, NDCG, SDCG
+from bayespool.measures.judged import Judged
+from bayespool.measures.normalised import Ideal, Normalised
 from bayespool.measures.parsing import parse_measure, parse_measures
 from bayespool.measures.precision import Precision
+from bayespool.measures.rank_biased import RBP
+from bayespool.measures.recall import Recall
+from bayespool.measures.reciprocal_rank import ReciprocalRank
+from bayespool.measures.success import Success
 
 __all__ = [
+    "DCG",
+    "ERR",
     "MEASURES",
+    "MISSING_RANK",
+    "NDCG",
+    "RBP",
+    "SDCG",
     "Additive",
+    "AveragePrecision",
+    "Ideal",
+    "Judged",
     "Measure",
+    "NonrelevantShare",
+    "Normalised",
     "Precision",
+    "Recall",
+    "ReciprocalRank",
+    "Success",
+    "Tally",
     "parse_measure",
     "parse_measures",
     "register_measure",

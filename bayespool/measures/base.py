@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +15,66 @@ import numpy.typing as npt
 from bayespool.errors import InputError
 from bayespool.values import Values
 
-__all__ = ["MEASURES", "Additive", "Measure", "register_measure"]
+__all__ = [
+    "HIGHEST",
+    "MEASURES",
+    "MISSING_RANK",
+    "Additive",
+    "DrawnRankings",
+    "Measure",
+    "Tally",
+    "register_measure",
+    "whole_number",
+]
 
 MEASURES: dict[str, type[Measure]] = {}
 """Families of measures by their names in ir_measures' dialect."""
 
+MISSING_RANK = -2
+"""What a rank beyond the end of a run is in the levels of a measure that reads unjudged documents."""
+
+HIGHEST = int(np.iinfo(np.int16).max)
+"""The highest relevance that a document can have."""
+
 _Family = TypeVar("_Family", bound="type[Measure]")
+
+
+class Tally(NamedTuple):
+    """How many documents of each topic have each relevance: what an ideal ranking is made of.
+
+    Attributes
+    ----------
+    n : ndarray of int, shape (..., topic, level)
+        Axes before the last two are draws.
+    levels : tuple of int
+        The positive relevance levels, ascending.
+    """
+
+    n: npt.NDArray[Any]
+    levels: tuple[int, ...]
+
+
+class DrawnRankings(NamedTuple):
+    """Rankings of one topic in which some documents are drawn.
+
+    Attributes
+    ----------
+    ranked : ndarray of int16, shape (run, rank)
+        Relevance of the judged documents down to the cutoff, as `Measure.read` gives it.
+    run, rank, unknown : ndarray of int32, shape (place,)
+        Places of drawn documents, in the order of runs and ranks; ranks from 0.
+    block : ndarray of uint8, shape (draw, unknown)
+        Drawn levels as indices into ``levels``.
+    levels : tuple of int
+        Ascending from 0.
+    """
+
+    ranked: npt.NDArray[np.int16]
+    run: npt.NDArray[np.int32]
+    rank: npt.NDArray[np.int32]
+    unknown: npt.NDArray[np.int32]
+    block: npt.NDArray[np.uint8]
+    levels: tuple[int, ...]
 
 
 @dataclass(frozen=True, order=True)
@@ -50,20 +106,56 @@ class Measure(ABC):
     """What it is, in a few words."""
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """Least and greatest value on a topic."""
+    is_graded: ClassVar[bool] = False
+    """Whether levels above ``rel`` are told apart."""
+    reads_unjudged: ClassVar[bool] = False
+    """Whether `evaluate` is given −1 for an unjudged document and `MISSING_RANK` for a missing rank, and not
+    0 for both."""
+    of_judgments: ClassVar[bool] = False
+    """Whether it is about the judgments as they stand, so that no completion changes it."""
+    rises: ClassVar[bool] = True
+    """Whether it never falls when a level rises, so that it is bounded by its values with all unjudged
+    documents nonrelevant, and with all at the highest level."""
 
     def __post_init__(self) -> None:
         text = f"{self.name}(rel={self.rel})@{self.cutoff}"
-        for value in (self.cutoff, self.rel):
-            if not isinstance(value, int | np.integer):
-                raise InputError(f"{text}: cutoff and rel must be whole numbers")
+        for field in ("cutoff", "rel"):
+            object.__setattr__(self, field, whole_number(f"{text}: {field}", getattr(self, field)))
         if self.cutoff < 1 or self.rel < 1:
             raise InputError(f"{text}: cutoff and rel must be at least 1")
-        if self.rel > np.iinfo(np.int16).max:
-            raise InputError(f"{text}: no relevance is as large", hint=f"at most {np.iinfo(np.int16).max}")
+        if self.rel > HIGHEST:
+            raise InputError(f"{text}: no relevance is as large", hint=f"at most {HIGHEST}")
 
     def __str__(self) -> str:
-        given = "" if self.rel == 1 else f"(rel={self.rel})"
-        return f"{self.name}{given}@{self.cutoff}"
+        given = ",".join(f"{name}={_literal(value)}" for name, value in self.parameters().items())
+        return f"{self.name}({given})@{self.cutoff}" if given else f"{self.name}@{self.cutoff}"
+
+    def parameters(self) -> dict[str, Any]:
+        """What the text says beside the cutoff: the parameters that are not at their defaults."""
+        given = {}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name != "cutoff" and value != field.default:
+                given[field.name] = value
+        return given
+
+    @classmethod
+    def keywords(cls) -> dict[str, str]:
+        """Parameters that a text may give in parentheses: what it calls them, and the names of the fields."""
+        return {field.name: field.name for field in dataclasses.fields(cls) if field.name != "cutoff"}
+
+    @classmethod
+    def without_cutoff(cls, **parameters: Any) -> Measure:
+        """The measure of a text without a cutoff.
+
+        Raises
+        ------
+        InputError
+            It needs one: how deep judgments are completed has to be said.
+        """
+        raise InputError(
+            f"{cls.name} without a cutoff", hint=f"say how deep judgments are completed: {cls.name}@1000"
+        )
 
     @property
     def unit(self) -> int:
@@ -83,13 +175,36 @@ class Measure(ABC):
         ----------
         levels : ndarray of int, shape (..., rank)
             Relevance of the documents from the first rank down, 0 for one that is not relevant and for a
-            missing rank; there may be fewer or more ranks than the cutoff.
+            missing rank (see ``reads_unjudged``); there may be fewer or more ranks than the cutoff.
 
         Returns
         -------
         ndarray, shape (...)
-            Each depends on its own ranking alone. It does not fall when a level rises.
+            Each depends on its own ranking alone. It does not fall when a level rises, unless the family says
+            so (``rises``).
         """
+
+    def open_end(self, n_ranks: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+        """Value that ranks beyond the end of a run could still add.
+
+        Parameters
+        ----------
+        n_ranks : ndarray of int
+            Documents that each run returns.
+
+        Returns
+        -------
+        ndarray of float, or None
+            Of the shape of ``n_ranks``. None, which is nothing, where a missing rank is nonrelevant: for all
+            measures but one that is defined on rankings without an end.
+        """
+        return None
+
+    def of_draws(self, drawn: DrawnRankings) -> npt.NDArray[Any] | None:
+        """Amounts of rankings some of whose documents are drawn, shape (draw, run), by a way that is faster
+        than laying all rankings out; None where there is none.
+        """
+        return None
 
     def amounts(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """What `evaluate` says as numbers, int32 where amounts are whole and float otherwise.
@@ -108,9 +223,27 @@ class Measure(ABC):
             raise InputError(f"{self}: evaluate does not give a number for each ranking")
         return np.asarray(found.astype(np.int32 if self.is_exact else np.float64, copy=False))
 
-    def values(self, levels: npt.NDArray[Any]) -> Values:
-        """Values of rankings with levels of shape (..., run, topic, rank)."""
-        return Values(self.amounts(levels), self.unit)
+    def read(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Levels with unjudged documents as negative numbers, as `evaluate` takes them."""
+        return levels if self.reads_unjudged else np.maximum(levels, 0)
+
+    def normalise(self, amounts: npt.NDArray[Any], tally: Tally) -> npt.NDArray[Any]:
+        """Amounts of shape (..., run, topic) as they are; of a `Normalised` measure, over what the ideal
+        ranking of each topic gets.
+        """
+        return amounts
+
+    def values(self, levels: npt.NDArray[Any], tally: Tally | None = None) -> Values:
+        """Values of rankings with levels of shape (..., run, topic, rank).
+
+        Parameters
+        ----------
+        levels : ndarray of int, shape (..., run, topic, rank)
+        tally : Tally, optional
+            What the topics' ideal rankings are made of; a `Normalised` measure needs it.
+        """
+        amounts = self.amounts(levels)
+        return Values(amounts if tally is None else self.normalise(amounts, tally), self.unit)
 
 
 class Additive(Measure):
@@ -125,12 +258,15 @@ class Additive(Measure):
 
     @abstractmethod
     def gains(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Gain of each level, of the shape of ``levels``; 0 for level 0."""
+        """Gain of each level, of the shape of ``levels``; 0 for a document of which nothing is known, which
+        is level 0, or −1 where the family reads unjudged documents.
+        """
 
     def evaluate(self, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The weighted sum of gains."""
         weights = self.weights()[: levels.shape[-1]]
-        return np.asarray(self.gains(levels[..., : len(weights)]) @ weights)
+        # no matrix product, whose last bit depends on how many rankings there are
+        return np.asarray((self.gains(levels[..., : len(weights)]) * weights).sum(axis=-1))
 
 
 def register_measure(family: _Family) -> _Family:
@@ -139,12 +275,32 @@ def register_measure(family: _Family) -> _Family:
     Raises
     ------
     InputError
-        Another family has the name.
+        Another family has the name. A family of one's own may be defined anew, one of the package's may not.
     """
     if not re.fullmatch("[A-Za-z]+", family.name):
         raise InputError(f"a family of measures cannot be called {family.name!r}", hint="letters alone")
     known = MEASURES.setdefault(family.name, family)
-    if known is not family and known.__qualname__ != family.__qualname__:
+    ours, theirs = (one.__module__.startswith("bayespool.") for one in (known, family))
+    if known.__qualname__ != family.__qualname__ or (ours and not theirs):
         raise InputError(f"two families of measures are called {family.name!r}")
     MEASURES[family.name] = family
     return family
+
+
+def whole_number(what: str, value: Any) -> int:
+    """A parameter as an int.
+
+    Raises
+    ------
+    InputError
+        It is no whole number.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InputError(f"{what} must be a whole number, and is {value!r}")
+    return int(value)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{k}:{v}" for k, v in value.items()) + "}"
+    return repr(value)

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import re
+import warnings
 from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from bayespool.errors import InputError
 from bayespool.measures.base import MEASURES, Measure
+from bayespool.measures.unsupported import UNSUPPORTED
 
 __all__ = ["parse_measure", "parse_measures"]
 
-_TEXT = re.compile(r"(?P<name>[A-Za-z]+)(?:\((?P<given>[^()]*)\))?@(?P<cutoff>[0-9]+)")
-_TREC_EVAL = re.compile(r"(?P<name>[A-Za-z]+)_(?P<cutoff>[0-9]+)")
-_GIVEN = re.compile(r"(?P<name>\w+)=(?P<value>(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|'\w+')", re.ASCII)
+_ALIASES = {"MAP": "AP", "MRR": "RR", "NDCG": "nDCG", "Precision": "P", "Recall": "R"}
+_TREC_EVAL = {"P": "P", "map_cut": "AP", "ndcg_cut": "nDCG", "recall": "R", "success": "Success"}
+_OF_TREC_EVAL = re.compile(r"(?P<name>[A-Za-z_]+)_(?P<cutoff>[0-9]+)")
+_LONGEST = 1000  # characters: no measure's text is as long, and Python's parser is not for longer ones
+
+
+class _Read(NamedTuple):
+    """What a text says."""
+
+    name: str
+    cutoff: int | None
+    given: dict[str, Any]
 
 
 def parse_measure(measure: object) -> Measure:
@@ -23,8 +34,8 @@ def parse_measure(measure: object) -> Measure:
     Parameters
     ----------
     measure : object
-        A `Measure`, or anything whose ``str`` reads ``P@10``, ``P(rel=2)@10`` or, as trec_eval prints it,
-        ``P_10``.
+        A `Measure`, or anything whose ``str`` reads ``P@10``, ``nDCG(dcg='exp-log2')@10`` or, as trec_eval
+        prints it, ``ndcg_cut_10``.
 
     Returns
     -------
@@ -33,37 +44,34 @@ def parse_measure(measure: object) -> Measure:
     Raises
     ------
     InputError
-        The text names no measure that bayespool estimates.
+        The text names no measure that bayespool estimates. Measures of ir_measures and trec_eval that it does
+        not estimate are refused with the reason.
 
     Examples
     --------
     >>> parse_measure("P(rel=2)@10")
     Precision(cutoff=10, rel=2)
+    >>> str(parse_measure("ndcg_cut_10")), str(parse_measure("RBP"))
+    ('nDCG@10', 'RBP(p=0.8)')
     """
     if isinstance(measure, Measure):
         return measure
     text = str(measure)
-    found = _TEXT.fullmatch(text.strip().replace(" ", ""))
-    found = found or _TREC_EVAL.fullmatch(text.strip())
-    if found is None or found["name"] not in MEASURES:
-        known = ", ".join(MEASURES)
-        raise InputError(f"unknown measure {text!r}", hint=f"write P@10 or P(rel=2)@10; known are {known}")
-    family = MEASURES[found["name"]]
-    given: dict[str, object] = {}
-    text_of = found.groupdict().get("given")
-    for part in text_of.split(",") if text_of else []:
-        pair = _GIVEN.fullmatch(part)
-        if pair is None or pair["name"] not in _parameters(family) or pair["name"] in given:
-            known = ", ".join(_parameters(family))
-            raise InputError(
-                f"unknown measure {text!r}: {part!r} cannot be read",
-                hint=f"parameters are {known}, each once",
-            )
-        given[pair["name"]] = ast.literal_eval(pair["value"])
+    name, cutoff, given = _read(text)
+    if name in UNSUPPORTED and name not in MEASURES:
+        raise InputError(f"unsupported measure {text!r}: {name} is left out, since {UNSUPPORTED[name]}")
+    family = MEASURES.get(name) or MEASURES.get(_ALIASES.get(name, ""))
+    if family is None:
+        raise _unknown(text)
+    fields = _fields(text, family, given)
     try:
-        return family(int(found["cutoff"]), **given)  # type: ignore[arg-type]
+        return family.without_cutoff(**fields) if cutoff is None else family(cutoff, **fields)
     except (TypeError, ValueError) as error:
         raise InputError(f"unknown measure {text!r}: {error}") from error
+    except InputError as error:
+        if cutoff is not None:
+            raise
+        raise InputError(f"unknown measure {text!r}: {error.reason}", hint=error.hint) from error
 
 
 def parse_measures(measures: object) -> tuple[Measure, ...]:
@@ -75,5 +83,83 @@ def parse_measures(measures: object) -> tuple[Measure, ...]:
     return parsed
 
 
-def _parameters(family: type[Measure]) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(family) if field.name != "cutoff")
+def _unknown(text: str) -> InputError:
+    known = ", ".join(MEASURES)
+    return InputError(f"unknown measure {text!r}", hint=f"write P@10 or P(rel=2)@10; known are {known}")
+
+
+def _fields(text: str, family: type[Measure], given: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of a text by the names of the family's fields."""
+    keywords, fields = family.keywords(), {}
+    for name, value in given.items():
+        if name == "judged_only" and value is False:
+            continue
+        if name == "judged_only":
+            raise InputError(
+                f"unsupported measure {text!r}: judged_only takes unjudged documents out of the ranking",
+                hint="ask for the condensed-list estimator of the measure without it",
+            )
+        if name not in keywords:
+            known = ", ".join(keywords) or "none"
+            raise InputError(
+                f"unknown measure {text!r}: {family.name} has no parameter {name!r}",
+                hint=f"parameters are {known}",
+            )
+        fields[keywords[name]] = value
+    return fields
+
+
+def _read(text: str) -> _Read:
+    """Name, cutoff and parameters of a text.
+
+    Raises
+    ------
+    InputError
+        It is not written as a measure is.
+    """
+    bare = text.strip()
+    if len(bare) > _LONGEST:
+        raise _unknown(f"{bare[:20]}…")
+    of_trec_eval = _OF_TREC_EVAL.fullmatch(bare)
+    if of_trec_eval and of_trec_eval["name"] in _TREC_EVAL:
+        return _Read(_TREC_EVAL[of_trec_eval["name"]], int(of_trec_eval["cutoff"]), {})
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Python's parser thinks of other texts
+            node = ast.parse(bare, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise _unknown(text) from None
+    if ast.get_source_segment(bare, node) != bare:  # something beside it: a comment, parentheses
+        raise _unknown(text)
+    cutoff: int | None = None
+    before, behind = node, None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        before, behind = node.left, node.right
+    call = before if isinstance(before, ast.Call) else None
+    named = call.func if call else before
+    if not isinstance(named, ast.Name):
+        raise _unknown(text)
+    if named.id in UNSUPPORTED and named.id not in MEASURES:
+        return _Read(named.id, None, {})
+    if behind is not None:
+        written = ast.get_source_segment(bare, behind) or ""
+        if not re.fullmatch(r"[0-9]+", written):
+            raise _unknown(text)
+        cutoff = int(written)
+    return _Read(named.id, cutoff, _given(text, call) if call else {})
+
+
+def _given(text: str, call: ast.Call) -> dict[str, Any]:
+    """Parameters in parentheses, each of them named and a literal."""
+    given: dict[str, Any] = {}
+    for keyword in call.keywords:
+        part = ast.unparse(keyword)
+        if keyword.arg is None or keyword.arg in given:
+            raise InputError(f"unknown measure {text!r}: {part!r} cannot be read", hint="each once, by name")
+        try:
+            given[keyword.arg] = ast.literal_eval(keyword.value)
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            raise InputError(f"unknown measure {text!r}: {part!r} cannot be read") from None
+    if call.args:
+        raise InputError(f"unknown measure {text!r}: parameters are named, as in P(rel=2)@10")
+    return given

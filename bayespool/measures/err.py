@@ -1,0 +1,70 @@
+"""Expected reciprocal rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.errors import InputError
+from bayespool.measures.base import HIGHEST, Measure, register_measure, whole_number
+from bayespool.measures.normalised import FloatArray
+
+__all__ = ["ERR"]
+
+
+@register_measure
+@dataclass(frozen=True, order=True)
+class ERR(Measure):
+    """Expected reciprocal rank at a cutoff, ERR@n: of the rank at which a reader stops, who is the more
+    likely to stop the more relevant a document is.
+
+    Parameters
+    ----------
+    cutoff : int
+        The n of ERR@n, at least 1.
+    rel : int, default 1
+        The smallest relevance at which a reader may stop, at least 1.
+    max_rel : int, default 4
+        The highest relevance; documents above it count as it.
+
+    Raises
+    ------
+    InputError
+        A parameter is out of range.
+
+    Notes
+    -----
+    A reader who comes to a document of relevance g stops there with probability (2^g − 1)/2^max_rel (Chapelle
+    et al. 2009). ERR@n = Σ 1/i · P(stop at i) over the ranks i ≤ n. It is gdeval's, and so that of
+    ir_measures, whose highest relevance is 4.
+
+    Examples
+    --------
+    >>> str(ERR(20)), str(ERR(20, max_rel=3))
+    ('ERR@20', 'ERR(max_rel=3)@20')
+    >>> ERR(2, max_rel=1).evaluate(np.array([[1, 1]])).tolist()
+    [0.625]
+    """
+
+    max_rel: int = 4
+
+    name = "ERR"
+    label = "expected reciprocal of the rank at which a reader stops"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "max_rel", whole_number(f"{self.name}: max_rel", self.max_rel))
+        if not 1 <= self.max_rel <= HIGHEST:
+            raise InputError(f"{self.name}: max_rel is {self.max_rel}", hint=f"from 1 to {HIGHEST}")
+        object.__setattr__(self, "is_graded", self.max_rel > self.rel)
+
+    def evaluate(self, levels: npt.NDArray[Any]) -> FloatArray:
+        """Expectations of reciprocals."""
+        top = np.clip(levels[..., : self.cutoff], 0, self.max_rel).astype(np.float64)
+        stops = np.where(top >= self.rel, np.exp2(top - self.max_rel) - 2.0**-self.max_rel, 0.0)
+        arrives = np.ones_like(stops)
+        arrives[..., 1:] = np.cumprod(1 - stops, axis=-1)[..., :-1]
+        return np.asarray((arrives * stops / np.arange(1, top.shape[-1] + 1)).sum(axis=-1))

@@ -1,0 +1,194 @@
+"""Sharp bounds of measures over ideal rankings: the least and the greatest value over all completions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.compiled import compiled
+
+__all__ = ["average_precision_extremes", "gain_extremes"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def average_precision_extremes(
+    relevant: BoolArray, opened: BoolArray, n_relevant: npt.NDArray[Any], n_elsewhere: npt.NDArray[Any]
+) -> tuple[FloatArray, FloatArray]:
+    """Bounds of average precision.
+
+    Parameters
+    ----------
+    relevant, opened : ndarray of bool, shape (run, topic, rank)
+        Down to the cutoff: ranks of relevant documents, and of unjudged ones.
+    n_relevant : ndarray, shape (topic,)
+        Judged relevant documents.
+    n_elsewhere : ndarray of int, shape (run, topic)
+        Unjudged documents that the run does not rank.
+
+    Returns
+    -------
+    least, most : ndarray of float, shape (run, topic)
+    """
+    least, most = np.zeros(relevant.shape[:2]), np.zeros(relevant.shape[:2])
+    total, elsewhere = n_relevant.astype(np.float64), n_elsewhere.astype(np.float64)
+    _average_precision(relevant, opened, total, elsewhere, least, most)
+    return least, most
+
+
+def gain_extremes(
+    gained: FloatArray,
+    opened: BoolArray,
+    discount: FloatArray,
+    steps: FloatArray,
+    at_least: npt.NDArray[Any],
+    n_elsewhere: npt.NDArray[Any],
+) -> tuple[FloatArray, FloatArray]:
+    """Bounds of discounted gain over that of the ideal ranking.
+
+    Parameters
+    ----------
+    gained : ndarray of float, shape (run, topic)
+        Discounted gain of the judged documents of the ranking.
+    opened : ndarray of bool, shape (run, topic, rank)
+        Ranks of unjudged documents.
+    discount : ndarray of float, shape (cutoff,)
+        Of the ranks down to the cutoff, of which ``opened`` may have fewer.
+    steps : ndarray of float, shape (level,)
+        How much more each level gains than the one below it.
+    at_least : ndarray of int, shape (topic, level)
+        Judged documents of each level or a higher one.
+    n_elsewhere : ndarray of int, shape (run, topic)
+        Unjudged documents that the run does not rank.
+
+    Returns
+    -------
+    least, most : ndarray of float, shape (run, topic)
+
+    Notes
+    -----
+    Let m_k of the unjudged documents of the ranking reach level k, m_1 ≥ m_2 ≥ …. The value is
+    (J + Σ δ_k P(m_k)) / Σ δ_k D(N_k + m_k + e_k), where J is what judged documents gain, δ_k the steps, N_k
+    the judged documents that reach level k, and D sums of the first discounts, down to the cutoff. P sums the
+    discounts of the first m unjudged ranks for the greatest value (e_k = 0: nothing elsewhere is relevant),
+    of the last m for the least (e_k is all that is elsewhere). For a fixed λ the numerator less λ times the
+    denominator is a sum over k, optimised over nested m_k from the highest level down; λ is then the ratio
+    reached, until none is better (Dinkelbach 1967, On nonlinear fractional programming).
+    """
+    least, most = np.zeros(gained.shape), np.zeros(gained.shape)
+    best = np.concatenate([[0.0], np.cumsum(discount)])
+    counts, elsewhere = at_least.astype(np.int64), n_elsewhere.astype(np.int64)
+    nowhere = np.zeros_like(elsewhere)
+    _gain(gained, opened, discount, best, steps, counts, elsewhere, 0, least)
+    _gain(gained, opened, discount, best, steps, counts, nowhere, 1, most)
+    return least, most
+
+
+@compiled
+def _average_precision(
+    relevant: BoolArray,
+    opened: BoolArray,
+    total: FloatArray,
+    elsewhere: FloatArray,
+    least: FloatArray,
+    most: FloatArray,
+) -> None:
+    n_runs, n_topics, n_ranks = relevant.shape
+    after = np.zeros(n_ranks + 1)  # Σ 1/i over relevant documents after a rank
+    for r in range(n_runs):
+        for t in range(n_topics):
+            precisions = 0.0
+            n_before = 0
+            for i in range(n_ranks):
+                if relevant[r, t, i]:
+                    n_before += 1
+                    precisions += n_before / (i + 1)
+            n_found = n_before
+            for i in range(n_ranks - 1, -1, -1):
+                after[i] = after[i + 1] + (1.0 / (i + 1) if relevant[r, t, i] else 0.0)
+            low = precisions / (total[t] + elsewhere[r, t]) if total[t] + elsewhere[r, t] > 0 else 0.0
+            high = precisions / total[t] if total[t] > 0 else 0.0
+            # from the top down: all before a rank that may be relevant is
+            n_before, added, reached = 0, 0.0, precisions
+            for i in range(n_ranks):
+                if relevant[r, t, i]:
+                    n_before += 1
+                elif opened[r, t, i]:
+                    added += 1
+                    reached += (n_before + added) / (i + 1) + after[i]
+                    high = max(high, reached / (total[t] + added))
+            # from the bottom up: all after it is
+            n_before, added, reached, below = n_found, 0.0, precisions, 0.0
+            for i in range(n_ranks - 1, -1, -1):
+                if relevant[r, t, i]:
+                    n_before -= 1
+                    below += 1.0 / (i + 1)
+                elif opened[r, t, i]:
+                    added += 1
+                    reached += (n_before + 1) / (i + 1) + below
+                    below += 1.0 / (i + 1)
+                    low = min(low, reached / (total[t] + added + elsewhere[r, t]))
+            least[r, t] = low
+            most[r, t] = high
+
+
+@compiled
+def _gain(
+    gained: FloatArray,
+    opened: BoolArray,
+    discount: FloatArray,
+    best: FloatArray,
+    steps: FloatArray,
+    at_least: IntArray,
+    elsewhere: IntArray,
+    upward: int,
+    found: FloatArray,
+) -> None:
+    n_runs, n_topics, n_ranks = opened.shape
+    n_levels, cutoff = len(steps), len(best) - 1
+    sign = 1.0 if upward else -1.0
+    placed = np.zeros(n_ranks + 1)
+    value = np.zeros((n_levels + 1, n_ranks + 1))  # from a level up, with at most m documents
+    chosen = np.zeros((n_levels, n_ranks + 1), dtype=np.int64)
+    for r in range(n_runs):
+        for t in range(n_topics):
+            n_open = 0
+            for j in range(n_ranks):
+                i = j if upward else n_ranks - 1 - j
+                if opened[r, t, i]:
+                    placed[n_open + 1] = placed[n_open] + discount[i]
+                    n_open += 1
+            ideal, top = 0.0, 0.0
+            for k in range(n_levels):
+                ideal += steps[k] * best[min(at_least[t, k] + elsewhere[r, t], cutoff)]
+                top += steps[k]
+            if ideal > 0:
+                ratio = gained[r, t] / ideal
+            elif upward and n_open > 0 and top > 0:
+                ratio = placed[1] / best[1]  # one relevant document makes the ideal
+            else:
+                continue  # nothing is relevant, or nothing need be: 0
+            better = True
+            while better:
+                for k in range(n_levels - 1, -1, -1):
+                    most, argument = -np.inf, 0
+                    for m in range(n_open + 1):
+                        count = min(at_least[t, k] + elsewhere[r, t] + m, cutoff)
+                        here = sign * steps[k] * (placed[m] - ratio * best[count]) + value[k + 1, m]
+                        if here > most:
+                            most, argument = here, m
+                        value[k, m] = most
+                        chosen[k, m] = argument
+                amount, ideal, m = gained[r, t], 0.0, n_open
+                for k in range(n_levels):
+                    m = chosen[k, m]
+                    amount += steps[k] * placed[m]
+                    ideal += steps[k] * best[min(at_least[t, k] + elsewhere[r, t] + m, cutoff)]
+                better = ideal > 0 and sign * (amount / ideal - ratio) > 1e-15
+                if better:
+                    ratio = amount / ideal
+            found[r, t] = ratio

@@ -1,0 +1,296 @@
+"""Discounted cumulative gain: as it is, over that of the ideal ranking, and scaled to a fixed maximum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.errors import InputError
+from bayespool.measures.base import HIGHEST, Additive, Tally, register_measure, whole_number
+from bayespool.measures.extremes import gain_extremes
+from bayespool.measures.normalised import FloatArray, Normalised
+
+__all__ = ["DCG", "NDCG", "SDCG", "Formula"]
+
+Formula = Literal["log2", "exp-log2"]
+
+
+@dataclass(frozen=True, order=True)
+class _Gain(Additive):
+    """A sum over ranks of what the document there gains, over the logarithm of the rank."""
+
+    dcg: Formula = "log2"
+    gain_of: tuple[tuple[int, float], ...] = ()
+
+    is_graded = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.dcg not in get_args(Formula):
+            raise InputError(f"{self.name}: no dcg {self.dcg!r}", hint="known: 'log2', 'exp-log2'")
+        object.__setattr__(self, "gain_of", _pairs(self.name, self.gain_of))
+        if self.gain_of and self.dcg != "log2":
+            raise InputError(
+                f"{self.name}: gains and dcg='{self.dcg}' are two ways to say what a level gains",
+                hint="write the powers out: gains={1:1,2:3,3:7}",
+            )
+
+    @classmethod
+    def keywords(cls) -> dict[str, str]:
+        """Parameters that a text may give in parentheses; ``gain_of`` is called gains there."""
+        return {"gains" if field == "gain_of" else text: field for text, field in super().keywords().items()}
+
+    def parameters(self) -> dict[str, Any]:
+        """What the text says; gains as a mapping."""
+        given = super().parameters()
+        if self.gain_of:
+            given["gains"] = dict(given.pop("gain_of"))
+        return given
+
+    def weights(self) -> FloatArray:
+        """1/log2(rank + 1)."""
+        return _discounts(self.cutoff)
+
+    def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
+        """What each level gains: what ``gain_of`` says, or the level itself, or 2^level − 1; nothing below
+        ``rel``.
+
+        Raises
+        ------
+        InputError
+            A level beyond those that ``gain_of`` names gains less than the one below it, or more than a
+            number can be.
+        """
+        table = np.arange(int(levels.max(initial=0)) + 1, dtype=np.float64)
+        for level, gain in self.gain_of:
+            table[level : level + 1] = gain
+        if self.dcg == "exp-log2":
+            with np.errstate(over="ignore"):
+                table = np.exp2(table) - 1
+        table[: self.rel] = 0
+        if not np.isfinite(table).all() or (np.diff(table) < 0).any():
+            raise InputError(
+                f"{self}: relevance {len(table) - 1} of the judgments gains {table[-1]:g}",
+                hint="name every level in gains, none with less than the one below it",
+            )
+        gained: FloatArray = table[np.maximum(levels, 0)]
+        return gained
+
+
+@register_measure
+@dataclass(frozen=True, order=True)
+class DCG(_Gain):
+    """Discounted cumulative gain at a cutoff, DCG@n: what the documents of the top n gain, each over the
+    logarithm of its rank.
+
+    Parameters
+    ----------
+    cutoff : int
+        The n of DCG@n, at least 1.
+    rel : int, default 1
+        The smallest relevance that gains anything, at least 1.
+    dcg : {"log2", "exp-log2"}
+        Whether a document of relevance g gains g or 2^g − 1.
+    gain_of : mapping of int to float
+        What levels gain, those that gain something else than themselves; ``gains`` in a text.
+
+    Raises
+    ------
+    InputError
+        A parameter is out of range; a level gains less than the one below it, or level 0 gains anything.
+
+    Notes
+    -----
+    DCG@n = Σ gain_i / log2(i + 1) over the ranks i ≤ n. ir_measures has it over the ideal ranking alone
+    (`NDCG`). Its greatest value depends on the relevance levels.
+
+    Examples
+    --------
+    >>> str(DCG(10)), str(DCG(10, dcg="exp-log2")), str(DCG(10, gain_of={2: 10}))
+    ('DCG@10', "DCG(dcg='exp-log2')@10", 'DCG(gains={2:10})@10')
+    >>> DCG(3).evaluate(np.array([[2, 0, 1, 1]])).tolist()
+    [2.5]
+    """
+
+    name = "DCG"
+    label = "gains of the top n, discounted by the logarithm of the rank"
+    range = (0.0, math.inf)
+
+
+@register_measure
+@dataclass(frozen=True, order=True)
+class NDCG(Normalised, _Gain):
+    """Discounted cumulative gain over that of the ideal ranking, nDCG@n.
+
+    Amounts are those of `DCG`.
+
+    Parameters
+    ----------
+    cutoff : int
+        The n of nDCG@n, at least 1; of the ideal ranking too.
+    rel : int, default 1
+        The smallest relevance that gains anything, at least 1.
+    dcg : {"log2", "exp-log2"}
+        Whether a document of relevance g gains g or 2^g − 1.
+    gain_of : mapping of int to float
+        What levels gain, those that gain something else than themselves; ``gains`` in a text.
+    ideal : {"completed", "judged"}
+        What the ideal ranking is made of (`Normalised`).
+
+    Raises
+    ------
+    InputError
+        A parameter is out of range; a level gains less than the one below it, or level 0 gains anything.
+
+    Notes
+    -----
+    The ideal ranking has the documents of the topic from the highest gain down. trec_eval's ``ndcg_cut_n`` is
+    nDCG@n, gdeval's nDCG has dcg='exp-log2'. A topic in which nothing gains anything scores 0.
+
+    Examples
+    --------
+    >>> str(NDCG(10)), str(NDCG(10, dcg="exp-log2")), str(NDCG(10, gain_of={1: 0, 2: 3}))
+    ('nDCG@10', "nDCG(dcg='exp-log2')@10", 'nDCG(gains={1:0,2:3})@10')
+
+    A topic has one document of relevance 2 and two of relevance 1, whose ideal ranking gets 3.13:
+
+    >>> tally = Tally(np.array([[2, 1]]), (1, 2))
+    >>> NDCG(3).best(tally).round(2).tolist()
+    [3.13]
+    >>> NDCG(3).values(np.array([[[1, 0, 2]]]), tally).scores().round(2).tolist()
+    [[0.64]]
+    """
+
+    name = "nDCG"
+    label = "discounted gains of the top n over those of the ideal ranking"
+
+    def best(self, tally: Tally) -> FloatArray:
+        """Discounted gain of the ideal ranking."""
+        steps, at_least = self._steps(tally)
+        summed = np.concatenate([[0.0], np.cumsum(self.weights())])
+        ideal: FloatArray = summed[np.minimum(at_least, self.cutoff)] @ steps
+        return ideal
+
+    def extremes(
+        self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Bounds that some completion reaches (`bayespool.measures.extremes.gain_extremes`)."""
+        if self.ideal == "judged" or not self.can_be_relevant(tally):
+            return super().extremes(levels, tally, n_elsewhere)
+        gained = self.amounts(np.maximum(levels, 0))
+        steps, at_least = self._steps(tally)
+        opened = levels[..., : self.cutoff] == -1
+        return gain_extremes(gained, opened, self.weights(), steps, at_least, n_elsewhere)
+
+    def _steps(self, tally: Tally) -> tuple[FloatArray, npt.NDArray[Any]]:
+        """How much more each level gains than the one below, shape (level,); documents of each level or a
+        higher one, shape (..., topic, level).
+        """
+        gains = self.gains(np.array(tally.levels, dtype=np.int64))
+        at_least = np.flip(np.cumsum(np.flip(tally.n, axis=-1), axis=-1), axis=-1)
+        return np.diff(gains, prepend=0.0), at_least
+
+
+@register_measure
+@dataclass(frozen=True, order=True)
+class SDCG(Additive):
+    """Scaled discounted cumulative gain, SDCG@n: over the gain of n documents of the highest relevance,
+    however many there are.
+
+    Parameters
+    ----------
+    cutoff : int
+        The n of SDCG@n, at least 1.
+    rel : int, default 1
+        The smallest relevance that gains anything, at least 1.
+    min_rel, max_rel : int
+        Relevances that gain 0 and 1; those between them gain in proportion, those outside as much as the
+        nearest. By default 0 and 1: relevance is binary.
+
+    Raises
+    ------
+    InputError
+        A parameter is out of range, or ``min_rel`` is not below ``max_rel``.
+
+    Notes
+    -----
+    SDCG@n = Σ gain_i / log2(i + 1) over Σ 1 / log2(i + 1), both over the ranks i ≤ n. What it is divided by
+    is fixed, and does not depend on relevant documents that a run lacks. With the defaults it is the SDCG of
+    Ravana & Moffat (2010, §3), whose n is 100. In ir_measures ``max_rel`` has to be given.
+
+    Examples
+    --------
+    >>> str(SDCG(100)), str(SDCG(10, max_rel=3))
+    ('SDCG@100', 'SDCG(max_rel=3)@10')
+    >>> SDCG(3, max_rel=2).evaluate(np.array([[2, 1, 0]])).round(2).tolist()
+    [0.62]
+    """
+
+    min_rel: int = 0
+    max_rel: int = 1
+
+    name = "SDCG"
+    label = "discounted gains of the top n over the most that n documents can gain"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for field in ("min_rel", "max_rel"):
+            object.__setattr__(self, field, whole_number(f"{self.name}: {field}", getattr(self, field)))
+        if not 0 <= self.min_rel < self.max_rel <= HIGHEST:
+            raise InputError(
+                f"{self.name}: min_rel is {self.min_rel} and max_rel {self.max_rel}",
+                hint=f"min_rel is at least 0 and below max_rel, which is at most {HIGHEST}",
+            )
+        object.__setattr__(self, "is_graded", self.max_rel > self.rel)
+
+    def weights(self) -> FloatArray:
+        """1/log2(rank + 1), scaled to sum to 1."""
+        discounts = _discounts(self.cutoff)
+        scaled: FloatArray = discounts / discounts.sum()
+        return scaled
+
+    def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
+        """Place between ``min_rel`` and ``max_rel``, from 0 to 1."""
+        within = np.clip(levels, self.min_rel, self.max_rel).astype(np.float64)
+        within = (within - self.min_rel) / (self.max_rel - self.min_rel)
+        gained: FloatArray = np.where(levels >= self.rel, within, 0.0)
+        return gained
+
+
+def _discounts(cutoff: int) -> FloatArray:
+    """1/log2(rank + 1) of the ranks down to a cutoff."""
+    discounts: FloatArray = 1 / np.log2(np.arange(2, cutoff + 2))
+    return discounts
+
+
+def _pairs(name: str, given: Mapping[Any, Any] | Iterable[Any]) -> tuple[tuple[int, float], ...]:
+    """Levels and what they gain, ascending, without those that gain themselves."""
+    try:
+        gain_of = dict(given)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name}: gains {given!r} say no level's gain", hint="for example gains={1:1,2:3}"
+        ) from None
+    for level, gain in gain_of.items():
+        if not 0 <= whole_number(f"{name}: a level in gains", level) <= HIGHEST:
+            raise InputError(f"{name}: no relevance is {level}, which is in gains")
+        number = isinstance(gain, int | float | np.integer | np.floating) and not isinstance(gain, bool)
+        if not number or not 0 <= gain < math.inf:
+            raise InputError(f"{name}: level {level} cannot gain {gain!r}", hint="a number of 0 or more")
+    if gain_of.get(0, 0) != 0:
+        raise InputError(f"{name}: level 0 gains {gain_of[0]:g}", hint="it is nonrelevant and gains nothing")
+    gains = [float(gain_of.get(level, level)) for level in range(max(gain_of, default=0) + 1)]
+    for level in range(1, len(gains)):
+        if gains[level] < gains[level - 1]:
+            raise InputError(
+                f"{name}: level {level} gains {gains[level]:g}, less than level {level - 1}",
+                hint="a level that gains does not name gains itself",
+            )
+    return tuple(
+        (level, int(gain) if gain == int(gain) else gain) for level, gain in enumerate(gains) if gain != level
+    )

@@ -1,0 +1,60 @@
+"""The share of judged documents: of the judgments, not of the ranking's quality."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from bayespool.measures.base import MISSING_RANK, Measure, register_measure
+from bayespool.measures.normalised import FloatArray, over
+
+__all__ = ["Judged"]
+
+
+@register_measure
+@dataclass(frozen=True, order=True)
+class Judged(Measure):
+    """Share of judged documents at a cutoff, Judged@n: among the documents in the top n.
+
+    It says how much of a ranking the judgments know. No completion changes it.
+
+    Parameters
+    ----------
+    cutoff : int
+        The n of Judged@n, at least 1. Of a shorter run the documents that there are count.
+    rel : int, default 1
+        Plays no part, and is always 1.
+
+    Notes
+    -----
+    Missing ranks do not count, as in ir_measures; a topic without documents scores 0.
+
+    Examples
+    --------
+    >>> str(Judged(10))
+    'Judged@10'
+    >>> import numpy as np
+    >>> Judged(4).evaluate(np.array([[1, -1, 0, MISSING_RANK, MISSING_RANK]])).round(2).tolist()
+    [0.67]
+    """
+
+    name = "Judged"
+    label = "share of judged documents in the top n"
+    reads_unjudged = True
+    of_judgments = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "rel", 1)
+
+    @classmethod
+    def keywords(cls) -> dict[str, str]:
+        """Parameters that a text may give in parentheses: none."""
+        return {}
+
+    def evaluate(self, levels: npt.NDArray[Any]) -> FloatArray:
+        """Judged documents over documents."""
+        top = levels[..., : self.cutoff]
+        return over((top >= 0).sum(axis=-1), (top != MISSING_RANK).sum(axis=-1))

@@ -1,0 +1,169 @@
+"""Measures over what an ideal ranking gets: what they share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.errors import InputError
+from bayespool.measures.base import Measure, Tally
+from bayespool.values import Values
+
+__all__ = ["Ideal", "Normalised", "inserted", "n_relevant", "over"]
+
+FloatArray = npt.NDArray[np.float64]
+
+Ideal = Literal["completed", "judged"]
+
+
+@dataclass(frozen=True, order=True)
+class Normalised(Measure):
+    """A measure that is an amount over what the ideal ranking of the topic gets.
+
+    Parameters
+    ----------
+    ideal : {"completed", "judged"}
+        What the ideal ranking is made of: the judged documents and, in each draw, the completed ones in
+        reach of the runs that are scored; or the judged documents as they stand, as trec_eval has it, so that
+        a completed ranking may get more than 1. A topic whose ideal ranking gets nothing scores 0.
+    """
+
+    ideal: Ideal = "completed"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.ideal not in get_args(Ideal):
+            raise InputError(f"{self.name}: no ideal {self.ideal!r}", hint="known: completed, judged")
+        if self.ideal == "judged":
+            object.__setattr__(self, "range", (self.range[0], float("inf")))
+
+    @abstractmethod
+    def best(self, tally: Tally) -> FloatArray:
+        """Amount of the ideal ranking, shape (..., topic). It does not fall when a document is added or its
+        level rises.
+        """
+
+    def normalise(self, amounts: npt.NDArray[Any], tally: Tally) -> FloatArray:
+        """Amounts of shape (..., run, topic) over those of the ideal rankings; 0 where these are 0."""
+        return over(amounts, self.best(tally)[..., None, :])
+
+    def values(self, levels: npt.NDArray[Any], tally: Tally | None = None) -> Values:
+        """Values of rankings with levels of shape (..., run, topic, rank), given what ideal rankings are made
+        of.
+
+        Raises
+        ------
+        InputError
+            No tally is given.
+        """
+        if tally is None:
+            raise InputError(f"{self} is over an ideal ranking", hint="give a tally of the judged documents")
+        return super().values(levels, tally)
+
+    def can_be_relevant(self, tally: Tally) -> bool:
+        """Whether any level that a completion may give is relevant."""
+        return any(level >= self.rel for level in tally.levels)
+
+    def extremes(
+        self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Bounds of the values over all completions.
+
+        Parameters
+        ----------
+        levels : ndarray of int, shape (run, topic, rank)
+            Down to the cutoff; −1 for an unjudged document that a completion may give any level of the tally,
+            or 0.
+        tally : Tally
+            Of the judged documents.
+        n_elsewhere : ndarray of int, shape (run, topic)
+            Unjudged documents in reach that the run does not rank within the cutoff.
+
+        Returns
+        -------
+        least, most : ndarray of float, shape (run, topic)
+            Families that know better bounds than these give them. These hold for any: amounts lie between
+            those with no unjudged document relevant and those with all at the highest level, and what the
+            ideal ranking gets between that of the judged documents and that with all unjudged ones at the
+            highest level.
+        """
+        top = tally.levels[-1] if tally.levels else 0
+        low = self.amounts(np.maximum(levels, 0)).astype(float)
+        high = self.amounts(np.maximum(np.where(levels == -1, top, levels), 0)).astype(float)
+        if self.ideal == "judged" or not tally.levels:
+            return self.normalise(low, tally), self.normalise(high, tally)
+        ranked = (levels == -1).sum(axis=-1)
+        least, most = np.empty_like(low), np.empty_like(high)
+        for run in range(len(levels)):
+            more = tally.n.copy()
+            more[:, -1] += ranked[run] + n_elsewhere[run]
+            least[run] = self.normalise(low[run : run + 1], Tally(more, tally.levels))[0]
+            most[run] = self.normalise(high[run : run + 1], tally)[0]
+        nothing = self.best(tally) <= 0  # one relevant document may make the ideal
+        most = np.where(nothing & (high > 0), self.range[1], np.minimum(most, self.range[1]))
+        return least, most
+
+
+def n_relevant(tally: Tally, rel: int) -> FloatArray:
+    """Documents of some relevance or more, shape (..., topic).
+
+    Examples
+    --------
+    >>> n_relevant(Tally(np.array([[3, 2], [0, 1]]), (1, 2)), 1).tolist()
+    [5.0, 1.0]
+    """
+    relevant = [column for column, level in enumerate(tally.levels) if level >= rel]
+    return np.asarray(tally.n[..., relevant].sum(axis=-1), dtype=np.float64)
+
+
+def over(amounts: npt.NDArray[Any], best: npt.NDArray[Any]) -> FloatArray:
+    """Amounts divided by those of ideal rankings, 0 where these are 0.
+
+    Examples
+    --------
+    >>> over(np.array([1.0, 0.0]), np.array([4.0, 0.0])).tolist()
+    [0.25, 0.0]
+    """
+    ratio: FloatArray = np.where(best > 0, amounts / np.where(best > 0, best, 1), 0.0)
+    return ratio
+
+
+def inserted(levels: npt.NDArray[Any], tally: Tally) -> npt.NDArray[Any]:
+    """Rankings in which the relevant documents that they lack stand at the first unjudged ranks, the most
+    relevant first (Ravana & Moffat 2010, §3): their estimate of a top value, which no completion may reach.
+
+    Parameters
+    ----------
+    levels : ndarray of int, shape (run, topic, rank)
+        −1 for an unjudged document.
+    tally : Tally
+        Of the judged documents.
+
+    Returns
+    -------
+    ndarray of int, shape (run, topic, rank)
+        Without negative numbers.
+
+    Examples
+    --------
+    Five documents are relevant, of which the ranking has three:
+
+    >>> ranking = np.array([[[1, 0, -1, 0, 1, 1, 0, -1, 0, 0]]])
+    >>> inserted(ranking, Tally(np.array([[5]]), (1,))).tolist()
+    [[[1, 0, 1, 0, 1, 1, 0, 1, 0, 0]]]
+    """
+    filled: npt.NDArray[Any] = np.maximum(levels, 0)
+    opened = levels == -1
+    place = np.cumsum(opened, axis=-1) - 1
+    first = np.zeros(levels.shape[:2], dtype=np.int64)
+    for column in reversed(range(len(tally.levels))):
+        level = tally.levels[column]
+        lacking = np.maximum(tally.n[:, column] - (levels == level).sum(axis=-1), 0)
+        here = opened & (place >= first[..., None]) & (place < (first + lacking)[..., None])
+        filled[here] = level
+        first = first + lacking
+    return filled

@@ -1,0 +1,121 @@
+"""Rank-biased precision, cut off or to the end."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.errors import InputError
+from bayespool.measures.base import Additive, Measure, register_measure
+from bayespool.measures.normalised import FloatArray
+
+__all__ = ["RBP"]
+
+_LEFT = 1e-10  # of the weights, where the evaluation of endless rankings ends
+
+
+@register_measure
+@dataclass(frozen=True, order=True)
+class RBP(Additive):
+    """Rank-biased precision: relevant documents weighted by the chance that a reader gets as far, who goes on
+    from each document to the next with probability p.
+
+    Parameters
+    ----------
+    cutoff : int
+        The n of RBP@n, at least 1.
+    rel : int, default 1
+        The smallest relevance that counts as relevant, at least 1.
+    p : float, default 0.8
+        Persistence, between 0 and 1.
+    tail : bool, default False
+        Whether the ranking has no end; made by `without_cutoff`.
+
+    Raises
+    ------
+    InputError
+        A parameter is out of range.
+
+    Notes
+    -----
+    Rank i has the weight (1 − p) p^(i−1). RBP(p)@n has the weights of the first n ranks, divided by their sum
+    1 − p^n (Webber & Park 2009, §2). RBP(p) without a cutoff has the weights as they are (Moffat & Zobel
+    2008) and looks down to the rank at which less than 1e-10 of them is left. Ranks beyond the end of a run
+    could still be filled: their weights belong to the residual (`open_end`). It is cwl_eval's RBP; that of
+    ir_measures with a cutoff has no implementation.
+
+    Examples
+    --------
+    >>> str(RBP(10)), str(RBP(10, p=0.95)), str(RBP.without_cutoff())
+    ('RBP(p=0.8)@10', 'RBP(p=0.95)@10', 'RBP(p=0.8)')
+    >>> RBP(2, p=0.5).weights().round(3).tolist(), RBP.without_cutoff(p=0.5).weights()[:2].tolist()
+    ([0.667, 0.333], [0.5, 0.25])
+    """
+
+    p: float = 0.8
+    tail: bool = False
+
+    name = "RBP"
+    label = "relevant documents weighted by how likely they are read"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "p", _persistence(self.p))
+        if self.tail and self.cutoff != _deepest(self.p):
+            raise InputError(f"{self} with a cutoff of its own", hint="RBP.without_cutoff(p=…)")
+
+    def __str__(self) -> str:
+        return super().__str__().partition("@")[0] if self.tail else super().__str__()
+
+    def parameters(self) -> dict[str, Any]:
+        """What the text says: always p."""
+        given = super().parameters() | {"p": self.p}
+        given.pop("tail", None)
+        return given
+
+    @classmethod
+    def keywords(cls) -> dict[str, str]:
+        """Parameters that a text may give in parentheses: rel and p."""
+        return {text: field for text, field in super().keywords().items() if field != "tail"}
+
+    @classmethod
+    def without_cutoff(cls, **parameters: Any) -> Measure:
+        """RBP of rankings without an end.
+
+        Parameters
+        ----------
+        **parameters
+            ``rel`` and ``p``.
+        """
+        return cls(_deepest(_persistence(parameters.get("p", cls.p))), tail=True, **parameters)
+
+    def open_end(self, n_ranks: npt.NDArray[Any]) -> FloatArray | None:
+        """Weight of ranks beyond the end of a run, p to the power of its length; None with a cutoff."""
+        if not self.tail:
+            return None
+        beyond: FloatArray = self.p ** np.minimum(n_ranks, self.cutoff).astype(float)
+        return beyond
+
+    def weights(self) -> FloatArray:
+        """(1 − p) p^(rank − 1), with a cutoff over 1 − p^cutoff."""
+        weights: FloatArray = (1 - self.p) * np.power(self.p, np.arange(self.cutoff, dtype=np.float64))
+        return weights if self.tail else weights / (1 - self.p**self.cutoff)
+
+    def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
+        """1 for a relevant document."""
+        return (levels >= self.rel).astype(np.float64)
+
+
+def _persistence(p: Any) -> float:
+    if not isinstance(p, float | np.floating) or not 0 < p < 1:
+        raise InputError(f"{RBP.name}: p {p!r} is not a number between 0 and 1")
+    return float(p)
+
+
+def _deepest(p: float) -> int:
+    """The first rank below which less than 1e-10 of the weights is left."""
+    return math.ceil(math.log(_LEFT) / math.log(p))

@@ -1,0 +1,76 @@
+"""Recall at a cutoff."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.measures.base import Additive, Tally, register_measure
+from bayespool.measures.normalised import FloatArray, Normalised, n_relevant, over
+
+__all__ = ["Recall"]
+
+
+@register_measure
+@dataclass(frozen=True, order=True)
+class Recall(Normalised, Additive):
+    """Recall at a cutoff, R@n: the share of the relevant documents of a topic that are in the top n.
+
+    Amounts are numbers of relevant documents in the top n.
+
+    Parameters
+    ----------
+    cutoff : int
+        The n of R@n, at least 1.
+    rel : int, default 1
+        The smallest relevance that counts as relevant, at least 1.
+    ideal : {"completed", "judged"}
+        Which relevant documents there are (`Normalised`).
+
+    Notes
+    -----
+    A topic without relevant documents scores 0. The number of relevant documents is not capped at n, so that
+    a perfect ranking may score less than 1; trec_eval's ``recall_n`` is the same.
+
+    Examples
+    --------
+    >>> str(Recall(100)), str(Recall(100, rel=2))
+    ('R@100', 'R(rel=2)@100')
+    >>> five_relevant = Tally(np.array([[5]]), (1,))
+    >>> Recall(3).values(np.array([[[1, 0, 1, 1]]]), five_relevant).scores().tolist()
+    [[0.4]]
+    """
+
+    name = "R"
+    label = "share of the relevant documents that are in the top n"
+
+    def weights(self) -> FloatArray:
+        """1 for each rank."""
+        return np.ones(self.cutoff)
+
+    def gains(self, levels: npt.NDArray[Any]) -> FloatArray:
+        """1 for a relevant document."""
+        return (levels >= self.rel).astype(np.float64)
+
+    def best(self, tally: Tally) -> FloatArray:
+        """Relevant documents."""
+        return n_relevant(tally, self.rel)
+
+    def extremes(
+        self, levels: npt.NDArray[Any], tally: Tally, n_elsewhere: npt.NDArray[Any]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Bounds that some completion reaches.
+
+        Notes
+        -----
+        With r of the R judged relevant documents in the top n, u unjudged ones there and o elsewhere, the
+        least is r/(R + o) and the most (r + u)/(R + u).
+        """
+        if self.ideal == "judged" or not self.can_be_relevant(tally):
+            return super().extremes(levels, tally, n_elsewhere)
+        top, total = levels[..., : self.cutoff], n_relevant(tally, self.rel)
+        found, n_open = (top >= self.rel).sum(axis=-1), (top == -1).sum(axis=-1)
+        return over(found, total + n_elsewhere), over(found + n_open, total + n_open)

@@ -1,0 +1,88 @@
+"""Average precision is trec_eval's, and Ravana & Moffat's example is as printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from references import COLLECTIONS, MADE, assert_as_reference, made, real
+
+from bayespool.measures import AveragePrecision, Tally
+from bayespool.measures.base import DrawnRankings
+from bayespool.measures.normalised import inserted
+
+TEXTS = ("AP@10", "AP@1000", "AP(rel=2)@100")
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_values_are_those_of_trec_eval(name: str) -> None:
+    assert_as_reference(made(name), TEXTS)
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_values_of_real_runs_are_those_of_trec_eval(collections: Path, name: str) -> None:
+    assert_as_reference(real(collections, name), TEXTS)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_values_at_the_greatest_depth_are_those_of_the_whole_ranking(name: str) -> None:
+    case = made(name)
+    np.testing.assert_allclose(case.ours("AP@1000"), case.theirs(["AP"])["AP"], rtol=0, atol=1e-9)
+
+
+# "With R = 5 and k = 10": relevant at 1, 5 and 6, unjudged at 3 and 8 (Ravana & Moffat 2010, §3).
+EXAMPLE = np.array([[[1, 0, -1, 0, 1, 1, 0, -1, 0, 0]]])
+FIVE_RELEVANT = Tally(np.array([[5]]), (1,))
+
+
+def test_example_of_ravana_and_moffat() -> None:
+    measure = AveragePrecision(10)
+    base = measure.values(np.maximum(EXAMPLE, 0), FIVE_RELEVANT).means()
+    top = measure.values(inserted(EXAMPLE, FIVE_RELEVANT), FIVE_RELEVANT).means()
+    assert base == pytest.approx((1 / 1 + 2 / 5 + 3 / 6) / 5)
+    assert top == pytest.approx((1 / 1 + 2 / 3 + 3 / 5 + 4 / 6 + 5 / 8) / 5)
+    assert [f"{float(value[0]):.2f}" for value in (base, top)] == ["0.38", "0.71"]
+
+
+def test_sharp_bounds_of_the_example() -> None:
+    """Documents at 3 and 8 that turn out relevant are relevant beside the five: at most .51, not .71. One of
+    them elsewhere makes the mean one over six.
+    """
+    least, most = AveragePrecision(10).extremes(EXAMPLE, FIVE_RELEVANT, np.array([[1]]))
+    assert least[0, 0] == pytest.approx((1 / 1 + 2 / 5 + 3 / 6) / 6)
+    assert most[0, 0] == pytest.approx((1 / 1 + 2 / 3 + 3 / 5 + 4 / 6 + 5 / 8) / 7)
+
+
+def test_a_relevant_document_may_lower_the_value() -> None:
+    """(1 + 2/10)/2 is less than 1."""
+    levels = np.array([[[1, 0, 0, 0, 0, 0, 0, 0, 0, -1]]])
+    least, most = AveragePrecision(10).extremes(levels, Tally(np.array([[1]]), (1,)), np.array([[0]]))
+    assert least[0, 0] == pytest.approx((1 + 2 / 10) / 2)
+    assert most[0, 0] == 1
+
+
+def test_a_topic_without_relevant_documents_scores_nothing() -> None:
+    nothing = Tally(np.array([[0]]), (1,))
+    assert AveragePrecision(3).values(np.array([[[0, 0]]]), nothing).scores().tolist() == [[0]]
+    least, most = AveragePrecision(3).extremes(np.array([[[0, -1]]]), nothing, np.array([[1]]))
+    assert (least.tolist(), most.tolist()) == ([[0]], [[0.5]])
+
+
+@given(st.data())
+def test_drawn_rankings_are_evaluated_as_if_laid_out(data: st.DataObject) -> None:
+    """Documents drawn at places of rankings, some of them at places of several."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    measure = AveragePrecision(int(rng.integers(1, 9)), rel=int(rng.integers(1, 4)))
+    ranked = rng.integers(0, 4, size=(3, measure.cutoff)).astype(np.int16)
+    run, rank = (place.astype(np.int32) for place in np.nonzero(rng.random(ranked.shape) < 0.4))
+    ranked[run, rank] = 0
+    levels, n_documents = (0, 1, 3), 4
+    unknown = rng.integers(0, n_documents, size=len(run)).astype(np.int32)
+    block = rng.integers(0, len(levels), size=(5, n_documents)).astype(np.uint8)
+    completed = np.repeat(ranked[None], len(block), axis=0)
+    completed[:, run, rank] = np.array(levels)[block][:, unknown]
+    found = measure.of_draws(DrawnRankings(ranked, run, rank, unknown, block, levels))
+    np.testing.assert_allclose(found, measure.evaluate(completed), rtol=0, atol=1e-12)

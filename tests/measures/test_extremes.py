@@ -1,0 +1,138 @@
+"""Sharp bounds against all completions: none lies outside, and both ends are reached."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayespool.measures import MISSING_RANK, Normalised, Tally, parse_measure
+
+PARAMETERS = {
+    "R": ("", "(rel=2)", "(ideal='judged')"),
+    "AP": ("", "(rel=2)", "(ideal='judged')"),
+    "nDCG": ("", "(rel=2)", "(dcg='exp-log2')", "(gains={1:0,2:3})", "(gains={1:2})", "(ideal='judged')"),
+}
+TEXTS = [f"{name}{parameters}" for name, of_family in PARAMETERS.items() for parameters in of_family]
+
+
+class Situation(NamedTuple):
+    """A ranking, judged documents that it lacks (by level), and unjudged ones elsewhere."""
+
+    levels: tuple[int, ...]
+    ranking: list[int]
+    lacking: list[int]
+    n_elsewhere: int
+    cutoff: int
+
+    @property
+    def tally(self) -> Tally:
+        n = [self.ranking.count(level) for level in self.levels]
+        return Tally(np.array([n]) + self.lacking, self.levels)
+
+
+@st.composite
+def situations(draw: st.DrawFn) -> Situation:
+    levels = draw(st.sampled_from([(1,), (2,), (1, 2), (1, 3), (1, 2, 4)]))
+    most_open = {1: 6, 2: 4, 3: 3}[len(levels)]  # completions are enumerated
+    ranking = draw(st.lists(st.sampled_from([0, -1, -1, *levels]), max_size=8))
+    for rank in [rank for rank, level in enumerate(ranking) if level == -1][most_open:]:
+        ranking[rank] = 0
+    ranking += [MISSING_RANK] * draw(st.integers(0, 2))
+    lacking = [draw(st.integers(0, 3)) for _ in levels]
+    cutoff = max(len(ranking), 1) + draw(st.integers(0, 2))
+    return Situation(levels, ranking, lacking, draw(st.integers(0, 2)), cutoff)
+
+
+def all_values(measure: Normalised, situation: Situation) -> np.ndarray:
+    """Values of all completions."""
+    opened = [rank for rank, level in enumerate(situation.ranking) if level == -1]
+    n_open = len(opened) + situation.n_elsewhere
+    drawn = np.array(list(product((0, *situation.levels), repeat=n_open)), dtype=np.int64)
+    drawn = drawn.reshape((1 + len(situation.levels)) ** n_open, n_open)
+    ranking = np.maximum(np.array(situation.ranking, dtype=np.int64), 0)
+    completed = np.tile(ranking, (len(drawn), 1, 1, 1))
+    completed[:, 0, 0, opened] = drawn[:, : len(opened)]
+    added = np.stack([(drawn == level).sum(axis=1) for level in situation.levels], axis=-1)
+    judged = situation.tally
+    tally = judged if measure.ideal == "judged" else Tally(judged.n + added[:, None, :], judged.levels)
+    return measure.values(completed, tally).scores()[:, 0, 0]
+
+
+def bounds_of(measure: Normalised, situation: Situation) -> tuple[float, float]:
+    levels = np.array([[situation.ranking]], dtype=np.int16)
+    least, most = measure.extremes(levels, situation.tally, np.array([[situation.n_elsewhere]]))
+    return float(least[0, 0]), float(most[0, 0])
+
+
+def of_text(text: str, cutoff: int) -> Normalised:
+    measure = parse_measure(f"{text}@{cutoff}")
+    assert isinstance(measure, Normalised)
+    return measure
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@given(situation=situations())
+def test_bounds_are_the_least_and_the_greatest_value_of_all(text: str, situation: Situation) -> None:
+    measure = of_text(text, situation.cutoff)
+    values = all_values(measure, situation)
+    assert bounds_of(measure, situation) == pytest.approx((values.min(), values.max()), abs=1e-12)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@given(situation=situations())
+def test_bounds_that_hold_for_any_family_hold(text: str, situation: Situation) -> None:
+    """What a family of one's own has that says nothing of its bounds."""
+    measure = of_text(text, situation.cutoff)
+    levels = np.array([[situation.ranking]], dtype=np.int16)
+    least, most = Normalised.extremes(measure, levels, situation.tally, np.array([[situation.n_elsewhere]]))
+    values = all_values(measure, situation)
+    assert least[0, 0] - 1e-12 <= values.min()
+    assert values.max() <= most[0, 0] + 1e-12
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_many_rankings_are_bounded_as_each_alone(text: str) -> None:
+    rng = np.random.default_rng(7)
+    levels = rng.choice([-2, -1, 0, 1, 2], size=(4, 3, 30), p=[0.1, 0.3, 0.3, 0.2, 0.1])
+    tally = Tally(rng.integers(20, 40, size=(3, 2)), (1, 2))
+    elsewhere, measure = rng.integers(0, 50, size=(4, 3)), of_text(text, 30)
+    together = measure.extremes(levels, tally, elsewhere)
+    for run, topic in np.ndindex(4, 3):
+        of_topic = Tally(tally.n[topic : topic + 1], tally.levels)
+        one = measure.extremes(
+            levels[run : run + 1, topic : topic + 1], of_topic, elsewhere[run : run + 1, topic : topic + 1]
+        )
+        for end, of_all in zip(one, together, strict=True):
+            assert end[0, 0] == of_all[run, topic]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_bounds_are_the_value_where_everything_is_judged(text: str) -> None:
+    levels, tally = np.array([[[2, 0, 1, MISSING_RANK]]]), Tally(np.array([[2, 3]]), (1, 2))
+    measure = of_text(text, 4)
+    value = measure.values(measure.read(levels), tally).scores()
+    for end in measure.extremes(levels, tally, np.array([[0]])):
+        assert end == pytest.approx(value, abs=1e-15)
+
+
+@pytest.mark.parametrize("text", ["AP", "nDCG", "R"])
+def test_bounds_of_a_thousand_ranks_hold(text: str) -> None:
+    """Random completions of rankings whose completions are too many to be told one by one."""
+    rng = np.random.default_rng(11)
+    levels = rng.choice([-1, 0, 1, 2], size=(1, 1, 1000), p=[0.7, 0.2, 0.07, 0.03])
+    tally, elsewhere, measure = Tally(np.array([[100, 40]]), (1, 2)), 200, of_text(text, 1000)
+    least, most = (float(end[0, 0]) for end in measure.extremes(levels, tally, np.array([[elsewhere]])))
+    opened = np.flatnonzero(levels[0, 0] == -1)
+    n_open = len(opened) + elsewhere
+    for p in (0.0, 0.01, 0.1, 0.5, 1.0):
+        drawn = np.where(rng.random(n_open) < p, rng.integers(1, 3, n_open), 0)
+        completed = np.maximum(levels, 0)
+        completed[0, 0, opened] = drawn[: len(opened)]
+        more = Tally(tally.n + np.bincount(drawn, minlength=3)[1:3], tally.levels)
+        assert least - 1e-12 <= measure.values(completed, more).scores()[0, 0] <= most + 1e-12
+    assert 0 < least < most < 1

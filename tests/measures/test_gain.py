@@ -1,0 +1,129 @@
+"""Discounted gain is that of trec_eval, gdeval and cwl_eval, and as worked out by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from references import COLLECTIONS, MADE, assert_as_reference, made, real
+
+from bayespool.errors import InputError
+from bayespool.measures import DCG, NDCG, SDCG, Tally, parse_measure
+
+TEXTS = (
+    *("nDCG@10", "nDCG@1000", "nDCG(dcg='exp-log2')@10", "nDCG(gains={1:0,2:3,3:9})@10"),
+    *("SDCG@10", "SDCG@100", "SDCG(max_rel=3)@10", "SDCG(min_rel=1,max_rel=2)@10"),
+)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_values_are_those_of_trec_eval_gdeval_and_cwl_eval(name: str) -> None:
+    assert_as_reference(made(name), TEXTS)
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_values_of_real_runs_are_those_of_trec_eval_gdeval_and_cwl_eval(collections: Path, name: str) -> None:
+    assert_as_reference(real(collections, name), TEXTS)
+
+
+# Gains 3, 0, 1, 2 over log2 of 2, 3, 4, 5. The topic has documents of relevance 1, 1, 2, 3.
+LEVELS = np.array([[[3, 0, 1, 2]]], dtype=np.int16)
+TALLY = Tally(np.array([[2, 1, 1]]), (1, 2, 3))
+LOG2_OF_3, LOG2_OF_5 = 1.584962500721156, 2.321928094887362
+
+
+@pytest.mark.parametrize(
+    ("parameters", "gained", "ideal"),
+    [
+        ("", 3 + 1 / 2 + 2 / LOG2_OF_5, 3 + 2 / LOG2_OF_3 + 1 / 2 + 1 / LOG2_OF_5),
+        ("(dcg='exp-log2')", 7 + 1 / 2 + 3 / LOG2_OF_5, 7 + 3 / LOG2_OF_3 + 1 / 2 + 1 / LOG2_OF_5),
+        ("(gains={1:0,2:5,3:6})", 6 + 5 / LOG2_OF_5, 6 + 5 / LOG2_OF_3),
+        ("(rel=2)", 3 + 2 / LOG2_OF_5, 3 + 2 / LOG2_OF_3),
+    ],
+)
+def test_graded_example(parameters: str, gained: float, ideal: float) -> None:
+    assert parse_measure(f"DCG{parameters}@4").values(LEVELS).scores() == pytest.approx(gained)
+    measure = parse_measure(f"nDCG{parameters}@4")
+    assert isinstance(measure, NDCG)
+    assert measure.best(TALLY) == pytest.approx(ideal)
+    assert measure.values(LEVELS, TALLY).scores() == pytest.approx(gained / ideal)
+    first = dataclasses.replace(measure, cutoff=1)  # the ideal ranking ends at the cutoff, too
+    assert first.values(LEVELS, TALLY).scores() == pytest.approx(1)
+
+
+def test_scaled_example() -> None:
+    discounts = 1 + 1 / LOG2_OF_3 + 1 / 2 + 1 / LOG2_OF_5
+    assert SDCG(4).values(LEVELS).scores() == pytest.approx((1 + 1 / 2 + 1 / LOG2_OF_5) / discounts)
+    graded = SDCG(4, max_rel=3).values(LEVELS).scores()
+    assert graded == pytest.approx((1 + 1 / 3 / 2 + 2 / 3 / LOG2_OF_5) / discounts)
+    assert SDCG(4, rel=2).values(LEVELS).scores() == pytest.approx((1 + 1 / LOG2_OF_5) / discounts)
+    assert SDCG(2).values(np.ones((1, 1, 5), dtype=np.int16)).scores() == pytest.approx(1)
+    assert not SDCG(4).is_graded
+    assert SDCG(4, max_rel=3).is_graded
+    assert not SDCG(4, rel=3, max_rel=3).is_graded
+
+
+def test_gains_are_kept_in_one_form() -> None:
+    same = [{2: 3.0, 1: 1}, {2: 3}, {0: 0, 2: np.int64(3)}, ((2, 3),)]
+    assert {DCG(10, gain_of=gains) for gains in same} == {DCG(10, gain_of=((2, 3),))}
+    assert str(DCG(10, gain_of={3: 4.5, 2: 3})) == "DCG(gains={2:3,3:4.5})@10"
+    assert DCG(10, gain_of={1: 1}) == DCG(10)
+
+
+@pytest.mark.parametrize(
+    ("gains", "reason"),
+    [
+        ({0: 1, 1: 2}, "level 0 gains 1"),
+        ({1: 3, 2: 2}, "level 2 gains 2, less than level 1"),
+        ({1: 3, 3: 4}, "level 2 gains 2, less than level 1"),
+        ({1: -1}, "level 1 cannot gain -1"),
+        ({1: float("nan")}, "level 1 cannot gain nan"),
+        ({1: "2"}, "level 1 cannot gain '2'"),
+        ({1: True}, "level 1 cannot gain True"),
+        ({"1": 2}, "must be a whole number"),
+        ({-1: 2}, "no relevance is -1"),
+        ({10**9: 10**9}, "no relevance is 1000000000"),
+        (3, "gains 3 say no level's gain"),
+    ],
+)
+def test_gains_that_fall_or_are_none_are_refused(gains: object, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        NDCG(10, gain_of=gains)  # type: ignore[arg-type]
+
+
+def test_a_level_beyond_the_gains_that_gains_less_is_refused() -> None:
+    measure = DCG(2, gain_of={1: 10})
+    assert measure.evaluate(np.array([1, 0])).tolist() == 10
+    with pytest.raises(InputError, match="relevance 2 of the judgments gains 2; name every level"):
+        measure.evaluate(np.array([1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("nDCG(dcg='ln')@10", "no dcg 'ln'; known: 'log2', 'exp-log2'"),
+        ("nDCG(dcg='exp-log2',gains={1:2})@10", "two ways to say what a level gains"),
+        ("SDCG(max_rel=0)@10", "min_rel is 0 and max_rel 0"),
+        ("SDCG(min_rel=-1)@10", "min_rel is -1"),
+        ("SDCG(max_rel=1.5)@10", "max_rel must be a whole number"),
+        ("SDCG(max_rel=40000)@10", "at most 32767"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(text: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        parse_measure(text)
+
+
+def test_powers_that_are_no_numbers_are_refused() -> None:
+    with pytest.raises(InputError, match="relevance 30000 of the judgments gains inf"):
+        DCG(1, dcg="exp-log2").evaluate(np.array([30000]))
+
+
+def test_nothing_that_gains_scores_nothing() -> None:
+    tally = Tally(np.array([[3]]), (1,))
+    measure = NDCG(5, gain_of={1: 0})
+    assert measure.values(np.array([[[1, 1]]]), tally).scores().tolist() == [[0]]
+    for end in measure.extremes(np.array([[[1, -1]]]), tally, np.array([[2]])):
+        assert end.tolist() == [[0]]

@@ -1,0 +1,74 @@
+"""RBP has Webber & Park's weights at a cutoff and those of cwl_eval without one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from references import COLLECTIONS, MADE, assert_as_reference, made, real
+
+from bayespool.errors import InputError
+from bayespool.measures import RBP, parse_measure
+
+TEXTS = ("RBP(p=0.8)", "RBP(p=0.95)", "RBP(rel=2,p=0.5)")
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_values_are_those_of_cwl_eval(name: str) -> None:
+    assert_as_reference(made(name), TEXTS)
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_values_of_real_runs_are_those_of_cwl_eval(collections: Path, name: str) -> None:
+    assert_as_reference(real(collections, name), TEXTS)
+
+
+def test_weights_of_webber_and_park() -> None:
+    """Ten geometric weights, adjusted so that they sum to 1."""
+    weights = RBP(10).weights()
+    assert weights.sum() == pytest.approx(1)
+    np.testing.assert_allclose(weights[1:] / weights[:-1], 0.8)
+    assert weights.round(4).tolist() == [
+        *(0.2241, 0.1792, 0.1434, 0.1147, 0.0918, 0.0734, 0.0587, 0.047, 0.0376, 0.0301)
+    ]
+
+
+def test_a_value_by_hand() -> None:
+    levels = np.array([[[1, 0, 2, 1]]])
+    assert RBP(3, p=0.5).values(levels).scores() == pytest.approx((4 + 1) / 7)
+    assert RBP(3, rel=2, p=0.5).values(levels).scores() == pytest.approx(1 / 7)
+    assert RBP.without_cutoff(p=0.5).values(levels).scores() == pytest.approx(1 / 2 + 1 / 8 + 1 / 16)
+
+
+@pytest.mark.parametrize("p", [0.01, 0.5, 0.8, 0.95, 0.99])
+def test_what_is_left_without_a_cutoff_is_the_residual(p: float) -> None:
+    measure = RBP.without_cutoff(p=p)
+    assert p**measure.cutoff <= 1e-10 < p ** (measure.cutoff - 1)
+    n_ranks = np.array([[0, 1, measure.cutoff // 2, measure.cutoff, 10**6]])
+    left = measure.open_end(n_ranks)
+    assert left is not None
+    first = [measure.weights()[:n].sum() for n in n_ranks[0]]
+    np.testing.assert_allclose(left + first, 1, rtol=0, atol=1e-12)
+    assert RBP(10, p=p).open_end(n_ranks) is None
+
+
+def test_text_without_a_cutoff_is_read_back() -> None:
+    measure = RBP.without_cutoff(rel=2, p=0.95)
+    assert str(measure) == "RBP(rel=2,p=0.95)"
+    assert parse_measure(str(measure)) == measure
+    assert parse_measure("RBP") == RBP.without_cutoff()
+    assert parse_measure("RBP@10") == RBP(10) != RBP.without_cutoff()
+
+
+@pytest.mark.parametrize("text", ["RBP(p=0)@10", "RBP(p=1.0)@10", "RBP(p=1)", "RBP(p=-0.5)", "RBP(p='a')@10"])
+def test_persistence_is_between_0_and_1(text: str) -> None:
+    with pytest.raises(InputError, match="is not a number between 0 and 1"):
+        parse_measure(text)
+
+
+def test_a_tail_has_the_cutoff_of_its_persistence() -> None:
+    with pytest.raises(InputError, match=r"RBP\(p=0.8\) with a cutoff of its own"):
+        RBP(10, tail=True)
+    with pytest.raises(InputError, match="RBP has no parameter 'tail'"):
+        parse_measure("RBP(tail=True)@10")
