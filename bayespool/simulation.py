@@ -8,6 +8,7 @@ are judged to the pool depth; the runs of new organizations, drawn from the same
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +20,7 @@ import pyarrow as pa
 from scipy.special import expit
 
 from bayespool.collection import Collection, build_collection
-from bayespool.counts import bounds
+from bayespool.counts import bounds, tally_within_reach
 from bayespool.errors import InputError, OutputError
 from bayespool.measures import parse_measure
 from bayespool.trec import Qrels, Run, write_organizations, write_qrels, write_run
@@ -109,7 +110,7 @@ class Simulation:
         return full.with_pool(self.collection.pooled, self.collection.pooling)
 
     def true_values(self, measure: object, run_ids: Iterable[str] | None = None) -> dict[str, float]:
-        """Values of runs if every candidate were judged, by run.
+        """Values of runs if all that they retrieve were judged, by run.
 
         Parameters
         ----------
@@ -117,14 +118,35 @@ class Simulation:
         run_ids : iterable of str, optional
             Default: the new runs.
 
+        Notes
+        -----
+        An ideal ranking is made of what is judged, and of what any of the runs has within reach.
+
         Examples
         --------
         >>> {run: round(value, 3) for run, value in simulate_example().true_values("P@10").items()}
         {'new-a': 0.625, 'new-b': 0.355}
         """
-        runs = list(self.new_run_ids if run_ids is None else run_ids)
-        values = bounds(self.complete(), runs, parse_measure(measure)).low.means()
+        runs, asked = list(self.new_run_ids if run_ids is None else run_ids), parse_measure(measure)
+        tally = tally_within_reach(self.collection, self._with_truth(), runs, asked)
+        values = bounds(self.complete(), runs, asked, tally=tally).low.means()
         return dict(zip(runs, values.tolist(), strict=True))
+
+    def _with_truth(self) -> Collection:
+        """The collection with all that its runs retrieve judged."""
+        judged = {
+            (query_id, doc_id): relevance
+            for query_id, doc_id, relevance in zip(
+                self.truth.query_id.to_pylist(),
+                self.truth.doc_id.to_pylist(),
+                self.truth.relevance.tolist(),
+                strict=True,
+            )
+        }
+        topics = (self.collection.query_ids[topic] for topic in self.collection.pair_topic)
+        pairs = zip(topics, self.collection.doc_ids.to_pylist(), strict=True)
+        relevance = np.array([judged[pair] for pair in pairs], dtype=np.int16)
+        return dataclasses.replace(self.collection, relevance=relevance)
 
     def write(self, folder: Path | str) -> None:
         """Write ``pool/``, ``new/``, ``qrels.txt`` and ``organizations.csv`` below a folder, in TREC's

@@ -55,7 +55,7 @@ def calibration(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
     lines.append("| --- | --- |" + " ---: |" * (len(CENTRAL) + 2))
     known = []
     for name, table in tables:
-        chosen = table[(table["estimator"] == estimator) & (table["n_unjudged"] > 0)]
+        chosen = table[(table["estimator"] == estimator) & table["pit_lower"].notna()]
         for i, (measure, runs) in enumerate(chosen.groupby("measure", sort=False)):
             lines.append(f"| {'' if i else name} | {measure} | {shares(runs)} |")
         known.append(chosen)

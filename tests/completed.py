@@ -10,7 +10,7 @@ from toys import from_rankings
 from bayespool.collection import Collection
 from bayespool.estimates import Diagnostics
 from bayespool.inference.fit import Fit
-from bayespool.posterior import Completion, Component, find_unknowns
+from bayespool.posterior import Completion, Component, Rung, Step, find_unknowns
 from bayespool.posterior.randomness import normals
 
 NO_FIT = Fit({}, {}, {}, {}, Diagnostics("none", 1, 1e4, 1e4, 0))
@@ -58,9 +58,15 @@ def completed(
         unknowns=unknowns,
         levels=(0, 1),
         n_draws=n_draws,
-        components=(Component("made up", NO_FIT, of, effects, scale),),
-        component=np.zeros(n_draws, dtype=np.intp),
-        source=np.arange(n_draws),
+        steps=(
+            Step(
+                Rung(0, 1),
+                (Component("made up", NO_FIT, of, effects, scale),),
+                np.zeros(n_draws, dtype=np.intp),
+                np.arange(n_draws),
+            ),
+        ),
+        rungs=(Rung(0, 1),),
         known=np.full(len(unknowns), -1, dtype=np.int16),
         weights={"made up": 1.0},
         random_seed=seed,

@@ -137,6 +137,11 @@ class Collection:
         """Names of the other runs: those that are scored where none is named."""
         return tuple(run for run, pooled in zip(self.run_ids, self.pooled, strict=True) if not pooled)
 
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """The positive relevance levels of the judgments, ascending."""
+        return tuple(np.unique(self.relevance[self.relevance > 0]).tolist())
+
     @property
     def judged(self) -> npt.NDArray[np.bool_]:
         """Whether each document is judged, shape (pair,)."""

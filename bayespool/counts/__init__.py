@@ -3,7 +3,12 @@
 All tables cover many cutoffs in one pass and have the axes (run, topic, cutoff).
 """
 
-from bayespool.counts.bounds import Bounds, bounds, condensed_levels, ranked_levels
+from bayespool.counts.bounds import (
+    Bounds,
+    bounds,
+    condensed_levels,
+    ranked_levels,
+)
 from bayespool.counts.composition import CompositionEffects, composition_effects
 from bayespool.counts.held_out import (
     HeldOutCounts,
@@ -12,6 +17,7 @@ from bayespool.counts.held_out import (
     held_out_levels,
     states_without_own,
 )
+from bayespool.counts.ideals import reach_of_ideal, relevance_levels, tally_of, tally_within_reach
 from bayespool.counts.judged import JudgmentCounts, condensed_counts, judgment_counts, unjudged_documents
 from bayespool.counts.states import NONRELEVANT, RELEVANT, UNJUDGED_STATE, Estimand
 
@@ -33,6 +39,10 @@ __all__ = [
     "held_out_levels",
     "judgment_counts",
     "ranked_levels",
+    "reach_of_ideal",
+    "relevance_levels",
     "states_without_own",
+    "tally_of",
+    "tally_within_reach",
     "unjudged_documents",
 ]

@@ -9,8 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
+from bayespool.counts.ideals import n_in_reach, reach_of_ideal, relevance_levels, tally_of
 from bayespool.counts.states import Estimand, check_estimand, reach_of
-from bayespool.measures import Measure
+from bayespool.measures import Measure, Normalised, Tally
+from bayespool.measures.base import MISSING_RANK
+from bayespool.measures.normalised import inserted
 from bayespool.values import Values
 
 __all__ = ["Bounds", "bounds", "condensed_levels", "ranked_levels"]
@@ -27,7 +30,12 @@ class Bounds:
     measure : Measure
     run_ids, query_ids : tuple of str
     low, high : Values, shape (run, topic)
-        B, as trec_eval gives it: unjudged documents are not relevant; and T: they all are.
+        B, as trec_eval gives it: unjudged documents are not relevant; and T: they all are. Of a measure over
+        an ideal ranking T is Ravana & Moffat's estimate: the relevant documents that the ranking lacks stand
+        at its first unjudged ranks. These two are what corrections work with.
+    least, most : Values, shape (run, topic)
+        What no completion of the judgments goes below, or beyond: B and T, but for a measure over an ideal
+        ranking, where relevant documents that the run lacks may lower the value, too.
     n_judged, n_unjudged, n_missing : ndarray of int32, shape (run, topic)
         Documents down to the cutoff that are judged (or never will be, under the estimand ``"pooled"``);
         unjudged ones; and ranks that the run did not fill. They sum to the cutoff.
@@ -38,6 +46,8 @@ class Bounds:
     query_ids: tuple[str, ...]
     low: Values
     high: Values
+    least: Values
+    most: Values
     n_judged: IntArray
     n_unjudged: IntArray
     n_missing: IntArray
@@ -70,8 +80,9 @@ class Bounds:
 
     @property
     def has_unjudged(self) -> npt.NDArray[np.bool_]:
-        """Runs of which anything is unjudged, shape (run,)."""
-        return np.asarray(self.n_unjudged.any(axis=1))
+        """Runs of which anything is unjudged, or whose ideal rankings are, shape (run,)."""
+        is_open: npt.NDArray[np.bool_] = self.least.amount != self.most.amount
+        return np.asarray((is_open | (self.n_unjudged > 0)).any(axis=1))
 
 
 def bounds(
@@ -80,6 +91,8 @@ def bounds(
     measure: Measure,
     *,
     estimand: Estimand = "complete",
+    reach: int | None = None,
+    tally: Tally | None = None,
 ) -> Bounds:
     """Bounds of runs under a measure.
 
@@ -92,6 +105,11 @@ def bounds(
     estimand : {"complete", "pooled"}
         Whether an unjudged document below the depth to which the run was, or would have been, pooled may be
         relevant.
+    reach : int, optional
+        Down to which rank of each run unjudged documents may be part of an ideal ranking; default: the
+        `reach_of_ideal` of the measure.
+    tally : Tally, optional
+        What ideal rankings are made of; default: the judged documents.
 
     Returns
     -------
@@ -111,20 +129,39 @@ def bounds(
     """
     check_estimand(collection, estimand)
     index = collection.run_index(run_ids)
-    level = ranked_levels(collection, index, measure.cutoff)
-    there = collection.document[index, :, : measure.cutoff] >= 0
-    unjudged = there & (level < 0)
-    reach = reach_of(collection, index, measure.cutoff, estimand)
-    unjudged &= np.arange(level.shape[2]) < reach[:, None, None]
-    lowest = np.maximum(level, 0)
-    highest = np.where(unjudged, max(int(collection.relevance.max()), measure.rel), lowest)
+    ranked = ranked_levels(collection, index, measure.cutoff)
+    there = ranked != MISSING_RANK
+    unjudged = ranked == -1
+    unjudged &= (
+        np.arange(ranked.shape[2]) < reach_of(collection, index, measure.cutoff, estimand)[:, None, None]
+    )
+    tally = tally or tally_of(collection, relevance_levels(collection, measure))
+    top = tally.levels[-1]
+    low = high = measure.values(measure.read(ranked), tally)
+    if not measure.of_judgments:
+        highest = top if measure.rises else 0
+        high = measure.values(measure.read(np.where(unjudged, np.int16(highest), ranked)), tally)
+    least, most = low, high
+    if isinstance(measure, Normalised):
+        opened = np.where(unjudged, np.int16(-1), np.maximum(ranked, 0))
+        high = measure.values(inserted(opened, tally), tally)
+        elsewhere = n_in_reach(collection, index, reach or reach_of_ideal(collection, measure), estimand)
+        extremes = measure.extremes(opened, tally, elsewhere - unjudged.sum(axis=2))
+        least, most = (Values(end, measure.unit) for end in extremes)
+    else:
+        n_there = there.sum(axis=2)
+        beyond = measure.open_end(n_there)
+        if beyond is not None:
+            high = most = Values(high.amount + beyond, measure.unit)
     n_there, n_unjudged = (mask.sum(axis=2, dtype=np.int32) for mask in (there, unjudged))
     return Bounds(
         measure=measure,
         run_ids=tuple(collection.run_ids[i] for i in index),
         query_ids=collection.query_ids,
-        low=measure.values(lowest),
-        high=measure.values(highest),
+        low=low,
+        high=high,
+        least=least,
+        most=most,
         n_judged=n_there - n_unjudged,
         n_unjudged=n_unjudged,
         n_missing=np.int32(measure.cutoff) - n_there,
@@ -132,12 +169,11 @@ def bounds(
 
 
 def ranked_levels(collection: Collection, index: npt.NDArray[np.intp], depth: int) -> npt.NDArray[np.int16]:
-    """Relevance of the first documents of runs, shape (run, topic, rank): negative for an unjudged one, 0
-    where there is none.
+    """Relevance of the first documents of runs, shape (run, topic, rank): −1 for an unjudged one,
+    `bayespool.measures.base.MISSING_RANK` where there is none.
     """
-    level: npt.NDArray[np.int16] = np.append(collection.relevance, np.int16(0))[
-        collection.document[index, :, :depth]
-    ]
+    table = np.append(np.maximum(collection.relevance, np.int16(-1)), np.int16(MISSING_RANK))
+    level: npt.NDArray[np.int16] = table[collection.document[index, :, :depth]]
     return level
 
 
@@ -151,7 +187,7 @@ def condensed_levels(
     condensed = np.zeros((len(index), len(collection.query_ids), depth), dtype=np.int16)
     for row, run in enumerate(index):
         level = ranked_levels(collection, np.array([run]), collection.document.shape[2])[0]
-        judged = (level >= 0) & (collection.document[run] >= 0)
+        judged = level >= 0
         place = np.cumsum(judged, axis=1) - 1
         topic, rank = np.nonzero(judged & (place < depth))
         condensed[row, topic, place[topic, rank]] = level[topic, rank]

@@ -46,6 +46,7 @@ def composition_effects(
     *,
     cutoffs: int | Sequence[int],
     rel: int = 1,
+    given: int = 0,
     alpha: float = 1.0,
 ) -> CompositionEffects:
     """Change of the pooled runs' precision and anti-precision when their documents move to the ranks that a
@@ -62,6 +63,8 @@ def composition_effects(
         The runs u. A run is not composed with itself.
     cutoffs : int or sequence of int
     rel : int, default 1
+    given : int, default 0
+        Only documents of this relevance or more count among judged ones.
     alpha : float in [0, 1], default 1
         0 leaves every pooled run as it is.
 
@@ -74,7 +77,7 @@ def composition_effects(
         raise InputError(f"alpha {alpha} is not between 0 and 1")
     cutoffs = check_cutoffs(cutoffs)
     index = collection.run_index(run_ids)
-    table = np.append(states(collection.relevance, rel), np.int8(MISSING))
+    table = np.append(states(collection.relevance, rel, given), np.int8(MISSING))
     pooled = np.flatnonzero(collection.pooled)
     document = collection.document[pooled]
     as_it_is = _split(table[document[:, :, : max(cutoffs)]], cutoffs)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray, sole_contributor
 from bayespool.counts.bounds import ranked_levels
 from bayespool.counts.states import (
+    MISSING,
     NONRELEVANT,
     RELEVANT,
     UNJUDGED_STATE,
@@ -69,6 +70,7 @@ def held_out_counts(
     *,
     cutoffs: int | Sequence[int],
     rel: int = 1,
+    given: int = 0,
     by: Literal["organization", "run"] = "organization",
     substitute: str | None = None,
     with_added: bool = False,
@@ -81,6 +83,8 @@ def held_out_counts(
         Without the target's organization in the pool; nothing here knows which run is a target.
     cutoffs : int or sequence of int
     rel : int, default 1
+    given : int, default 0
+        Only documents of this relevance or more count among judged ones.
     by : {"organization", "run"}
         What is held out with each run: all runs of its organization, or the run alone.
     substitute : str, optional
@@ -105,7 +109,7 @@ def held_out_counts(
     sole = sole_contributor(collection, by)
     if substitute is not None:
         sole = np.where(collection.pool(collection.run_index(substitute)), np.int32(-1), sole)
-    state = top_states(states(collection.relevance, rel), collection.document, index, cutoffs)
+    state = top_states(states(collection.relevance, rel, given), collection.document, index, cutoffs)
     document = collection.document[index, :, : state.shape[2]]
     hidden = _is_hidden(document, state, sole, unit[index])
     credited = hidden & _is_best_ranked(document, hidden)
@@ -131,16 +135,16 @@ def held_out_counts(
 
 
 def held_out_documents(
-    collection: Collection, *, cutoff: int, rel: int = 1
+    collection: Collection, *, cutoff: int, rel: int = 1, given: int = 0
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp], IntArray, npt.NDArray[np.bool_]]:
     """The documents behind ``n_credited``: run (of the collection), topic, rank from 1, pair code, and
     whether relevant.
 
     Each document that one organization alone contributed is there once, for the run of it that ranks it best,
-    if that is within the cutoff.
+    if that is within the cutoff; ``given`` leaves out those of less relevance.
     """
     index = collection.contributors
-    state = top_states(states(collection.relevance, rel), collection.document, index, (cutoff,))
+    state = top_states(states(collection.relevance, rel, given), collection.document, index, (cutoff,))
     document = collection.document[index, :, : state.shape[2]]
     unit = collection.organization[index]
     hidden = _is_hidden(document, state, sole_contributor(collection, "organization"), unit)
@@ -172,17 +176,16 @@ def held_out_levels(
 
 
 def states_without_own(
-    collection: Collection, run_index: npt.NDArray[np.intp], depth: int, *, rel: int = 1
+    collection: Collection, run_index: npt.NDArray[np.intp], depth: int, *, rel: int = 1, given: int = 0
 ) -> npt.NDArray[np.int8]:
     """States of the first ``depth`` documents of runs, shape (run, topic, rank); what only a run's own
     organization contributed is unjudged.
     """
-    state = top_states(states(collection.relevance, rel), collection.document, run_index, (depth,))
+    state = top_states(states(collection.relevance, rel, given), collection.document, run_index, (depth,))
     document = collection.document[run_index, :, : state.shape[2]]
-    own = _is_hidden(
-        document, state, sole_contributor(collection, "organization"), collection.organization[run_index]
-    )
-    return np.where(own, np.int8(UNJUDGED_STATE), state)
+    unit = collection.organization[run_index]
+    own = np.append(sole_contributor(collection, "organization"), -1)[document] == unit[:, None, None]
+    return np.where(own & (state != MISSING), np.int8(UNJUDGED_STATE), state)
 
 
 def _is_hidden(

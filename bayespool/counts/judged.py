@@ -69,6 +69,7 @@ def judgment_counts(
     *,
     cutoffs: int | Sequence[int],
     rel: int = 1,
+    given: int = 0,
     estimand: Estimand = "complete",
 ) -> JudgmentCounts:
     """Judgment counts of runs at cutoffs.
@@ -82,6 +83,8 @@ def judgment_counts(
         Each at least 1.
     rel : int, default 1
         Smallest relevance that counts as relevant.
+    given : int, default 0
+        Only documents of this relevance or more count among judged ones.
     estimand : {"complete", "pooled"}
         ``"pooled"`` counts an unjudged document below the depth to which the run was or would have been
         pooled (`Collection.depth_of`) as nonrelevant, as it would stay had the run been pooled.
@@ -105,7 +108,7 @@ def judgment_counts(
     cutoffs = check_cutoffs(cutoffs)
     check_estimand(collection, estimand)
     index = collection.run_index(run_ids)
-    table = states(collection.relevance, rel)
+    table = states(collection.relevance, rel, given)
     state = top_states(table, collection.document, index, cutoffs)
     if estimand == "pooled":
         reach = reach_of(collection, index, max(cutoffs), estimand)

@@ -12,6 +12,7 @@ from bayespool.collection import Collection, IntArray
 from bayespool.errors import InputError
 
 __all__ = [
+    "BELOW",
     "MISSING",
     "NONRELEVANT",
     "RELEVANT",
@@ -26,14 +27,15 @@ __all__ = [
 ]
 
 Estimand = Literal["complete", "pooled"]
-NONRELEVANT, RELEVANT, UNJUDGED_STATE, MISSING = range(4)
+NONRELEVANT, RELEVANT, UNJUDGED_STATE, MISSING, BELOW = range(5)
 
 
-def states(relevance: npt.NDArray[Any], rel: int) -> npt.NDArray[np.int8]:
-    """State of each pair: nonrelevant, relevant or unjudged."""
-    return np.where(relevance < 0, UNJUDGED_STATE, np.where(relevance >= rel, RELEVANT, NONRELEVANT)).astype(
-        np.int8
-    )
+def states(relevance: npt.NDArray[Any], rel: int, given: int = 0) -> npt.NDArray[np.int8]:
+    """State of each pair: unjudged, relevant, nonrelevant, or judged and below what is given, which is
+    neither.
+    """
+    judged = np.where(relevance >= rel, RELEVANT, np.where(relevance >= given, NONRELEVANT, BELOW))
+    return np.where(relevance < 0, UNJUDGED_STATE, judged).astype(np.int8)
 
 
 def top_states(

@@ -1,9 +1,10 @@
 """Posterior estimators: evidence → model → draws → completed judgments → `Estimates`."""
 
 from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
-from bayespool.posterior.completion import Completion, Component
+from bayespool.posterior.completion import Completion
 from bayespool.posterior.effects import interaction_scale, new_organization_effect, with_interaction
 from bayespool.posterior.estimator import COMBINED, WITHOUT_POOL, PosteriorEstimator, complete
+from bayespool.posterior.ladder import Rung, ladder_of, levels_of, rungs_of
 from bayespool.posterior.preparation import (
     DEPTHS,
     MODEL_NAMES,
@@ -13,6 +14,7 @@ from bayespool.posterior.preparation import (
     evidence_depth,
     prior_names,
 )
+from bayespool.posterior.steps import Component, Step
 from bayespool.posterior.unknowns import Unknowns, find_unknowns
 
 __all__ = [
@@ -25,16 +27,21 @@ __all__ = [
     "ModelName",
     "PosteriorEstimator",
     "Prepared",
+    "Rung",
+    "Step",
     "Task",
     "Unknowns",
     "complete",
     "evidence_depth",
     "find_unknowns",
     "interaction_scale",
+    "ladder_of",
+    "levels_of",
     "log_predictive_densities",
     "mix",
     "new_organization_effect",
     "prior_names",
+    "rungs_of",
     "stacking_weights",
     "with_interaction",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,13 +14,23 @@ import numpy.typing as npt
 
 from bayespool.collection import Negative
 from bayespool.collection.negatives import relevance_codes
-from bayespool.counts import ranked_levels
+from bayespool.counts import ranked_levels, reach_of_ideal, tally_of
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.estimates import Diagnostics
-from bayespool.measures import Additive, Measure, parse_measure, parse_measures
-from bayespool.posterior.drawing import add_effects, add_gains, chances, relevances
+from bayespool.measures import Measure, Normalised, Tally, parse_measure, parse_measures
+from bayespool.posterior.amounts import CELLS, complete_amounts, in_threads
+from bayespool.posterior.drawing import (
+    add_effects,
+    chances,
+    climb,
+    come_so_far,
+    count_levels,
+    relevances,
+)
 from bayespool.posterior.effects import shift_table
+from bayespool.posterior.ladder import Rung, rungs_of
 from bayespool.posterior.randomness import document_keys, normals, scrambled
+from bayespool.posterior.steps import Step
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.trec import Qrels, qrels_from_frame
 from bayespool.values import Values
@@ -28,37 +38,12 @@ from bayespool.values import Values
 if TYPE_CHECKING:
     from bayespool.inference import Fit
 
-__all__ = ["Completion", "Component"]
+__all__ = ["Completion"]
 
 FloatArray = npt.NDArray[np.float64]
 Levels = npt.NDArray[np.uint8]
 
-_CELLS = 2**21  # (draw, document) or (draw, rank) numbers held at a time
 _LEAST_EFFECTIVE = 400  # draws, for an interval
-
-
-@dataclass(frozen=True, eq=False)
-class Component:
-    """One model's share in a completion.
-
-    Attributes
-    ----------
-    model : str
-    fit : Fit
-    log_odds : callable
-        (numbers of draws, topic, documents as a slice) → log odds of these unknowns, shape (draw, document),
-        without effects of organizations.
-    effect : ndarray of float, shape (draw, run)
-        Effect of the organization of each run.
-    cell_scale : float
-        Standard deviation of the effects of organization × topic; 0 for a model without them.
-    """
-
-    model: str
-    fit: Fit
-    log_odds: Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
-    effect: FloatArray
-    cell_scale: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +63,11 @@ class Completion:
     unknowns : Unknowns
         The documents, the runs, the collection.
     levels : tuple of int
-        Relevance that a document may have: 0, and the smallest relevance that counts.
+        Relevance that a document may have: 0, and the levels that the measures tell apart.
     n_draws : int
-    components : tuple of Component
-        Models; none where nothing is unknown.
-    component : ndarray of int, shape (draw,)
-        Which model each draw is of.
-    source : ndarray of int, shape (draw,)
-        Which of the model's draws of parameters it takes.
+    steps : tuple of Step
+        The rungs between the levels, each with its models; none where nothing is unknown.
+    rungs : tuple of Rung
     known : ndarray of int16, shape (unknown,)
         Relevance that `observe` was told of; −1 for all others.
     weights : mapping of str to float
@@ -100,9 +82,8 @@ class Completion:
     unknowns: Unknowns
     levels: tuple[int, ...]
     n_draws: int
-    components: tuple[Component, ...]
-    component: npt.NDArray[np.intp]
-    source: npt.NDArray[np.intp]
+    steps: tuple[Step, ...]
+    rungs: tuple[Rung, ...]
     known: npt.NDArray[np.int16]
     weights: Mapping[str, float]
     random_seed: int
@@ -115,6 +96,15 @@ class Completion:
             f"<Completion: {self.n_draws} draws of {len(u)} unjudged documents down to rank {u.depth} of "
             f"{len(u.run_ids)} runs, levels {self.levels}>"
         )
+
+    @property
+    def fits(self) -> dict[str, Fit]:
+        """The fits of all models by their names."""
+        return {
+            name: component.fit
+            for step in self.steps
+            for name, component in zip(step.names, step.components, strict=True)
+        }
 
     def block(self, topic: int, draws: slice = slice(None)) -> Levels:
         """Relevance of a topic's unknown documents.
@@ -136,17 +126,36 @@ class Completion:
             raise InputError(f"there is no topic {topic}", hint=f"0 to {n_topics - 1}")
         return self._draw(topic, np.arange(self.n_draws)[draws], self._cell_effects(topic))
 
-    def _draw(self, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]) -> Levels:
+    def _draw(
+        self, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[Sequence[FloatArray]]
+    ) -> Levels:
         """`block` of some draws, given the topic's `_cell_effects`."""
         documents = self.unknowns.on_topic(topic)
         block = np.zeros((len(chosen), documents.stop - documents.start), dtype=np.uint8)
         if not block.size:
             return block
-        for rows, log_odds in self._log_odds(topic, chosen, cells):
-            block[rows] = relevances(log_odds, self._keys[documents], scrambled(chosen[rows]))
-        told = self.known[documents]
-        block[:, told >= 0] = told[told >= 0] >= self.levels[-1]
+        reached = np.zeros(block.shape if len(self.steps) > 1 else (0, 0))
+        for k, step in enumerate(self.steps):
+            for rows, log_odds in self._log_odds(step, topic, chosen, cells[k]):
+                keys, draws = self._keys[documents], scrambled(chosen[rows])
+                if k == 0:
+                    block[rows] = relevances(log_odds, keys, draws)
+                    if len(self.steps) > 1:
+                        first = reached[rows]
+                        come_so_far(log_odds, block[rows], first)
+                        reached[rows] = first
+                else:
+                    so_far, level = reached[rows], block[rows]
+                    climb(log_odds, keys, draws, k, so_far, level)
+                    reached[rows], block[rows] = so_far, level
+        told = self._told(documents)
+        block[:, told >= 0] = told[told >= 0]
         return block
+
+    def _told(self, documents: slice) -> npt.NDArray[np.int64]:
+        """Rung of each document that is known, −1 for the others."""
+        known = self.known[documents]
+        return np.where(known >= 0, np.searchsorted([r.rel for r in self.rungs], known, side="right"), -1)
 
     @cached_property
     def _keys(self) -> npt.NDArray[np.uint64]:
@@ -159,38 +168,46 @@ class Completion:
         return np.concatenate(keys)
 
     def _log_odds(
-        self, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
+        self, step: Step, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
     ) -> list[tuple[npt.NDArray[np.intp], FloatArray]]:
         """Log odds of a topic's unknowns with all effects, model by model: which of the draws, and their
-        log odds, shape (draw, document). ``cells`` are the topic's `_cell_effects`.
+        log odds, shape (draw, document). ``cells`` are the topic's `_cell_effects` of the step.
         """
         documents = self.unknowns.on_topic(topic)
         run = self.unknowns.run[documents]
         found = []
-        for c, component in enumerate(self.components):
-            rows = np.flatnonzero(self.component[chosen] == c)
+        for c, component in enumerate(step.components):
+            rows = np.flatnonzero(step.component[chosen] == c)
             if not len(rows):
                 continue
-            source = self.source[chosen[rows]]
+            source = step.source[chosen[rows]]
             log_odds = component.log_odds(source, topic, documents)
             shift = shift_table(component.cell_scale)
             add_effects(log_odds, component.effect[source], cells[c][source], run, shift)
             found.append((rows, log_odds))
         return found
 
-    def _cell_effects(self, topic: int) -> list[FloatArray]:
-        """Effects of organization × topic for all draws of parameters, shape (draw, run), by model."""
+    def _cell_effects(self, topic: int) -> list[list[FloatArray]]:
+        """Effects of organization × topic for all draws of parameters, shape (draw, run), by step and
+        model.
+        """
         unknowns, collection = self.unknowns, self.unknowns.collection
         organization = collection.organization[unknowns.run_index]
         present = np.unique(organization[unknowns.run[unknowns.on_topic(topic)]])
         found = []
-        for component in self.components:
-            effects = np.zeros(component.effect.shape)
-            for o in present if component.cell_scale > 0 else ():
-                names = (self.random_seed, "cell", collection.organizations[o], collection.query_ids[topic])
-                effects[:, organization == o] = normals(len(effects), *names)[:, None]
-            effects *= component.cell_scale
-            found.append(effects)
+        for step in self.steps:
+            above = (step.rung.rel,) if step.rung.given else ()
+            of_step = []
+            for component in step.components:
+                effects = np.zeros(component.effect.shape)
+                for o in present if component.cell_scale > 0 else ():
+                    cell = (collection.organizations[o], collection.query_ids[topic], *above)
+                    effects[:, organization == o] = normals(len(effects), self.random_seed, "cell", *cell)[
+                        :, None
+                    ]
+                effects *= component.cell_scale
+                of_step.append(effects)
+            found.append(of_step)
         return found
 
     def evaluate(self, *measures: object) -> tuple[Values, ...]:
@@ -199,7 +216,7 @@ class Completion:
         Parameters
         ----------
         *measures : measure
-            None looks deeper than the unknowns reach, or asks for another relevance than the completion's.
+            None looks deeper than the unknowns reach, or tells levels apart that the completion does not.
 
         Returns
         -------
@@ -220,29 +237,48 @@ class Completion:
     def _evaluate(self, asked: Sequence[Measure]) -> tuple[Values, ...]:
         u = self.unknowns
         n_topics, n_runs = len(u.collection.query_ids), len(u.run_ids)
-        deepest = max(measure.cutoff for measure in asked)
-        level = np.maximum(ranked_levels(u.collection, u.run_index, deepest), 0)
+        ranked = ranked_levels(u.collection, u.run_index, max(measure.cutoff for measure in asked))
+        judged = tally_of(u.collection, self.levels)
         amounts = []
         for measure in asked:
-            base = measure.amounts(level)
+            base = measure.amounts(measure.read(ranked))
             amounts.append(np.empty((self.n_draws, n_runs, n_topics), dtype=base.dtype))
             amounts[-1][:] = base
-        for t in np.flatnonzero(np.diff(u.start)):
-            places = slice(u.place_start[t], u.place_start[t + 1])
-            where = u.place_run[places], u.place_rank[places], u.place_unknown[places]
-            n_documents = int(u.start[t + 1] - u.start[t])
-            step = max(1, _CELLS // n_documents)
-            cells = self._cell_effects(int(t))
+        reaches = [
+            reach_of_ideal(u.collection, m) if isinstance(m, Normalised) and m.ideal == "completed" else 0
+            for m in asked
+        ]
+        topics = np.flatnonzero(np.diff(u.start))
+
+        def complete_topic(t: int) -> None:
+            cells, where = self._cell_effects(t), u.places_on(t)
+            step = max(1, CELLS // int(u.start[t + 1] - u.start[t]))
             for first in range(0, self.n_draws, step):
-                chosen = np.arange(self.n_draws)[first : first + step]
-                block = self._draw(int(t), chosen, cells)
-                for measure, amount in zip(asked, amounts, strict=True):
+                block = self._draw(t, np.arange(self.n_draws)[first : first + step], cells)
+                tallies = {reach: self._tally(judged, t, block, reach) for reach in set(reaches) - {0}}
+                for measure, amount, reach in zip(asked, amounts, reaches, strict=True):
                     part = amount[first : first + step, :, t]
-                    if isinstance(measure, Additive):
-                        self._add(measure, part, block, *where)
-                    else:
-                        self._lay_out(measure, part, block, level[:, t, : measure.cutoff], *where)
+                    if not measure.of_judgments:
+                        complete_amounts(measure, part, block, measure.read(ranked)[:, t], where, self.levels)
+                    if reach:
+                        part[:] = measure.normalise(part[:, :, None], tallies[reach])[:, :, 0]
+
+        in_threads(complete_topic, topics.tolist())
+        for measure, amount, reach in zip(asked, amounts, reaches, strict=True):
+            rest = np.setdiff1d(np.arange(n_topics), topics) if reach else np.arange(n_topics)
+            if isinstance(measure, Normalised) and len(rest):
+                amount[:, :, rest] = measure.normalise(
+                    amount[:, :, rest], Tally(judged.n[rest], judged.levels)
+                )
         return tuple(Values(a, m.unit) for a, m in zip(amounts, asked, strict=True))
+
+    def _tally(self, judged: Tally, topic: int, block: Levels, reach: int) -> Tally:
+        """What a topic's ideal ranking is made of in some draws, with the documents that a run ranks within
+        reach, shape (draw, 1, level).
+        """
+        n = np.zeros((len(block), len(judged.levels)), dtype=np.int64)
+        count_levels(block, self.unknowns.best_rank[self.unknowns.on_topic(topic)] <= reach, n)
+        return Tally((n + judged.n[topic])[:, None], judged.levels)
 
     def _check(self, measure: Measure) -> None:
         if measure.cutoff > self.unknowns.depth:
@@ -250,53 +286,13 @@ class Completion:
                 f"{measure} looks deeper than rank {self.unknowns.depth}, where completed judgments end",
                 hint="complete them for a measure that looks as deep",
             )
-        if measure.rel != self.levels[-1]:
+        rungs = rungs_of(self.unknowns.collection, measure)
+        if rungs != self.rungs[: len(rungs)]:
             raise InputError(
-                f"{measure} asks for a relevance of {measure.rel}, and documents were completed for "
-                f"{self.levels[-1]}",
-                hint="complete the judgments with its rel",
+                f"{measure} asks for a relevance of {rungs[-1].rel}, and documents were completed for "
+                f"{', '.join(str(level) for level in self.levels[1:])}",
+                hint="complete the judgments for this measure",
             )
-
-    def _add(
-        self,
-        measure: Additive,
-        part: npt.NDArray[Any],
-        block: Levels,
-        run: npt.NDArray[np.int32],
-        rank: npt.NDArray[np.int32],
-        unknown: npt.NDArray[np.int32],
-    ) -> None:
-        """Add to amounts of shape (draw, run) what drawn documents gain."""
-        shallow = rank < measure.cutoff
-        weight = measure.weights()[rank[shallow]]
-        gains = measure.gains(np.array(self.levels)).astype(part.dtype)
-        added = np.zeros(part.shape, dtype=part.dtype)
-        add_gains(block, gains, run[shallow], weight.astype(part.dtype), unknown[shallow], added)
-        part += added
-
-    def _lay_out(
-        self,
-        measure: Measure,
-        part: npt.NDArray[Any],
-        block: Levels,
-        level: npt.NDArray[np.int16],
-        run: npt.NDArray[np.int32],
-        rank: npt.NDArray[np.int32],
-        unknown: npt.NDArray[np.int32],
-    ) -> None:
-        """Evaluate rankings with their drawn documents, for amounts of shape (draw, run)."""
-        shallow = rank < measure.cutoff
-        touched = np.unique(run[shallow])
-        if not len(touched):
-            return
-        row = np.searchsorted(touched, run[shallow])
-        drawn = np.array(self.levels, dtype=level.dtype)
-        step = max(1, _CELLS // (len(touched) * level.shape[1]))
-        for first in range(0, len(block), step):
-            some = block[first : first + step]
-            completed = np.repeat(level[touched][None], len(some), axis=0)
-            completed[:, row, rank[shallow]] = drawn[some[:, unknown[shallow]]]
-            part[first : first + step, touched] = measure.amounts(completed)
 
     def qrels(self, draw: int) -> Qrels:
         """The judgments with those of one draw added.
@@ -372,10 +368,13 @@ class Completion:
             new = np.flatnonzero((told >= 0) & (known[documents] < 0)) if len(told) else np.zeros(0, np.intp)
             if not len(new):
                 continue
-            relevant = told[new] >= self.levels[-1]
-            for rows, log_odds in self._log_odds(t, np.arange(self.n_draws), self._cell_effects(t)):
-                p = chances(np.where(relevant, log_odds[:, new], -log_odds[:, new]))
-                log_likelihood[rows] += np.log(p).sum(axis=1)
+            cells = self._cell_effects(t)
+            for k, step in enumerate(self.steps):
+                asked = new[told[new] >= step.rung.given]
+                yes = told[asked] >= step.rung.rel
+                for rows, log_odds in self._log_odds(step, t, np.arange(self.n_draws), cells[k]):
+                    p = chances(np.where(yes, log_odds[:, asked], -log_odds[:, asked]))
+                    log_likelihood[rows] += np.log(p).sum(axis=1)
             known[documents.start + new] = told[new]
             n_new += len(new)
         if not n_new:
@@ -393,16 +392,15 @@ class Completion:
                 DiagnosticsWarning,
                 stacklevel=2,
             )
-        component = self.component[taken]
-        shares = np.bincount(component, minlength=len(self.components)) / self.n_draws
-        return dataclasses.replace(
-            self,
-            component=component,
-            source=self.source[taken],
-            known=known,
-            weights={c.model: float(s) for c, s in zip(self.components, shares, strict=True)},
-            notes=notes,
+        steps = tuple(
+            dataclasses.replace(step, component=step.component[taken], source=step.source[taken])
+            for step in self.steps
         )
+        weights: dict[str, float] = {}
+        for step in steps:
+            shares = np.bincount(step.component, minlength=len(step.components)) / self.n_draws
+            weights |= dict(zip(step.names, shares.tolist(), strict=True))
+        return dataclasses.replace(self, steps=steps, known=known, weights=weights, notes=notes)
 
 
 def _by_topic(qrels: Qrels, negative: Negative) -> dict[str, dict[str, int]]:

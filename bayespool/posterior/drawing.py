@@ -11,7 +11,16 @@ from scipy.special import expit
 
 from bayespool.compiled import compiled
 
-__all__ = ["add_effects", "add_gains", "add_moments", "chances", "relevances"]
+__all__ = [
+    "add_effects",
+    "add_gains",
+    "add_moments",
+    "chances",
+    "climb",
+    "come_so_far",
+    "count_levels",
+    "relevances",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -33,6 +42,77 @@ def relevances(
     relevant = np.zeros(log_odds.shape, dtype=np.uint8)
     _draw(log_odds, keys, draws, _table(), _END, _PER_UNIT, relevant)
     return relevant
+
+
+def climb(
+    log_odds: FloatArray,
+    keys: npt.NDArray[np.uint64],
+    draws: npt.NDArray[np.uint64],
+    rung: int,
+    reached: FloatArray,
+    level: npt.NDArray[np.uint8],
+) -> None:
+    """Documents at a rung go on to the next: the uniform number that took them there is below the chance of
+    having come so far times that of the next rung.
+
+    Parameters
+    ----------
+    log_odds : ndarray of float, shape (draw, document)
+        Of the next rung, for a document that is at this one.
+    keys, draws : ndarray of uint64
+        Of documents and draws.
+    rung : int
+    reached : ndarray of float, shape (draw, document)
+        Chance of having come as far as a document did; changed.
+    level : ndarray of uint8, shape (draw, document)
+        Rung that each document is at; changed.
+    """
+    _climb(log_odds, keys, draws, rung, reached, level)
+
+
+@compiled
+def _climb(
+    log_odds: FloatArray,
+    keys: npt.NDArray[np.uint64],
+    draws: npt.NDArray[np.uint64],
+    rung: int,
+    reached: FloatArray,
+    level: npt.NDArray[np.uint8],
+) -> None:
+    for i in range(log_odds.shape[0]):
+        for j in range(log_odds.shape[1]):
+            if level[i, j] != rung:
+                continue
+            z = keys[j] ^ draws[i]
+            z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            z = z ^ (z >> np.uint64(31))
+            u = np.float64(z >> np.uint64(11)) * 1.1102230246251565e-16
+            reached[i, j] *= 1.0 / (1.0 + np.exp(-log_odds[i, j]))
+            if u < reached[i, j]:
+                level[i, j] = rung + 1
+
+
+@compiled
+def come_so_far(log_odds: FloatArray, level: npt.NDArray[np.uint8], reached: FloatArray) -> None:
+    """Put the chance of the first rung where a document is at it."""
+    for i in range(log_odds.shape[0]):
+        for j in range(log_odds.shape[1]):
+            if level[i, j] > 0:
+                reached[i, j] = 1.0 / (1.0 + np.exp(-log_odds[i, j]))
+
+
+@compiled
+def count_levels(
+    level: npt.NDArray[np.uint8], within: npt.NDArray[np.bool_], tally: npt.NDArray[np.int64]
+) -> None:
+    """Add to a tally of shape (draw, rung) how many of the documents within reach are at each rung above the
+    ground in each draw.
+    """
+    for i in range(level.shape[0]):
+        for j in range(level.shape[1]):
+            if within[j] and level[i, j] > 0:
+                tally[i, level[i, j] - 1] += 1
 
 
 @cache

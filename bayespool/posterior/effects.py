@@ -47,15 +47,22 @@ def _scale_of_new(sigma: npt.NDArray[np.float64], n_organizations: int) -> npt.N
 
 
 def named_organization_effects(
-    sigma: npt.NDArray[np.float64], n_organizations: int, names: Sequence[str], random_seed: int
+    sigma: npt.NDArray[np.float64],
+    n_organizations: int,
+    names: Sequence[str],
+    random_seed: int,
+    *above: object,
 ) -> npt.NDArray[np.float64]:
     """Effects of organizations outside the evidence, shape (draw, name): each depends on the seed and the
     organization's name, not on who else there is.
 
-    ``sigma`` and ``n_organizations`` are those of `new_organization_effect`.
+    ``sigma`` and ``n_organizations`` are those of `new_organization_effect`; ``above`` tells the rungs above
+    the first one apart.
     """
     scale = _scale_of_new(sigma, n_organizations)
-    effects = {name: scale * normals(len(sigma), random_seed, "organization", name) for name in set(names)}
+    effects = {
+        name: scale * normals(len(sigma), random_seed, "organization", name, *above) for name in set(names)
+    }
     return np.column_stack([effects[name] for name in names])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -12,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.counts import Estimand
-from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.counts import Estimand, reach_of_ideal
+from bayespool.errors import InputError
 from bayespool.estimates import Diagnostics, Estimates
-from bayespool.measures import Measure, parse_measure, parse_measures
+from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.posterior.combination import log_predictive_densities, members_of_draws, stacking_weights
-from bayespool.posterior.completion import Completion, Component
+from bayespool.posterior.completion import Completion
 from bayespool.posterior.effects import named_organization_effects
+from bayespool.posterior.ladder import Rung, ladder_of, levels_of, rungs_of
 from bayespool.posterior.preparation import (
     MODEL_NAMES,
     ModelName,
@@ -27,12 +27,14 @@ from bayespool.posterior.preparation import (
     evidence_depth,
     prior_names,
 )
+from bayespool.posterior.sampling import Sampler
+from bayespool.posterior.steps import Component, Step
 from bayespool.values import Values
 
 if TYPE_CHECKING:
-    from bayespool.inference import CompiledModel, Fit
+    from bayespool.inference import Fit
 
-__all__ = ["COMBINED", "WITHOUT_POOL", "PosteriorEstimator", "complete"]
+__all__ = ["COMBINED", "WITHOUT_POOL", "WITHOUT_POOL_ABOVE", "PosteriorEstimator", "complete"]
 
 WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 3.5)"})
 """Priors of the interpolated model where no hidden document is at hand, instead of its own.
@@ -40,6 +42,10 @@ WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 3.5)"})
 C runs from 0.05 to 0.40 over the collections of ``benchmarks/priors.py``; published constants are 0.42 and
 0.91. Beta(1.2, 3.5) has 95 % of its mass between 0.01 and 0.68.
 """
+
+WITHOUT_POOL_ABOVE: Mapping[str, str] = MappingProxyType({"c": "Beta(6, 2)"})
+"""The same above the first rung: of documents that are relevant at all, how many are highly relevant is much
+the same among the unjudged and the judged."""
 
 COMBINED: tuple[ModelName, ...] = ("ratio", "evidence")
 """The models that the combined estimator mixes."""
@@ -74,6 +80,10 @@ class PosteriorEstimator:
         Settings of the sampler, see `bayespool.inference.NUTS`.
     estimand : {"complete", "pooled"}
         Whether unjudged documents below the pool depth are completed or stay nonrelevant.
+    joint : bool
+        One completion for all measures that are asked for together, with the evidence of the one that looks
+        deepest, so that statements across measures come from the same draws. Else P@10 beside AP@1000 is the
+        same as alone, and each has draws of its own.
     random_seed : int
         The same seed, collection and settings give the same bytes.
     progress : bool
@@ -88,6 +98,7 @@ class PosteriorEstimator:
     chains: int = 4
     target_accept: float = 0.9
     estimand: Estimand = "complete"
+    joint: bool = False
     random_seed: int = 1
     progress: bool = field(default=False, compare=False)
 
@@ -143,16 +154,16 @@ class PosteriorEstimator:
             A check of the draws failed; the runs' notes say so, too.
         """
         targets = _targets(collection, run_ids)
-        asked, sampler = parse_measures(measures), _Sampler(self)
+        asked, sampler = parse_measures(measures), Sampler(self)
         found: dict[Measure, Estimates] = {}
         for group in self._groups(collection, asked):
-            completion = self._complete(collection, targets, group[0], sampler)
+            completion = self._complete(collection, targets, group, sampler)
             for measure, values in zip(group, completion.evaluate(*group), strict=True):
                 found[measure] = self._estimates(completion, measure, values)
         return tuple(found[measure] for measure in asked)
 
     def complete(
-        self, collection: Collection, run_ids: str | Iterable[str] | None = None, measure: object = "P@10"
+        self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
     ) -> Completion:
         """The completed judgments that `estimate` computes values from.
 
@@ -161,9 +172,9 @@ class PosteriorEstimator:
         collection : Collection
         run_ids : str or iterable of str, optional
             Default: the runs that were not pooled.
-        measure : measure
-            Its cutoff is the depth to which judgments are completed, its rel what counts as relevant. Every
-            measure that looks no deeper can be evaluated on them.
+        measures : measure or iterable of measures
+            They say how deep judgments are completed, and which levels of relevance are told apart. Every
+            measure that asks for no more can be evaluated on them.
 
         Returns
         -------
@@ -174,21 +185,34 @@ class PosteriorEstimator:
         DiagnosticsWarning
             A check of the draws failed.
         """
-        return self._complete(
-            collection, _targets(collection, run_ids), parse_measure(measure), _Sampler(self)
-        )
+        asked = parse_measures(measures)
+        groups = self._groups(collection, asked)
+        if len(groups) > 1:
+            apart = " and ".join(str(group[0]) for group in groups)
+            raise InputError(
+                f"{apart} learn from evidence of other depths", hint="complete for one at a time"
+            )
+        return self._complete(collection, _targets(collection, run_ids), groups[0], Sampler(self))
 
     def _groups(self, collection: Collection, measures: Sequence[Measure]) -> list[list[Measure]]:
-        """Measures that share a completion: of one relevance and depth of evidence, the deepest first."""
-        groups: dict[tuple[Any, ...], list[Measure]] = {}
-        models: dict[tuple[int, int], tuple[ModelName, ...]] = {}
-        for measure in measures:
-            task = Task(collection, (), measure, self.estimand, self._min_organizations)
-            asked = measure.rel, task.document_depth
-            if asked not in models:
-                models[asked] = self._models(task)
-            key = (*asked, evidence_depth(models[asked][0], measure.cutoff))
-            groups.setdefault(key, []).append(measure)
+        """Measures that share a completion, the deepest first: the evidence of each rung that they have in
+        common is of one depth.
+        """
+        if self.joint:
+            return [sorted(measures, key=lambda measure: -measure.cutoff)]
+        groups: dict[tuple[tuple[Rung, int, int], ...], list[Measure]] = {}
+        ladders = {measure: rungs_of(collection, measure) for measure in measures}
+        models: dict[tuple[Rung, int], tuple[ModelName, ...]] = {}
+        for measure in sorted(measures, key=lambda measure: -len(ladders[measure])):
+            key = []
+            for rung in ladders[measure]:
+                task = Task(collection, (), measure, self.estimand, self._min_organizations, rung)
+                asked = rung, task.document_depth
+                if asked not in models:
+                    models[asked] = self._models(task)
+                key.append((*asked, evidence_depth(models[asked][0], measure.cutoff)))
+            longer = [other for other in groups if other[: len(key)] == tuple(key)]
+            groups.setdefault(longer[0] if longer else tuple(key), []).append(measure)
         return [sorted(group, key=lambda measure: -measure.cutoff) for group in groups.values()]
 
     @property
@@ -201,42 +225,63 @@ class PosteriorEstimator:
         return COMBINED if task.has_evidence else ("interpolated",)
 
     def _complete(
-        self, collection: Collection, targets: tuple[str, ...], deepest: Measure, sampler: _Sampler
+        self,
+        collection: Collection,
+        targets: tuple[str, ...],
+        measures: Sequence[Measure],
+        sampler: Sampler,
     ) -> Completion:
-        task = Task(collection, targets, deepest, self.estimand, self._min_organizations)
-        n_draws, models = self.draws * self.chains, self._models(task)
-        components: list[Component] = []
-        member = np.zeros(n_draws, dtype=np.intp)
-        weights: dict[str, float] = {}
-        if len(task.unknowns):
-            priors = dict(self.priors) if task.has_evidence else {**WITHOUT_POOL, **self.priors}
-            prepared = {model: task.prepare(model, priors) for model in models}
-            depth = evidence_depth(models[0], deepest.cutoff)
-            seeds = np.random.SeedSequence([self.random_seed, depth, deepest.rel])
-            weight_seed, mix_seed, *model_seeds = seeds.spawn(2 + len(models))
-            fits = {
-                model: sampler.sample(prepared[model], _integer(seed))
-                for model, seed in zip(models, model_seeds, strict=True)
+        """A completion for measures of one group, the deepest first."""
+        n_draws, rungs = self.draws * self.chains, ladder_of(collection, measures)
+        reach = max(reach_of_ideal(collection, measure) for measure in measures)
+        tasks = [
+            Task(collection, targets, measures[0], self.estimand, self._min_organizations, rung, reach)
+            for rung in rungs
+        ]
+        unknowns = tasks[0].unknowns
+        steps, weights = [], dict[str, float]()
+        for task in tasks if len(unknowns) else ():
+            step, shares = self._step(task, sampler)
+            steps.append(step)
+            weights |= dict(zip(step.names, shares, strict=True))
+        diagnostics = _worst(
+            {
+                name: component.fit.diagnostics
+                for step in steps
+                for name, component in zip(step.names, step.components, strict=True)
             }
-            weights = self._weights(prepared, fits, _integer(weight_seed))
-            components = [self._component(task, prepared[model], fits[model]) for model in models]
-            member = members_of_draws(
-                n_draws, np.array(list(weights.values())), np.random.default_rng(mix_seed)
-            )
-        diagnostics = _worst({c.model: c.fit.diagnostics for c in components})
+        )
         return Completion(
-            unknowns=task.unknowns,
-            levels=(0, deepest.rel),
+            unknowns=unknowns,
+            levels=levels_of(collection, rungs),
             n_draws=n_draws,
-            components=tuple(components),
-            component=member,
-            source=np.arange(n_draws),
-            known=np.full(len(task.unknowns), -1, dtype=np.int16),
+            steps=tuple(steps),
+            rungs=rungs,
+            known=np.full(len(unknowns), -1, dtype=np.int16),
             weights=weights,
             random_seed=self.random_seed,
             diagnostics=diagnostics,
-            notes=self._notes(components, diagnostics),
+            notes=self._notes(steps, diagnostics),
         )
+
+    def _step(self, task: Task, sampler: Sampler) -> tuple[Step, list[float]]:
+        """The models of a rung and their shares."""
+        n_draws, models, rung = self.draws * self.chains, self._models(task), task.asked
+        priors = dict(self.priors)
+        if not task.has_evidence:
+            priors = {**(WITHOUT_POOL if not rung.given else WITHOUT_POOL_ABOVE), **self.priors}
+        prepared = {model: task.prepare(model, priors) for model in models}
+        depth = evidence_depth(models[0], task.measure.cutoff)
+        seeds = np.random.SeedSequence([self.random_seed, depth, rung.rel])
+        weight_seed, mix_seed, *model_seeds = seeds.spawn(2 + len(models))
+        fits = {
+            model: sampler.sample(prepared[model], rung, _integer(seed))
+            for model, seed in zip(models, model_seeds, strict=True)
+        }
+        shares = list(self._weights(prepared, fits, _integer(weight_seed)).values())
+        components = tuple(self._component(task, prepared[model], fits[model]) for model in models)
+        member = members_of_draws(n_draws, np.array(shares), np.random.default_rng(mix_seed))
+        return Step(rung, components, member, np.arange(n_draws)), shares
 
     def _weights(
         self, prepared: Mapping[ModelName, Prepared], fits: Mapping[ModelName, Fit], seed: int
@@ -251,8 +296,9 @@ class PosteriorEstimator:
     def _component(self, task: Task, prepared: Prepared, fit: Fit) -> Component:
         draws, known = fit.draws(), prepared.organization
         names = [task.collection.organizations[o] for o in task.organization]
+        above = (task.asked.rel,) if task.asked.given else ()
         effect = named_organization_effects(
-            draws["sigma_organization"], len(prepared.evidence.organizations), names, self.random_seed
+            draws["sigma_organization"], len(prepared.evidence.organizations), names, self.random_seed, *above
         )
         effect[:, known >= 0] = draws["organization_effect"][:, known[known >= 0]]
         scale = prepared.interaction_scale(draws)
@@ -262,6 +308,8 @@ class PosteriorEstimator:
         unknowns = completion.unknowns
         shallow = unknowns.place_rank < measure.cutoff
         is_open = np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[shallow])
+        if isinstance(measure, Normalised) and measure.ideal == "completed":
+            is_open |= bool((unknowns.best_rank <= reach_of_ideal(unknowns.collection, measure)).any())
         drawn = bool(is_open.any())
         note = "; ".join(completion.notes)
         return Estimates(
@@ -275,14 +323,15 @@ class PosteriorEstimator:
             draws=values,
             notes=tuple(note if is_open_ else "" for is_open_ in is_open),
             diagnostics=completion.diagnostics if drawn else None,
-            fits={c.model: c.fit for c in completion.components} if drawn else {},
+            fits=completion.fits if drawn else {},
             weights=completion.weights if drawn else {},
             fingerprint=unknowns.collection.fingerprint,
             random_seed=self.random_seed,
         )
 
-    def _notes(self, components: Sequence[Component], diagnostics: Diagnostics | None) -> tuple[str, ...]:
-        models = [c.model for c in components]
+    def _notes(self, steps: Sequence[Step], diagnostics: Diagnostics | None) -> tuple[str, ...]:
+        components = [component for step in steps for component in step.components]
+        models = list(dict.fromkeys(component.model for component in components))
         problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
         notes = [f"diagnostics failed: {problems}"] if problems else []
         if self.model == "combined" and "interpolated" in models:
@@ -302,7 +351,7 @@ class PosteriorEstimator:
 def complete(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
-    measure: object = "P@10",
+    measures: object = "P@10",
     **settings: Any,
 ) -> Completion:
     """Draws of the judgments of all unjudged documents in reach of some runs.
@@ -312,8 +361,8 @@ def complete(
     collection : Collection
     run_ids : str or iterable of str, optional
         Default: the runs that were not pooled.
-    measure : measure
-        Its cutoff is the depth to which judgments are completed, its rel what counts as relevant.
+    measures : measure or iterable of measures
+        They say how deep judgments are completed, and which levels of relevance are told apart.
     **settings
         Of `PosteriorEstimator`: ``model``, ``draws``, ``random_seed``, ….
 
@@ -344,42 +393,7 @@ def complete(
     known = PosteriorEstimator.__dataclass_fields__
     if unknown := set(settings) - set(known):
         raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
-    return PosteriorEstimator(**settings).complete(collection, run_ids, measure)
-
-
-class _Sampler:
-    """An engine with the models it has compiled, kept from measure to measure."""
-
-    def __init__(self, settings: PosteriorEstimator) -> None:
-        self._settings = settings
-        self._compiled: dict[str, CompiledModel] = {}
-
-    def sample(self, prepared: Prepared, random_seed: int) -> Fit:
-        from bayespool.inference import NUTS, Laplace
-
-        s, evidence = self._settings, prepared.evidence
-        if s.engine == "laplace":
-            engine = Laplace(draws=s.draws * s.chains)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DiagnosticsWarning)  # the warning below says more
-                try:
-                    fit = engine.fit(prepared.structure(), evidence.coords, random_seed=random_seed)
-                    problems = fit.diagnostics.problems
-                except np.linalg.LinAlgError:
-                    problems = ("a curvature is not positive",)
-            if not problems:
-                return fit
-            warnings.warn(
-                f"{prepared.model}: {'; '.join(problems)}; sampling with nuts instead",
-                DiagnosticsWarning,
-                stacklevel=2,
-            )
-        if prepared.model not in self._compiled:
-            sampler = NUTS(draws=s.draws, tune=s.tune, chains=s.chains, target_accept=s.target_accept)
-            self._compiled[prepared.model] = sampler.compile(prepared.graph())
-        return self._compiled[prepared.model].sample(
-            random_seed=random_seed, data=evidence.arrays(), progress=s.progress
-        )
+    return PosteriorEstimator(**settings).complete(collection, run_ids, measures)
 
 
 def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from bayespool.counts import (
 )
 from bayespool.measures import Measure
 from bayespool.posterior.effects import interaction_scale
+from bayespool.posterior.ladder import Rung
 from bayespool.posterior.unknowns import Places, Unknowns, find_places, find_unknowns
 from bayespool.predictors import (
     DocumentTable,
@@ -80,6 +81,10 @@ class Task:
     estimand : {"complete", "pooled"}
     min_organizations : int
         A pool of fewer is no evidence.
+    rung : Rung, optional
+        What is asked of a document; default: whether it is relevant under the measure.
+    reach : int, optional
+        Down to which rank documents are completed; default: the measure's cutoff.
     """
 
     collection: Collection
@@ -87,6 +92,13 @@ class Task:
     measure: Measure
     estimand: Estimand
     min_organizations: int = 1
+    rung: Rung | None = None
+    reach: int | None = None
+
+    @property
+    def asked(self) -> Rung:
+        """What is asked of a document."""
+        return self.rung or Rung(0, self.measure.rel)
 
     @property
     def document_depth(self) -> int:
@@ -105,14 +117,15 @@ class Task:
             self.collection,
             self.run_ids,
             cutoffs=self.count_depth,
-            rel=self.measure.rel,
+            rel=self.asked.rel,
+            given=self.asked.given,
             estimand=self.estimand,
         )
 
     @cached_property
     def unknowns(self) -> Unknowns:
         """The documents to complete."""
-        return find_unknowns(self.collection, self.run_ids, self.measure.cutoff, self.estimand)
+        return find_unknowns(self.collection, self.run_ids, self.reach or self.measure.cutoff, self.estimand)
 
     @cached_property
     def organization(self) -> npt.NDArray[np.int32]:
@@ -122,7 +135,9 @@ class Task:
     @cached_property
     def hidden(self) -> DocumentTable:
         """Hidden documents with their predictors."""
-        return hidden_document_table(self.collection, cutoff=self.document_depth, rel=self.measure.rel)
+        return hidden_document_table(
+            self.collection, cutoff=self.document_depth, rel=self.asked.rel, given=self.asked.given
+        )
 
     def places(self, depth: int) -> Places:
         """Where runs to score rank the documents to complete, down to the depth of the evidence."""
@@ -145,8 +160,9 @@ class Task:
             topic,
             places.rank,
             pair[places.document],
-            depth=self.document_depth,
-            rel=self.measure.rel,
+            depth=max(self.document_depth, int(places.rank.max(initial=1))),
+            rel=self.asked.rel,
+            given=self.asked.given,
         )
         unknown = np.zeros(len(run), dtype=np.int64)
         names = evidence_predictors()
@@ -156,7 +172,7 @@ class Task:
     def has_evidence(self) -> bool:
         """Whether any hidden document is evidence."""
         run, _, _, pair, _ = held_out_documents(
-            self.collection, cutoff=self.document_depth, rel=self.measure.rel
+            self.collection, cutoff=self.document_depth, rel=self.asked.rel, given=self.asked.given
         )
         kept = np.isin(run, self.collection.run_index(self.left_out), invert=True)
         return bool((kept | (self.collection.added_for[pair] >= 0)).any())
@@ -176,7 +192,13 @@ class Task:
         table = self.hidden if hidden else self.unjudged
         if model != "anti_precision":
             return table
-        return with_composition(self.collection, table, cutoff=self.document_depth, rel=self.measure.rel)
+        return with_composition(
+            self.collection,
+            table,
+            cutoff=self.document_depth,
+            rel=self.asked.rel,
+            given=self.asked.given,
+        )
 
     def linear_evidence(self, model: LinearName) -> LinearEvidence:
         """Evidence of a model with predictors."""
@@ -204,7 +226,11 @@ class Task:
             from bayespool.models import gather_evidence
 
             held_out = held_out_counts(
-                self.collection, cutoffs=self.count_depth, rel=self.measure.rel, with_added=True
+                self.collection,
+                cutoffs=self.count_depth,
+                rel=self.asked.rel,
+                given=self.asked.given,
+                with_added=True,
             )
             evidence = gather_evidence(
                 held_out,

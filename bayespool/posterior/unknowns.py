@@ -69,6 +69,19 @@ class Unknowns:
         """Which of the documents are a topic's."""
         return slice(int(self.start[topic]), int(self.start[topic + 1]))
 
+    def places_on(self, topic: int) -> tuple[IntArray, IntArray, IntArray]:
+        """Where the unknown documents of a topic stand: runs, ranks from 0, documents."""
+        places = slice(self.place_start[topic], self.place_start[topic + 1])
+        return self.place_run[places], self.place_rank[places], self.place_unknown[places]
+
+    @cached_property
+    def best_rank(self) -> npt.NDArray[np.int64]:
+        """Best rank of each document in any of the runs, from 1, shape (unknown,)."""
+        best = np.full(len(self), np.iinfo(np.int64).max)
+        start = np.repeat(self.start[:-1], np.diff(self.place_start))
+        np.minimum.at(best, start + self.place_unknown, self.place_rank + 1)
+        return best
+
     @cached_property
     def run_index(self) -> npt.NDArray[np.intp]:
         """Positions of the runs in the collection, shape (run,)."""
@@ -173,7 +186,8 @@ def find_places(unknowns: Unknowns, depth: int) -> Places:
     """Where the runs rank the unknown documents down to a depth, at least that of the unknowns.
 
     What a document is worth is the mean over these places. They reach down to the depth of the evidence
-    whatever measures are asked for, so that a measure beside another changes nothing. The places of pooled
+    whatever measures are asked for, so that a measure beside another changes nothing; a document that no run
+    ranks as high, which only an ideal ranking may hold, has its deeper places. The places of pooled
     runs count for documents that no other run has: what pooled runs say of the rest is in its predictors, and
     a run is worth the same whether or not pooled runs are scored beside it.
     """
@@ -189,6 +203,10 @@ def find_places(unknowns: Unknowns, depth: int) -> Places:
     beside = np.zeros(len(unknowns) + 1, dtype=bool)
     beside[document[~pooled]] = True
     known &= ~pooled | ~beside[document]
+    if unknowns.depth > depth:
+        near = np.zeros(len(unknowns) + 1, dtype=bool)
+        near[document[known & (rank <= depth)]] = True
+        known &= (rank <= depth) | ~near[document]
     run, rank, document = run[known], rank[known], document[known]
     order = np.lexsort((_order_of_names(names)[run], rank, document))
     return Places(

@@ -17,7 +17,7 @@ from bayespool.counts import (
     composition_effects,
     states_without_own,
 )
-from bayespool.counts.states import MISSING
+from bayespool.counts.states import BELOW, MISSING
 
 __all__ = ["AmongOthers", "DocumentContext"]
 
@@ -71,6 +71,8 @@ class DocumentContext:
         How deep the documents may stand.
     rel : int
         Smallest relevance that counts as relevant.
+    given : int
+        Documents of less relevance count as neither relevant nor nonrelevant.
     cutoff : int
         Of the measure, where a predictor is about P@n itself.
     """
@@ -82,6 +84,7 @@ class DocumentContext:
     pair: IntArray
     depth: int
     rel: int
+    given: int
     cutoff: int
 
     @cached_property
@@ -103,7 +106,7 @@ class DocumentContext:
         documents, so that the shape does not depend on how long other runs are.
         """
         reach = max(self.depth, _NEIGHBOURS)
-        state = states_without_own(self.collection, self.runs, reach, rel=self.rel)
+        state = states_without_own(self.collection, self.runs, reach, rel=self.rel, given=self.given)
         lacking = reach - state.shape[2]
         return np.pad(state, ((0, 0), (0, 0), (0, lacking)), constant_values=np.int8(MISSING))
 
@@ -141,6 +144,12 @@ class DocumentContext:
         return _count(self.state[:, :, : self._top] == UNJUDGED_STATE)
 
     @cached_property
+    def top_judged(self) -> CountArray:
+        """Judged documents there, whatever their relevance, shape (run, topic)."""
+        top = self.state[:, :, : self._top]
+        return _count((top == RELEVANT) | (top == NONRELEVANT) | (top == BELOW))
+
+    @cached_property
     def among_others(self) -> AmongOthers:
         """Where the pooled runs of other organizations rank the documents."""
         collection, pair = self.collection, self.pair
@@ -162,7 +171,7 @@ class DocumentContext:
             rank = np.where(own == collection.organization[run], 0, rank_of[pair])
             rank_of[document] = 0
             judged = state[document[:, : min(_TOP[1], top[int(run)])]]
-            precision = ((judged >= self.rel).sum(axis=1) + 0.5) / ((judged >= 0).sum(axis=1) + 1)
+            precision = ((judged >= self.rel).sum(axis=1) + 0.5) / ((judged >= self.given).sum(axis=1) + 1)
             n_runs += own != collection.organization[run]
             n_retrieving += rank > 0
             fusion += gain[rank] * precision[self.topic]
@@ -182,7 +191,11 @@ class DocumentContext:
             rows = np.flatnonzero(of_organization == o)
             runs, row = np.unique(self.run[rows], return_inverse=True)
             effects = composition_effects(
-                reduced, [collection.run_ids[r] for r in runs], cutoffs=self.cutoff, rel=self.rel
+                reduced,
+                [collection.run_ids[r] for r in runs],
+                cutoffs=self.cutoff,
+                rel=self.rel,
+                given=self.given,
             )
             delta_precision[rows] = effects.delta_precision[row, self.topic[rows], 0]
             delta_antiprecision[rows] = effects.delta_antiprecision[row, self.topic[rows], 0]

@@ -54,8 +54,7 @@ def _local_precision(documents: DocumentContext) -> FloatArray:
 
 
 def _run_unjudged(documents: DocumentContext) -> FloatArray:
-    n_judged = (documents.top_relevant + documents.top_nonrelevant).sum(axis=1)
-    return _log_odds(documents.top_unjudged.sum(axis=1), n_judged)[documents.row]
+    return _log_odds(documents.top_unjudged.sum(axis=1), documents.top_judged.sum(axis=1))[documents.row]
 
 
 LOG_RANK = Predictor(

@@ -68,6 +68,7 @@ def document_table(
     *,
     depth: int,
     rel: int = 1,
+    given: int = 0,
     names: Sequence[str] | None = None,
     cutoff: int | None = None,
 ) -> FloatArray:
@@ -87,6 +88,8 @@ def document_table(
         depths know more of its neighbours.
     rel : int
         Smallest relevance that counts as relevant.
+    given : int
+        Of the judged documents only those of this relevance or more take part.
     names : sequence of str, optional
         Predictors out of `PREDICTORS`; default: those of the evidence model.
     cutoff : int, optional
@@ -107,7 +110,7 @@ def document_table(
         raise InputError(f"no predictor {unknown[0]!r}", hint=f"known: {', '.join(PREDICTORS)}")
     if len(rank) and rank.max() > depth:
         raise InputError(f"a document at rank {rank.max()} is below the depth of {depth}")
-    context = DocumentContext(collection, run, topic, rank, pair, depth, rel, cutoff or depth)
+    context = DocumentContext(collection, run, topic, rank, pair, depth, rel, given, cutoff or depth)
     predictors = np.empty((len(pair), len(names)))
     for column, name in enumerate(names):
         values = np.asarray(PREDICTORS[name].compute(context))
@@ -121,7 +124,12 @@ def document_table(
 
 
 def hidden_document_table(
-    collection: Collection, *, cutoff: int, rel: int = 1, names: Sequence[str] | None = None
+    collection: Collection,
+    *,
+    cutoff: int,
+    rel: int = 1,
+    given: int = 0,
+    names: Sequence[str] | None = None,
 ) -> DocumentTable:
     """The hidden documents of the contributing organizations, each once, for the run of its organization that
     ranks it best.
@@ -134,12 +142,16 @@ def hidden_document_table(
         spread differently over organizations.
     rel : int
         Smallest relevance that counts as relevant.
+    given : int
+        Only documents of this relevance or more.
     names : sequence of str, optional
         Predictors; default: those of the evidence model.
     """
-    run, topic, rank, pair, relevant = held_out_documents(collection, cutoff=cutoff, rel=rel)
+    run, topic, rank, pair, relevant = held_out_documents(collection, cutoff=cutoff, rel=rel, given=given)
     names = evidence_predictors() if names is None else tuple(names)
-    predictors = document_table(collection, run, topic, rank, pair, depth=cutoff, rel=rel, names=names)
+    predictors = document_table(
+        collection, run, topic, rank, pair, depth=cutoff, rel=rel, given=given, names=names
+    )
     return DocumentTable(run, topic, rank, pair, relevant.astype(np.int64), predictors, names)
 
 
@@ -175,7 +187,7 @@ def unjudged_document_table(
 
 
 def with_composition(
-    collection: Collection, table: DocumentTable, *, cutoff: int, rel: int = 1
+    collection: Collection, table: DocumentTable, *, cutoff: int, rel: int = 1, given: int = 0
 ) -> DocumentTable:
     """The table with `COMPOSITION_PREDICTORS` besides, each run composed with the pool without its
     organization.
@@ -189,6 +201,7 @@ def with_composition(
         table.pair,
         depth=depth,
         rel=rel,
+        given=given,
         names=COMPOSITION_PREDICTORS,
         cutoff=cutoff,
     )

@@ -80,7 +80,7 @@ def test_other_runs_chunks_and_measures_change_nothing(monkeypatch: pytest.Monke
     whole = both.block(0)
     pieces = [both.block(0, slice(first, first + 7)) for first in range(0, 300, 7)]
     assert np.array_equal(whole, np.vstack(pieces))
-    monkeypatch.setattr(completion, "_CELLS", 17)
+    monkeypatch.setattr(completion, "CELLS", 17)
     assert np.array_equal(five.amount, both.evaluate("P@5")[0].amount)
 
 
@@ -194,7 +194,7 @@ def test_unknown_settings_are_named() -> None:
 def test_rankings_laid_out_in_pieces_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     found = completed(0.0, 100)
     whole = found.evaluate(Reciprocal(5))[0].amount
-    monkeypatch.setattr(completion, "_CELLS", 40)
+    monkeypatch.setattr(completion, "CELLS", 40)
     assert np.array_equal(whole, found.evaluate(Reciprocal(5))[0].amount)
 
 
@@ -209,7 +209,7 @@ def test_values_lie_between_the_bounds_and_nothing_unjudged_is_certain() -> None
     pooled = example.pooled_run_ids[:2]
     nothing = PosteriorEstimator(draws=5).complete(example, pooled, "P@10")
     assert len(nothing.unknowns) == 0
-    assert nothing.components == ()
+    assert nothing.steps == ()
     counts = judgment_counts(example, pooled, cutoffs=10).n_relevant[:, :, 0]
     assert (nothing.evaluate("P@10")[0].amount == counts).all()
 
@@ -269,7 +269,7 @@ def test_too_few_draws_left_are_warned_of() -> None:
     with pytest.warns(DiagnosticsWarning, match="leave 1 effective draws"):
         told = found.observe(qrels_from_frame({"1": {"q": 1}}))
     assert "1 effective draws" in told.notes[0]
-    assert set(told.source.tolist()) == {3}
+    assert set(told.steps[0].source.tolist()) == {3}
 
 
 def test_observing_agrees_with_a_new_fit() -> None:

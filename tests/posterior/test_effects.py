@@ -220,7 +220,7 @@ def test_document_of_several_organizations_keeps_its_chance(monkeypatch: pytest.
 def test_slices_of_draws_have_effects_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     example = load_example()
     n_unjudged = judgment_counts(example, "new-b", cutoffs=10).n_unjudged[0, :, 0]
-    monkeypatch.setattr("bayespool.posterior.completion._CELLS", int(n_unjudged.max()) * 1000)
+    monkeypatch.setattr("bayespool.posterior.completion.CELLS", int(n_unjudged.max()) * 1000)
     draws = drawn(3.0, monkeypatch, example, ["new-b"])[:, 0, int(n_unjudged.argmax())]
     assert abs(np.corrcoef(draws[:1000], draws[1000:2000])[0, 1]) < 0.15
 

@@ -114,7 +114,8 @@ def test_intervals_cover_the_truth_at_the_nominal_rate(
         if model == "combined":
             continue
         # the same fit, with the steps after it done wrong (and without effects of organization × topic)
-        (component,) = right.components
+        (step,) = right.steps
+        (component,) = step.components
         spoiled = {
             "log odds + 1": dataclasses.replace(component, effect=component.effect + 1),
             "log odds − 1": dataclasses.replace(component, effect=component.effect - 1),
@@ -125,7 +126,8 @@ def test_intervals_cover_the_truth_at_the_nominal_rate(
                 component, effect=np.zeros_like(component.effect)
             )
         for name, wrong_one in spoiled.items():
-            (values,) = dataclasses.replace(right, components=(wrong_one,)).evaluate(MEASURE)
+            spoiled_step = dataclasses.replace(step, components=(wrong_one,))
+            (values,) = dataclasses.replace(right, steps=(spoiled_step,)).evaluate(MEASURE)
             wrong.setdefault(name, []).append(pit(values.totals(), repetition))
     assert miscalibrations(np.concatenate(as_it_is)) == []
     for name, found in wrong.items():

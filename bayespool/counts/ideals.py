@@ -1,0 +1,121 @@
+"""What ideal rankings are made of: judged documents, and those in reach of the runs that are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection, IntArray
+from bayespool.counts.states import Estimand, reach_of
+from bayespool.measures import Measure, Normalised, Tally
+
+__all__ = [
+    "DEEPEST_FOR_IDEAL",
+    "n_in_reach",
+    "reach_of_ideal",
+    "relevance_levels",
+    "tally_of",
+    "tally_within_reach",
+]
+
+DEEPEST_FOR_IDEAL = 100
+"""Rank beyond which no document is completed for the sake of an ideal ranking alone."""
+
+
+def reach_of_ideal(collection: Collection, measure: Measure) -> int:
+    """Down to which rank of the runs that are scored completed documents are part of ideal rankings.
+
+    Had the runs been pooled, their documents down to the pool depth would have been judged. Beyond rank 100
+    few of them are relevant, and judgments are not completed for their sake alone.
+    """
+    if not isinstance(measure, Normalised) or measure.ideal == "judged":
+        return measure.cutoff
+    return max(measure.cutoff, min(collection.pool_depth, DEEPEST_FOR_IDEAL))
+
+
+def relevance_levels(collection: Collection, measure: Measure) -> tuple[int, ...]:
+    """Relevance levels of the judgments, ascending from 0, with one that the measure takes for relevant."""
+    levels = collection.levels
+    return (0, *levels) if levels and levels[-1] >= measure.rel else (0, *levels, measure.rel)
+
+
+def tally_of(
+    collection: Collection, levels: Sequence[int], *, relevance: npt.NDArray[np.int16] | None = None
+) -> Tally:
+    """How many judged documents of each topic are at each of some levels.
+
+    Parameters
+    ----------
+    collection : Collection
+    levels : sequence of int
+        Ascending from 0. A document of a relevance between two of them counts at the lower one.
+    relevance : ndarray of int16, shape (pair,), optional
+        Other judgments than the collection's.
+
+    Returns
+    -------
+    Tally
+        Of shape (topic, level), without level 0.
+    """
+    relevance = collection.relevance if relevance is None else relevance
+    judged = np.flatnonzero(relevance > 0)
+    at = np.searchsorted(levels, relevance[judged], side="right") - 1
+    n = np.zeros((len(collection.query_ids), len(levels)), dtype=np.int64)
+    np.add.at(n, (collection.pair_topic[judged], at), 1)
+    return Tally(n[:, 1:], tuple(levels[1:]))
+
+
+def n_in_reach(
+    collection: Collection, index: npt.NDArray[np.intp], depth: int, estimand: Estimand
+) -> npt.NDArray[np.int64]:
+    """Unjudged documents of each topic that any of the runs has within reach, shape (topic,)."""
+    pairs = _pairs_in_reach(collection, index, depth, estimand)
+    unjudged = pairs[collection.relevance[pairs] < 0]
+    return np.bincount(collection.pair_topic[unjudged], minlength=len(collection.query_ids))
+
+
+def tally_within_reach(
+    collection: Collection,
+    fuller: Collection,
+    run_ids: Sequence[str],
+    measure: Measure,
+    estimand: Estimand = "complete",
+) -> Tally | None:
+    """What ideal rankings are made of once documents within reach of some runs are judged.
+
+    Parameters
+    ----------
+    collection : Collection
+        Whose runs are scored on the judgments that it has.
+    fuller : Collection
+        The same rankings with more judgments.
+    run_ids : sequence of str
+    measure : Measure
+    estimand : {"complete", "pooled"}
+
+    Returns
+    -------
+    Tally or None
+        Of the collection's judgments, and of the fuller ones on documents that a run has within reach: what a
+        completion stands for. With the ideal of the judgments as they stand, of the collection's alone. None
+        for a measure that has no ideal ranking.
+    """
+    if not isinstance(measure, Normalised):
+        return None
+    relevance = collection.relevance.copy()
+    if measure.ideal == "completed":
+        index = collection.run_index(tuple(run_ids))
+        pairs = _pairs_in_reach(collection, index, reach_of_ideal(collection, measure), estimand)
+        relevance[pairs] = fuller.relevance[pairs]
+    return tally_of(collection, relevance_levels(fuller, measure), relevance=relevance)
+
+
+def _pairs_in_reach(
+    collection: Collection, index: npt.NDArray[np.intp], depth: int, estimand: Estimand
+) -> IntArray:
+    reach = reach_of(collection, index, depth, estimand)
+    document = collection.document[index, :, : int(reach.max(initial=0))]
+    within = np.arange(document.shape[2]) < reach[:, None, None]
+    return np.unique(document[(document >= 0) & within])

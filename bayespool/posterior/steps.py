@@ -1,0 +1,69 @@
+"""The models behind the draws of a completion, rung by rung."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.posterior.ladder import Rung
+
+if TYPE_CHECKING:
+    from bayespool.inference import Fit
+
+__all__ = ["Component", "Step"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """One model's share in a completion.
+
+    Attributes
+    ----------
+    model : str
+    fit : Fit
+    log_odds : callable
+        (numbers of draws, topic, documents as a slice) → log odds of these unknowns, shape (draw, document),
+        without effects of organizations.
+    effect : ndarray of float, shape (draw, run)
+        Effect of the organization of each run.
+    cell_scale : float
+        Standard deviation of the effects of organization × topic; 0 for a model without them.
+    """
+
+    model: str
+    fit: Fit
+    log_odds: Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
+    effect: FloatArray
+    cell_scale: float
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """The models of one rung of the ladder of relevance.
+
+    Attributes
+    ----------
+    rung : Rung
+    components : tuple of Component
+    component : ndarray of int, shape (draw,)
+        Which model each draw is of.
+    source : ndarray of int, shape (draw,)
+        Which of the model's draws of parameters it takes.
+    """
+
+    rung: Rung
+    components: tuple[Component, ...]
+    component: npt.NDArray[np.intp]
+    source: npt.NDArray[np.intp]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the models; above the first rung with what they answer."""
+        above = f", {self.rung.rel} of {self.rung.given}" if self.rung.given else ""
+        return tuple(f"{c.model}{above}" for c in self.components)

@@ -1,0 +1,83 @@
+"""What ideal rankings are made of: judged documents, and those in reach of the runs that are scored."""
+
+from __future__ import annotations
+
+import ir_measures
+import numpy as np
+import pytest
+from graded import graded_example
+from toys import toy_collection
+
+from bayespool.counts import bounds, reach_of_ideal, tally_of, tally_within_reach
+from bayespool.counts.ideals import n_in_reach
+from bayespool.measures import parse_measure
+from bayespool.simulation import load_example
+
+
+def test_documents_count_at_the_highest_level_that_they_reach() -> None:
+    """By hand from the toy: topic 1 has a1 c2 f1 h1, topic 2 p1 r2 v1, topic 3 nothing relevant."""
+    collection = toy_collection()
+    tally = tally_of(collection, (0, 1, 2))
+    assert tally.levels == (1, 2)
+    assert tally.n.tolist() == [[3, 1], [2, 1], [0, 0]]
+    assert tally_of(collection, (0, 1)).n.tolist() == [[4], [3], [0]]
+    assert tally_of(collection, (0, 2, 3)).n[:, 0].tolist() == [1, 1, 0]
+
+
+def test_ideals_reach_as_deep_as_the_pool() -> None:
+    example = load_example()  # pooled to depth 10
+    reach = {
+        name: reach_of_ideal(example, parse_measure(name))
+        for name in ("P@5", "nDCG@5", "nDCG@20", "nDCG(ideal='judged')@5", "AP@100", "R@5", "RR@5")
+    }
+    assert reach == {
+        "P@5": 5,
+        "nDCG@5": 10,
+        "nDCG@20": 20,
+        "nDCG(ideal='judged')@5": 5,
+        "AP@100": 100,
+        "R@5": 10,
+        "RR@5": 5,
+    }
+
+
+def test_documents_in_reach_are_counted_once() -> None:
+    example = load_example()
+    index = example.run_index(["new-a", "new-b"])
+    found = n_in_reach(example, index, 10, "complete")
+    for topic in range(len(example.query_ids)):
+        top = {int(pair) for run in index for pair in example.document[run, topic, :10] if pair >= 0}
+        assert found[topic] == sum(example.relevance[pair] < 0 for pair in top)
+
+
+@pytest.mark.parametrize("name", ["nDCG@10", "AP@10", "AP(rel=2)@10", "R@10"])
+def test_truth_of_a_run_left_out_is_that_of_the_judgments_with_it_back(name: str) -> None:
+    """ir_measures on the judgments of the whole pool, none of which is out of the runs' reach."""
+    whole, measure = graded_example(), parse_measure(name)
+    runs = ("north-1", "north-2")
+    reduced = whole.unpool(organization="north")
+    assert (whole.relevance >= 0).sum() > (reduced.relevance >= 0).sum()
+    tally = tally_within_reach(reduced, whole, runs, measure, "pooled")
+    found = bounds(whole, runs, measure, tally=tally).lower
+    ids = whole.doc_ids.to_pylist()
+    qrels = [
+        ir_measures.Qrel(whole.query_ids[whole.pair_topic[pair]], ids[pair], int(whole.relevance[pair]))
+        for pair in np.flatnonzero(whole.relevance >= 0)
+    ]
+    for row, run in enumerate(whole.run_index(runs)):
+        ranking = [
+            ir_measures.ScoredDoc(query_id, ids[pair], -float(rank))
+            for query_id, documents in zip(whole.query_ids, whole.document[run], strict=True)
+            for rank, pair in enumerate(documents)
+            if pair >= 0
+        ]
+        asked = ir_measures.parse_measure(name)
+        expected = {m.query_id: m.value for m in ir_measures.iter_calc([asked], qrels, ranking)}
+        np.testing.assert_allclose(found[row], [expected[q] for q in whole.query_ids], atol=1e-9)
+    judged = parse_measure(
+        name.replace("@", "(ideal='judged')@") if "(" not in name else "nDCG(ideal='judged')@10"
+    )
+    left = tally_within_reach(reduced, whole, runs, judged, "pooled")
+    assert left is not None
+    assert np.array_equal(left.n, tally_of(reduced, (0, *whole.levels)).n)
+    assert tally_within_reach(reduced, whole, runs, parse_measure("P@10")) is None

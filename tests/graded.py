@@ -1,0 +1,27 @@
+"""The embedded example with levels of relevance: who answers one question yes is asked the next."""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from functools import cache
+
+import numpy as np
+
+from bayespool.collection import Collection
+from bayespool.simulation import load_example
+
+
+@cache
+def graded_example(levels: tuple[int, ...] = (1, 2, 3)) -> Collection:
+    """Half of the documents at each level go on to the next, by a number made from their ids."""
+    example = load_example()
+    relevance = example.relevance.copy()
+    for pair in np.flatnonzero(relevance > 0):
+        topic = example.query_ids[example.pair_topic[pair]]
+        number = zlib.crc32(f"{topic} {example.doc_ids[pair].as_py()}".encode())
+        reached = 0
+        while reached < len(levels) - 1 and number >> reached & 1:
+            reached += 1
+        relevance[pair] = levels[reached]
+    return dataclasses.replace(example, relevance=relevance)

@@ -1,0 +1,80 @@
+"""From drawn documents to amounts: whatever the way, they are those of the completed rankings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fits import TARGETS
+from graded import graded_example
+
+from bayespool.counts import ranked_levels, tally_of
+from bayespool.measures import MEASURES, Measure, Tally, parse_measure
+from bayespool.measures.base import DrawnRankings
+from bayespool.posterior import complete
+
+NAMES = [
+    "P(rel=2)@10",
+    "Success(rel=3)@5",
+    "RR@30",
+    "R@30",
+    "AP@30",
+    "AP(rel=2)@30",
+    "nDCG@10",
+    "nDCG(dcg='exp-log2')@30",
+    "nDCG(ideal='judged')@10",
+    "DCG@10",
+    "SDCG(max_rel=3)@10",
+    "RBP(p=0.8)@10",
+    "ERR@10",
+    "AntiP@10",
+    "Judged@10",
+]
+
+
+def test_every_family_is_here() -> None:
+    assert {parse_measure(name).name for name in NAMES} == set(MEASURES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_amounts_are_those_of_completed_rankings(name: str) -> None:
+    """Judgments completed by hand, one draw at a time, and scored as if they were the collection's."""
+    collection, measure = graded_example(), parse_measure(name)
+    completion = complete(collection, TARGETS, ["nDCG@30"], draws=5, chains=1)
+    (values,) = completion.evaluate(measure)
+    index, levels = collection.run_index(TARGETS), (0, *collection.levels)
+    u = completion.unknowns
+    for draw in range(completion.n_draws):
+        relevance, ideal = collection.relevance.copy(), collection.relevance.copy()
+        for t in range(len(collection.query_ids)):
+            documents = u.on_topic(t)
+            level = np.array(completion.levels)[completion.block(t, slice(draw, draw + 1))[0]]
+            relevance[u.pair[documents]] = level
+            near = u.best_rank[documents] <= max(measure.cutoff, 10)
+            ideal[u.pair[documents][near]] = level[near]
+        table = np.append(np.maximum(relevance, -1), np.int16(-2))
+        ranked = table[collection.document[index, :, : measure.cutoff]]
+        if measure.of_judgments:
+            ranked = ranked_levels(collection, index, measure.cutoff)
+        made_of = collection.relevance if getattr(measure, "ideal", "") == "judged" else ideal
+        tally = tally_of(collection, levels, relevance=made_of)
+        expected = measure.values(measure.read(ranked), tally)
+        np.testing.assert_allclose(values.amount[draw], expected.amount, rtol=1e-12, atol=1e-12)
+
+
+def test_average_precision_by_its_own_way_is_that_of_laid_out_rankings() -> None:
+    rng = np.random.default_rng(3)
+    ranked = rng.integers(0, 3, (4, 20)).astype(np.int16)
+    run, rank = np.nonzero(rng.random(ranked.shape) < 0.4)
+    ranked[run, rank] = 0
+    unknown = rng.integers(0, 9, len(run)).astype(np.int32)
+    block = rng.integers(0, 3, (50, 9)).astype(np.uint8)
+    drawn = DrawnRankings(ranked, run.astype(np.int32), rank.astype(np.int32), unknown, block, (0, 1, 2))
+    laid_out = np.repeat(ranked[None], 50, axis=0)
+    laid_out[:, run, rank] = block[:, unknown]
+    for name in ("AP@20", "AP(rel=2)@20"):
+        measure: Measure = parse_measure(name)
+        found = measure.of_draws(drawn)
+        assert found is not None
+        np.testing.assert_allclose(found, measure.evaluate(laid_out), rtol=1e-12)
+    assert parse_measure("RR@20").of_draws(drawn) is None
+    assert Tally(np.zeros((1, 1)), (1,)).levels == (1,)

@@ -1,0 +1,224 @@
+"""The ladder of relevance: which questions a measure asks, and draws that climb it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from completed import NO_FIT, completed
+from fits import TARGETS
+from graded import graded_example
+from scipy import stats
+from scipy.special import expit
+
+from bayespool.errors import InputError
+from bayespool.measures import parse_measure
+from bayespool.posterior import (
+    Completion,
+    Component,
+    PosteriorEstimator,
+    Rung,
+    Step,
+    Task,
+    complete,
+    levels_of,
+    rungs_of,
+)
+from bayespool.scoring import score
+from bayespool.simulation import load_example
+from bayespool.trec import qrels_from_frame
+
+# --- rungs --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("levels", "measure", "rungs", "reached"),
+    [
+        ((1,), "P@10", [(0, 1)], (0, 1)),
+        ((1,), "nDCG@10", [(0, 1)], (0, 1)),
+        ((1, 2, 3), "P@10", [(0, 1)], (0, 1)),
+        ((1, 2, 3), "P(rel=2)@10", [(0, 1), (1, 2)], (0, 1, 2)),
+        ((1, 2, 3), "nDCG@10", [(0, 1), (1, 2), (2, 3)], (0, 1, 2, 3)),
+        ((1, 2, 3), "P(rel=5)@10", [(0, 1), (1, 2), (2, 3), (3, 5)], (0, 1, 2, 3, 5)),
+        # levels that are not there ask nothing: 1 and 2 are the same question, 3 and 4, too
+        ((2, 4), "P@10", [(0, 1)], (0, 2)),
+        ((2, 4), "P(rel=2)@10", [(0, 1)], (0, 2)),
+        ((2, 4), "P(rel=3)@10", [(0, 1), (1, 4)], (0, 2, 4)),
+        ((2, 4), "P(rel=4)@10", [(0, 1), (1, 4)], (0, 2, 4)),
+        ((2, 4), "nDCG@10", [(0, 1), (1, 4)], (0, 2, 4)),
+    ],
+)
+def test_rungs_are_the_levels_that_a_measure_tells_apart(
+    levels: tuple[int, ...], measure: str, rungs: list[tuple[int, int]], reached: tuple[int, ...]
+) -> None:
+    collection = graded_example(levels)
+    found = rungs_of(collection, parse_measure(measure))
+    assert list(found) == [Rung(*rung) for rung in rungs]
+    assert levels_of(collection, found) == reached
+
+
+def test_nothing_relevant_leaves_one_question() -> None:
+    example = load_example()
+    nothing = dataclasses.replace(example, relevance=np.minimum(example.relevance, np.int16(0)))
+    assert rungs_of(nothing, parse_measure("P(rel=2)@10")) == (Rung(0, 2),)
+    assert rungs_of(nothing, parse_measure("nDCG@10")) == (Rung(0, 1),)
+
+
+def test_too_many_levels_are_refused() -> None:
+    relevance = load_example().relevance.copy()
+    relevant = np.flatnonzero(relevance > 0)
+    relevance[relevant] = 1 + np.arange(len(relevant)) % 11
+    many = dataclasses.replace(load_example(), relevance=relevance)
+    assert len(rungs_of(many, parse_measure("P(rel=10)@10"))) == 10
+    with pytest.raises(InputError, match="tells 11 levels of relevance apart"):
+        rungs_of(many, parse_measure("nDCG@10"))
+
+
+# --- evidence of a rung -------------------------------------------------------------------------------------
+
+
+def test_a_rung_learns_from_documents_that_reached_the_one_below() -> None:
+    collection = graded_example()
+    measure = parse_measure("nDCG@10")
+    first, second, third = (
+        Task(collection, TARGETS, measure, "complete", 1, rung).hidden
+        for rung in rungs_of(collection, measure)
+    )
+    relevance = collection.relevance
+    assert len(second.pair) == first.relevant.sum() > 0
+    assert set(second.pair) == set(first.pair[first.relevant == 1])
+    assert set(third.pair) == set(second.pair[second.relevant == 1])
+    assert np.array_equal(second.relevant, relevance[second.pair] >= 2)
+    assert np.array_equal(third.relevant, relevance[third.pair] >= 3)
+    binary = Task(load_example(), TARGETS, parse_measure("P@10"), "complete").hidden
+    assert first.predictors.tobytes() == binary.predictors.tobytes()
+    assert first.relevant.tobytes() == binary.relevant.tobytes()
+
+
+# --- draws that climb ---------------------------------------------------------------------------------------
+
+
+def climbing(log_odds: tuple[float, ...], n_draws: int = 4000) -> Completion:
+    """A completion with rungs 1, 2, … of made-up log odds."""
+    one = completed(log_odds[0], n_draws)
+    (first,) = one.steps
+    steps = [first]
+    for rel, value in enumerate(log_odds[1:], start=2):
+
+        def of(source: np.ndarray, topic: int, documents: slice, value: float = value) -> np.ndarray:
+            return np.full((len(source), documents.stop - documents.start), value)
+
+        effect = np.zeros_like(first.components[0].effect)
+        component = Component("made up", NO_FIT, of, effect, 0.0)
+        steps.append(Step(Rung(rel - 1, rel), (component,), first.component, first.source))
+    rungs = tuple(step.rung for step in steps)
+    return dataclasses.replace(one, steps=tuple(steps), rungs=rungs, levels=tuple(range(len(rungs) + 1)))
+
+
+def test_shares_of_levels_are_products_of_chances() -> None:
+    found = climbing((0.4, -0.6, 1.2))
+    p = expit([0.4, -0.6, 1.2])
+    block = np.hstack([found.block(0), found.block(1)])
+    for level, chance in enumerate(np.cumprod(p), start=1):
+        n, k = block.size, int((block >= level).sum())
+        assert stats.binomtest(k, n, chance).pvalue > 1e-3, level
+
+
+def test_the_first_rung_is_the_binary_draw() -> None:
+    graded, binary = climbing((0.4, -0.6, 1.2)), completed(0.4, 4000)
+    for topic in (0, 1):
+        assert np.array_equal(graded.block(topic) > 0, binary.block(topic) > 0)
+    assert np.array_equal(graded.evaluate("P@5")[0].amount, binary.evaluate("P@5")[0].amount)
+
+
+def test_what_is_told_is_its_level_and_is_learnt_from() -> None:
+    found = climbing((0.4, -0.6, 1.2), 2000)
+    told = found.observe(qrels_from_frame({"1": {"q": 3, "r": 0, "s": 1}}))
+    ids = told.unknowns.doc_ids(0)
+    block = told.block(0)
+    for doc_id, level in (("q", 3), ("r", 0), ("s", 1)):
+        assert (block[:, ids.index(doc_id)] == level).all()
+    assert found.qrels(0).relevance.max() <= 3
+
+
+def test_learning_weighs_draws_by_all_rungs_that_were_asked() -> None:
+    """Draws with high log odds at the second rung explain a document of level 2, and not one of level 1."""
+    one = climbing((0.0, 0.0))
+    first, second = one.steps
+    odds = np.where(np.arange(4000) < 2000, 2.0, -2.0)
+
+    def of(source: np.ndarray, topic: int, documents: slice) -> np.ndarray:
+        return np.repeat(odds[source][:, None], documents.stop - documents.start, axis=1)
+
+    component = dataclasses.replace(second.components[0], log_odds=of)
+    spread = dataclasses.replace(one, steps=(first, dataclasses.replace(second, components=(component,))))
+    for level, share in ((2, expit(2.0)), (1, expit(-2.0)), (0, 0.5)):
+        told = spread.observe(qrels_from_frame({"1": {"q": level}}))
+        assert (told.steps[1].source < 2000).mean() == pytest.approx(share, abs=0.01)
+        assert np.array_equal(told.steps[0].source, told.steps[1].source)
+
+
+# --- estimates ----------------------------------------------------------------------------------------------
+
+
+def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
+    collection = graded_example()
+    names = ["P@10", "P(rel=2)@10", "P(rel=3)@10", "nDCG@10", "P@5"]
+    scores = score(collection, TARGETS, names, estimators="posterior-combined", draws=250)
+    one, two, three = (scores["posterior-combined", f"P{rel}@10"].draws for rel in ("", "(rel=2)", "(rel=3)"))
+    assert one is not None
+    assert two is not None
+    assert three is not None
+    assert (three.amount <= two.amount).all()
+    assert (two.amount <= one.amount).all()
+    assert (two.amount < one.amount).any()
+    assert scores["posterior-combined", "nDCG@10"].fits.keys() == {
+        f"{model}{above}" for model in ("ratio", "evidence") for above in ("", ", 2 of 1", ", 3 of 2")
+    }
+    alone = score(collection, TARGETS, "P(rel=2)@10", estimators="posterior-combined", draws=250)
+    found = alone["posterior-combined", "P(rel=2)@10"].draws
+    assert found is not None
+    assert found.amount.tobytes() == two.amount.tobytes()
+    binary = score(load_example(), TARGETS, "P@10", estimators="posterior-combined", draws=250)
+    today = binary["posterior-combined", "P@10"].draws
+    assert today is not None
+    assert today.amount.tobytes() == one.amount.tobytes()
+
+
+def test_a_graded_gain_is_the_sum_over_thresholds() -> None:
+    """With gains 1, 2, 3 DCG is the sum of the binary DCGs of the thresholds, draw by draw."""
+    completion = complete(graded_example(), TARGETS, "nDCG@10", draws=100)
+    graded, *binary = completion.evaluate(
+        "DCG@10", *(f"SDCG(min_rel={r - 1},max_rel={r})@10" for r in (1, 2, 3))
+    )
+    discounts = (1 / np.log2(np.arange(2, 12))).sum()
+    np.testing.assert_allclose(graded.amount, sum(b.amount for b in binary) * discounts, atol=1e-9)
+
+
+def test_a_measure_that_tells_more_levels_apart_is_refused() -> None:
+    completion = complete(graded_example(), TARGETS, "P@10", draws=50)
+    with pytest.raises(InputError, match="nDCG@10 asks for a relevance of 3"):
+        completion.evaluate("nDCG@10")
+
+
+def test_ideals_do_not_depend_on_what_is_asked_beside() -> None:
+    collection = graded_example()
+
+    def draws(*names: str) -> bytes:
+        scores = score(collection, TARGETS, names, estimators="posterior-combined", draws=100)
+        found = scores["posterior-combined", "nDCG@10"].draws
+        assert found is not None
+        return found.amount.tobytes()
+
+    assert draws("nDCG@10") == draws("nDCG@10", "P@30", "nDCG@5")
+
+
+def test_one_completion_for_measures_of_any_depth() -> None:
+    estimator = PosteriorEstimator(draws=50, joint=True)
+    ten, deep = estimator.estimate(load_example(), TARGETS, ["P@10", "P@50"])
+    assert ten.draws is not None
+    assert deep.draws is not None
+    assert (ten.draws.amount <= deep.draws.amount).all()
+    with pytest.raises(InputError, match="learn from evidence of other depths"):
+        PosteriorEstimator(draws=50).complete(load_example(), TARGETS, ["P@10", "P@50"])
