@@ -7,7 +7,7 @@ import io
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,15 @@ from bayespool.errors import OutputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PathLike", "atomic_write", "csv_text", "parquet_bytes", "read_back", "read_parquet"]
+__all__ = [
+    "PathLike",
+    "atomic_write",
+    "atomic_write_all",
+    "csv_text",
+    "parquet_bytes",
+    "read_back",
+    "read_parquet",
+]
 
 PathLike = str | os.PathLike[str]
 
@@ -39,15 +47,58 @@ def atomic_write(path: PathLike, content: bytes | str) -> None:
     OutputError
         The file cannot be written; the message says why.
     """
-    data = content.encode("utf-8") if isinstance(content, str) else content
     target = Path(path)
-    try:
-        if target.is_dir():
-            raise OutputError(f"{target}: cannot be written: a folder stands there")
-        if target.exists() and not target.is_file():
-            target.write_bytes(data)
+    with _told(target):
+        if target.exists() and not target.is_file() and not target.is_dir():
+            target.write_bytes(_data(content))
             return
-        _replace(Path(os.path.realpath(target)), data)
+    atomic_write_all({target: content})
+
+
+def atomic_write_all(files: Mapping[Path, bytes | str]) -> None:
+    """Write several files, all of them or none: the new content of all is on the disk before the first takes
+    its place.
+
+    Parameters
+    ----------
+    files : mapping of Path to bytes or str
+        Contents by path; they take their places in this order.
+
+    Raises
+    ------
+    OutputError
+        One of them cannot be written; the message says which and why.
+    """
+    staged: dict[Path, Path] = {}
+    try:
+        for target, content in files.items():
+            with _told(target):
+                if target.is_dir():
+                    raise OutputError(f"{target}: cannot be written: a folder stands there")
+                place = Path(os.path.realpath(target))
+                staged[target] = place.with_name(f".bayespool-{secrets.token_hex(8)}")
+                with open(staged[target], "xb") as file:  # its mode is the user's, as tempfile's would not be
+                    file.write(_data(content))
+                    file.flush()
+                    os.fsync(file.fileno())
+        for target, temporary in staged.items():
+            with _told(target):
+                os.replace(temporary, os.path.realpath(target))
+    finally:
+        for temporary in staged.values():
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+
+def _data(content: bytes | str) -> bytes:
+    return content.encode("utf-8") if isinstance(content, str) else content
+
+
+@contextlib.contextmanager
+def _told(target: Path) -> Iterator[None]:
+    """Say which file cannot be written, and why."""
+    try:
+        yield
     except FileNotFoundError:
         raise OutputError(f"{target}: cannot be written: there is no folder {target.parent}") from None
     except NotADirectoryError:
@@ -113,17 +164,3 @@ def read_parquet(path: PathLike) -> tuple[dict[str, list[Any]], dict[str, Any]] 
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
         return None
     return (table.to_pydict(), metadata) if isinstance(metadata, dict) else None
-
-
-def _replace(target: Path, data: bytes) -> None:
-    temporary = target.with_name(f".bayespool-{secrets.token_hex(8)}")
-    try:
-        with open(temporary, "xb") as file:  # its mode is the user's, as tempfile's would not be
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise

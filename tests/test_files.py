@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from bayespool.errors import OutputError
-from bayespool.files import atomic_write, csv_text, parquet_bytes, read_back, read_parquet
+from bayespool.files import atomic_write, atomic_write_all, csv_text, parquet_bytes, read_back, read_parquet
 
 
 def test_atomic_write_makes_and_replaces_a_file(tmp_path: Path) -> None:
@@ -88,6 +88,18 @@ def test_atomic_write_that_fails_midway_leaves_the_old_file(
         assert str(caught.value) == f"{path}: cannot be written: {why}"
     assert path.read_text() == "old"
     assert [child.name for child in tmp_path.iterdir()] == ["out"], "the temporary file is left"
+
+
+def test_several_files_are_written_all_or_none(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "c").mkdir()
+    with pytest.raises(OutputError, match="c: cannot be written: a folder stands there"):
+        atomic_write_all({tmp_path / "a": "new", tmp_path / "b": b"new", tmp_path / "c": "new"})
+    assert (tmp_path / "a").read_text() == "old"
+    assert sorted(child.name for child in tmp_path.iterdir()) == ["a", "c"]
+    atomic_write_all({tmp_path / "a": "new", tmp_path / "b": b"new"})
+    assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text() == "new"
+    assert sorted(child.name for child in tmp_path.iterdir()) == ["a", "b", "c"]
 
 
 def test_read_back_gives_text_or_nothing(tmp_path: Path) -> None:

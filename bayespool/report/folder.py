@@ -13,7 +13,7 @@ import numpy as np
 
 from bayespool import __version__
 from bayespool.errors import OutputError
-from bayespool.files import atomic_write, csv_text, parquet_bytes, read_back
+from bayespool.files import atomic_write_all, csv_text, parquet_bytes, read_back
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,8 +54,8 @@ def check_folder(folder: Path, experiment: str) -> None:
 def write_folder(
     folder: Path, experiment: str, described: Mapping[str, Any], files: Mapping[str, bytes | str]
 ) -> None:
-    """Write the files of a result and ``settings.json``, and remove those that an earlier result of the same
-    experiment has left there and this one does not have.
+    """Write the files of a result and ``settings.json``, all or none, and remove those that an earlier result
+    of the same experiment has left there and this one does not have.
 
     Parameters
     ----------
@@ -77,9 +77,7 @@ def write_folder(
     check_folder(folder, experiment)
     folder.mkdir(exist_ok=True)
     _, before = _earlier(folder)
-    for name, content in files.items():
-        atomic_write(folder / name, content)
-    atomic_write(folder / _SETTINGS, settings)
+    atomic_write_all({folder / name: content for name, content in (*files.items(), (_SETTINGS, settings))})
     for path in (folder / name for name in before if name not in files and Path(name).name == name):
         try:
             if path.is_file():

@@ -50,17 +50,19 @@ and told in one `InputWarning` per file.
 
 from bayespool.trec.files import find_files
 from bayespool.trec.frames import qrels_from_frame, run_from_frame
-from bayespool.trec.readers import read_organizations, read_qrels, read_run, read_runs
+from bayespool.trec.readers import id_of_file, read_organizations, read_qrels, read_run, read_runs
 from bayespool.trec.records import Qrels, Run, Skipped
 from bayespool.trec.run_types import read_run_types
-from bayespool.trec.writers import write_organizations, write_qrels, write_run
+from bayespool.trec.writers import qrels_text, write_organizations, write_qrels, write_run
 
 __all__ = [
     "Qrels",
     "Run",
     "Skipped",
     "find_files",
+    "id_of_file",
     "qrels_from_frame",
+    "qrels_text",
     "read_organizations",
     "read_qrels",
     "read_run",

@@ -21,7 +21,7 @@ from bayespool.trec.lines import QRELS, parse_lines, run_layout
 from bayespool.trec.records import Qrels, Run, Skipped
 from bayespool.trec.resources import N_THREADS
 
-__all__ = ["read_organizations", "read_qrels", "read_run", "read_runs"]
+__all__ = ["id_of_file", "read_organizations", "read_qrels", "read_run", "read_runs"]
 
 IdFrom = Literal["file", "tag"]
 
@@ -144,7 +144,7 @@ def _read_run(path: Path, *, run_id: str | None, id_from: IdFrom, strict: bool, 
         run_id = lines.tags[0]
     assert lines.score is not None  # for the type checker: the layout asks for it
     return Run(
-        run_id=_id_of_file(path) if run_id is None else run_id,
+        run_id=id_of_file(path) if run_id is None else run_id,
         query_id=lines.query_id,
         doc_id=lines.doc_id,
         score=lines.score,
@@ -154,7 +154,15 @@ def _read_run(path: Path, *, run_id: str | None, id_from: IdFrom, strict: bool, 
     )
 
 
-def _id_of_file(path: Path) -> str:
+def id_of_file(path: Path) -> str:
+    """Name that a run has by its file: without a compression suffix, ``input.`` in front and ``.run``,
+    ``.txt``, ``.res`` or ``.trec`` at the end.
+
+    Examples
+    --------
+    >>> id_of_file(Path("runs/input.bm25.gz"))
+    'bm25'
+    """
     name = _COMPRESSION.sub("", path.name)
     return _ENDING.sub("", name.removeprefix("input.")) or name
 

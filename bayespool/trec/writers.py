@@ -16,7 +16,7 @@ from bayespool.errors import OutputError
 from bayespool.files import PathLike, atomic_write
 from bayespool.trec.records import Qrels, Run
 
-__all__ = ["write_organizations", "write_qrels", "write_run"]
+__all__ = ["qrels_text", "write_organizations", "write_qrels", "write_run"]
 
 _UNWRITABLE = re.compile("[\0\t\n\v\f\r ]|^\ufeff|^$")  # as a column it would not be read back as it is
 
@@ -65,9 +65,14 @@ def write_qrels(qrels: Qrels, path: PathLike) -> None:
         The file cannot be written, or an id has white space in it. What stood at the path before is
         untouched.
     """
+    _write(path, qrels_text(qrels, path))
+
+
+def qrels_text(qrels: Qrels, path: PathLike) -> str:
+    """What `write_qrels` writes; the path is for the message of an error alone."""
     queries, documents = _topics(qrels.query_id, path), _documents(qrels.doc_id, path)
     lines = zip(queries, documents, qrels.relevance.tolist(), strict=True)
-    _write(path, "".join(f"{q} 0 {d} {relevance}\n" for q, d, relevance in lines))
+    return "".join(f"{q} 0 {d} {relevance}\n" for q, d, relevance in lines)
 
 
 def write_organizations(organizations: Mapping[str, str], path: PathLike) -> None:

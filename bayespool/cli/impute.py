@@ -1,0 +1,74 @@
+"""The command ``impute``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.options import (
+    OwnJudgments,
+    Pool,
+    QrelsFile,
+    RunFiles,
+    read_files,
+    say_unpooled,
+    stage_progress,
+)
+from bayespool.errors import InputError, InputWarning
+from bayespool.options import ReadingRunsSettings, SamplingSettings
+from bayespool.settings import ImputeSettings
+
+__all__ = ["impute"]
+
+
+@from_settings
+def impute(
+    qrels: QrelsFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the completed qrels.")],
+    asked: Annotated[Asked, ImputeSettings],
+    sampling: Annotated[Asked, SamplingSettings],
+    reading: Annotated[Asked, ReadingRunsSettings],
+    runs: RunFiles = None,
+    pool: Pool = None,
+    own_judgments: OwnJudgments = None,
+) -> None:
+    """Write completed qrels: draws of the judgments of what is unjudged, for trec_eval, ir_measures and any
+    other tool.
+
+    The mean of what a tool prints with each of them is the estimate, the spread its uncertainty.
+    """
+    from rich.console import Console
+
+    from bayespool.imputing import impute as complete_qrels
+    from bayespool.imputing import parse_posterior
+    from bayespool.report import check_folder, print_imputations, write_imputations
+    from bayespool.report.imputing import COMPLETED_QRELS
+    from bayespool.trec import read_qrels
+
+    check_folder(output, COMPLETED_QRELS)
+    if not runs and not asked["unpool"]:
+        raise InputError("no run to complete", hint="name run files, or runs of the pool with --unpool")
+    parse_posterior(asked["estimator"], asked["draws"], **sampling)  # told before anything is read
+    with stage_progress() as say:
+        collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
+        say_unpooled(collection, asked)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InputWarning)  # the first reading has said it
+            lines = read_qrels(qrels, strict=reading["strict"])
+        found = complete_qrels(collection, targets, qrels=lines, report=say, **asked, **sampling)
+        say(f"writing {output}")
+        write_imputations(found, output)
+    print_imputations(found, output, Console(), run=_path_of(found.run_ids, [*(runs or []), *(pool or [])]))
+
+
+def _path_of(run_ids: Iterable[str], sources: list[Path]) -> str:
+    """File of the first of some runs that has its name; a word in its place where none has."""
+    from bayespool.trec import find_files, id_of_file
+
+    files = {id_of_file(path): path for path in reversed(find_files([str(source) for source in sources]))}
+    return next((str(files[run]) for run in run_ids if run in files), "RUN")
