@@ -29,6 +29,7 @@ __all__ = [
     "SamplingSettings",
     "ScoringSettings",
     "Settings",
+    "TargetSettings",
     "describe_estimator",
     "documented",
     "option",
@@ -190,7 +191,7 @@ def _type(what: Option) -> str:
 
 
 MEASURES = Option(
-    help="P@10, P(rel=2)@10, …; may be repeated.",
+    help="P@10, nDCG@10, P(rel=2)@10, AP@100, …; may be repeated.",
     many="repeated",
     typed="measure or iterable of measures",
     flag="--measure -m",
@@ -325,8 +326,8 @@ class SamplingSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoringSettings(Settings):
-    """What `score` and `compare` have in common beside measures and estimators."""
+class TargetSettings(Settings):
+    """Which runs of which pool are to be estimated, what of, and from which seed."""
 
     unpool: tuple[str, ...] = option(
         None,
@@ -347,6 +348,12 @@ class ScoringSettings(Settings):
         ),
     )
     pool_depth: int | None = option(None, POOL_DEPTH)
-    ci_prob: float = option(0.95, CI_PROB)
     estimand: Literal["complete", "pooled"] = option("complete", ESTIMAND)
     random_seed: int = option(1, SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoringSettings(TargetSettings):
+    """What `score` and `compare` have in common beside measures and estimators."""
+
+    ci_prob: float = option(0.95, CI_PROB)

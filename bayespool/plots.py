@@ -69,14 +69,12 @@ def plot_truth(result: LeaveOutResult, measure: object, estimator: str, *, ax: A
     truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
     of_measure = result.frame()
     of_measure = of_measure[of_measure["measure"] == rows["measure"].iloc[0]]  # panels share their scale
-    low = min(of_measure[name].min() for name in ("truth", "value", "bound_lower"))
-    high = max(of_measure[name].max() for name in ("truth", "value", "bound_lower", "upper"))
+    low = min(of_measure[name].min() for name in ("truth", "value", "as_judged", "lower"))
+    high = max(of_measure[name].max() for name in ("truth", "value", "as_judged", "upper"))
     room = 0.03 * (high - low or 1)
     limits = (low - room, high + room)
     axes.plot(limits, limits, color="0.8", lw=1, zorder=0)
-    axes.plot(
-        truth, rows["bound_lower"], "_", color=_AS_IT_STANDS, ms=6, mew=1, label="as it stands", zorder=1
-    )
+    axes.plot(truth, rows["as_judged"], "_", color=_AS_IT_STANDS, ms=6, mew=1, label="as it stands", zorder=1)
     colour = _colour(result, estimator)
     if rows["lower"].notna().any():
         axes.vlines(
@@ -125,16 +123,20 @@ def plot_pit(
     return axes
 
 
-def plot_mae(result: LeaveOutResult, *, ax: Axes | None = None) -> Axes:
+def plot_mae(result: LeaveOutResult, family: str | None = None, *, ax: Axes | None = None) -> Axes:
     """Mean absolute error of every estimator against the cutoff, one line each.
 
     Parameters
     ----------
     result : LeaveOutResult
-        Its measures with the smallest relevance threshold that it has are drawn.
+    family : str, optional
+        Which of its measures, without the cutoff (`mae_by_cutoff`); default: those of the first one's family.
     ax : matplotlib.axes.Axes, optional
     """
-    errors = mae_by_cutoff(result.summary_frame(), result.settings.measures)
+    every = mae_by_cutoff(result.summary_frame(), result.settings.measures)
+    errors = every[every["family"] == (family or every["family"].iloc[0])]
+    if errors.empty:
+        raise InputError(f"the result has no {family}", hint=f"it has {', '.join(every['family'].unique())}")
     names = list(dict.fromkeys(errors["measure"]))
     axes = _axes(ax)
     places = np.arange(len(names))
@@ -265,7 +267,7 @@ def _colour(result: LeaveOutResult, label: str) -> str:
 def plot_predictive(
     prediction: HeldOutPrediction, *, ci_prob: float = 0.95, label_runs: bool = True, ax: Axes | None = None
 ) -> Axes:
-    """Predicted P@n of runs whose organizations were held out, beside what was observed; a row per run.
+    """Predicted values of runs whose organizations were held out, beside what was observed; a row per run.
 
     Grey: the interval before anything is learnt. Thin and thick: the interval after learning from other
     organizations, and the half of it that is likeliest. Dot: observed. Runs with nothing hidden are left out.

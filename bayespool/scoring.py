@@ -21,7 +21,7 @@ from bayespool.estimators import (
     parse_estimator,
     refuse_idle_priors,
 )
-from bayespool.measures import Measure, parse_measures
+from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.options import ScoringSettings, describe_estimator, documented, options_of
 from bayespool.pool import describe_pool, take_out
 from bayespool.posterior import PosteriorEstimator
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Scores",
+    "find_targets",
+    "refuse_of_judgments",
     "score",
     "warn_of_unused_relevance",
 ]
@@ -107,10 +109,12 @@ class Scores:
         Returns
         -------
         pandas.DataFrame
-            Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``bound_lower`` (B, as trec_eval
-            gives it), ``bound_upper`` (T), ``residual`` (Δ), one column per method with its value, for each
-            posterior method also ``<method>_lower`` and ``<method>_upper``, the ends of its interval, then
-            ``ci_prob`` and ``note``.
+            Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``as_judged`` (B, as trec_eval
+            gives it), ``bound_lower`` and ``bound_upper`` (what no completion of the judgments goes below or
+            beyond: B and T, but for measures over an ideal ranking), ``residual`` (Δ = T − B, see
+            `bayespool.counts.Bounds`), one column per method with its value, for each posterior method also
+            ``<method>_lower`` and ``<method>_upper``, the ends of its interval, then ``ci_prob`` and
+            ``note``.
         """
         import pandas as pd
 
@@ -118,14 +122,14 @@ class Scores:
         for measure, found in zip(self.measures, self.bounds, strict=True):
             n_topics = len(self.query_ids) if per_topic else 1
             # one division of a total each: a bound and an estimate that reaches it are the same number
-            amounts = (found.low, found.high, found.width)
+            amounts = (found.low, found.least, found.most, found.width)
             bounds_ = [(v.scores() if per_topic else v.means()).ravel() for v in amounts]
             columns: dict[str, Any] = {"run_id": np.repeat(np.array(self.run_ids, dtype=object), n_topics)}
             if per_topic:
                 columns["query_id"] = np.tile(np.array(self.query_ids, dtype=object), len(self.run_ids))
             columns |= {
                 "measure": str(measure),
-                **dict(zip(("bound_lower", "bound_upper", "residual"), bounds_, strict=True)),
+                **dict(zip(("as_judged", "bound_lower", "bound_upper", "residual"), bounds_, strict=True)),
             }
             for e in (e for e in self.estimates if e.measure == measure):
                 columns[e.method] = (e.per_topic if per_topic else e.value).ravel()
@@ -175,6 +179,70 @@ def warn_of_unused_relevance(
                 InputWarning,
                 stacklevel=stacklevel,
             )
+
+
+def refuse_of_judgments(measures: Iterable[Measure]) -> None:
+    """Refuse a measure that is of the judgments as they stand, where values are to be estimated.
+
+    Raises
+    ------
+    InputError
+        There is one.
+    """
+    for measure in measures:
+        if measure.of_judgments:
+            raise InputError(
+                f"{measure} is of the judgments as they stand, and there is nothing to estimate",
+                hint="score shows it; here name measures of the rankings",
+            )
+
+
+def find_targets(
+    collection: Collection,
+    run_ids: str | Iterable[str] | None,
+    *,
+    unpool: str | Iterable[str] | None,
+    unpool_by: Literal["organization", "run"],
+    pool_depth: int | None,
+) -> tuple[Collection, tuple[str, ...], dict[str, str]]:
+    """Which runs are scored, on which pool.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_ids, unpool, unpool_by, pool_depth
+        As in `score`.
+
+    Returns
+    -------
+    Collection
+        Pooled to the depth asked for, without what only the runs taken out had brought.
+    tuple of str
+        The runs to score.
+    dict of str to str
+        Those taken out of the pool, each with what left because of it (`bayespool.pool.take_out`).
+
+    Raises
+    ------
+    InputError
+        Nothing to score; a name to unpool that is neither a run nor an organization, or both; a depth beyond
+        the pool's.
+    """
+    if pool_depth is not None:
+        collection = collection.truncate_pool(pool_depth)
+    unpooled: dict[str, str] = {}
+    if unpool is not None and (new := (unpool,) if isinstance(unpool, str) else tuple(unpool)):
+        collection, unpooled = take_out(collection, new, by=unpool_by)
+    if run_ids is None and unpooled:
+        targets = tuple(unpooled)
+    elif run_ids is None:
+        targets = collection.unpooled_run_ids
+    else:
+        asked = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
+        targets = tuple(dict.fromkeys((*asked, *unpooled)))
+    if not targets:
+        raise InputError("no run to score")
+    return collection, targets, unpooled
 
 
 @documented(ScoringSettings)
@@ -242,20 +310,9 @@ def score(
         ci_prob=ci_prob,
         random_seed=random_seed,
     )
-    if pool_depth is not None:
-        collection = collection.truncate_pool(pool_depth)
-    unpooled: dict[str, str] = {}
-    if unpool is not None and (new := (unpool,) if isinstance(unpool, str) else tuple(unpool)):
-        collection, unpooled = take_out(collection, new, by=unpool_by)
-    if run_ids is None and unpooled:
-        targets = tuple(unpooled)
-    elif run_ids is None:
-        targets = collection.unpooled_run_ids
-    else:
-        asked = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
-        targets = tuple(dict.fromkeys((*asked, *unpooled)))
-    if not targets:
-        raise InputError("no run to score")
+    collection, targets, unpooled = find_targets(
+        collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
+    )
     parsed = parse_measures(measures)
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
     if unknown := set(settings) - known:
@@ -292,6 +349,7 @@ def score(
             "bayespool": __version__,
             "fingerprint": collection.fingerprint,
             "estimand": estimand,
+            "ideals": {str(m): m.ideal for m in parsed if isinstance(m, Normalised)},
             "unpooled": unpooled,
             "estimators": [describe_estimator(e) for e in chosen],
             "weights": {

@@ -9,8 +9,9 @@ import arviz_stats.utils
 import pytest
 
 from bayespool.checking import HiddenDocuments, ModelChecks, check_models
+from bayespool.collection import Collection
 from bayespool.measures import parse_measure
-from bayespool.posterior import MODEL_NAMES, Prepared, Task
+from bayespool.posterior import MODEL_NAMES, Prepared, Task, rungs_of
 from bayespool.simulation import load_example
 
 P10 = parse_measure("P@10")
@@ -37,6 +38,12 @@ def example_hidden() -> HiddenDocuments:
 @cache
 def prepared(model: str) -> Prepared:
     return example_task().prepare(model, {})  # type: ignore[arg-type]
+
+
+def tasks_of(collection: Collection, measure: str) -> list[Task]:
+    """A task for each rung."""
+    parsed = parse_measure(measure)
+    return [Task(collection, (), parsed, "pooled", rung=rung) for rung in rungs_of(collection, parsed)]
 
 
 @cache

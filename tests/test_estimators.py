@@ -101,13 +101,16 @@ def test_names_are_in_the_order_of_tables() -> None:
         "topics-adjustment",
         "anti-precision",
         "condensed-list",
+        "froebe-bootstrap",
+        "lu-moffat-culpepper",
         *(f"posterior-{model}" for model in POSTERIORS),
     ) == ESTIMATOR_NAMES
     assert (
         *(n for n in ESTIMATOR_NAMES[1:8] if n != "topics-adjustment"),
         "posterior-combined",
     ) == DEFAULT_ESTIMATORS
-    assert ("lower-bound", *DEFAULT_ESTIMATORS) == ALL_ESTIMATORS
+    rivals = ("froebe-bootstrap", "lu-moffat-culpepper")
+    assert ("lower-bound", *DEFAULT_ESTIMATORS[:-1], *rivals, DEFAULT_ESTIMATORS[-1]) == ALL_ESTIMATORS
     assert repr(ALL_ESTIMATORS) == repr(tuple(ALL_ESTIMATORS))
     assert list(ALL_ESTIMATORS) != ALL_ESTIMATORS
 
@@ -131,7 +134,7 @@ def test_every_entry_says_what_it_is() -> None:
 
 def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
     half = define_half()
-    assert (ESTIMATOR_NAMES[8], ALL_ESTIMATORS[-2]) == ("half", "half")
+    assert (ESTIMATOR_NAMES[10], ALL_ESTIMATORS[-2]) == ("half", "half")
     assert "half" not in DEFAULT_ESTIMATORS
     collection = load_example()
     scores = score(collection, ["new-a", "new-b"], "P@10", estimators=["half", "lower-bound"])
@@ -217,6 +220,7 @@ def test_an_estimator_is_described_by_what_it_is_compared_by() -> None:
         "chains": 4,
         "target_accept": 0.9,
         "estimand": "complete",
+        "joint": False,
         "random_seed": 1,
     }
     assert json.loads(json.dumps(described)) == described

@@ -36,7 +36,7 @@ def test_points_of_the_figures(result: LeaveOutResult) -> None:
     diagonal, as_it_stands, estimates = axes.lines
     np.testing.assert_array_equal(estimates.get_xdata(), rows["truth"])
     np.testing.assert_array_equal(estimates.get_ydata(), rows["value"])
-    np.testing.assert_array_equal(as_it_stands.get_ydata(), rows["bound_lower"])
+    np.testing.assert_array_equal(as_it_stands.get_ydata(), rows["as_judged"])
     np.testing.assert_array_equal(diagonal.get_xdata(), diagonal.get_ydata())
     segments = np.array(axes.collections[0].get_segments())
     np.testing.assert_array_equal(segments[:, :, 1], rows[["lower", "upper"]])
@@ -49,6 +49,9 @@ def test_points_of_the_figures(result: LeaveOutResult) -> None:
         of_one = summary[summary["estimator"] == line.get_label()]
         np.testing.assert_array_equal(line.get_ydata(), of_one["mae"])
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["P@5", "P@10"]
+    assert plot_mae(result, "P").get_xticklabels()[0].get_text() == "P@5"
+    with pytest.raises(InputError, match="the result has no nDCG; it has P"):
+        plot_mae(result, "nDCG")
     axes = plot_gain({"example": result, "again": result}, "P@10", "background")
     point = axes.lines[1]
     assert point.get_xdata() == [result.reliability("P@10").generalizability]

@@ -85,6 +85,7 @@ def test_frame_has_a_column_per_method_and_an_interval_per_posterior() -> None:
     assert list(frame.columns) == [
         "run_id",
         "measure",
+        "as_judged",
         "bound_lower",
         "bound_upper",
         "residual",

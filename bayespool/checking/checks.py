@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -12,15 +12,33 @@ from bayespool import __version__
 from bayespool.checking.containers import gather_container
 from bayespool.checking.fitting import EngineName, Fitting
 from bayespool.checking.hidden import HiddenDocuments, pool_alone
-from bayespool.checking.predictions import HeldOutPrediction, check_pool, fit_folds, predict_held_out
+from bayespool.checking.predictions import (
+    HeldOutPrediction,
+    check_pool,
+    fit_folds,
+    predict_held_out,
+    predict_mixture,
+)
 from bayespool.checking.tables import CI_PROBS, calibration_frame, elpd_frame, run_frame, stack
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures import Measure, parse_measures
-from bayespool.posterior import COMBINED, MODEL_NAMES, Task, evidence_depth, prior_names
+from bayespool.posterior import (
+    COMBINED,
+    MODEL_NAMES,
+    ModelName,
+    Prepared,
+    Rung,
+    Task,
+    evidence_depth,
+    prior_names,
+    rungs_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayespool.inference import Fit
 
 __all__ = ["ModelChecks", "check_models", "checked_models"]
 
@@ -35,7 +53,9 @@ class ModelChecks:
         Measure by measure, in the order of the models; then, where all of its models were checked, the
         mixture ``combined``.
     containers : mapping of (str, str) to xarray.DataTree
-        By measure and model, for ArviZ; see `gather_container`. Empty if they were not asked for.
+        By measure and model, for ArviZ; see `gather_container`. Empty if they were not asked for. A measure
+        that tells levels of relevance apart has one more for each rung above the first, of the model
+        ``ratio-2-of-1``.
     metadata : mapping
         Version, fingerprint and settings: what a result must be quoted with.
     """
@@ -98,7 +118,9 @@ def check_models(
     """Check models on the pool at hand: hold organizations out, predict their runs, compare.
 
     No judgment but the pool's own takes part. Documents that stay unjudged when all organizations are pooled
-    count as nonrelevant throughout, in the predictions as in what was observed.
+    count as nonrelevant throughout, in the predictions as in what was observed. What is predicted is the
+    value of the measure; a measure that tells levels of relevance apart has its models fitted on each rung of
+    its ladder, and an ideal ranking has the hidden documents of the organization as they are drawn.
 
     Parameters
     ----------
@@ -138,45 +160,49 @@ def check_models(
     >>> checks["ratio", "P@10"].draws.shape
     (200, 21)
     """
-    names = checked_models(models)
+    names: tuple[ModelName, ...] = checked_models(models)  # type: ignore[assignment]
     given = dict(priors or {})
     known = {prior for name in names for prior in prior_names(name)}
     if unknown := [prior for prior in given if prior not in known]:
         raise InputError(f"no prior {unknown[0]!r}", hint=f"these models have {', '.join(sorted(known))}")
     fitting = Fitting(engine=engine, draws=draws, tune=tune, chains=chains)
+    parsed, collection = parse_measures(measures), pool_alone(collection)
+    fits = _Fits(collection, parsed, given, fitting, n_folds, random_seed, report, containers)
     predictions: list[HeldOutPrediction] = []
     gathered = {}
-    parsed, collection = parse_measures(measures), pool_alone(collection)
-    found: dict[tuple[Measure, str], HeldOutPrediction] = {}
-    for name in names:
-        for group in _sharing(name, parsed):
-            task = Task(collection, (), group[0], "pooled")
-            hidden = [HiddenDocuments(task, measure) for measure in group]
-            for one in hidden:
-                check_pool(one, n_folds)
-            prepared = task.prepare(name, given)  # type: ignore[arg-type]
-            fits = fit_folds(
-                prepared, hidden[0], fitting, n_folds=n_folds, random_seed=random_seed, report=report
-            )
-            whole = None
-            if containers:
-                if report is not None:
-                    report(f"{', '.join(map(str, group))}, {name}: the whole pool")
-                whole = fitting.fit(prepared, prepared.evidence, random_seed)
-            for one in hidden:
-                predicted = predict_held_out(
-                    prepared, one, fitting, n_folds=n_folds, random_seed=random_seed, fits=fits
-                )
-                found[one.measure, name] = predicted
-                if whole is not None:
-                    gathered[str(one.measure), name] = gather_container(
-                        prepared, one, fitting, predicted, random_seed=random_seed, fit=whole
-                    )
     for measure in parsed:
-        of_measure = [found[measure, name] for name in names]
+        steps: dict[str, tuple[list[Prepared], list[tuple[Fit, ...]]]] = {}
+        of_measure = []
+        for name in names:
+            of_rungs = [fits.on(name, measure, rung) for rung in rungs_of(collection, measure)]
+            first = of_rungs[0].hidden(measure)
+            steps[name] = [one.prepared for one in of_rungs], [one.fits for one in of_rungs]
+            predicted = predict_held_out(
+                steps[name][0], first, fitting, n_folds=n_folds, random_seed=random_seed, fits=steps[name][1]
+            )
+            of_measure.append(predicted)
+            for one in of_rungs if containers else ():
+                hidden = one.hidden(measure)
+                if not hidden.counts.n_hidden.any():  # nothing has reached the rung below
+                    continue
+                gathered[str(measure), one.name] = gather_container(
+                    one.prepared,
+                    hidden,
+                    fitting,
+                    predicted,
+                    random_seed=random_seed,
+                    fit=one.whole,
+                )
         members = [p for p in of_measure if p.model in COMBINED]
         if len(members) == len(COMBINED):
-            of_measure.append(stack(members, random_seed=random_seed))
+            if len(members[0].densities) == 1:
+                of_measure.append(stack(members, random_seed=random_seed))
+            else:
+                both = {p.model: steps[p.model] for p in members}
+                mixed = predict_mixture(
+                    both, members, first, fitting, n_folds=n_folds, random_seed=random_seed
+                )
+                of_measure.append(mixed)
         predictions += of_measure
     return ModelChecks(
         tuple(predictions),
@@ -199,13 +225,71 @@ def check_models(
     )
 
 
-def _sharing(model: str, measures: Sequence[Measure]) -> list[list[Measure]]:
-    """Measures whose evidence for a model is the same, the deepest first in each group."""
-    groups: dict[tuple[int, int], list[Measure]] = {}
-    for measure in measures:
-        depth = evidence_depth(model, measure.cutoff)  # type: ignore[arg-type]
-        groups.setdefault((measure.rel, depth), []).append(measure)
-    return [sorted(group, key=lambda measure: -measure.cutoff) for group in groups.values()]
+@dataclass(frozen=True, eq=False)
+class _OnRung:
+    """One model on one rung, fitted to what measures of some depth share."""
+
+    task: Task
+    prepared: Prepared
+    fits: tuple[Fit, ...]
+    whole: Fit | None
+
+    @property
+    def name(self) -> str:
+        """The model, and above the first rung the rung."""
+        asked = self.task.asked
+        return f"{self.prepared.model}-{asked.rel}-of-{asked.given}" if asked.given else self.prepared.model
+
+    def hidden(self, measure: Measure) -> HiddenDocuments:
+        """The rung's hidden documents within the cutoff of a measure."""
+        return HiddenDocuments(self.task, measure)
+
+
+@dataclass
+class _Fits:
+    """Fits of models on rungs, each made once for the measures that share it."""
+
+    collection: Collection
+    measures: Sequence[Measure]
+    priors: dict[str, str]
+    fitting: Fitting
+    n_folds: int
+    random_seed: int
+    report: Callable[[str], None] | None
+    containers: bool
+    _made: dict[tuple[str, Rung, int], _OnRung] = field(default_factory=dict)
+
+    def on(self, model: ModelName, measure: Measure, rung: Rung) -> _OnRung:
+        """A model on a rung, with the evidence that a measure asks for."""
+        depth = evidence_depth(model, measure.cutoff)
+        key = model, rung, depth
+        if key not in self._made:
+            sharing = [
+                other
+                for other in self.measures
+                if evidence_depth(model, other.cutoff) == depth and rung in rungs_of(self.collection, other)
+            ]
+            deepest = max(sharing, key=lambda other: other.cutoff)
+            task = Task(self.collection, (), deepest, "pooled", rung=rung)
+            hidden = HiddenDocuments(task)
+            if not rung.given:
+                for other in sharing:
+                    check_pool(HiddenDocuments(task, other), self.n_folds)
+            prepared, whole = task.prepare(model, self.priors), None
+            fits = fit_folds(
+                prepared,
+                hidden,
+                self.fitting,
+                n_folds=self.n_folds,
+                random_seed=self.random_seed,
+                report=self.report,
+            )
+            if self.containers:
+                if self.report is not None:
+                    self.report(f"{', '.join(map(str, sharing))}, {model}: the whole pool")
+                whole = self.fitting.fit(prepared, prepared.evidence, self.random_seed)
+            self._made[key] = _OnRung(task, prepared, fits, whole)
+        return self._made[key]
 
 
 def checked_models(models: str | Iterable[str]) -> tuple[str, ...]:

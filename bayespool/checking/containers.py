@@ -14,6 +14,7 @@ from bayespool.checking.fitting import Fitting
 from bayespool.checking.hidden import HiddenDocuments, Rows, row_log_odds
 from bayespool.checking.predictions import HeldOutPrediction
 from bayespool.checking.priors import draw_priors
+from bayespool.measures import Precision
 from bayespool.posterior import Prepared, new_organization_effect
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def gather_container(
     Parameters
     ----------
     prepared : Prepared
+        On one rung of the measure's ladder.
     hidden : HiddenDocuments
+        On the same rung.
     fitting : Fitting
     prediction : HeldOutPrediction
         Of the same model, measure and fitting.
@@ -55,8 +58,10 @@ def gather_container(
         and ``predictions_constant_data``. A *cell* is a (run, topic) with hidden documents credited to it; in
         ``log_likelihood``, which documents of it are relevant is the observation, for all models alike.
 
-        Variables: ``hidden_relevant`` (cell), the relevant documents among a cell's hidden ones;
-        ``n_hidden_relevant`` (pooled_run), all of a run's; ``precision`` (pooled_run), its P@n.
+        Variables: ``hidden_relevant`` (cell), the documents among a cell's hidden ones that reach the rung;
+        ``n_hidden_relevant`` (pooled_run), all of a run's. Under P@n with one rung also ``precision``
+        (pooled_run), its P@n; under other measures ``value`` (pooled_run), in ``predictions`` and
+        ``observed_data`` of the first rung.
     """
     from bayespool.inference.container import build_container
 
@@ -72,10 +77,27 @@ def gather_container(
     replicate = _Replication(prepared, hidden, rows, cell_of_document.reshape(-1), rng)
     before, after = replicate(prior, known=False), replicate(fit.draws(), known=True)
 
+    counts_alone = not _is_counted(prediction)
+    n_observed = hidden.counts.n_hidden_relevant.sum(axis=1, dtype=np.int32)[:, 0]
+
+    def of_runs(n_relevant: npt.NDArray[np.int32]) -> dict[str, npt.NDArray[Any]]:
+        if counts_alone:
+            return {"n_hidden_relevant": n_relevant}
+        return {
+            "n_hidden_relevant": n_relevant,
+            "precision": (prediction.known + n_relevant) / prediction.per_mean,
+        }
+
+    def values(amount: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        if not counts_alone:
+            return of_runs(amount)
+        first = not hidden.task.asked.given
+        return {"value": (prediction.known + amount) / prediction.per_mean} if first else {}
+
     def predictive(replicated: _Replicated) -> dict[str, npt.NDArray[Any]]:
         return {
             "hidden_relevant": replicated.of_cells.reshape(*shape, -1),
-            **_of_runs(replicated.of_runs.reshape(*shape, -1), prediction),
+            **of_runs(replicated.of_runs.reshape(*shape, -1)),
         }
 
     groups: dict[str, dict[str, npt.NDArray[Any]]] = {
@@ -84,11 +106,12 @@ def gather_container(
         "prior": {name: prior[name].reshape(*shape, *prior[name].shape[1:]) for name in fit.variables},
         "prior_predictive": predictive(before),
         "posterior_predictive": predictive(after),
-        "predictions": _of_runs(prediction.draws.reshape(*shape, -1), prediction),
+        "predictions": values(prediction.draws.reshape(*shape, -1)),
         "log_likelihood": {"hidden_relevant": after.log_likelihood.reshape(*shape, -1)},
         "observed_data": {
             "hidden_relevant": replicate.n_relevant.astype(np.int16),
-            **_of_runs(prediction.n_hidden_relevant, prediction),
+            **of_runs(n_observed),
+            **values(prediction.observed),
         },
         "constant_data": {
             "cell_n_hidden": replicate.n_hidden.astype(np.int16),
@@ -96,17 +119,17 @@ def gather_container(
             "cell_topic": np.array([hidden.counts.query_ids[t] for t in cells[:, 1]]),
         },
         "predictions_constant_data": {
-            "n_hidden": prediction.n_hidden,
-            "n_judged_relevant": prediction.n_judged_relevant,
+            "n_hidden": hidden.counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0],
+            "n_judged_relevant": hidden.counts.n_relevant.sum(axis=1, dtype=np.int32)[:, 0],
             "fold": prediction.fold,
             "organization_of_run": np.array(prediction.organizations),
         },
     }
     of_cells = ("hidden_relevant", "cell_n_hidden", "cell_run", "cell_topic")
-    of_runs = ("n_hidden_relevant", "precision", "n_hidden", "n_judged_relevant", "fold")
+    of_run = ("n_hidden_relevant", "precision", "value", "n_hidden", "n_judged_relevant", "fold")
     dims = {name: dims for name, dims in fit.dims.items() if dims}
     dims |= {name: ("cell",) for name in of_cells}
-    dims |= {name: ("pooled_run",) for name in (*of_runs, "organization_of_run")}
+    dims |= {name: ("pooled_run",) for name in (*of_run, "organization_of_run")}
     return build_container(
         {name: variables for name, variables in groups.items() if variables},
         dims=dims,
@@ -123,8 +146,9 @@ def gather_container(
     )
 
 
-def _of_runs(n_relevant: npt.NDArray[np.int32], p: HeldOutPrediction) -> dict[str, npt.NDArray[Any]]:
-    return {"n_hidden_relevant": n_relevant, "precision": (p.n_judged_relevant + n_relevant) / p.n_ranks}
+def _is_counted(p: HeldOutPrediction) -> bool:
+    """Whether the values are numbers of relevant documents, so that a model of one rung replicates them."""
+    return isinstance(p.measure, Precision) and len(p.densities) == 1
 
 
 @dataclass(frozen=True, eq=False)

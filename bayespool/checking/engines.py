@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +10,12 @@ import numpy.typing as npt
 
 from bayespool.checking.fitting import EngineName, Fitting
 from bayespool.checking.hidden import HiddenDocuments, pool_alone, row_log_odds, without_organizations
-from bayespool.checking.predictions import check_pool, count_relevant, deal_folds
+from bayespool.checking.predictions import beyond, check_pool, deal_folds
+from bayespool.checking.questions import Question, draw_levels, questions_of
+from bayespool.checking.rankings import HeldOutRankings
 from bayespool.collection import Collection
 from bayespool.measures import parse_measures
-from bayespool.posterior import MODEL_NAMES, Prepared, Task, new_organization_effect
+from bayespool.posterior import MODEL_NAMES, Task, new_organization_effect, rungs_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,11 +68,11 @@ def compare_engines(
     -------
     pandas.DataFrame
         One row per measure, model and held-out run with something hidden: ``measure``, ``model``, ``run_id``,
-        ``mean_laplace``, ``mean_nuts`` and the ends ``lower_…`` and ``upper_…`` of the intervals, all of P@n;
+        ``mean_laplace``, ``mean_nuts`` and the ends ``lower_…`` and ``upper_…`` of intervals of the value;
         ``width`` of NUTS' interval; ``mean_off``, ``lower_off`` and ``upper_off``, the differences Laplace −
         NUTS as shares of that width, and their Monte-Carlo errors ``…_off_se``; ``problems`` of the two fits.
-        For the ends, a uniform number in ±½ is added to the whole documents of a draw, so that rounding
-        neither hides a difference nor makes one.
+        For the ends, where amounts are whole numbers, a uniform one in ±½ is added to those of a draw, so
+        that rounding neither hides a difference nor makes one.
     """
     import pandas as pd
 
@@ -81,23 +83,25 @@ def compare_engines(
     }
     frames, collection = [], pool_alone(collection)
     for measure in parse_measures(measures):
-        task = Task(collection, (), measure, "pooled")
-        hidden = HiddenDocuments(task)
+        tasks = [Task(collection, (), measure, "pooled", rung=rung) for rung in rungs_of(collection, measure)]
+        hidden = HiddenDocuments(tasks[0])
         check_pool(hidden, n_folds)
+        rankings = HeldOutRankings(hidden)
         for name in names:
-            prepared = task.prepare(name, dict(priors or {}))  # type: ignore[arg-type]
+            prepared = [task.prepare(name, dict(priors or {})) for task in tasks]  # type: ignore[arg-type]
+            asked = questions_of(prepared, rankings)
             columns: dict[str, Any] = {"measure": str(measure), "model": name}
             problems: list[str] = []
             found = {}
             for engine, fitting in fittings.items():
                 if report is not None:
                     report(f"{measure}, {name}: {engine}")
-                runs, found[engine], problem = _predict(prepared, hidden, fitting, n_folds, random_seed)
+                runs, found[engine], problem = _predict(asked, rankings, fitting, n_folds, random_seed)
                 problems += [f"{engine}: {text}" for text in problem]
             columns["run_id"] = [hidden.counts.run_ids[r] for r in runs]
-            n_ranks = measure.unit * len(collection.query_ids)
-            known = hidden.counts.n_relevant.sum(axis=1)[runs, 0]
-            columns |= _compare(found["laplace"], found["nuts"], known, n_ranks, ci_prob)
+            per_mean = measure.unit * len(collection.query_ids)
+            known = rankings.known(runs).totals()
+            columns |= _compare(found["laplace"], found["nuts"], known, per_mean, ci_prob)
             frames.append(pd.DataFrame(columns | {"problems": "; ".join(problems)}))
     return pd.concat(frames, ignore_index=True)
 
@@ -147,51 +151,60 @@ def engine_summary(
 
 
 def _predict(
-    prepared: Prepared, hidden: HiddenDocuments, fitting: Fitting, n_folds: int, random_seed: int
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32], tuple[str, ...]]:
-    """Runs of the first fold with something hidden, draws of their relevant hidden documents, problems."""
-    rows = hidden.rows(prepared.evidence)
+    asked: Sequence[Question], rankings: HeldOutRankings, fitting: Fitting, n_folds: int, random_seed: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[Any], list[str]]:
+    """Runs of the first fold with something hidden, draws of what their hidden documents add, problems."""
+    hidden = rankings.hidden
     held_out = deal_folds(len(hidden.organizations), n_folds) == 0
-    seen = without_organizations(prepared.evidence, ~held_out)
-    fit = fitting.fit(prepared, seen, random_seed)
-    draws, rng = fit.draws(), np.random.default_rng([random_seed, 1])
-    row = np.flatnonzero(held_out[rows.organization])
-    effect = new_organization_effect(
-        draws["sigma_organization"], int((~held_out).sum()), rows.organization[row], rng
-    )
-    log_odds = row_log_odds(prepared.model, prepared.evidence, draws, row) + effect
     some_hidden = hidden.counts.n_hidden.sum(axis=(1, 2)) > 0
     runs = np.flatnonzero(held_out[hidden.organization] & some_hidden)
-    counted = count_relevant(hidden, rows, runs, row, log_odds, rng)
-    return runs, counted, fit.diagnostics.problems
+    of_runs = np.isin(rankings.organization, hidden.organization[runs])
+    rng = np.random.default_rng([random_seed, 1])
+    log_odds, problems = [], list[str]()
+    for question in asked:
+        seen = without_organizations(question.prepared.evidence, ~held_out)
+        fit = fitting.fit(question.prepared, seen, random_seed)
+        problems += fit.diagnostics.problems
+        draws, row = fit.draws(), np.flatnonzero(held_out[question.rows.organization])
+        organization = question.rows.organization[row]
+        effect = new_organization_effect(
+            draws["sigma_organization"], int((~held_out).sum()), organization, rng
+        )
+        odds = row_log_odds(question.prepared.model, question.evidence, draws, row) + effect
+        log_odds.append(odds[:, np.searchsorted(row, question.rows.of_document[of_runs])])
+    drawn = rankings.values(runs, np.flatnonzero(of_runs), draw_levels(log_odds, rng))
+    return runs, beyond(drawn, rankings.known(runs).totals()), problems
 
 
 def _compare(
-    laplace: npt.NDArray[np.int32],
-    nuts: npt.NDArray[np.int32],
+    laplace: npt.NDArray[Any],
+    nuts: npt.NDArray[Any],
     known: npt.NDArray[Any],
-    n_ranks: int,
+    per_mean: int,
     ci_prob: float,
 ) -> dict[str, Any]:
     both = {"laplace": laplace, "nuts": nuts}
     tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
     found, error = {}, {}
     for engine, draws in both.items():
-        smooth = draws + np.random.default_rng(1).uniform(-0.5, 0.5, draws.shape)
+        smooth = draws
+        if draws.dtype.kind in "iu":
+            smooth = draws + np.random.default_rng(1).uniform(-0.5, 0.5, draws.shape)
         found[engine] = _statistics(smooth, tails)
         found[engine][0] = draws.mean(axis=0)
         size = max(1, len(draws) // _N_BATCHES)
         batches = [_statistics(smooth[i : i + size], tails) for i in range(0, size * _N_BATCHES, size)]
         error[engine] = np.std(batches, axis=0, ddof=1) / np.sqrt(len(batches))
     width = found["nuts"][2] - found["nuts"][1]
-    off = (found["laplace"] - found["nuts"]) / width
-    off_se = np.sqrt(error["laplace"] ** 2 + error["nuts"] ** 2) / width
+    with np.errstate(invalid="ignore", divide="ignore"):  # an interval of one value has no width
+        off = (found["laplace"] - found["nuts"]) / width
+        off_se = np.sqrt(error["laplace"] ** 2 + error["nuts"] ** 2) / width
     columns: dict[str, Any] = {}
     for engine in both:
         columns |= {
-            f"{n}_{engine}": (known + v) / n_ranks for n, v in zip(_NAMES, found[engine], strict=True)
+            f"{n}_{engine}": (known + v) / per_mean for n, v in zip(_NAMES, found[engine], strict=True)
         }
-    columns["width"] = width / n_ranks
+    columns["width"] = width / per_mean
     for name, value, se in zip(_NAMES, off, off_se, strict=True):
         columns |= {f"{name}_off": value, f"{name}_off_se": se}
     return columns

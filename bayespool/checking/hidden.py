@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.counts import HeldOutCounts, held_out_counts, held_out_documents
-from bayespool.errors import InputError
-from bayespool.measures import Measure, Precision
-from bayespool.posterior import Task
+from bayespool.measures import Measure
+from bayespool.posterior import Rung, Task, rungs_of
+from bayespool.scoring import refuse_of_judgments
 
 if TYPE_CHECKING:
     from bayespool.models import LinearEvidence, ModelEvidence
@@ -59,22 +59,27 @@ class HiddenDocuments:
     Attributes
     ----------
     task : Task
-        Of a collection and a measure, without runs to score.
+        Of a collection, a measure and a rung of its ladder, without runs to score. Above the first rung
+        documents that did not reach the rung below are not among the hidden ones.
     of : Measure or None
         A measure that shares the task's evidence and looks no deeper; None for the task's own.
 
     Raises
     ------
     InputError
-        The measure is not P@n: what is predicted are numbers of relevant documents.
+        The measure is of the judgments themselves: no model says anything of it.
     """
 
     task: Task
     of: Measure | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.measure, Precision):
-            raise InputError(f"models are checked under P@n, not under {self.measure}")
+        refuse_of_judgments([self.measure])
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """The ladder of the measure."""
+        return rungs_of(self.collection, self.measure)
 
     @property
     def collection(self) -> Collection:
@@ -106,21 +111,23 @@ class HiddenDocuments:
     @cached_property
     def counts(self) -> HeldOutCounts:
         """Counts of the pooled runs with their organizations held out."""
-        return held_out_counts(self.collection, cutoffs=self.measure.cutoff, rel=self.measure.rel)
+        asked = self.task.asked
+        return held_out_counts(self.collection, cutoffs=self.measure.cutoff, rel=asked.rel, given=asked.given)
 
     @cached_property
     def _documents(self) -> _Documents:
         """The distinct hidden documents within the cutoff."""
-        run, topic, _, pair, relevant = held_out_documents(
-            self.collection, cutoff=self.measure.cutoff, rel=self.measure.rel
-        )
-        return _Documents(run, topic, pair, relevant.astype(np.int64))
+        return self._down_to(self.measure.cutoff)
 
     @cached_property
     def _counted(self) -> _Documents:
         """The distinct hidden documents that models of counts learn from."""
+        return self._down_to(self.task.count_depth)
+
+    def _down_to(self, depth: int) -> _Documents:
+        asked = self.task.asked
         run, topic, _, pair, relevant = held_out_documents(
-            self.collection, cutoff=self.task.count_depth, rel=self.measure.rel
+            self.collection, cutoff=depth, rel=asked.rel, given=asked.given
         )
         return _Documents(run, topic, pair, relevant.astype(np.int64))
 

@@ -35,7 +35,7 @@ from bayespool.checking.uniformity import ecdf_band, holm, randomised_rank, unif
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures import Measure, parse_measure
-from bayespool.posterior import MODEL_NAMES, Prepared, Task, new_organization_effect
+from bayespool.posterior import MODEL_NAMES, Prepared, Task, new_organization_effect, rungs_of
 from bayespool.simulation import SimulationSettings, simulate
 
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ def self_calibrate(
     priors: Mapping[str, str] | None = None,
     collection: Collection | None = None,
     measure: object = "P@10",
+    rung: int = 0,
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> tuple[SelfCalibration, ...]:
@@ -161,6 +162,10 @@ def self_calibrate(
         Whose pool gives the design: how many documents are hidden where, and their predictors; none of its
         relevances. Default: a small simulated pool, see `DESIGN`.
     measure : measure
+        Its cutoff and a rung of its ladder make the design.
+    rung : int, default 0
+        Which rung: 0 for the first, whether documents are relevant at all. The others need a collection whose
+        judgments have levels.
     random_seed : int
     report : callable, optional
         Called with what is being done.
@@ -177,7 +182,10 @@ def self_calibrate(
     if collection is None:
         collection = simulate(DESIGN, random_seed=_DESIGN_SEED).collection
     collection = pool_alone(collection)
-    task = Task(collection, (), parsed, "pooled")
+    asked = rungs_of(collection, parsed)
+    if not 0 <= rung < len(asked):
+        raise InputError(f"{parsed} asks {len(asked)} questions of a document here, and there is no {rung}")
+    task = Task(collection, (), parsed, "pooled", rung=asked[rung])
     hidden = HiddenDocuments(task)
     kept = n_draws if engine == "laplace" else n_draws * _DRAWS_PER_RANK
     fitting = Fitting(engine=engine, draws=kept, tune=500, chains=1, target_accept=0.95)

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 
 from bayespool.checking.predictions import HeldOutPrediction
 from bayespool.checking.uniformity import randomised_pit
+from bayespool.measures import Precision
 from bayespool.posterior import mix, stacking_weights
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
     Parameters
     ----------
     predictions : sequence of HeldOutPrediction
-        Of several models under one measure, with the same folds.
+        Of several models under one measure whose ladder has one rung, with the same folds; above it
+        `bayespool.checking.predictions.predict_mixture` mixes rung by rung.
     random_seed : int
 
     Returns
@@ -41,7 +43,8 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
     """
     first = predictions[0]
     densities, weight, scored = _densities(predictions)
-    draws, log_density = np.zeros_like(first.draws), np.full(len(first.run_ids), np.nan)
+    draws, log_density = np.zeros_like(first.draws), np.full((1, len(first.run_ids)), np.nan)
+    n_predicted = np.zeros(len(first.run_ids))
     prior_draws = np.zeros_like(first.prior_draws)
     for fold in np.unique(first.fold):
         runs = np.flatnonzero(first.fold == fold)
@@ -51,15 +54,19 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
         draws[:, runs] = mix([p.draws[:, runs] for p in predictions], weights, rng)
         prior_draws[:, runs] = mix([p.prior_draws[:, runs] for p in predictions], weights, rng)
         mixture = logsumexp(np.log(weights) + densities[~others], axis=1)
-        log_density[scored[~others]] = mixture
-    pit = randomised_pit(draws, first.n_hidden_relevant, np.random.default_rng([random_seed, 2**20]))
+        log_density[0, scored[~others]] = mixture
+        n_predicted[runs] = weights @ np.array([p.n_predicted[runs] for p in predictions])
+    if isinstance(first.measure, Precision):
+        n_predicted = draws.mean(axis=0)
+    pit = randomised_pit(draws, first.observed, np.random.default_rng([random_seed, 2**20]))
     return dataclasses.replace(
         first,
         model="combined",
         draws=draws,
         prior_draws=prior_draws,
         pit=np.where(first.has_hidden, pit, np.nan),
-        log_density=log_density,
+        n_predicted=n_predicted,
+        densities=log_density,
         problems=tuple(f"{p.model}: {problem}" for p in predictions for problem in p.problems),
     )
 
@@ -81,8 +88,8 @@ def calibration_frame(
         share of runs whose randomised PIT lies in the central part, which should be ``ci_prob``, and ``se``,
         its standard error with runs of an organization taken together; ``covered``, the share of runs whose
         interval contains the truth, ends included, which for whole documents is somewhat more; ``width``, the
-        mean width of the intervals of P@n; ``pit_mean``; ``mae``, the mean absolute error of the predicted
-        mean of P@n; ``n_runs`` with something hidden and ``n_organizations`` that they come from.
+        mean width of the intervals of the measure; ``pit_mean``; ``mae``, the mean absolute error of its
+        predicted mean; ``n_runs`` with something hidden and ``n_organizations`` that they come from.
     """
     import pandas as pd
 
@@ -90,11 +97,11 @@ def calibration_frame(
     for p in predictions:
         has = p.has_hidden
         pit, organization = p.pit[has], p.organization[has]
-        error = np.abs(p.draws.mean(axis=0) - p.n_hidden_relevant)[has].mean() / p.n_ranks
+        error = np.abs(p.draws.mean(axis=0) - p.observed)[has].mean() / p.per_mean
         for prob in ci_probs:
             inside = np.abs(pit - 0.5) < prob / 2
             low, high = p.interval(prob)
-            covered = (low <= p.n_hidden_relevant) & (p.n_hidden_relevant <= high)
+            covered = (low <= p.observed) & (p.observed <= high)
             rows.append(
                 {
                     "measure": str(p.measure),
@@ -103,7 +110,7 @@ def calibration_frame(
                     "pit_inside": inside.mean(),
                     "se": _clustered_error(inside, organization),
                     "covered": covered[has].mean(),
-                    "width": (high - low)[has].mean() / p.n_ranks,
+                    "width": (high - low)[has].mean() / p.per_mean,
                     "pit_mean": pit.mean(),
                     "mae": error,
                     "n_runs": int(has.sum()),
@@ -117,8 +124,10 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
     """Models by their expected log predictive density on held-out organizations.
 
     The unit is the organization: the mean over its runs of the log predictive density of the number of
-    relevant hidden documents that are credited to the run. A difference of a few units with a standard error
-    as large says nothing; ``dse`` is of the differences organization by organization.
+    relevant hidden documents that are credited to the run; where a measure tells levels apart, of the numbers
+    that reach each rung of its ladder, of those that reached the one below. Weights and gains of a measure
+    play no part: P@10 and RR@10 have the same. A difference of a few units with a standard error as large
+    says nothing; ``dse`` is of the differences organization by organization.
 
     Parameters
     ----------
@@ -132,8 +141,8 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
     pandas.DataFrame
         Best first within a measure, with ArviZ's columns: ``measure``, ``model``, ``rank``, ``elpd``,
         ``elpd_diff`` (to the best), ``weight`` (stacking over all models but ``combined``), ``se``, ``dse``;
-        then ``weight_combined``, the weights of the combined estimator, and ``n_organizations``. A weight is
-        NaN where the model takes no part.
+        then ``weight_combined``, the weights of the combined estimator (on the first rung), and
+        ``n_organizations``. A weight is NaN where the model takes no part.
     """
     import pandas as pd
 
@@ -141,6 +150,7 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
     for measure in dict.fromkeys(p.measure for p in predictions):
         mine = [p for p in predictions if p.measure == measure]
         densities, weight, scored = _densities(mine)
+        first_rung = np.column_stack([p.densities[0, scored] for p in mine])
         organization = mine[0].organization[scored]
         of_organizations = np.column_stack([np.bincount(organization, weight * d) for d in densities.T])
         of_organizations = of_organizations[np.bincount(organization) > 0]
@@ -160,7 +170,7 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
                     "weight": _weight(densities, weight, single, i),
                     "se": np.sqrt(n * of_organizations[:, i].var()),
                     "dse": np.sqrt(n * (of_organizations[:, best] - of_organizations[:, i]).var()),
-                    "weight_combined": _weight(densities, weight, members, i),
+                    "weight_combined": _weight(first_rung, weight, members, i),
                     "n_organizations": n,
                 }
             )
@@ -180,8 +190,8 @@ def run_frame(predictions: Sequence[HeldOutPrediction], ci_prob: float = 0.95) -
     pandas.DataFrame
         One row per measure, model and run with something hidden: ``measure``, ``model``, ``run_id``,
         ``organization``, ``n_hidden``, ``n_hidden_relevant`` (observed), ``predicted`` (its predicted mean),
-        ``value`` (observed P@n with the hidden documents judged), ``value_predicted``, ``lower`` and
-        ``upper`` (the interval of P@n), ``ci_prob``, ``prior_lower`` and ``prior_upper`` (the same before
+        ``value`` (observed, with the hidden documents judged), ``value_predicted``, ``lower`` and ``upper``
+        (the interval of the value), ``ci_prob``, ``prior_lower`` and ``prior_upper`` (the same before
         anything is learnt), ``pit`` and ``log_density``.
     """
     import pandas as pd
@@ -190,7 +200,7 @@ def run_frame(predictions: Sequence[HeldOutPrediction], ci_prob: float = 0.95) -
 
     frames = []
     for p in predictions:
-        known, mean = p.n_judged_relevant, p.draws.mean(axis=0)
+        known, mean = p.known, p.draws.mean(axis=0)
         ends, prior = p.interval(ci_prob), equal_tailed_interval(p.prior_draws, ci_prob)
         frame = pd.DataFrame(
             {
@@ -200,14 +210,14 @@ def run_frame(predictions: Sequence[HeldOutPrediction], ci_prob: float = 0.95) -
                 "organization": p.organizations,
                 "n_hidden": p.n_hidden,
                 "n_hidden_relevant": p.n_hidden_relevant,
-                "predicted": mean,
-                "value": (known + p.n_hidden_relevant) / p.n_ranks,
-                "value_predicted": (known + mean) / p.n_ranks,
-                "lower": (known + ends[0]) / p.n_ranks,
-                "upper": (known + ends[1]) / p.n_ranks,
+                "predicted": p.n_predicted,
+                "value": (known + p.observed) / p.per_mean,
+                "value_predicted": (known + mean) / p.per_mean,
+                "lower": (known + ends[0]) / p.per_mean,
+                "upper": (known + ends[1]) / p.per_mean,
                 "ci_prob": ci_prob,
-                "prior_lower": (known + prior[0]) / p.n_ranks,
-                "prior_upper": (known + prior[1]) / p.n_ranks,
+                "prior_lower": (known + prior[0]) / p.per_mean,
+                "prior_upper": (known + prior[1]) / p.per_mean,
                 "pit": p.pit,
                 "log_density": p.log_density,
             }

@@ -12,6 +12,7 @@ from bayespool import __version__
 from bayespool.cli.check import check
 from bayespool.cli.compare import compare, reversals
 from bayespool.cli.estimator_help import CommandWithEstimators
+from bayespool.cli.impute import impute
 from bayespool.cli.leave_out import leave_out
 from bayespool.cli.options import is_interruption
 from bayespool.cli.random_pools import common_topics, pool_width, run_types
@@ -21,7 +22,7 @@ from bayespool.errors import BayespoolError, BayespoolWarning
 __all__ = ["app", "main"]
 
 app = typer.Typer(
-    help="Posterior intervals for the corrected P@n of runs on incompletely judged test collections.",
+    help="Posterior intervals for the corrected scores of runs on incompletely judged test collections.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 for command in (
     score,
+    impute,
     compare,
     reversals,
     leave_out,

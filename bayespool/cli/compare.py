@@ -39,7 +39,7 @@ def compare(
         ),
     ] = None,
     table: Annotated[
-        Literal["differences", "ranks", "significance", "overview", "reliability"],
+        Literal["differences", "across_measures", "ranks", "significance", "overview", "reliability"],
         typer.Option(help="Table for a .csv or .parquet file; .json has all of them."),
     ] = "differences",
     output: Output = None,

@@ -10,7 +10,8 @@ __all__ = ["CommandWithEstimators"]
 
 
 class CommandWithEstimators(TyperCommand):
-    """A command whose help lists the registered estimators, if it has the option ``--estimators``.
+    """A command whose help lists the registered estimators, if it has the option ``--estimators``, or the
+    posteriors among them, if it has ``--estimator``.
 
     They are looked up when the help is printed, so that other commands and other help need not load them.
     """
@@ -18,8 +19,11 @@ class CommandWithEstimators(TyperCommand):
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the names below the options."""
         super().format_epilog(ctx, formatter)
-        if any(parameter.name == "estimators" for parameter in self.params):
+        asked = {parameter.name for parameter in self.params} & {"estimators", "estimator"}
+        if asked:
             from bayespool.estimators import ESTIMATOR_NAMES, ESTIMATORS
 
+            kinds = ("point", "posterior") if "estimators" in asked else ("posterior",)
+            entries = [ESTIMATORS[name] for name in ESTIMATOR_NAMES]
             with formatter.section("Estimators"):
-                formatter.write_dl([(name, ESTIMATORS[name].description) for name in ESTIMATOR_NAMES])
+                formatter.write_dl([(one.name, one.description) for one in entries if one.kind in kinds])

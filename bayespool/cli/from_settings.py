@@ -27,7 +27,9 @@ Threshold = Annotated[
 
 
 def from_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options of the settings classes among its parameters' types in their places."""
+    """The command with the options of the settings classes among its parameters' types in their places. An
+    option that an earlier class has, too, is the earlier one's.
+    """
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, dict[str, Option]] = {}
@@ -39,7 +41,10 @@ def from_settings(command: Callable[..., None]) -> Callable[..., None]:
         _, cls, *others = get_args(hint)
         defaults = others[0] if others else {}
         groups[name] = {}
+        taken = {key for options in groups.values() for key in options}
         for key, (what, default) in options_of(cls).items():
+            if key in taken:
+                continue
             groups[name][key] = what
             parameters.append(_parameter(key, what, defaults.get(key, default)))
             if key == "measures":

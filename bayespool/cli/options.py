@@ -21,9 +21,11 @@ __all__ = [
     "Folder",
     "Jobs",
     "Output",
+    "OwnJudgments",
     "PerTopic",
     "Pool",
     "QrelsFile",
+    "RunFiles",
     "check_experiment",
     "count_progress",
     "is_interruption",
@@ -41,6 +43,17 @@ Pool = Annotated[
 ]
 CampaignRuns = Annotated[
     list[Path], typer.Option(help="Runs of the campaign: folder, glob or file; may be repeated.")
+]
+RunFiles = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        help="Run files to score, in TREC format (also .gz, .xz, .zst); folders and globs too. With --unpool "
+        "there need be none."
+    ),
+]
+OwnJudgments = Annotated[
+    Path | None,
+    typer.Option(help="Judgments of your own, as qrels, on documents of the runs that nobody had judged."),
 ]
 PerTopic = Annotated[bool, typer.Option("--per-topic", help="One row per run and topic.")]
 Output = Annotated[

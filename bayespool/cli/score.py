@@ -11,9 +11,11 @@ import typer
 from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.options import (
     Output,
+    OwnJudgments,
     PerTopic,
     Pool,
     QrelsFile,
+    RunFiles,
     read_files,
     say_unpooled,
     stage_progress,
@@ -35,20 +37,9 @@ def score(
     asked: Annotated[Asked, ScoreSettings],
     sampling: Annotated[Asked, SamplingSettings],
     reading: Annotated[Asked, ReadingRunsSettings],
-    runs: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Run files to score, in TREC format (also .gz, .xz, .zst); folders and globs too. With "
-            "--unpool there need be none."
-        ),
-    ] = None,
+    runs: RunFiles = None,
     pool: Pool = None,
-    own_judgments: Annotated[
-        Path | None,
-        typer.Option(
-            help="Judgments of your own, as qrels, on documents of the runs that nobody had judged."
-        ),
-    ] = None,
+    own_judgments: OwnJudgments = None,
     common_topics: Annotated[
         str | None,
         typer.Option(
@@ -58,8 +49,8 @@ def score(
     per_topic: PerTopic = False,
     output: Output = None,
 ) -> None:
-    """Score runs: P@n as trec_eval gives it, its bounds, the papers' corrections, and the posterior with its
-    interval.
+    """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
+    with its interval.
 
     Without --pool the posterior rests on informative priors alone, and the notes say so.
     """

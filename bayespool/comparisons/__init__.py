@@ -2,6 +2,13 @@
 judgments; significance tests, separability, reversals; reliability of the whole comparison.
 """
 
+from bayespool.comparisons.agreement import (
+    Agreement,
+    agree_on_draws,
+    compare_across,
+    is_compared_across,
+    with_shared_draws,
+)
 from bayespool.comparisons.comparing import DEFAULT_COMPARED, compare, compare_scores
 from bayespool.comparisons.comparison import AS_THEY_STAND, Comparison
 from bayespool.comparisons.draws import (
@@ -40,6 +47,7 @@ __all__ = [
     "DEFAULT_COMPARED",
     "DRAW_TESTS",
     "FIT_JUDGMENTS",
+    "Agreement",
     "Comparison",
     "Control",
     "DrawComparison",
@@ -50,13 +58,16 @@ __all__ = [
     "SignificantDraws",
     "VarianceComponents",
     "adjust_p_values",
+    "agree_on_draws",
     "brier_score",
     "calibration_table",
     "compare",
+    "compare_across",
     "compare_draws",
     "compare_scores",
     "dependability",
     "generalizability",
+    "is_compared_across",
     "judgment_ranks",
     "judgment_subset",
     "p_values",
@@ -71,4 +82,5 @@ __all__ = [
     "tukey_significant",
     "variance_components",
     "wilcoxon",
+    "with_shared_draws",
 ]

@@ -53,6 +53,7 @@ def compare(
     level: float = 0.05,
     control: Control = "holm",
     rope: float = 0.01,
+    joint: bool = True,
     unpool: str | Iterable[str] | None = None,
     unpool_by: Literal["organization", "run"] = "organization",
     pool_depth: int | None = None,
@@ -89,7 +90,8 @@ def compare(
     Notes
     -----
     All runs are scored together: a document that several of them retrieve has one relevance per draw, so that
-    it cancels in their difference.
+    it cancels in their difference. Measures are so, too (``joint``), so that `Comparison.across_measures` can
+    say how likely one run is better on all of them.
 
     Examples
     --------
@@ -120,7 +122,7 @@ def compare(
         ci_prob=ci_prob,
         random_seed=random_seed,
         report=report,
-        **settings,
+        **{"joint": joint, **settings},
     )
     return compare_scores(
         scores,
@@ -171,7 +173,7 @@ def compare_scores(
             key, within = (e.measure, e.method, test), _control_of(test, control)
             p[key] = p_values(e.per_topic, test, random_seed=random_seed)
             adjusted[key] = adjust_p_values(p[key], within)
-            if e.draws is not None and test in DRAW_TESTS:
+            if e.draws is not None and test in DRAW_TESTS and not e.measure.of_judgments:
                 significant[key] = significant_draws(
                     e.draws.on_grid(), test=test, level=level, control=within
                 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.comparisons.agreement import compare_across, with_shared_draws
 from bayespool.comparisons.draws import DrawComparison, Scope
 from bayespool.comparisons.reliability import dependability, generalizability
 from bayespool.comparisons.repeated_tests import SignificantDraws
@@ -29,6 +30,8 @@ AS_THEY_STAND = "lower-bound"
 
 FloatArray = npt.NDArray[np.float64]
 TestKey = tuple[Measure, str, SignificanceTest]
+
+_SURE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +120,65 @@ class Comparison:
         columns = ["measure", "method", "scope", "run_a", "run_b", "difference", "lower", "upper", "ci_prob"]
         columns += ["prob_greater", "prob_equal", "prob_less", "rope", "prob_equivalent"]
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
+
+    def across_measures(self) -> pd.DataFrame:
+        """The chance that a run is better than another on several measures at once.
+
+        It is said of measures whose draws are of the same completed judgments: those that `compare` completed
+        together (``joint``), or that would share a completion anyway, such as P@5 and P@10. AntiP, which is
+        the higher the worse a run is, and Judged take no part.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per method, group of measures that share their draws, scope and pair: ``measures`` (with
+            ``", "`` between), ``n_measures``, ``method``, ``scope``, ``run_a``, ``run_b``,
+            ``prob_all_greater`` and ``prob_all_less`` (a greater than b on every one of them, less on every
+            one), ``prob_disagree`` (greater on one of them and less on another), and ``prob_tied`` (all other
+            draws: equal on one of them at least). No row where no two measures share their draws.
+        """
+        return self._across.copy()
+
+    @cached_property
+    def _across(self) -> pd.DataFrame:
+        import pandas as pd
+
+        first, second = np.triu_indices(len(self.run_ids), 1)
+        ids, frames = np.array(self.run_ids, dtype=object), []
+        for method in dict.fromkeys(e.method for e in self.scores.estimates):
+            of_method = [e for e in self.scores.estimates if e.method == method]
+            for group in with_shared_draws(of_method):
+                for scope in self.metadata["scopes"]:
+                    found = compare_across(group, scope, random_seed=self.metadata["random_seed"])
+                    columns: dict[str, Any] = {"measures": ", ".join(str(e.measure) for e in group)}
+                    columns |= {"n_measures": len(group), "method": method, "scope": scope}
+                    columns |= {"run_a": ids[first], "run_b": ids[second]}
+                    matrices = {"prob_all_greater": found.prob_all_greater}
+                    matrices |= {"prob_all_less": found.prob_all_greater.T}
+                    matrices |= {"prob_disagree": found.prob_disagree, "prob_tied": found.prob_tied}
+                    columns |= {name: matrix[first, second] for name, matrix in matrices.items()}
+                    frames.append(pd.DataFrame(columns))
+        names = ["measures", "n_measures", "method", "scope", "run_a", "run_b", "prob_all_greater"]
+        names += ["prob_all_less", "prob_disagree", "prob_tied"]
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
+
+    def across_overview(self) -> pd.DataFrame:
+        """`across_measures` summed up over pairs.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per group of measures, method and scope: ``measures``, ``method``, ``scope``, ``n_pairs``,
+            ``n_sure`` (pairs with one order on all of the measures with a chance over 0.95), and
+            ``prob_disagree``, its mean over pairs.
+        """
+        table = self._across.assign(
+            sure=self._across[["prob_all_greater", "prob_all_less"]].max(axis=1) > _SURE
+        )
+        by_group = table.groupby(["measures", "method", "scope"], sort=False)
+        return by_group.agg(
+            n_pairs=("sure", "size"), n_sure=("sure", "sum"), prob_disagree=("prob_disagree", "mean")
+        ).reset_index()
 
     def ranks(self) -> pd.DataFrame:
         """Chance of each rank for each run; runs that tie in a draw share the ranks they cover equally.

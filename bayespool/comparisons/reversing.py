@@ -34,6 +34,7 @@ from bayespool.estimators import named_estimators, parse_estimator, refuse_idle_
 from bayespool.measures import Measure, parse_measure
 from bayespool.options import documented, options_of
 from bayespool.posterior import PosteriorEstimator
+from bayespool.scoring import refuse_of_judgments
 from bayespool.settings import ReversalSettings
 
 __all__ = ["FIT_JUDGMENTS", "reversals"]
@@ -108,6 +109,7 @@ def reversals(
        smoothed         0.210              0.39     0.010
     """
     parsed = parse_measure(measure)
+    refuse_of_judgments([parsed])
     ReversalSettings(
         judgments=tuple(judgments),
         announce=tuple(announce),

@@ -14,7 +14,7 @@ from bayespool.experiments.error_measures import (
     root_mean_squared_error,
     system_rank_error,
 )
-from bayespool.experiments.from_frames import mae_by_cutoff, n_above_bounds, n_unknown_documents
+from bayespool.experiments.from_frames import mae_by_cutoff, n_outside_bounds, n_unknown_documents
 from bayespool.experiments.leaving_out import leave_out
 from bayespool.experiments.pool_width import PoolWidthResult, vary_pool_width
 from bayespool.experiments.reliability import Reliability, reliability
@@ -39,7 +39,7 @@ __all__ = [
     "mae_by_cutoff",
     "mean_absolute_error",
     "mean_error",
-    "n_above_bounds",
+    "n_outside_bounds",
     "n_unknown_documents",
     "passed_over",
     "pit_range",

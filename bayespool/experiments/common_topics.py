@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import bounds
+from bayespool.counts import bounds, tally_within_reach
 from bayespool.errors import InputError
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.resampling import (
@@ -211,6 +211,9 @@ def vary_common_topics(
     is normal. The error of the mixed score is −(N − n)/N times A on average, and where all of d have one
     sign, as with ``lower-bound``, that times the amount of A is its MAE, given as ``mae_law``.
 
+    Over an ideal ranking (R, AP, nDCG) a true score is that with the relevant documents of the drawn pool and
+    of the run.
+
     Topics are exchanged here at random, between topics that are all the same campaign's; common topics of
     another kind would be worth less.
 
@@ -342,7 +345,8 @@ def _adjust_outside(
     spread = np.sqrt((n_topics - n_common) / (n_common * n_topics))
     columns: Columns = {}
     for m, measure in enumerate(settings.measures):
-        truth = bounds(whole, run, measure).lower[0]
+        tally = tally_within_reach(reduced, whole, (run,), measure)
+        truth = bounds(whole, run, measure, tally=tally).lower[0]
         for label in settings.labels:
             unpooled = estimates[label][m].per_topic[0]
             errors = common_topics_errors(truth, unpooled, settings.n_common, order)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import bounds
+from bayespool.counts import bounds, tally_within_reach
 from bayespool.errors import InputError
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure
@@ -156,17 +156,19 @@ def true_values(collection: Collection, fold: Fold, measure: Measure, settings: 
 
     With ``truth="repooled"`` each run is put back into the pool alone: judgments that only the other runs of
     its organization brought stay away. It makes no difference to ranks within the depth to which each of them
-    was pooled, whose documents the run brought itself.
+    was pooled, whose documents the run brought itself. Ideal rankings have the documents of all of them.
     """
     gone = set(collection.pooled_run_ids) - set(fold.pooled_run_ids)
     depth = int(collection.depth_of(collection.run_index(fold.run_ids)).min())
     each = settings.truth == "repooled" and len(fold.run_ids) > 1 and measure.cutoff > depth
     parts = [(run,) for run in fold.run_ids] if each else [fold.run_ids]
+    whole = collection.unpool(gone) if gone else collection
+    tally = tally_within_reach(without(collection, fold), whole, fold.run_ids, measure, settings.estimand)
     found = []
     for part in parts:
-        away = [*gone, *(set(fold.run_ids) - set(part))] if each else list(gone)
-        back = collection.unpool(away) if away else collection
-        found.append(bounds(back, part, measure, estimand=settings.estimand))
+        away = set(fold.run_ids) - set(part) if each else ()
+        back = collection.unpool([*gone, *away]) if away else whole
+        found.append(bounds(back, part, measure, estimand=settings.estimand, tally=tally))
     return Truth(
         Values(np.concatenate([b.low.amount for b in found]), measure.unit),
         np.concatenate([b.n_unjudged for b in found]),

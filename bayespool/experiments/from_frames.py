@@ -10,39 +10,59 @@ from bayespool.measures import Measure
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["mae_by_cutoff", "n_above_bounds", "n_unknown_documents"]
+__all__ = ["family_of", "mae_by_cutoff", "n_outside_bounds", "n_unknown_documents"]
 
 _ROUNDING = 1e-12
 
 
 def mae_by_cutoff(summary: pd.DataFrame, measures: Iterable[Measure]) -> pd.DataFrame:
-    """Mean absolute errors at rising cutoffs.
+    """Mean absolute errors at rising cutoffs, measures that differ in nothing else together.
 
     Parameters
     ----------
     summary : pandas.DataFrame
         Of `LeaveOutResult.summary_frame`.
     measures : iterable of Measure
-        Those of the result. Of several relevance thresholds the smallest is taken.
+        Those of the result.
 
     Returns
     -------
     pandas.DataFrame
-        ``estimator``, ``measure``, ``cutoff``, ``mae``: the estimators in the order of the summary, each with
-        its cutoffs from the smallest on.
+        ``family`` (the measure without its cutoff: ``P(rel=2)``), ``estimator``, ``measure``, ``cutoff``,
+        ``mae``: families in the order of the measures, in each the estimators in the order of the summary,
+        each with its cutoffs from the smallest on.
     """
     import pandas as pd
 
-    measures = tuple(measures)
-    rel = min(m.rel for m in measures)
-    rising = sorted((m for m in measures if m.rel == rel), key=lambda m: m.cutoff)
+    families: dict[str, list[Measure]] = {}
+    for measure in measures:
+        families.setdefault(family_of(measure), []).append(measure)
     mae = summary.set_index(["estimator", "measure"])["mae"]
     rows = [
-        {"estimator": label, "measure": str(m), "cutoff": m.cutoff, "mae": float(mae[label, str(m)])}
+        {
+            "family": family,
+            "estimator": label,
+            "measure": str(m),
+            "cutoff": m.cutoff,
+            "mae": float(mae[label, str(m)]),
+        }
+        for family, members in families.items()
         for label in dict.fromkeys(summary["estimator"])
-        for m in rising
+        for m in sorted(members, key=lambda m: m.cutoff)
     ]
     return pd.DataFrame(rows)
+
+
+def family_of(measure: Measure) -> str:
+    """The text of a measure without its cutoff.
+
+    Examples
+    --------
+    >>> from bayespool.measures import parse_measure
+    >>> family_of(parse_measure("P(rel=2)@10")), family_of(parse_measure("RBP(p=0.8)"))
+    ('P(rel=2)', 'RBP(p=0.8)')
+    """
+    return str(measure).partition("@")[0]
 
 
 def n_unknown_documents(frame: pd.DataFrame, measure: object) -> int:
@@ -57,17 +77,19 @@ def n_unknown_documents(frame: pd.DataFrame, measure: object) -> int:
     return int(_once(frame, measure)["n_unknown"].sum())
 
 
-def n_above_bounds(frame: pd.DataFrame, measure: object) -> int:
-    """Runs whose truth is above their upper bound, which takes other judgments than the estimates have.
+def n_outside_bounds(frame: pd.DataFrame, measure: object) -> int:
+    """Runs whose truth is outside their bounds, which takes other judgments than the estimates have.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        Of a result of an experiment, with ``measure``, ``run_id``, ``truth`` and ``bound_upper``.
+        Of a result of an experiment, with ``measure``, ``run_id``, ``truth``, ``bound_lower`` and
+        ``bound_upper``.
     measure : measure
     """
     rows = _once(frame, measure)
-    return int((rows["truth"] > rows["bound_upper"] + _ROUNDING).sum())
+    above = rows["truth"] > rows["bound_upper"] + _ROUNDING
+    return int((above | (rows["truth"] < rows["bound_lower"] - _ROUNDING)).sum())
 
 
 def _once(frame: pd.DataFrame, measure: object) -> pd.DataFrame:

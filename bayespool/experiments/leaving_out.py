@@ -94,7 +94,8 @@ def leave_out(
     -----
     An estimator gets the collection without the judgments that only the left-out runs contributed, the names
     of the runs, and the measures; nothing that it is given depends on the truth. Judgments that no pooled run
-    explains stay, unless ``pool_depth`` is given.
+    explains stay, unless ``pool_depth`` is given. Over an ideal ranking (R, AP, nDCG) the true scores of a
+    fold are with the relevant documents that its runs have within reach, besides those judged without them.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.counts import bounds
+from bayespool.counts import bounds, tally_within_reach
 from bayespool.experiments.error_measures import mean_absolute_error, mean_error, root_mean_squared_error
 from bayespool.experiments.resampling import (
     Columns,
@@ -182,7 +182,9 @@ def vary_pool_width(
     A run's true score is that on the whole pool. Down to the pool depth its own documents are judged there,
     so that it is its score under full judgment. An estimator gets the collection with the judgments of the
     drawn pool alone, the names of the runs and the measures. The paper draws w + 1 systems and takes one out
-    to score it, which comes to the same.
+    to score it, which comes to the same. Over an ideal ranking (R, AP, nDCG) the true score is that with the
+    relevant documents of the drawn pool and of the runs scored: what other runs would have found is nothing
+    that any estimate is asked about.
 
     Examples
     --------
@@ -242,7 +244,9 @@ def _score_outside(whole: Collection, pool: RandomPool, settings: PoolWidthSetti
     names = np.array(whole.organizations)[whole.organization[whole.run_index(pool.target_run_ids)]]
     columns: Columns = {}
     for m, measure in enumerate(settings.measures):
-        of_whole, of_drawn = (bounds(c, pool.target_run_ids, measure) for c in (whole, reduced))
+        tally = tally_within_reach(reduced, whole, pool.target_run_ids, measure)
+        of_whole = bounds(whole, pool.target_run_ids, measure, tally=tally)
+        of_drawn = bounds(reduced, pool.target_run_ids, measure)
         true = of_whole.low
         for label in settings.labels:
             found = estimates[label][m]

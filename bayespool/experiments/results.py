@@ -87,8 +87,9 @@ class LeaveOutResult:
         pandas.DataFrame
             ``fold`` (what was left out), ``organization``, ``run_id``, ``measure``, ``estimator``,
             ``reported`` (among the best), ``truth``, ``value`` (the estimate), ``lower`` and ``upper`` (ends
-            of its interval, NaN for a point correction), ``ci_prob``, ``std``, ``bound_lower`` (as it stands:
-            unjudged documents are not relevant) and ``bound_upper`` (they all are), ``n_unjudged`` (such
+            of its interval, NaN for a point correction), ``ci_prob``, ``std``, ``as_judged`` (as it stands:
+            unjudged documents are not relevant), ``bound_lower`` and ``bound_upper`` (what no completion of
+            the judgments goes below or beyond, see `bayespool.counts.Bounds`), ``n_unjudged`` (unjudged
             documents in the top n, over all topics), ``n_unknown`` (unjudged in truth, too), ``topic_rmse``
             (root mean squared error over the run's topics), ``covered_50``, ``covered_80``, ``covered_95``
             (whether the truth is inside the interval of that level, ends included; missing where nothing is

@@ -22,6 +22,7 @@ from bayespool.experiments.own import own_estimators
 from bayespool.measures import parse_measures
 from bayespool.options import options_of
 from bayespool.posterior import PosteriorEstimator
+from bayespool.scoring import refuse_of_judgments
 from bayespool.settings import ExperimentSettings, LeaveOutSettings
 
 __all__ = [
@@ -72,6 +73,7 @@ def experiment_settings(
             f"estimators have {', '.join(sorted(known))}",
         )
     parsed = parse_measures(measures)
+    refuse_of_judgments(parsed)
     labelled = _labelled(
         estimators,
         options.get("estimand", "pooled"),

@@ -54,12 +54,21 @@ def print_checks(checks: ModelChecks, console: Console) -> None:
         title = f"{measure}: {n_runs} runs of {n_organizations} organizations, held out in {n_folds} folds"
         print_heading(console, f"{title}; {engine}")
         print_table(console, *_calibration_cells(table))
-        print_line(console, f"{measure}: expected log predictive density by organization")
+        title = f"{measure}: expected log predictive density by organization"
+        print_line(console, f"{title}{_of_steps(checks, measure)}")
         print_table(console, *_elpd_cells(elpd[elpd["measure"] == measure]))
     for p in checks.predictions:
         if p.problems and p.model != "combined":
             failed = "; ".join(p.problems)
             print_line(console, f"note: {p.measure}, {p.model}: checks of fits that failed: {failed}")
+
+
+def _of_steps(checks: ModelChecks, measure: str) -> str:
+    """What the density is of where a measure tells levels of relevance apart."""
+    n_steps = max(len(p.densities) for p in checks.predictions if str(p.measure) == measure)
+    if n_steps == 1:
+        return ""
+    return f", summed over {n_steps} steps of relevance (weight in combined: of the first)"
 
 
 def print_self_calibration(calibrations: Sequence[SelfCalibration], console: Console) -> None:
@@ -123,7 +132,8 @@ def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "
     """Write tables, containers and figures into a folder.
 
     ``calibration``, ``elpd`` and ``runs``, each ``.csv`` and ``.parquet``; ``settings.json``; a container
-    ``<measure>-<model>.nc`` for ArviZ per measure and model; figures ``predictive-<measure>``,
+    ``<measure>-<model>.nc`` for ArviZ per measure and model, and another one for each step of relevance above
+    the first, such as ``nDCG_10-ratio-2-of-1.nc``; figures ``predictive-<measure>``,
     ``pit-<measure>`` and ``elpd``. The same checks give the same bytes.
 
     Parameters

@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayespool.comparisons import Comparison, Reversals
+from bayespool.comparisons import Comparison, Reversals, is_compared_across
 from bayespool.report.files import write_tables
-from bayespool.report.sentences import TEST_NAMES, comparison_sentence, control_name
+from bayespool.report.sentences import (
+    TEST_NAMES,
+    across_sentence,
+    comparison_sentence,
+    control_name,
+)
 from bayespool.report.terminal import number, percent, print_heading, print_line, print_table
 
 if TYPE_CHECKING:
@@ -26,7 +31,7 @@ __all__ = [
     "write_reversals",
 ]
 
-COMPARISON_TABLES = ("differences", "ranks", "significance", "overview", "reliability")
+COMPARISON_TABLES = ("differences", "across_measures", "ranks", "significance", "overview", "reliability")
 REVERSAL_TABLES = ("rates", "trends", "p_values", "risks", "calibration", "grades")
 
 _MOST_PAIRS = 45  # ten runs; beyond, what matters of the pairs and not all of them
@@ -84,14 +89,47 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
         print_heading(console, f"{at}: reliability of the comparison")
         print_table(console, *_reliability_cells(_where(reliability, measure=str(measure))), n_names=2)
         spoken = any((m, scope) == (measure, "these-topics") for m, _, scope in comparison.draws)
-        if n_pairs <= _MOST_SENTENCES and spoken:
+        if n_pairs <= _MOST_SENTENCES and spoken and not measure.of_judgments:
             for a in range(n_runs):
                 for b in range(a + 1, n_runs):
                     said = comparison_sentence(
                         comparison, comparison.run_ids[a], comparison.run_ids[b], str(measure)
                     )
                     print_line(console, said)
+    _print_across(comparison, console)
     _print_notes(comparison, console)
+
+
+def _print_across(comparison: Comparison, console: Console) -> None:
+    """What draws say of several measures at once, or that they say nothing."""
+    if len(comparison.measures) < 2 or not comparison.draws:
+        return
+    across = _by_pair(comparison.across_measures(), comparison.run_ids)
+    n_runs, n_topics = len(comparison.run_ids), len(comparison.scores.query_ids)
+    n_pairs = n_runs * (n_runs - 1) // 2
+    for measures in dict.fromkeys(across["measures"]):
+        for scope, words in _SCOPES.items():
+            pairs = _where(across, measures=measures, scope=scope)
+            if pairs.empty:
+                continue
+            print_heading(console, f"{measures} at once, {words.format(n=n_topics)}")
+            if n_pairs > _MOST_PAIRS:
+                overview = _where(comparison.across_overview(), measures=measures, scope=scope)
+                print_table(console, *_across_overview_cells(overview))
+                continue
+            print_table(console, *_across_cells(pairs), n_names=3)
+            if scope == "these-topics" and n_pairs <= _MOST_SENTENCES:
+                for row in _records(_where(pairs, method=pairs["method"].iloc[0])):
+                    print_line(console, across_sentence(row, n_topics))
+    for method in dict.fromkeys(method for _, method, _ in comparison.draws):
+        said = {m for text in _where(across, method=method)["measures"] for m in text.split(", ")}
+        apart = [str(m) for m in comparison.measures if is_compared_across(m) and str(m) not in said]
+        if len(apart) > 1 or (apart and said):
+            print_line(
+                console,
+                f"note: {method}: draws of {', '.join(apart)} are of completed judgments of their own, so "
+                "that nothing is said across measures; --joint completes them together",
+            )
 
 
 def print_reversals(found: Reversals, console: Console) -> None:
@@ -173,7 +211,7 @@ def write_comparison(comparison: Comparison, path: Path, *, table: str = "differ
     comparison : Comparison
     path : Path
         Ending in .csv, .json or .parquet.
-    table : {"differences", "ranks", "significance", "overview", "reliability"}
+    table : {"differences", "across_measures", "ranks", "significance", "overview", "reliability"}
 
     Raises
     ------
@@ -218,6 +256,33 @@ def _difference_cells(pairs: pd.DataFrame, comparison: Comparison) -> tuple[list
             for x in (row["prob_greater"], row["prob_equal"], row["prob_less"], row["prob_equivalent"])
         ]
         for row in _records(pairs)
+    ]
+    return header, rows
+
+
+def _across_cells(pairs: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    header = [
+        "run a",
+        "run b",
+        "method",
+        "a > b\non all",
+        "a < b\non all",
+        "they\ndisagree",
+        "a = b on\nsome",
+    ]
+    names = ("prob_all_greater", "prob_all_less", "prob_disagree", "prob_tied")
+    rows = [
+        [row["run_a"], row["run_b"], row["method"], *(number(row[name], 3) for name in names)]
+        for row in _records(pairs)
+    ]
+    return header, rows
+
+
+def _across_overview_cells(overview: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    header = ["method", "pairs", "one order on all,\nchance over 0.95", "they disagree:\nmean chance"]
+    rows = [
+        [row["method"], str(row["n_pairs"]), str(row["n_sure"]), number(row["prob_disagree"], 3)]
+        for row in _records(overview)
     ]
     return header, rows
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bayespool.experiments import LeaveOutResult, n_above_bounds, n_unknown_documents
+from bayespool.experiments import LeaveOutResult, mae_by_cutoff, n_outside_bounds, n_unknown_documents
 from bayespool.measures import Measure
 from bayespool.report.folder import FigureFormat, file_name, tables, write_folder
 from bayespool.report.terminal import number, print_heading, print_line, print_table
@@ -149,11 +149,11 @@ def _notes(result: LeaveOutResult, measure: Measure) -> list[str]:
     if unknown := n_unknown_documents(frame, measure):
         lines.append(
             f"note: {unknown} documents of these runs' top {measure.cutoff} are unjudged in "
-            "truth, too, and count as nonrelevant there"
+            f"truth, too, and count as {'unjudged' if measure.reads_unjudged else 'nonrelevant'} there"
         )
-    if above := n_above_bounds(frame, measure):
+    if outside := n_outside_bounds(frame, measure):
         lines.append(
-            f"note: the truth of {above} runs is above their upper bound: all judgments count in it, and in "
+            f"note: the truth of {outside} runs is outside their bounds: all judgments count in it, and in "
             "the estimates documents below the pool depth stay nonrelevant; take the truth of the run back "
             "in the pool alone (repooled), or the complete estimand"
         )
@@ -187,8 +187,12 @@ def _figures(result: LeaveOutResult, file_format: Literal["png", "svg"]) -> dict
         label for label in labels if frame.loc[frame["estimator"] == label, "ci_prob"].notna().any()
     ]
     made = {}
-    figure, (panel,) = figure_grid(1, width=8, height=4.5)
-    plot_mae(result, ax=panel)
+    families = dict.fromkeys(mae_by_cutoff(result.summary_frame(), result.settings.measures)["family"])
+    figure, panels = figure_grid(len(families), width=8 if len(families) == 1 else 4.4, height=4.5)
+    for place, (panel, family) in enumerate(zip(panels, families, strict=True)):
+        plot_mae(result, family, ax=panel)
+        if place + 1 < len(families) and (legend := panel.get_legend()) is not None:
+            legend.remove()
     made[f"mae.{file_format}"] = render(figure, file_format)
     for measure in result.settings.measures:
         name = file_name(measure)

@@ -56,7 +56,7 @@ def print_pool_width(result: PoolWidthResult, console: Console) -> None:
             print_line(
                 console,
                 f"note: {unknown} documents of these runs' top {measure.cutoff} are unjudged in truth, too, "
-                "and count as nonrelevant there",
+                f"and count as {'unjudged' if measure.reads_unjudged else 'nonrelevant'} there",
             )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from bayespool.comparisons import AS_THEY_STAND, Comparison, SignificantDraws
 from bayespool.errors import InputError
 from bayespool.measures import Measure
 
-__all__ = ["TEST_NAMES", "comparison_sentence", "control_name"]
+__all__ = ["TEST_NAMES", "across_sentence", "comparison_sentence", "control_name"]
 
 TEST_NAMES = {
     "paired-t": "paired t test",
@@ -103,6 +103,37 @@ def comparison_sentence(
             f"{_chance(wide.prob_greater[a, b])})."
         )
     return said + _on_significance(comparison, of, chosen, tested, a, b)
+
+
+def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
+    """What a paper could print of a pair of runs on several measures at once, the likelier order first.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of `Comparison.across_measures`, of these topics.
+    n_topics : int
+
+    Examples
+    --------
+    >>> row = {"measures": "nDCG@10, AP@100", "run_a": "a", "run_b": "b", "method": "posterior-combined"}
+    >>> row |= {"prob_all_greater": 0.02, "prob_all_less": 0.9, "prob_disagree": 0.08, "prob_tied": 0.0}
+    >>> for sentence in across_sentence(row, 50).split(". "):
+    ...     print(sentence)
+    On these 50 topics b is higher than a on nDCG@10 and on AP@100 with a chance of 0.900 (posterior-combined)
+    The chance that it is lower on all of them is 0.020, that the measures disagree 0.080.
+    """
+    a, b = str(row["run_a"]), str(row["run_b"])
+    up, down = float(row["prob_all_greater"]), float(row["prob_all_less"])
+    if up < down:
+        a, b, up, down = b, a, down, up
+    *first, last = (f"on {name}" for name in str(row["measures"]).split(", "))
+    said = (
+        f"On these {n_topics} topics {a} is higher than {b} {', '.join(first)} and {last} with a chance of "
+        f"{_chance(up)} ({row['method']}). The chance that it is lower on all of them is {_chance(down)}, "
+        f"that the measures disagree {_chance(float(row['prob_disagree']))}"
+    )
+    return f"{said}, that they tie {_chance(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{said}."
 
 
 def _on_significance(comparison: Comparison, of: Measure, method: str, test: Any, a: int, b: int) -> str:

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["print_scores"]
 
+_IDEALS = {
+    "completed": "the judged documents and, in each draw, the completed ones in reach of these runs",
+    "judged": "the judged documents as they stand, as trec_eval has it",
+}
+
 
 def print_scores(scores: Scores, console: Console, *, per_topic: bool = False) -> None:
     """Print a table per measure, then what there is to note.
@@ -60,6 +65,8 @@ def print_scores(scores: Scores, console: Console, *, per_topic: bool = False) -
     for (measure, note), runs in notes.items():
         of_all = 1 < len(runs) == len(scores.run_ids)
         lines.setdefault(f"{'all runs' if of_all else ', '.join(runs)}: {note}", []).append(str(measure))
+    for line in _on_ideals(scores, frame):
+        print_line(console, f"note: {line}")
     for line, measures in lines.items():
         of = "" if len(measures) == len(scores.measures) else f" ({', '.join(measures)})"
         print_line(console, f"note: {line}{of}")
@@ -78,9 +85,12 @@ def _cells(
     scores: Scores, frame: pd.DataFrame, measure: Measure, *, per_topic: bool
 ) -> tuple[list[str], list[list[str]]]:
     estimates = [e for e in scores.estimates if e.measure == measure]
-    names = ["run", *(["topic"] if per_topic else []), "lower", "upper", "residual"]
+    shown = {"lower": "bound_lower", "upper": "bound_upper", "residual": "residual"}
+    if _is_below(frame):
+        shown = {"as judged": "as_judged", **shown}
+    names = ["run", *(["topic"] if per_topic else []), *shown]
     columns = [frame["run_id"].tolist(), *([frame["query_id"].tolist()] if per_topic else [])]
-    columns += [[number(x) for x in frame[name]] for name in ("bound_lower", "bound_upper", "residual")]
+    columns += [[number(x) for x in frame[name]] for name in shown.values()]
     for e in estimates:
         names.append(e.method)
         columns.append([number(x) for x in frame[e.method]])
@@ -89,6 +99,26 @@ def _cells(
             ends = zip(frame[f"{e.method}_lower"], frame[f"{e.method}_upper"], strict=True)
             columns.append([f"{number(a)}–{number(b)}" for a, b in ends])
     return names, [list(row) for row in zip(*columns, strict=True)]
+
+
+def _is_below(frame: pd.DataFrame) -> bool:
+    """Whether a completion may take a run below its score as it stands."""
+    return bool((frame["as_judged"] - frame["bound_lower"] > 1e-9).any())
+
+
+def _on_ideals(scores: Scores, frame: pd.DataFrame) -> list[str]:
+    """What ideal rankings are made of, and what the bounds then are."""
+    lines = []
+    for ideal, what in _IDEALS.items():
+        if measures := [name for name, of_one in scores.metadata["ideals"].items() if of_one == ideal]:
+            names = ", ".join(measures)
+            lines.append(f"{names}: ideal ranking and number of relevant documents are of {what}")
+    if _is_below(frame):
+        lines.append(
+            "as judged is the score with unjudged documents nonrelevant, as trec_eval has it; no completion "
+            "of the judgments goes below lower or beyond upper"
+        )
+    return lines
 
 
 def _fitting(
@@ -118,4 +148,4 @@ def _two_lines(name: str) -> str:
     if name in ESTIMATORS:
         return ESTIMATORS[name].label
     broken = name.replace("posterior-", "posterior\n").replace(" % ", " %\n")
-    return "resid-\nual" if name == "residual" else broken
+    return {"residual": "resid-\nual", "as judged": "as\njudged"}.get(name, broken)

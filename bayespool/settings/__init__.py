@@ -8,6 +8,7 @@ from bayespool.settings.comparisons import (
     CheckingSettings,
     ComparingSettings,
     DemoSettings,
+    ImputeSettings,
     ReversalSettings,
     ScoreSettings,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "ComparingSettings",
     "DemoSettings",
     "ExperimentSettings",
+    "ImputeSettings",
     "LeaveOutSettings",
     "PoolSettings",
     "PoolWidthSettings",

@@ -1,5 +1,5 @@
-"""What scores, comparisons and checks are asked to do: one settings class each, the one description of its "
-"options.
+"""What scores, completed qrels, comparisons and checks are asked to do: one settings class each, the one
+description of its options.
 """
 
 from __future__ import annotations
@@ -15,13 +15,21 @@ from bayespool.options import (
     Option,
     ScoringSettings,
     Settings,
+    TargetSettings,
     option,
 )
 
 if TYPE_CHECKING:
     from bayespool.measures import Measure
 
-__all__ = ["CheckingSettings", "ComparingSettings", "DemoSettings", "ReversalSettings", "ScoreSettings"]
+__all__ = [
+    "CheckingSettings",
+    "ComparingSettings",
+    "DemoSettings",
+    "ImputeSettings",
+    "ReversalSettings",
+    "ScoreSettings",
+]
 
 Control = Literal["holm", "benjamini-hochberg", "none"]
 Scope = Literal["these-topics", "population"]
@@ -29,6 +37,11 @@ SignificanceTest = Literal["paired-t", "wilcoxon", "randomisation", "tukey-hsd"]
 
 _ESTIMATORS = dataclasses.replace(
     ESTIMATORS, more=f"{ESTIMATORS.more} ``lower-bound``, the scores as they stand, is always among them."
+)
+_COMPLETED_FOR = dataclasses.replace(
+    MEASURES,
+    more="They say how deep judgments are completed and which levels of relevance are told apart; one "
+    "completion serves them all.",
 )
 _MEASURE = dataclasses.replace(MEASURES, help="P@10, P(rel=2)@10, …; one of them.")
 _LEVEL = Option(help="Significant is an adjusted p-value of at most this.", of=float, above=0, below=1)
@@ -48,10 +61,35 @@ class ScoreSettings(ScoringSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ImputeSettings(TargetSettings):
+    """Settings of `bayespool.impute`."""
+
+    measures: tuple[Measure, ...] = option("P@10", _COMPLETED_FOR, held=())
+    estimator: str = option(
+        "posterior-combined",
+        Option(
+            help="The posterior whose draws are written, with settings in parentheses: "
+            "posterior-ratio(draws=2000).",
+            more="A point correction has no draws.",
+            typed="str or PosteriorEstimator",
+        ),
+    )
+    draws: int = option(
+        20,
+        Option(
+            help="Completed qrels to write: as many draws, spread evenly over those of the posterior.",
+            more="The first of 40 are the 20 that are written when 20 are asked for.",
+            of=int,
+            least=2,
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class DemoSettings(Settings):
     """Settings of the command ``demo``, which scores the embedded example."""
 
-    measures: tuple[Measure, ...] = option(("P@5", "P@10"), MEASURES, held=())
+    measures: tuple[Measure, ...] = option(("P@10", "nDCG@10"), MEASURES, held=())
     estimators: tuple[Any, ...] = option("default", ESTIMATORS)
     random_seed: int = option(1, SEED)
 
@@ -90,6 +128,16 @@ class ComparingSettings(ScoringSettings):
             more="The region of practical equivalence.",
             of=float,
             least=0,
+        ),
+    )
+    joint: bool = option(
+        True,
+        Option(
+            help="Complete the judgments once for all measures, so that the same draws say how likely a run "
+            "is better on all of them; otherwise each measure is as `score` has it.",
+            more="It learns from the evidence of the measure that looks deepest. Measures that look no "
+            "deeper than rank 30 and tell the same levels apart share a completion either way.",
+            of=bool,
         ),
     )
 

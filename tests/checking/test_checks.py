@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from checked import P10
@@ -53,3 +54,22 @@ def test_checks_repeat_to_the_byte_and_change_with_the_seed() -> None:
     assert a["ratio", P10].draws.tobytes() == b["ratio", P10].draws.tobytes()
     assert a["ratio", P10].draws.tobytes() != other["ratio", P10].draws.tobytes()
     pd.testing.assert_frame_equal(a.runs(), b.runs())
+
+
+def test_a_rung_that_no_hidden_document_reaches_rests_on_the_priors() -> None:
+    rankings = {"x": {"1": "asb"}, "y": {"1": "sct"}, "z": {"1": "tsd"}, "w": {"1": "tse"}}
+    collection = from_rankings(
+        rankings,
+        {"1": dict.fromkeys("abcde", 0) | {"s": 2, "t": 1}},
+        {run: run for run in rankings},
+        pooled_run_ids=tuple(rankings),
+        pool_depth=3,
+    )
+    checks = check_models(collection, "DCG@3", models=("ratio", "smoothed"), draws=60)
+    assert sorted(model for _, model in checks.containers) == ["ratio", "smoothed"]
+    for model in ("ratio", "smoothed"):
+        prediction = checks[model, "DCG@3"]
+        assert not prediction.observed.any()
+        assert (prediction.draws >= 0).all()
+        assert len(np.unique(prediction.draws)) > 3
+        assert np.isnan(prediction.densities[1]).all()

@@ -40,9 +40,7 @@ def test_container_is_what_arviz_reads(model: str, tmp_path: Path) -> None:
     p = checks()[model, P10]
     predictions, observed = tree["predictions"], tree["observed_data"]
     np.testing.assert_array_equal(predictions["n_hidden_relevant"].values.reshape(len(p.draws), -1), p.draws)
-    np.testing.assert_allclose(
-        observed["precision"].values, (p.n_judged_relevant + p.n_hidden_relevant) / p.n_ranks
-    )
+    np.testing.assert_allclose(observed["precision"].values, (p.known + p.n_hidden_relevant) / p.per_mean)
     rows = example_hidden().rows(prepared(model).evidence)
     assert observed["hidden_relevant"].values.sum() == rows.n_hidden_relevant.sum()
     for group in ("prior_predictive", "posterior_predictive"):

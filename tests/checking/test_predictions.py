@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from checked import P10, example_hidden, example_task, prepared, two_models
 from scipy import stats
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 from toys import from_rankings
 
-from bayespool.checking import Fitting, HeldOutPrediction, HiddenDocuments, predict_held_out
+from bayespool.checking import Fitting, HeldOutPrediction, HiddenDocuments, check_models, predict_held_out
 from bayespool.checking.predictions import deal_folds
 from bayespool.measures import parse_measure
-from bayespool.posterior import Task, log_predictive_densities
+from bayespool.posterior import Task, log_predictive_densities, stacking_weights
 from bayespool.simulation import load_example
 
 QUICK = Fitting(draws=60, chains=2)
@@ -68,7 +68,7 @@ def test_predictions_stay_within_what_is_hidden(model: str) -> None:
         assert (draws[:, p.has_hidden].std(axis=0) > 0).all()
     assert p.prior_draws.std(axis=0).sum() > p.draws.std(axis=0).sum()
     assert (p.n_hidden_relevant <= p.n_hidden).all()
-    observed = (p.n_judged_relevant + p.n_hidden_relevant) / p.n_ranks
+    observed = (p.known + p.n_hidden_relevant) / p.per_mean
     example = load_example()
     relevance = np.append(example.relevance, 0)[example.document[example.pooled][:, :, :10]] > 0
     np.testing.assert_allclose(observed, relevance.mean(axis=(1, 2)))
@@ -125,3 +125,29 @@ def test_log_density_of_certain_chances_is_the_normal_one() -> None:
         expected = stats.norm.logpdf(k, n * chance, np.sqrt(n * chance * (1 - chance) + 1 / 12))
     np.testing.assert_allclose(p.log_density[n > 0], expected[n > 0], atol=1e-3)
     assert np.isnan(p.log_density[n == 0]).all()
+
+
+def test_mixture_of_a_graded_measure_has_weights_of_its_own_on_each_rung() -> None:
+    """As the combined estimator has them, of the other folds; and its draws are of the members' models."""
+    found = check_models(
+        load_example(), "DCG@10", models=("ratio", "evidence"), draws=150, chains=2, containers=False
+    )
+    members = [found[model, "DCG@10"] for model in ("ratio", "evidence")]
+    mixed = found["combined", "DCG@10"]
+    assert mixed.densities.shape == (2, 21)
+    for k in range(2):
+        densities = np.column_stack([p.densities[k] for p in members])
+        for fold in range(5):
+            mine = mixed.fold == fold
+            others = ~mine & np.isfinite(densities).all(axis=1)
+            n_runs = np.bincount(mixed.organization[others])[mixed.organization[others]]
+            weights = stacking_weights(densities[others], 1 / n_runs)
+            expected = logsumexp(np.log(weights) + densities[mine], axis=1)
+            np.testing.assert_allclose(mixed.densities[k, mine], expected)
+    mean = np.array([p.draws.mean(axis=0) for p in members])
+    spread = np.array([p.draws.std(axis=0) for p in members]).max(axis=0)
+    assert (mixed.draws.mean(axis=0) > mean.min(axis=0) - 0.35 * spread).all()
+    assert (mixed.draws.mean(axis=0) < mean.max(axis=0) + 0.35 * spread).all()
+    np.testing.assert_array_equal(mixed.observed, members[0].observed)
+    first = found.elpd().set_index("model")["weight_combined"]
+    assert first[["ratio", "evidence"]].sum() == pytest.approx(1)

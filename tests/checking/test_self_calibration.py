@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graded import graded_example
 
 from bayespool.checking import (
     SelfCalibration,
@@ -60,6 +61,29 @@ def test_true_values_rank_uniformly_where_little_is_judged(
     n = repetitions(240, 60)
     (found,) = self_calibrate(model, engine="nuts", collection=collection, measure="P@4", n_simulations=n)
     assert wrong_quantities(found) == [], self_calibration_frame([found]).to_string()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["nuts", "laplace"])
+@pytest.mark.parametrize("model", ["ratio", "evidence", "interpolated"])
+def test_true_values_rank_uniformly_on_the_rungs_above(
+    model: str, engine: str, repetitions: Callable[[int, int], int]
+) -> None:
+    """Which relevant documents are highly relevant: fewer rows, and predictors that count relevant ones."""
+    (found,) = self_calibrate(
+        model,
+        engine=engine,  # type: ignore[arg-type]
+        collection=graded_example((1, 2)),
+        measure="nDCG@10",
+        rung=1,
+        n_simulations=repetitions(240, 60),
+    )
+    assert wrong_quantities(found) == [], self_calibration_frame([found]).to_string()
+
+
+def test_a_rung_that_is_not_there_is_refused() -> None:
+    with pytest.raises(InputError, match="asks 1 questions of a document here, and there is no 1"):
+        self_calibrate("ratio", rung=1, n_simulations=1)
 
 
 def test_what_is_right_passes_and_what_is_wrong_does_not(monkeypatch: pytest.MonkeyPatch) -> None:

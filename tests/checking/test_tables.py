@@ -24,15 +24,17 @@ def made_up(model: str, log_density: list[float], **changes: Any) -> HeldOutPred
         "measure": P10,
         "run_ids": tuple(f"r{i}" for i in range(n)),
         "organizations": ("a", "a", "b", "c")[:n],
-        "n_ranks": 10,
-        "n_judged_relevant": np.zeros(n, dtype=np.int32),
+        "per_mean": 10,
+        "known": np.zeros(n, dtype=np.int32),
         "n_hidden": np.full(n, 9, dtype=np.int32),
         "n_hidden_relevant": np.array([0, 4, 5, 9][:n], dtype=np.int32),
+        "observed": np.array([0, 4, 5, 9][:n], dtype=np.int32),
         "fold": np.array([0, 0, 1, 2][:n]),
         "draws": np.repeat(np.arange(10, dtype=np.int32)[:, None], n, axis=1),
         "prior_draws": np.zeros((10, n), dtype=np.int32),
         "pit": np.array([0.05, 0.45, 0.55, 0.95][:n]),
-        "log_density": np.array(log_density),
+        "n_predicted": np.full(n, 4.5),
+        "densities": np.array([log_density]),
     }
     return HeldOutPrediction(**values | changes)
 
@@ -132,5 +134,5 @@ def test_frames_of_the_example_hold_every_model_and_run() -> None:
     shown = runs[runs["model"] == "ratio"].set_index("run_id")
     p = found["ratio", "P@10"]
     assert shown["value"].to_dict() == dict(
-        zip(p.run_ids, (p.n_judged_relevant + p.n_hidden_relevant) / 200, strict=True)
+        zip(p.run_ids, (p.known + p.n_hidden_relevant) / 200, strict=True)
     )

@@ -108,6 +108,29 @@ def test_folder_holds_tables_figures_containers_and_settings(check: Check, tmp_p
     assert ((runs["lower"] <= runs["upper"]) & (runs["n_hidden_relevant"] <= runs["n_hidden"])).all()
 
 
+def test_a_graded_measure_has_a_container_for_each_step(check: Check, tmp_path: Path) -> None:
+    done = check("-m", "DCG@10", "-o", str(tmp_path / "out"), "--models", "ratio", "--figures", "none")
+    assert done.exit_code == 0, done.output
+    assert "summed over 2 steps of relevance (weight in combined: of the first)" in done.stdout
+    runs = pd.read_csv(tmp_path / "out" / "runs.csv")
+    found = {path.name for path in (tmp_path / "out").glob("*.nc")}
+    assert found == {"DCG_10-ratio.nc", "DCG_10-ratio-2-of-1.nc"}
+    with xr.open_datatree(tmp_path / "out" / "DCG_10-ratio.nc", engine="h5netcdf") as tree:
+        value = tree["observed_data"]["value"].to_series()
+        np.testing.assert_allclose(value[runs["run_id"]], runs["value"])
+        predicted = tree["predictions"]["value"].mean(("chain", "draw")).to_series()
+        np.testing.assert_allclose(predicted[runs["run_id"]], runs["value_predicted"])
+        first = int(tree["observed_data"]["n_hidden_relevant"].sum())
+    with xr.open_datatree(tmp_path / "out" / "DCG_10-ratio-2-of-1.nc", engine="h5netcdf") as tree:
+        assert "predictions" not in tree.children
+        assert "value" not in tree["observed_data"]
+        assert (
+            int(tree["predictions_constant_data"]["n_hidden"].sum()) == first
+        )  # what reached the first step
+    refused = check("-m", "Judged@10")
+    assert refused.exit_code == 1
+
+
 def test_same_command_writes_the_same_bytes(check: Check, tmp_path: Path) -> None:
     for name in ("a", "b"):
         done = check("-o", str(tmp_path / name), "--models", "ratio", "--figures", "svg")

@@ -83,6 +83,25 @@ def test_compare_writes_every_table(run: Callable[..., Outcome], written: Path, 
     assert json.loads(pq.read_schema(tmp_path / "a.parquet").metadata[b"bayespool"]) == result["metadata"]
 
 
+def test_compare_says_how_likely_a_run_is_better_on_all_measures(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    asked = ("compare", written / "new", *files(written), *FAST, "-m", "nDCG@10", "-m", "R@100")
+    done = run(*asked, "--table", "across_measures", "-o", tmp_path / "a.csv")
+    assert done.status == 0, done.err
+    assert "nDCG@10, R@100 at once, these 20 topics: only unjudged documents are uncertain" in done.out
+    table = pd.read_csv(tmp_path / "a.csv")
+    assert table["scope"].tolist() == ["these-topics", "population"]
+    shown = next(
+        line.split() for line in done.out.split("at once, these")[1].splitlines() if " new-a" in line[:7]
+    )
+    assert shown[3] == f"{table['prob_all_greater'][0]:.3f}"
+    apart = run(*asked, "--no-joint")
+    assert apart.status == 0, apart.err
+    assert "at once" not in apart.out
+    assert "draws of nDCG@10, R@100 are of completed judgments of their own" in apart.out
+
+
 def test_reversals_prints_and_writes(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
     for name in NEW:  # runs that did not contribute lie in the folder of the campaign, too
         source = (written / "new" / f"{name}.run").read_bytes()

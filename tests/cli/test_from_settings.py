@@ -21,8 +21,9 @@ def test_an_option_says_the_same_in_every_command() -> None:
             if parameter.param_type_name == "option":
                 said.setdefault(parameter.opts[0], set()).add(parameter.help.strip())
     different = {flag for flag, helps in said.items() if len(helps) > 1}
-    # what pools are drawn from is not what is left out of one; one measure or several; a file or a folder
-    assert different <= {"--by", "--measure", "--output", "--qrels", "--table", "--control"}
+    # what pools are drawn from is not what is left out of one; one measure or several; a file or a folder;
+    # the draws of a posterior or those of them that are written
+    assert different <= {"--by", "--measure", "--output", "--qrels", "--table", "--control", "--draws"}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_an_option_has_one_default(flag: str, default: object) -> None:
 
 
 def test_depths_mean_one_thing() -> None:
-    with_pools = {"leave-out", "pool-width", "common-topics", "run-types", "score", "compare"}
+    with_pools = {"leave-out", "pool-width", "common-topics", "run-types", "score", "compare", "impute"}
     found = {n for n, c in COMMANDS.items() if any("--pool-depth" in p.opts for p in c.params)}
     assert found == with_pools
     reading = {n for n, c in COMMANDS.items() if any("--known-depth" in p.opts for p in c.params)}

@@ -17,17 +17,20 @@ from bayespool.corrections import (
     AntiPrecision,
     Background,
     CondensedList,
+    FroebeBootstrap,
     Interpolated,
     LowerBound,
+    LuMoffatCulpepper,
     Smoothed,
     SystemsAdjustment,
     TopicsAdjustment,
 )
 from bayespool.corrections.base import PointCorrection
-from bayespool.counts import judgment_counts
+from bayespool.counts import bounds, judgment_counts
 from bayespool.errors import InputError
 from bayespool.estimates import Estimator
-from bayespool.measures import Precision
+from bayespool.measures import MEASURES, Precision, parse_measures
+from bayespool.simulation import load_example
 
 POINT_CORRECTIONS: tuple[PointCorrection, ...] = (
     LowerBound(),
@@ -41,7 +44,12 @@ POINT_CORRECTIONS: tuple[PointCorrection, ...] = (
     AntiPrecision(trigger="precision"),
     AntiPrecision(trigger="anti-precision", alpha=0.5),
     CondensedList(),
+    FroebeBootstrap(n_bootstraps=50),
+    FroebeBootstrap(n_bootstraps=20, distribution="run-and-pool", loss="asymmetric"),
+    LuMoffatCulpepper(),
+    LuMoffatCulpepper(shape="linear", loss="b"),
 )
+NEED_A_POOL = (SystemsAdjustment, TopicsAdjustment, AntiPrecision, FroebeBootstrap, LuMoffatCulpepper)
 by_correction = pytest.mark.parametrize("correction", POINT_CORRECTIONS, ids=repr)
 
 
@@ -143,7 +151,7 @@ def test_edge_case(case: str, correction: PointCorrection) -> None:
     for result in correction.estimate(collection, run_id, EDGE_MEASURES):
         counts = judgment_counts(collection, run_id, cutoffs=result.measure.cutoff, rel=result.measure.rel)
         lower, upper = counts.lower[0, :, 0], counts.upper[0, :, 0]
-        needs_a_pool = isinstance(correction, SystemsAdjustment | TopicsAdjustment | AntiPrecision)
+        needs_a_pool = isinstance(correction, NEED_A_POOL)
         if needs_a_pool and case in WITHOUT_A_POOL and counts.n_unjudged.any():
             assert np.isnan(result.value).all(), result.measure
             assert result.notes == ("needs a pooled run",)
@@ -218,3 +226,83 @@ def test_missing_topic_counts_as_zero() -> None:
         result = estimate(correction, "P@5", run_id, collection)
         assert result.per_topic[0, 1] == 0
         assert result.value[0] == pytest.approx(result.per_topic[0, 0] / 2)
+
+
+# Every family of measures
+
+FAMILIES = tuple(
+    f"{name}@10" for name, family in MEASURES.items() if family.__module__.startswith("bayespool.")
+)
+EVERY_MEASURE = (
+    *FAMILIES,
+    "RBP(p=0.8)",
+    "AP(ideal='judged')@5",
+    "AP@20",
+    "nDCG(dcg='exp-log2')@3",
+    "nDCG(ideal='judged',rel=2)@20",
+    "DCG(gains={1:2,2:10})@5",
+    "R(rel=2)@5",
+    "ERR(max_rel=2)@5",
+)
+
+
+def on_the_example(correction: PointCorrection) -> PointCorrection:
+    if isinstance(correction, TopicsAdjustment):
+        return dataclasses.replace(correction, common_query_ids=load_example().query_ids[:5])
+    return correction
+
+
+@by_correction
+def test_every_measure_has_a_value_or_a_note(correction: PointCorrection) -> None:
+    assert len(FAMILIES) >= 11
+    example = load_example()
+    results = on_the_example(correction).estimate(example, ["new-a", "new-b"], EVERY_MEASURE)
+    for result, measure in zip(results, parse_measures(EVERY_MEASURE), strict=True):
+        assert result.measure == measure
+        if np.isnan(result.value).any():
+            assert np.isnan(result.per_topic).all()
+            assert all(note.startswith("defined for ") for note in result.notes)
+            assert isinstance(correction, AntiPrecision) or not measure.rises
+            continue
+        assert np.isfinite(result.per_topic).all()
+        np.testing.assert_allclose(result.per_topic.mean(axis=1), result.value, atol=1e-12)
+        found = bounds(example, ["new-a", "new-b"], measure)
+        if measure.of_judgments:
+            assert np.array_equal(result.value, found.low.means())
+        highest = np.maximum(found.upper, found.most.scores())
+        if isinstance(correction, FroebeBootstrap | CondensedList) and "ideal" in dir(measure):
+            continue  # they may be beyond
+        assert (result.per_topic >= np.minimum(found.lower, found.least.scores()) - 1e-9).all(), measure
+        assert (result.per_topic <= highest + 1e-9).all(), measure
+
+
+@by_correction
+def test_fully_judged_run_keeps_the_value_of_every_measure(correction: PointCorrection) -> None:
+    example = load_example()
+    judged = dataclasses.replace(example, relevance=np.maximum(example.relevance, np.int16(0)))
+    for result in on_the_example(correction).estimate(judged, ["new-a", "north-1"], EVERY_MEASURE):
+        if np.isnan(result.value).all():
+            assert result.notes[0].startswith("defined for ")
+            continue
+        found = bounds(judged, ["new-a", "north-1"], result.measure)
+        assert not found.n_unjudged.any()
+        assert np.array_equal(result.value, found.low.means()), result.measure
+
+
+@by_correction
+def test_what_a_left_out_run_hides_does_not_matter(correction: PointCorrection) -> None:
+    """Other judgments of the documents that it alone contributed change no estimate."""
+    example = load_example()
+    run = example.pooled_run_ids[0]
+    gone = example.relevance != example.unpool(run).relevance
+    assert gone.any()
+    relevance = np.where(gone, (example.relevance + 1) % 3, example.relevance).astype(np.int16)
+    other = dataclasses.replace(example, relevance=relevance)
+    for one, two in zip(
+        *(
+            on_the_example(correction).estimate(whole.unpool(run), run, ["P@10", "nDCG@10", "AP@10", "RR@10"])
+            for whole in (example, other)
+        ),
+        strict=True,
+    ):
+        assert np.array_equal(one.per_topic, two.per_topic, equal_nan=True)

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from bayespool.corrections import Background, Interpolated, LowerBound, Smoothed, fit_constants
 from bayespool.corrections.ravana_moffat import background, interpolated, smoothed
-from bayespool.counts import JudgmentCounts, judgment_counts
+from bayespool.counts import JudgmentCounts, bounds, judgment_counts
 from bayespool.errors import InputError
+from bayespool.measures import parse_measure
 from bayespool.simulation import load_example
 
 
@@ -60,6 +61,59 @@ def test_smoothed_of_the_toy() -> None:
     assert topics_of(Smoothed(), "P@2") == close(0.74, 1, 0.05)
     # 0.4 + 0.91·0.6·0.4 + 0.36·0.05; 0.4 + 0.91·0.4·0.4 + 0.16·0.05; 0.16·0.05
     assert topics_of(Smoothed()) == close(0.6364, 0.5536, 0.008)
+
+
+# Over ideal rankings T has the relevant documents that the run lacks at its first unjudged ranks.
+#     AP@5                       B = (1 + 2/4)/4, T = 1      B = 2/3, T = 1           no relevant document
+def test_measures_over_ideal_rankings() -> None:
+    assert topics_of(LowerBound(), "AP@5") == close(3 / 8, 2 / 3, 0)
+    assert topics_of(Background(e=0.5), "AP@5") == close(3 / 8 + 5 / 16, 5 / 6, 0)
+    # 3/8 + C·(5/8)·(3/8)/(3/8); 2/3 + C·(1/3)·(2/3)/(2/3)
+    assert topics_of(Interpolated(), "AP@5") == close(3 / 8 + 0.42 * 5 / 8, 2 / 3 + 0.42 / 3, 0)
+    assert topics_of(Smoothed(), "AP@5") == close(
+        3 / 8 + 0.91 * 5 / 8 * 3 / 8 + 0.05 * 25 / 64, 2 / 3 + 0.91 * 2 / 9 + 0.05 / 9, 0
+    )
+    # a1 c2 at the first two ranks, of c2 a1; v1 p1, all judged, of r2 p1
+    ideal = 2 + 1 / np.log2(3)
+    low, high = 1 / ideal, (1 + 2 / np.log2(3)) / ideal
+    assert topics_of(Background(e=0.5), "nDCG@2") == close((low + high) / 2, (1 + 1 / np.log2(3)) / ideal, 0)
+    judged = topics_of(Background(e=0.5), "nDCG(ideal='judged')@2")
+    assert judged == topics_of(Background(e=0.5), "nDCG@2")
+
+
+def test_nothing_judged_under_weights_that_sum_to_1_but_for_rounding() -> None:
+    collection, run = toys.EDGE_CASES["nothing judged"]()
+    for measure in ("RBP(p=0.9)@10", "SDCG@7", "P@7", "nDCG@2"):
+        value = estimate(Interpolated(e=0.02), measure, run, collection).value[0]
+        assert value == pytest.approx(0.02), measure
+
+
+def test_constants_are_chances_of_the_highest_gain() -> None:
+    # DCG@2: of two documents of relevance 2 it is 2 + 2/log2(3)
+    highest = 2 + 2 / np.log2(3)
+    assert topics_of(Background(e=0.5), "DCG@2") == close(1 + 1 / np.log2(3), 1 + 1 / np.log2(3), highest / 2)
+    x, delta = 1 / highest, 2 / np.log2(3) / highest
+    assert topics_of(Interpolated(), "DCG@2") == close(
+        highest * (x + 0.42 * delta * x / (1 - delta)), 1 + 1 / np.log2(3), 0.01 * highest
+    )
+    assert topics_of(Smoothed(), "DCG@2") == close(
+        highest * (x + 0.91 * delta * x + 0.05 * delta**2), 1 + 1 / np.log2(3), 0.05 * highest
+    )
+
+
+def test_a_measure_that_falls_is_what_the_other_leaves() -> None:
+    for correction in (Background(), Interpolated(), Smoothed()):
+        for measure in ("@2", "@5"):
+            anti = np.array(topics_of(correction, f"AntiP{measure}"))
+            precision = np.array(topics_of(correction, f"P{measure}"))
+            np.testing.assert_allclose(anti, 1 - precision, atol=1e-12)
+
+
+def test_ranks_beyond_the_end_of_a_run_are_no_documents() -> None:
+    """RBP without a cutoff may gain there; a topic without unjudged documents keeps its value."""
+    collection, run = toys.EDGE_CASES["everything judged in the pool"]()
+    result = estimate(Background(e=1), "RBP(p=0.5)", run, collection)
+    assert np.array_equal(result.per_topic, estimate(LowerBound(), "RBP(p=0.5)", run, collection).per_topic)
 
 
 # Ravana & Moffat
@@ -214,6 +268,20 @@ def test_fitted_constants_beat_a_grid(
     assert best[0] - 0.01 < found.rmse <= best[0] + 1e-12
     assert abs(c - best[1]) <= 0.05
     assert abs(e - best[2]) <= 0.05
+
+
+def test_constants_are_fitted_to_measures_that_end_at_1() -> None:
+    example = load_example()
+    runs = example.pooled_run_ids
+    found = {
+        text: [bounds(c, runs, parse_measure(text)) for c in (example.truncate_pool(3), example)]
+        for text in ("RBP(p=0.8)@10", "AP@10", "DCG@10")
+    }
+    for text in ("RBP(p=0.8)@10", "AP@10"):
+        shallow, truth = found[text]
+        assert 0 <= fit_constants("smoothed", [shallow], truth).c <= 1
+    with pytest.raises(InputError, match="constants are fitted to measures from 0 to 1, and DCG@10"):
+        fit_constants("smoothed", found["DCG@10"][:1], found["DCG@10"][1])
 
 
 def test_constants_need_counts_that_match() -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
+import toys
 from corrected import close, estimate
 from toys import COMMON, from_rankings, toy_collection
 
+from bayespool.collection import build_collection
 from bayespool.corrections import SystemsAdjustment, TopicsAdjustment
 from bayespool.counts import judgment_counts
 from bayespool.errors import InputError
+from bayespool.trec import qrels_from_frame
 
 
 # Systems adjustment: relevant documents that each pooled run alone contributed and that u (a l d, v p z, e f
@@ -74,6 +78,64 @@ def test_systems_adjustment_needs_another_pooled_run() -> None:
     assert not np.isnan(estimate(SystemsAdjustment(), "P@5", "n2", alone).value[0])
 
 
+# Under measures over ideal rankings, what is hidden with a run leaves the relevant documents R, too. Held out
+# with u in the pool: of a c f h on topic 1, n1 takes c with it and n2 f; nothing relevant on topic 2.
+def test_systems_adjustment_of_recall() -> None:
+    # R@5 of n1: 2/4, or 1/3 without c; of n2: 3/4, or 2/3 without f. (1/6 + 1/12)/12
+    adjustment = 1 / 48
+    result = estimate(SystemsAdjustment(), "R@5")
+    assert result.value[0] == pytest.approx((2 / 4 + 2 / 3) / 3 + adjustment, abs=1e-12)
+    # u: T is 1 twice, but with two documents more it is 4/6 … 5/7, and 4/5 on topic 2
+    room = np.array([5 / 7 - 2 / 4, 4 / 5 - 2 / 3, 0])
+    expected = np.array([2 / 4, 2 / 3, 0]) + room * adjustment * 3 / room.sum()
+    assert result.per_topic[0].tolist() == close(*expected)
+
+
+def test_systems_adjustment_of_average_precision_and_discounted_gain() -> None:
+    # AP@5 of n1: a1 b0 c2: (1 + 2/3)/4, or 1/3; of n2: b0 a1 f1 c2: (1/2 + 2/3 + 3/4)/4, or (1/2 + 2/4)/3
+    lost = 5 / 12 - 1 / 3 + 23 / 48 - 1 / 3
+    value = estimate(SystemsAdjustment(), "AP@5").value[0]
+    assert value == pytest.approx((3 / 8 + 2 / 3) / 3 + lost / 12, abs=1e-12)
+    # nDCG@2: a1 b0 of c2 a1, or of a1 f1; b0 a1 of c2 a1 both times
+    ideal, without = 2 + 1 / np.log2(3), 1 + 1 / np.log2(3)
+    loose = estimate(SystemsAdjustment(within_bounds=False), "nDCG@2").value[0]
+    as_judged = (1 + without) / ideal / 3
+    # s1, with v u's: q0 v1 of r2, and a1 h1; s2: h1 k0: the same both times
+    assert loose == pytest.approx(as_judged + (1 / ideal - 1 / without) / 12, abs=1e-12)
+
+
+def test_systems_adjustment_may_be_negative() -> None:
+    # R@2 of n1: a of 4, or of 3 without c; of n2 likewise: −1/6 over 12
+    within = estimate(SystemsAdjustment(), "R@2")
+    assert within.value[0] == pytest.approx((1 / 4 + 2 / 3) / 3 - 1 / 72, abs=1e-12)
+    # u: a1 l? may be one of 5, with d relevant; v p are judged, and of e f nothing can be lost
+    assert within.per_topic[0].tolist() == close(1 / 4 - 1 / 24, 2 / 3, 0)
+    assert within.notes == ("",)
+    loose = estimate(SystemsAdjustment(within_bounds=False), "R@2")
+    assert loose.per_topic[0].tolist() == close(1 / 4 - 1 / 72, 2 / 3 - 1 / 72, -1 / 72)
+
+
+def test_a_negative_adjustment_is_cut_to_the_lower_bound() -> None:
+    collection = from_rankings(
+        {"p": {"1": "xabdf"}, "q": {"1": "xaceg"}, "u": {"1": "azy"}},
+        {"1": dict.fromkeys("abcdefg", 1) | {"x": 0}},
+        pooled_run_ids=("p", "q"),
+        pool_depth=5,
+    )
+    # R@2 of p: a of 7, or of 4 without b d f, −3/28; so of q. Of u it is 1/7, or 1/8 if y is relevant
+    result = estimate(SystemsAdjustment(), "R@2", collection=collection)
+    assert result.value[0] == pytest.approx(1 / 8)
+    assert result.notes == ("adjustment cut to the lower bound",)
+    # where it is judged nothing is adjusted
+    assert estimate(SystemsAdjustment(), "R@1", collection=collection).value[0] == pytest.approx(1 / 7)
+
+
+def test_systems_adjustment_of_the_share_of_nonrelevant_documents() -> None:
+    # AntiP@3 of u: a1 l? d?, v1 p1 z?, e? f? and a missing rank; hidden with s1 i0, w0, with s2 k0
+    value = estimate(SystemsAdjustment(), "AntiP@3").value[0]
+    assert value == pytest.approx(1 / 9 + 3 / 3 / 12, abs=1e-12)
+
+
 # Topics adjustment. With u judged on topics 1 and 2 its P@5 there is 4/5 (a l h m) and 3/5 (v p x); without
 # what it alone contributed 2/5 (a h) and 2/5 (v p). Mean difference 3/10, variance 1/50; N = 3, n = 2.
 COMMON_TOPICS = TopicsAdjustment(common_query_ids=("1", "2"))
@@ -99,6 +161,32 @@ def test_topics_adjustment_of_several_runs_and_measures() -> None:
     assert results[0].value[1] == pytest.approx(17 / 30, abs=1e-12)
     # P@2: u has a l, of which l was its own; v p
     assert results[1].value[1] == pytest.approx((1 + 1 + 1 / 4) / 3, abs=1e-12)
+
+
+def test_topics_adjustment_of_recall() -> None:
+    # of a c f h l m 4, of p v r x 3; without what u alone contributed (l d m, z x) 2 of a c f h, 2 of p v r
+    collection = toy_collection(more=COMMON)
+    result = estimate(dataclasses.replace(COMMON_TOPICS, within_bounds=False), "R@5", collection=collection)
+    adjustment = (4 / 6 - 2 / 4 + 3 / 4 - 2 / 3) / 2
+    assert result.per_topic[0].tolist() == close(4 / 6, 3 / 4, adjustment)
+    within = estimate(COMMON_TOPICS, "R@5", collection=collection)
+    assert within.per_topic[0].tolist() == close(4 / 6, 3 / 4, 0)  # T: nothing is known to be relevant
+
+
+def test_topics_adjustment_leaves_other_judgments_alone() -> None:
+    # j, which no pooled run accounts for and u does not have, stays among the relevant documents
+    more = {"1": {**COMMON["1"], "j": 1}, "2": COMMON["2"]}
+    judged = {q: {**toys.JUDGMENTS[q], **more.get(q, {})} for q in toys.JUDGMENTS}
+    collection = build_collection(
+        toys.toy_runs(),
+        qrels_from_frame(judged),
+        organizations=toys.ORGANIZATIONS,
+        pooled_run_ids=toys.POOLED,
+        pool_depth=toys.DEPTH,
+    )
+    result = estimate(dataclasses.replace(COMMON_TOPICS, within_bounds=False), "R@5", collection=collection)
+    adjustment = (4 / 7 - 2 / 5 + 3 / 4 - 2 / 3) / 2
+    assert result.per_topic[0, 2] == pytest.approx(adjustment, abs=1e-12)
 
 
 def test_topics_adjustment_with_one_common_topic_has_no_standard_error() -> None:

@@ -165,7 +165,7 @@ def test_a_truth_that_the_estimand_cannot_reach_is_noted() -> None:
     rows = full.frame()
     above = int((rows["truth"] > rows["bound_upper"]).sum())
     assert above > 0
-    assert f"the truth of {above} runs is above their upper bound" in printed(full)
+    assert f"the truth of {above} runs is outside their bounds" in printed(full)
     assert "upper bound" not in printed(leave_out(example, "P@30", estimators="lower-bound", pool_depth=3))
 
 

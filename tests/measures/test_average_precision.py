@@ -84,5 +84,5 @@ def test_drawn_rankings_are_evaluated_as_if_laid_out(data: st.DataObject) -> Non
     block = rng.integers(0, len(levels), size=(5, n_documents)).astype(np.uint8)
     completed = np.repeat(ranked[None], len(block), axis=0)
     completed[:, run, rank] = np.array(levels)[block][:, unknown]
-    found = measure.of_draws(DrawnRankings(ranked, run, rank, unknown, block, levels))
-    np.testing.assert_allclose(found, measure.evaluate(completed), rtol=0, atol=1e-12)
+    of_draws = measure.of_draws(DrawnRankings(ranked, run, rank, unknown, levels))
+    np.testing.assert_allclose(of_draws(block), measure.evaluate(completed), rtol=0, atol=1e-12)

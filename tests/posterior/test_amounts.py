@@ -68,13 +68,13 @@ def test_average_precision_by_its_own_way_is_that_of_laid_out_rankings() -> None
     ranked[run, rank] = 0
     unknown = rng.integers(0, 9, len(run)).astype(np.int32)
     block = rng.integers(0, 3, (50, 9)).astype(np.uint8)
-    drawn = DrawnRankings(ranked, run.astype(np.int32), rank.astype(np.int32), unknown, block, (0, 1, 2))
+    drawn = DrawnRankings(ranked, run.astype(np.int32), rank.astype(np.int32), unknown, (0, 1, 2))
     laid_out = np.repeat(ranked[None], 50, axis=0)
     laid_out[:, run, rank] = block[:, unknown]
     for name in ("AP@20", "AP(rel=2)@20"):
         measure: Measure = parse_measure(name)
-        found = measure.of_draws(drawn)
-        assert found is not None
-        np.testing.assert_allclose(found, measure.evaluate(laid_out), rtol=1e-12)
+        of_draws = measure.of_draws(drawn)
+        assert of_draws is not None
+        np.testing.assert_allclose(of_draws(block), measure.evaluate(laid_out), rtol=1e-12)
     assert parse_measure("RR@20").of_draws(drawn) is None
     assert Tally(np.zeros((1, 1)), (1,)).levels == (1,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 
 import numpy as np
 import pytest
@@ -113,6 +114,30 @@ def test_posterior_stands_with_its_interval() -> None:
         " posterior-known            0.6111         0.1111",
         " 50 % interval       0.3333–0.8889  0.1111–0.1111",
     ]
+
+
+def test_over_an_ideal_ranking_the_score_as_judged_stands_before_the_bounds() -> None:
+    scores = score(
+        load_example(), None, ["P@10", "nDCG@10", "R(ideal='judged')@10"], estimators=["lower-bound"]
+    )
+    frame = scores.frame().set_index(["run_id", "measure"])
+    text = printed(scores)
+    row = frame.loc[("new-a", "nDCG@10")]  # the other run may find what it lacks
+    assert row["bound_lower"] < row["as_judged"] == row["lower-bound"] < row["bound_upper"]
+    names = ["as_judged", "bound_lower", "bound_upper", "residual", "lower-bound"]
+    cells = [line.split() for line in text.splitlines() if line.startswith(" new-a")]
+    assert cells[1] == ["new-a", *(f"{row[name]:.4f}" for name in names)]
+    assert [len(line) for line in cells] == [5, 6, 5]
+    assert len(re.findall(r"judged +lower", text)) == 1
+    notes = [line for line in text.splitlines() if line.startswith("note: ")]
+    assert notes[:2] == [
+        "note: nDCG@10: ideal ranking and number of relevant documents are of the judged documents and, in "
+        "each draw, the completed ones in reach of these runs",
+        "note: R(ideal='judged')@10: ideal ranking and number of relevant documents are of the judged "
+        "documents as they stand, as trec_eval has it",
+    ]
+    assert notes[2].startswith("note: as judged is the score with unjudged documents nonrelevant")
+    assert scores.metadata["ideals"] == {"nDCG@10": "completed", "R(ideal='judged')@10": "judged"}
 
 
 def test_each_measure_has_its_table_and_a_note_the_measures_it_is_of() -> None:

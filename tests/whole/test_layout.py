@@ -19,7 +19,8 @@ TESTS_TOO = {
     "counts/test_judged": {"counts/states"},
     "experiments/test_folds": {"experiments/fold_results"},
     "inference/test_nuts": {"inference/fit"},
-    "posterior/test_estimator": {"posterior/preparation"},
+    "posterior/test_completion": {"posterior/steps"},
+    "posterior/test_estimator": {"posterior/preparation", "posterior/sampling"},
     # one test for all members of a family
     "inference/test_density": {"inference/kernels"}
     | {f"models/{file}" for file in ("anti_precision", "document", "linear", "ratio", "structure")},
@@ -32,6 +33,7 @@ TESTS_TOO = {
     # what is printed and written is tested where a reader sees it
     "checking/test_containers": {"inference/container"},
     "cli/test_check": {"report/checks"},
+    "cli/test_impute": {"report/imputing"},
     "cli/test_leave_out": {"report/folder"},
     "cli/test_process": {"__main__"},
     "cli/test_random_pools": {"report/random_pools"},

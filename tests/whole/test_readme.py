@@ -27,10 +27,11 @@ def rows(text: str) -> dict[tuple[str, str], list[str]]:
     """Cells of the demo's rows by measure and run."""
     found, measure = {}, ""
     for line in text.splitlines():
-        if heading := re.match(r"(P@\d+), mean over", line):
+        if heading := re.match(r"(n?\w+@\d+), mean over", line):
             measure = heading[1]
-        elif row := re.match(r"\s*(new-\w)\s+(\S.*\d)\s*$", line):
-            found[measure, row[1]] = row[2].split()
+        elif row := re.match(r"\s*(new-\w)\s+(\S.*[\d–])\s*$", line):
+            cells = row[2].split()
+            found[measure, row[1]] = cells[1:] if measure.startswith("nDCG") else cells  # without as judged
     return found
 
 
@@ -41,7 +42,7 @@ def test_demo_table_is_what_the_command_prints() -> None:
     printed = rows(done.stdout)
     n_point = 3 + len(POINT)  # after lower, upper and residual
     assert {len(cells) for cells in printed.values()} == {n_point}
-    assert list(printed) == [(m, run) for m in ("P@5", "P@10") for run in ("new-a", "new-b")]
+    assert list(printed) == [(m, run) for m in ("P@10", "nDCG@10") for run in ("new-a", "new-b")]
     assert {key: cells[:n_point] for key, cells in rows(shown).items()} == printed
     truths = [line for line in done.stdout.splitlines() if line.startswith("truth")]
     assert len(truths) == 2

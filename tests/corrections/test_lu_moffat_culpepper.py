@@ -1,0 +1,261 @@
+"""Gains by rank in the pooled runs, by hand and by a slow reference."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+import toys
+from corrected import estimate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from toys import from_rankings, toy_collection
+
+from bayespool.collection import Collection
+from bayespool.corrections import LuMoffatCulpepper
+from bayespool.corrections.gain_by_rank import gain_curves
+from bayespool.corrections.lu_moffat_culpepper import simplex_weights
+from bayespool.counts import bounds
+from bayespool.errors import InputError
+from bayespool.measures import parse_measure
+from bayespool.simulation import load_example
+
+# Weights
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=6),
+    st.floats(0.01, 100),
+)
+def test_weights_are_the_best_of_a_fine_grid(rows: list[tuple[float, float, float]], scale: float) -> None:
+    table = np.array([row[:2] for row in rows]) * scale
+    target = np.array([row[2] for row in rows]) * scale
+    weights = simplex_weights(table, target)
+    assert (weights >= 0).all()
+    assert weights.sum() == pytest.approx(1)
+    grid = np.linspace(0, 1, 1001)
+    squares = np.square(table @ np.stack([grid, 1 - grid]) - target[:, None]).sum(axis=0)
+    assert np.square(table @ weights - target).sum() <= squares.min() + 1e-9 * scale**2
+
+
+def test_weights_of_three_columns() -> None:
+    table = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]])
+    assert simplex_weights(table, np.array([0.5, 0.5, -1])).tolist() == pytest.approx([0.5, 0.5, 0])
+    assert simplex_weights(table, np.array([5.0, 0, 0])).tolist() == pytest.approx([1, 0, 0])
+    assert simplex_weights(np.ones((2, 4)), np.ones(2)).tolist() == [0.25] * 4
+
+
+# One pooled run: a2 b1 | c? d?, whose weight is 1; the run to score has c x a
+
+
+def one_run(target: str = "cxa", relevance: dict[str, int] | None = None) -> Collection:
+    return from_rankings(
+        {"p": {"1": "abcd"}, "u": {"1": target}},
+        {"1": relevance or {"a": 2, "b": 1}},
+        pooled_run_ids=("p",),
+        pool_depth=2,
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "third", "last"),
+    [
+        ("zipf", 1 / 3, 1 / 1000),  # 1 and 1/2: 1/k
+        ("linear", 0, 0),  # 1.5 − k/2
+        ("constant", 0, 0),  # 3/4 down to rank 2
+    ],
+)
+def test_gain_of_a_document_is_that_of_its_rank(shape: Any, third: float, last: float) -> None:
+    correction = LuMoffatCulpepper(shape=shape)
+    # c stands at rank 3 of p, x nowhere: as at rank 1,000; the greatest gain is 2
+    for measure, value in (
+        ("DCG@1", 2 * third),
+        ("DCG@3", 2 * third + 2 * last / np.log2(3) + 2 / 2),
+        ("SDCG(max_rel=2)@1", third),
+    ):
+        result = estimate(correction, measure, collection=one_run())
+        assert result.value[0] == pytest.approx(value, abs=1e-5), measure
+        assert result.notes == ("gains by rank are fitted to 2 ranks",)
+
+
+def test_over_the_ideal_of_the_judged_documents() -> None:
+    correction = LuMoffatCulpepper(shape="zipf")
+    # of the ideal ranking a2 b1
+    value = estimate(correction, "nDCG@2", collection=one_run()).value[0]
+    assert value == pytest.approx((2 / 3 + 2 / 1000 / np.log2(3)) / (2 + 1 / np.log2(3)), abs=1e-5)
+    # c at rank 2, after a: 2 + 2/3/log2(3)
+    value = estimate(correction, "nDCG@2", collection=one_run("ac")).value[0]
+    assert value == pytest.approx((2 + 2 / 3 / np.log2(3)) / (2 + 1 / np.log2(3)), abs=1e-5)
+
+
+def test_no_more_than_completed_judgments_bring() -> None:
+    # a1 alone is relevant and gains 1 at both ranks: c would add 1 to an ideal of 1
+    collection = from_rankings(
+        {"p": {"1": "abc"}, "u": {"1": "ac"}},
+        {"1": {"a": 1, "b": 1}, "2": {"a": 0}},
+        pooled_run_ids=("p",),
+        pool_depth=2,
+    )
+    result = estimate(LuMoffatCulpepper(shape="linear"), "R@2", collection=collection)
+    most = bounds(collection, "u", parse_measure("R@2")).most.scores()[0, 0]
+    assert result.per_topic[0, 0] == most == pytest.approx(2 / 3)
+
+
+def test_chances_of_measures_that_are_no_sums() -> None:
+    # relevant at ranks 1 and 2: a line gives 1 at rank 3, so that c is relevant for certain
+    relevance = {"a": 1, "b": 1}
+    correction = LuMoffatCulpepper(shape="linear")
+    for measure, value in (("RR@3", 1), ("Success@1", 1), ("P@1", 1), ("ERR(max_rel=1)@1", 0.5)):
+        found = estimate(correction, measure, collection=one_run(relevance=relevance)).value[0]
+        assert found == pytest.approx(value), measure
+    # 1 and 0: c is not relevant, and RR@3 is that of a at rank 3
+    fallen = one_run(relevance={"a": 1, "b": 0})
+    assert estimate(correction, "RR@3", collection=fallen).value[0] == pytest.approx(1 / 3)
+    zipf = LuMoffatCulpepper(shape="zipf")
+    # readers stop at level 2 with 3/4 and at level 1 with a third of that: 1/k^log2(3) of the greatest chance
+    third, fourth = (0.75 / k ** np.log2(3) for k in (3, 4))
+    collection = one_run("cda", {"a": 2, "b": 1})
+    assert estimate(zipf, "ERR(max_rel=2)@2", collection=collection).value[0] == pytest.approx(
+        third + (1 - third) * fourth / 2, abs=1e-4
+    )
+
+
+def test_measures_that_are_neither_have_none() -> None:
+    for measure, note in (
+        ("AntiP@3", "defined for measures that rise with relevance"),
+        ("P@3", "gains by rank are fitted to 2 ranks"),
+    ):
+        result = estimate(LuMoffatCulpepper(), measure, collection=one_run())
+        assert result.notes == (note,)
+        assert np.isnan(result.value[0]) == (measure == "AntiP@3")
+
+
+def test_topic_without_gains_has_none() -> None:
+    # on topic 3 of the toy nothing is relevant: e and f gain nothing
+    result = estimate(LuMoffatCulpepper(), "P@5")
+    assert result.per_topic[0, 2] == pytest.approx(0, abs=1e-12)
+    assert 0.4 < result.per_topic[0, 0] < 1
+
+
+def test_needs_another_pooled_run() -> None:
+    result = estimate(LuMoffatCulpepper(), collection=toy_collection(pooled_run_ids=(), pool_depth=0))
+    assert np.isnan(result.value[0])
+    assert result.notes == ("needs a pooled run",)
+
+
+def test_weights_go_to_runs_whose_ranks_tell_gains() -> None:
+    """x stands at rank 5 of both pooled runs, y at rank 6 of the good one, z at rank 6 of the bad one."""
+    # mean gains are ½ 0 ½ 0; g falls, so that a, which is relevant, is where the good run has it
+    for loss in ("a", "b"):
+        correction = LuMoffatCulpepper(shape="zipf", loss=loss)  # type: ignore[arg-type]
+        of_documents = []
+        for target in ("x", "y", "z"):
+            collection = from_rankings(
+                {"good": {"1": "abcdxy"}, "bad": {"1": "dcabxz"}, "u": {"1": target}},
+                {"1": {"a": 1, "b": 0, "c": 0, "d": 0}},
+                pooled_run_ids=("good", "bad"),
+                pool_depth=4,
+            )
+            of_documents.append(estimate(correction, "P@1", collection=collection).value[0])
+        x, y, z = of_documents
+        assert x > y > z
+
+
+# A slow reference
+
+
+def reference(collection: Collection, run: str, cutoff: int, shape: Any, loss: str, p: float) -> np.ndarray:
+    """P@n with expected gains, document by document."""
+    found = []
+    judged = toys.judgments(collection)
+    depth = {
+        name: int(collection.depth_of(collection.run_index(name))[0]) for name in collection.pooled_run_ids
+    }
+    for topic in collection.query_ids:
+        gain = {d: float(level >= 1) for d, level in judged[topic].items()}
+        rankings = {name: toys.ranking(collection, name, topic) for name in collection.pooled_run_ids}
+        observed = []
+        for k in range(max(depth.values(), default=0)):
+            at_rank = []
+            for name, ranking in rankings.items():
+                if k < depth[name] and (k >= len(ranking) or ranking[k] in gain):
+                    at_rank.append(gain[ranking[k]] if k < len(ranking) else 0.0)
+            observed.append(np.mean(at_rank) if at_rank else 0.0)
+        g = gain_curves(np.array([observed]), 1000, shape)[0]
+
+        def of(document: str, name: str, g: np.ndarray = g, rankings: Any = rankings) -> float:
+            ranking = rankings[name]
+            return float(g[ranking.index(document)] if document in ranking else g[-1])
+
+        names = list(rankings)
+        rows, target = [], []
+        for name in names:
+            row, sum_of_gains = np.zeros(len(names)), 0.0
+            for k, document in enumerate(rankings[name]):
+                if document not in gain:
+                    continue
+                contributed = p**k * np.array([of(document, other) for other in names])
+                if loss == "b":
+                    rows.append(contributed)
+                    target.append(p**k * gain[document])
+                row, sum_of_gains = row + contributed, sum_of_gains + p**k * gain[document]
+            if loss == "a":
+                rows.append(row)
+                target.append(sum_of_gains)
+        weights = simplex_weights(np.array(rows).reshape(-1, len(names)), np.array(target))
+        value = 0.0
+        for document in toys.ranking(collection, run, topic)[:cutoff]:
+            value += (
+                gain[document]
+                if document in gain
+                else float(weights @ [of(document, other) for other in names])
+            )
+        found.append(value / cutoff)
+    return np.array(found)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    toys.pooled_collections(), st.integers(1, 8), st.sampled_from(["linear", "zipf"]), st.sampled_from("ab")
+)
+def test_estimates_are_those_of_the_reference(
+    collection: Collection, cutoff: int, shape: Any, loss: Any
+) -> None:
+    correction = LuMoffatCulpepper(shape=shape, loss=loss, persistence=0.8)
+    for run in collection.run_ids if collection.pooled.any() else ():
+        result = estimate(correction, f"P@{cutoff}", run, collection)
+        if np.isnan(result.value[0]):
+            continue
+        expected = reference(collection, run, cutoff, shape, loss, 0.8)
+        np.testing.assert_allclose(result.per_topic[0], expected, atol=2e-4)
+
+
+def test_combination_is_of_the_shapes() -> None:
+    """Between the estimates of the three shapes, document by document: of one unjudged document here."""
+    example = load_example()
+    three = np.stack(
+        [
+            estimate(LuMoffatCulpepper(shape=shape), "P@10", "new-a", example).per_topic[0]  # type: ignore[arg-type]
+            for shape in ("linear", "zipf", "weibull")
+        ]
+    )
+    combined = estimate(LuMoffatCulpepper(), "P@10", "new-a", example).per_topic[0]
+    one = bounds(example, "new-a", parse_measure("P@10")).n_unjudged[0] <= 1
+    assert one.any()
+    assert (combined >= three.min(axis=0) - 1e-9)[one].all()
+    assert (combined <= three.max(axis=0) + 1e-9)[one].all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"shape": "poisson"}, "no shape 'poisson'; combined, constant, linear, zipf, weibull"),
+        ({"loss": "c"}, "no loss 'c'; a, b"),
+        ({"persistence": 1.0}, "persistence 1.0 is not between 0 and 1"),
+    ],
+)
+def test_settings_are_checked(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        dataclasses.replace(LuMoffatCulpepper(), **changes)

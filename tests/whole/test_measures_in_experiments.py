@@ -1,0 +1,175 @@
+"""Every experiment takes measures of every family, and the truth is that of the full judgments."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import pytrec_eval
+from families import BELOW_THE_POOL, FAMILIES, in_every_family
+from toys import judgments, ranking
+
+from bayespool.collection import Collection
+from bayespool.comparisons import compare, paired_t, reversals
+from bayespool.counts import bounds
+from bayespool.errors import InputError
+from bayespool.experiments import (
+    CommonTopicsResult,
+    LeaveOutResult,
+    PoolWidthResult,
+    RunTypesResult,
+    leave_out,
+    leave_types_out,
+    mean_absolute_error,
+    n_outside_bounds,
+    vary_common_topics,
+    vary_pool_width,
+)
+from bayespool.measures import parse_measure
+from bayespool.simulation import load_example
+
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+
+AS_TREC_EVAL = {
+    "P@10": "P_10",
+    "P@20": "P_20",
+    "R@10": "recall_10",
+    "R@20": "recall_20",
+    "AP@10": "map_cut_10",
+    "AP@15": "map_cut_15",
+    "nDCG@10": "ndcg_cut_10",
+}
+OVER_AN_IDEAL = ("R@", "AP@", "nDCG")
+
+
+def trec_eval(collection: Collection, run: str, name: str) -> float:
+    """Mean over all topics of a measure of trec_eval, in the order that the collection has."""
+    evaluator = pytrec_eval.RelevanceEvaluator(judgments(collection), {name[::-1].replace("_", ".", 1)[::-1]})
+    ranked = {
+        q: {d: -float(i) for i, d in enumerate(ranking(collection, run, q))} for q in collection.query_ids
+    }
+    return float(np.mean([found[name] for found in evaluator.evaluate(ranked).values()]))
+
+
+@cache
+def left_out(estimand: Any = "pooled") -> LeaveOutResult:
+    estimators = ["lower-bound", "posterior-ratio"] if estimand == "pooled" else "lower-bound"
+    measures = [*FAMILIES, *BELOW_THE_POOL]
+    return leave_out(load_example(), measures, estimators=estimators, estimand=estimand, draws=10, chains=2)
+
+
+@cache
+def widths() -> PoolWidthResult:
+    return vary_pool_width(load_example(), FAMILIES, estimators="lower-bound", widths=[3], n_samples=4)
+
+
+@cache
+def common_topics() -> CommonTopicsResult:
+    return vary_common_topics(
+        load_example(), FAMILIES, estimators="lower-bound", widths=[3], n_common=[5, 20], n_samples=3
+    )
+
+
+@cache
+def types() -> RunTypesResult:
+    example = load_example()
+    kinds = {run: "odd" if run.startswith("north") else "usual" for run in example.pooled_run_ids}
+    return leave_types_out(example, FAMILIES, run_types=kinds, types=["odd"], estimators="lower-bound")
+
+
+def of(frame: pd.DataFrame, measure: str, estimator: str = "lower-bound") -> pd.DataFrame:
+    found = frame[(frame["measure"] == measure) & (frame["estimator"] == estimator)]
+    assert len(found)
+    return found
+
+
+@pytest.mark.parametrize("measure", [*FAMILIES, *BELOW_THE_POOL])
+def test_truth_and_estimates_of_leave_out_are_within_the_bounds(measure: str) -> None:
+    for estimand in ("pooled", "complete"):
+        rows = of(left_out(estimand).frame(), measure)
+        assert (rows["value"] == rows["as_judged"]).all()
+        assert n_outside_bounds(rows, measure) == 0
+        assert (rows["truth"] != rows["value"]).any()
+    drawn = of(left_out().frame(), measure, "posterior-ratio")
+    assert (drawn["lower"] >= drawn["bound_lower"] - 1e-12).all()
+    assert (drawn["upper"] <= drawn["bound_upper"] + 1e-12).all()
+    assert (drawn["lower"] < drawn["upper"]).any()
+    assert drawn["pit"].between(0, 1).all()
+    summary = of(left_out().summary_frame(), measure)
+    assert summary["mae"].iloc[0] == mean_absolute_error(rows["truth"], rows["value"])
+
+
+@pytest.mark.parametrize("measure", AS_TREC_EVAL)
+def test_truth_of_leave_out_is_trec_evals_with_the_run_back_in_the_pool(measure: str) -> None:
+    """All that an organization found within the pool depth comes back with it, for its ideal ranking too.
+    Below that depth a run has documents that only another one of its organization brought: they stay away.
+    """
+    example, rows = load_example(), of(left_out().frame(), measure)
+    alone = rows.groupby("organization")["run_id"].transform("size") == 1
+    rows = rows[alone] if measure in BELOW_THE_POOL else rows.iloc[::4]
+    assert len(rows)
+    name, true, judged = AS_TREC_EVAL[measure], [], []
+    for run, organization in zip(rows["run_id"], rows["organization"], strict=True):
+        true.append(trec_eval(example, run, name))
+        judged.append(trec_eval(example.unpool(organization=organization), run, name))
+    np.testing.assert_allclose(rows["truth"], true, atol=1e-9)
+    np.testing.assert_allclose(rows["as_judged"], judged, atol=1e-9)
+    error = np.abs(np.array(true) - judged).mean()
+    assert mean_absolute_error(rows["truth"], rows["value"]) == pytest.approx(error)
+
+
+@in_every_family
+def test_truth_of_random_pools_is_of_the_whole_pool(measure: str) -> None:
+    example, parsed, rows = load_example(), parse_measure(measure), of(widths().frame(), measure)
+    true = bounds(example, None, parsed).low.means()[example.run_index(rows["run_id"])]
+    if measure.startswith(OVER_AN_IDEAL):  # of fewer relevant documents
+        assert (rows["truth"] > true).all()
+    else:
+        assert rows["truth"].tolist() == true.tolist()
+        assert (rows["error"] <= 0).all()
+    assert (rows["error"] == rows["value"] - rows["truth"]).all()
+    summary = of(widths().summary_frame(), measure)
+    assert summary["mae"].iloc[0] == pytest.approx(rows["error"].abs().mean())
+
+
+@in_every_family
+def test_a_run_that_is_judged_on_all_topics_is_adjusted_to_its_truth(measure: str) -> None:
+    summary = of(common_topics().summary_frame(), measure).set_index(["score", "n_common"])["mae"]
+    for score in ("mixed", "adjusted", "common-only"):
+        assert summary[score, 20] == pytest.approx(0, abs=1e-12)
+    rows = of(common_topics().frame(), measure)
+    lost = (rows["truth"] - rows["value"]).abs()[rows["score"] == "unadjusted"].mean()
+    assert summary["unadjusted", 5] == pytest.approx(lost)
+
+
+@in_every_family
+def test_truth_of_a_type_is_that_of_its_runs_on_the_whole_pool(measure: str) -> None:
+    rows = of(types().frame(), measure)
+    if "judged" not in measure:  # whose ideal ranking is that of what is left
+        true = types().true_scores[measure]
+        np.testing.assert_allclose(rows["truth"], [true[run] for run in rows["run_id"]], atol=1e-12)
+    summary = of(types().summary_frame(), measure)
+    assert summary["mae"].iloc[0] == pytest.approx((rows["value"] - rows["truth"]).abs().mean())
+
+
+@in_every_family
+def test_reversals_and_comparisons_are_of_the_values(measure: str) -> None:
+    example, parsed = load_example(), parse_measure(measure)
+    found = reversals(example, measure=measure, judgments=[300], estimators=["lower-bound"], fitted=False)
+    rates = found.rates().query("group == 'contributing' and against == 'same method'").iloc[0]
+    p = paired_t(bounds(example, found.groups["contributing"], parsed).lower)
+    assert rates["separability_all"] == pytest.approx((p[np.triu_indices(len(p), 1)] <= 0.01).mean())
+    runs = ["new-a", "new-b", "lake-1"]
+    compared = compare(example, runs, measure, estimators=["lower-bound"]).differences()
+    value = bounds(example, runs, parsed).low.means()
+    assert compared["difference"].tolist() == [value[0] - value[1], value[0] - value[2], value[1] - value[2]]
+
+
+@pytest.mark.parametrize("work", [leave_out, vary_pool_width, vary_common_topics, reversals])
+def test_a_measure_of_the_judgments_is_refused(work: Any) -> None:
+    name = "measure" if work is reversals else "measures"
+    with pytest.raises(InputError, match="Judged@10 is of the judgments as they stand, and there is nothing"):
+        work(load_example(), **{name: "Judged@10"})
