@@ -1,4 +1,4 @@
-"""Posterior intervals for the corrected P@n of retrieval runs on incompletely judged test collections.
+"""Posterior intervals for the corrected scores of retrieval runs on incompletely judged test collections.
 
 Public names are imported when they are first used, so that ``import bayespool`` and ``bayespool --help`` are
 instant.
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bayespool.estimates import Estimates
     from bayespool.estimators import register_estimator
     from bayespool.experiments import LeaveOutResult, leave_out
+    from bayespool.imputing import Imputations, impute
     from bayespool.loading import read_collection
     from bayespool.measures import Measure, Precision, parse_measure, register_measure
     from bayespool.pool import describe_pool, discover_pool
@@ -42,6 +43,7 @@ _HOME = {
     "Comparison": "comparisons",
     "Completion": "posterior",
     "Estimates": "estimates",
+    "Imputations": "imputing",
     "LeaveOutResult": "experiments",
     "Measure": "measures",
     "ModelChecks": "checking",
@@ -61,6 +63,7 @@ _HOME = {
     "describe_pool": "pool",
     "discover_pool": "pool",
     "held_out_counts": "counts",
+    "impute": "imputing",
     "judgment_counts": "counts",
     "leave_out": "experiments",
     "load_example": "simulation",
@@ -87,6 +90,7 @@ __all__ = [
     "Comparison",
     "Completion",
     "Estimates",
+    "Imputations",
     "LeaveOutResult",
     "Measure",
     "ModelChecks",
@@ -106,6 +110,7 @@ __all__ = [
     "describe_pool",
     "discover_pool",
     "held_out_counts",
+    "impute",
     "judgment_counts",
     "leave_out",
     "load_example",

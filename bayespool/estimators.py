@@ -91,7 +91,7 @@ DEFAULT_ESTIMATORS = EstimatorNames(lambda entry: entry.default)
 ALL_ESTIMATORS = EstimatorNames(
     lambda entry: entry.default or (entry.kind == "point" and not entry.needs_settings)
 )
-"""What ``estimators="all"`` stands for in experiments: P@n as it stands, every correction that needs no
+"""What ``estimators="all"`` stands for in experiments: measures as they stand, every correction that needs no
 argument, and the default posterior."""
 
 

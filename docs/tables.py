@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bayespool.estimators import ALL_ESTIMATORS, DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, ESTIMATORS
+from bayespool.measures import MEASURES
 from bayespool.models import ANTI_PRECISION_SLOPES, EVIDENCE_SLOPES, RATIO_SLOPES
 from bayespool.predictors import PREDICTORS
 
@@ -32,6 +34,17 @@ def estimators() -> str:
     return markdown(["name", "what it does", "source", "among"], rows)
 
 
+def measures() -> str:
+    """Every family of measures: how it is written, what it is, its parameters with their defaults."""
+    rows = []
+    for name, family in sorted(MEASURES.items(), key=lambda pair: pair[0].lower()):
+        defaults = {field.name: field.default for field in dataclasses.fields(family)}
+        defaults |= {name: {} for name, value in defaults.items() if value == ()}
+        given = [f"`{text}={defaults[field]!r}`" for text, field in family.keywords().items()]
+        rows.append([f"`{name}@n`", family.label, ", ".join(given) or "–"])
+    return markdown(["written", "what it is", "parameters and their defaults"], rows)
+
+
 def predictors() -> str:
     """Every predictor: its name, what it is, whether documents of a ranking share it, its expected slopes."""
     rows = [
@@ -51,6 +64,7 @@ def write_tables(folder: Path) -> None:
     """Write every table that a page includes; a file that is as it should be is left alone."""
     tables = {
         "estimators": estimators(),
+        "measures": measures(),
         "predictors": predictors(),
         "slopes_evidence": slopes(EVIDENCE_SLOPES),
         "slopes_ratio": slopes(RATIO_SLOPES),

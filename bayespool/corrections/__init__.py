@@ -1,4 +1,7 @@
-"""Published point corrections, one file per paper: pure arithmetic on count tables."""
+"""Published point corrections, one file per paper: arithmetic on what is judged.
+
+Two files serve several: `tallies` counts judged documents, `expected` takes expectations of measures.
+"""
 
 # in the order of tables, which is the one they register in
 from bayespool.corrections.ravana_moffat import (
@@ -19,13 +22,21 @@ from bayespool.corrections.lipani import AntiPrecision
 # isort: split
 from bayespool.corrections.condensed import CondensedList
 
+# isort: split
+from bayespool.corrections.froebe import FroebeBootstrap
+
+# isort: split
+from bayespool.corrections.lu_moffat_culpepper import LuMoffatCulpepper
+
 __all__ = [
     "AntiPrecision",
     "Background",
     "CondensedList",
     "Constants",
+    "FroebeBootstrap",
     "Interpolated",
     "LowerBound",
+    "LuMoffatCulpepper",
     "Smoothed",
     "SystemsAdjustment",
     "TopicsAdjustment",

@@ -15,7 +15,7 @@ from bayespool.counts import Bounds, Estimand, bounds
 from bayespool.estimates import Estimates
 from bayespool.measures import parse_measures
 
-__all__ = ["Corrected", "PointCorrection", "lacks_pool"]
+__all__ = ["Corrected", "PointCorrection", "has_open_ranks", "lacks_pool", "not_defined", "open_residual"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -39,6 +39,8 @@ class Corrected(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class PointCorrection(ABC):
     """A published correction: arithmetic on bounds, without an interval.
+
+    A measure that is about the judgments as they stand has nothing to correct: every correction gives B.
 
     Parameters
     ----------
@@ -85,8 +87,14 @@ class PointCorrection(ABC):
             bounds(collection, run_ids, measure, estimand=self.estimand)
             for measure in parse_measures(measures)
         ]
-        corrected = self.correct_all(collection, found)
-        return tuple(self._estimates(collection, *pair) for pair in zip(found, corrected, strict=True))
+        open_ = [one for one in found if not one.measure.of_judgments]
+        corrected = iter(self.correct_all(collection, open_) if open_ else ())
+        return tuple(
+            self._estimates(
+                collection, one, Corrected(one.lower) if one.measure.of_judgments else next(corrected)
+            )
+            for one in found
+        )
 
     def _estimates(self, collection: Collection, found: Bounds, corrected: Corrected) -> Estimates:
         # B from the total: a run with nothing unjudged has trec_eval's value to the bit
@@ -108,8 +116,26 @@ class PointCorrection(ABC):
         )
 
 
+def open_residual(found: Bounds) -> FloatArray:
+    """Δ on each topic, 0 where nothing of the run is unjudged, shape (run, topic).
+
+    Beyond the end of a run there is nothing to be judged, although ranks there may add to T.
+    """
+    residual: FloatArray = np.where(found.n_unjudged > 0, found.residual, 0.0)
+    return residual
+
+
+def not_defined(found: Bounds, why: str) -> Corrected:
+    """NaN for every run, and the reason."""
+    return Corrected(np.full_like(found.lower, np.nan), notes=(why,) * len(found.run_ids))
+
+
+def has_open_ranks(found: Bounds) -> npt.NDArray[np.bool_]:
+    """Runs with an unjudged document down to the cutoff, shape (run,)."""
+    return np.asarray(found.n_unjudged.any(axis=1))
+
+
 def lacks_pool(collection: Collection, found: Bounds) -> npt.NDArray[np.bool_]:
     """Where a run has something unjudged and no other run was pooled to learn from, shape (run,)."""
     n_others = collection.pooled.sum() - collection.pooled[collection.run_index(found.run_ids)]
-    lacking: npt.NDArray[np.bool_] = (n_others == 0) & found.has_unjudged
-    return lacking
+    return np.asarray((n_others == 0) & has_open_ranks(found))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection
-from bayespool.counts import Bounds, condensed_levels
+from bayespool.counts import Bounds, condensed_levels, relevance_levels, tally_of
 from bayespool.registry import register_estimator
 
 __all__ = ["CondensedList"]
@@ -20,7 +20,7 @@ __all__ = ["CondensedList"]
 @register_estimator(
     "condensed-list",
     label="con-\ndensed",
-    description="P@n of the ranking without its unjudged documents",
+    description="the measure of the ranking without its unjudged documents: nDCG′, AP′",
     source="Sakai 2007; Webber & Park 2009, §2",
     default=True,
 )
@@ -28,9 +28,13 @@ __all__ = ["CondensedList"]
 class CondensedList(PointCorrection):
     """The measure after dropping every unjudged document of the ranking; nonrelevant ones pad a short list.
 
+    With average precision it is AP′, with discounted gain nDCG′; ideal rankings are made of the judged
+    documents.
+
     Overestimates: what replaces an unjudged document was retrieved by others, too, and is the likelier to be
-    relevant. The judged documents of the top n stay, so that the value lies between B and T. Both estimands
-    coincide; the upper bound of ``"pooled"`` is smaller than T and may be exceeded.
+    relevant. The judged documents of the top n stay, so that the value lies between B and T. Only a measure
+    over an ideal ranking may exceed T, which leaves judged documents where they are. Both estimands coincide;
+    the upper bound of ``"pooled"`` is smaller than T and may be exceeded.
     """
 
     @property
@@ -40,5 +44,7 @@ class CondensedList(PointCorrection):
 
     def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """The measure of the first judged documents."""
-        condensed = condensed_levels(collection, found.run_ids, found.measure.cutoff)
-        return Corrected(found.measure.values(condensed).scores())
+        measure = found.measure
+        condensed = condensed_levels(collection, found.run_ids, measure.cutoff)
+        tally = tally_of(collection, relevance_levels(collection, measure))
+        return Corrected(measure.values(condensed, tally).scores())

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.corrections.base import Corrected, PointCorrection, lacks_pool
+from bayespool.corrections.base import Corrected, PointCorrection, lacks_pool, not_defined
 from bayespool.counts import Bounds, CompositionEffects, composition_effects
 from bayespool.errors import InputError
 from bayespool.measures import Precision
@@ -77,7 +77,7 @@ class AntiPrecision(PointCorrection):
         return [
             self._share_out(collection, b, effects[b.measure.rel])
             if isinstance(b.measure, Precision)
-            else Corrected(np.full_like(b.lower, np.nan), notes=("defined for P@n alone",) * len(b.lower))
+            else not_defined(b, "defined for P@n alone")
             for b in found
         ]
 

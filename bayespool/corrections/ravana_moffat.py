@@ -1,4 +1,9 @@
-"""Corrections that place P@n inside its interval [B, B + Δ] with constants (Ravana & Moffat 2010).
+"""Corrections that place a measure inside its interval [B, B + Δ] with constants (Ravana & Moffat 2010).
+
+The constants are chances. A measure that does not end at 1 is divided by the value of a ranking whose
+documents are all of the highest relevance, and multiplied by it in the end. A measure that falls with
+relevance is corrected as what it lacks to 1, which rises. Of measures over ideal rankings T is the paper's
+estimate (`bayespool.counts.Bounds`).
 
 References
 ----------
@@ -8,7 +13,7 @@ Proceedings of the 15th Australasian Document Computing Symposium.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,9 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.corrections.base import Corrected, PointCorrection
-from bayespool.counts import Bounds, JudgmentCounts
+from bayespool.corrections.base import Corrected, PointCorrection, not_defined, open_residual
+from bayespool.counts import Bounds, JudgmentCounts, relevance_levels
 from bayespool.errors import InputError
+from bayespool.measures import Additive, Measure, Normalised
 from bayespool.registry import register_estimator
 
 __all__ = [
@@ -34,6 +40,8 @@ __all__ = [
 ]
 
 FloatArray = npt.NDArray[np.float64]
+
+_NOTHING = 1e-12  # a judged share of the weights that is only rounding
 
 
 def background(lower: FloatArray, residual: FloatArray, e: float) -> FloatArray:
@@ -59,7 +67,8 @@ def interpolated(lower: FloatArray, residual: FloatArray, c: float, e: float) ->
     [0.45, 0.01]
     """
     judged = 1 - residual
-    return np.where(judged > 0, lower + c * residual * lower / np.where(judged > 0, judged, 1), e)
+    some = judged > _NOTHING
+    return np.where(some, lower + c * residual * lower / np.where(some, judged, 1), e)
 
 
 def smoothed(lower: FloatArray, residual: FloatArray, c: float, e: float) -> FloatArray:
@@ -77,12 +86,12 @@ def smoothed(lower: FloatArray, residual: FloatArray, c: float, e: float) -> Flo
 @register_estimator(
     "lower-bound",
     label="lower\nbound",
-    description="B: P@n as trec_eval gives it, what is not judged is not relevant",
+    description="B: the measure as trec_eval gives it, what is not judged is not relevant",
     source="Ravana & Moffat 2010, §3",
 )
 @dataclass(frozen=True, kw_only=True)
 class LowerBound(PointCorrection):
-    """X_S = B, "if it ain't judged, it ain't relevant": P@n as trec_eval gives it."""
+    """X_S = B, "if it ain't judged, it ain't relevant": the measure as trec_eval gives it."""
 
     @property
     def name(self) -> str:
@@ -124,7 +133,7 @@ class Background(PointCorrection):
 
     def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """X_B on each topic."""
-        return _within_one(found, background(found.lower, found.residual, self.e))
+        return _placed(collection, found, lambda b, delta: background(b, delta, self.e))
 
 
 @register_estimator(
@@ -160,7 +169,7 @@ class Interpolated(PointCorrection):
 
     def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """X_I on each topic."""
-        return _within_one(found, interpolated(found.lower, found.residual, self.c, self.e))
+        return _placed(collection, found, lambda b, delta: interpolated(b, delta, self.c, self.e))
 
 
 @register_estimator(
@@ -193,7 +202,7 @@ class Smoothed(PointCorrection):
 
     def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """X_M on each topic."""
-        return _within_one(found, smoothed(found.lower, found.residual, self.c, self.e))
+        return _placed(collection, found, lambda b, delta: smoothed(b, delta, self.c, self.e))
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +249,8 @@ def fit_constants(
     Raises
     ------
     InputError
-        Unknown method, no counts, or counts of other runs, topics or cutoffs than the truth's.
+        Unknown method, no counts, or counts of other runs, topics or cutoffs than the truth's; a measure that
+        does not end at 1.
 
     Examples
     --------
@@ -256,12 +266,14 @@ def fit_constants(
     from scipy.optimize import lsq_linear
 
     tables = list(counts)
+    if isinstance(truth, Bounds) and not _ends_at_one(truth.measure):
+        raise InputError(f"constants are fitted to measures from 0 to 1, and {truth.measure} is none")
     if not tables or any(_axes(t) != _axes(truth) for t in tables):
         raise InputError("fit_constants needs counts of the same runs, topics and cutoffs as the truth's")
     lower = np.concatenate([t.lower.ravel() for t in tables])
     residual = np.concatenate([t.residual.ravel() for t in tables])
     target = np.tile(truth.lower.ravel(), len(tables)) - lower
-    none_judged = residual == 1
+    none_judged = residual > 1 - _NOTHING
     if method == "background":
         columns = [np.zeros_like(lower), residual]
     elif method == "interpolated":
@@ -279,12 +291,37 @@ def fit_constants(
     return Constants(float(fitted[0]), float(fitted[1]), float(np.sqrt(np.mean(error**2))))
 
 
-def _within_one(found: Bounds, corrected: FloatArray) -> Corrected:
-    """The constants are chances, and speak of measures from 0 to 1."""
-    if found.measure.range == (0.0, 1.0):
-        return Corrected(corrected)
-    nothing = np.full_like(corrected, np.nan)
-    return Corrected(nothing, notes=("defined for measures from 0 to 1",) * len(corrected))
+def _placed(
+    collection: Collection, found: Bounds, formula: Callable[[FloatArray, FloatArray], FloatArray]
+) -> Corrected:
+    """Values from a formula of B and Δ, both between 0 and 1."""
+    highest = _highest(collection, found.measure)
+    if highest is None:
+        return not_defined(found, "defined for measures from 0 to 1")
+    lower, residual = found.lower / highest, open_residual(found) / highest
+    if found.measure.rises:
+        corrected = formula(lower, residual)
+    else:
+        corrected = 1 - formula(1 - lower - residual, residual)
+    return Corrected(np.where(residual > 0, corrected * highest, found.lower))
+
+
+def _highest(collection: Collection, measure: Measure) -> float | None:
+    """The highest value of a measure, that of a ranking with documents of the highest relevance alone; None
+    where that is not known.
+    """
+    if _ends_at_one(measure):
+        return 1.0
+    if not isinstance(measure, Additive):
+        return None
+    top = max(*relevance_levels(collection, measure), measure.rel)
+    highest = float(measure.amounts(np.full((1, measure.cutoff), top))[0] / measure.unit)
+    return highest if highest > 0 else 1.0
+
+
+def _ends_at_one(measure: Measure) -> bool:
+    """Whether B and T lie between 0 and 1. Over the ideal of the judgments as they stand they do, too."""
+    return measure.range == (0.0, 1.0) or isinstance(measure, Normalised)
 
 
 def _axes(table: JudgmentCounts | Bounds) -> tuple[object, ...]:

@@ -7,6 +7,7 @@ W. Webber and L. A. F. Park (2009). Score adjustment for correction of pooling b
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,9 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.corrections.base import Corrected, FloatArray, PointCorrection, lacks_pool
-from bayespool.counts import Bounds, bounds, held_out_levels
+from bayespool.corrections.base import Corrected, FloatArray, PointCorrection, has_open_ranks, lacks_pool
+from bayespool.corrections.tallies import hidden_at_levels
+from bayespool.counts import Bounds, held_out_levels, ranked_levels, relevance_levels, tally_of
 from bayespool.errors import InputError
+from bayespool.measures import Measure, Normalised, Tally
 from bayespool.registry import register_estimator
 
 __all__ = ["SystemsAdjustment", "TopicsAdjustment"]
@@ -38,6 +41,9 @@ class SystemsAdjustment(PointCorrection):
     s). It is an adjustment of the mean; topics share it in proportion to their Δ. Without another pooled run
     the value is NaN.
 
+    What leaves the pool with s leaves the ideal rankings, too, so that under a measure over an ideal ranking
+    a system may gain by being left out, and the adjustment may be negative.
+
     Parameters
     ----------
     by : {"run", "organization"}
@@ -46,8 +52,9 @@ class SystemsAdjustment(PointCorrection):
         Whether the target takes the held-out system's place in the pool, the paper's refinement.
     within_bounds : bool, default True
         Keep every value inside [B, T], which the paper does not ask for: an adjustment beyond the residual is
-        known to be wrong, and a run that is fully judged has nothing to adjust. A note says where it was cut.
-        ``False`` gives algorithm 1 to the letter, with the same a on every topic.
+        known to be wrong, and a run that is fully judged has nothing to adjust. Under a measure over an ideal
+        ranking it is [least, T] within [least, most] (`bayespool.counts.Bounds`). A note says where it was
+        cut. ``False`` gives algorithm 1 to the letter, with the same a on every topic.
     """
 
     by: Literal["run", "organization"] = "run"
@@ -69,16 +76,24 @@ class SystemsAdjustment(PointCorrection):
         pooled = np.array(collection.pooled_run_ids)
         adjustment = np.zeros((len(found), len(found[0].run_ids)))
         for row, run in enumerate(found[0].run_ids):
-            level, hidden = held_out_levels(
-                collection, depth, by=self.by, substitute=run if self.substitute else None
-            )
+            substitute = run if self.substitute else None
+            level, hidden = held_out_levels(collection, depth, by=self.by, substitute=substitute)
             others = pooled != run
             if not others.any():
                 continue
-            judged, kept = np.maximum(level[others], 0), np.where(hidden[others], 0, level[others])
+            judged, kept = level[others], np.where(hidden[others], np.int16(-1), level[others])
+            hidden_at = functools.cache(
+                functools.partial(hidden_at_levels, collection, by=self.by, substitute=substitute)
+            )
             for b, one in enumerate(found):
-                lost = one.measure.amounts(judged) - one.measure.amounts(np.maximum(kept, 0))
-                adjustment[b, row] = (lost / one.low.unit).mean()
+                measure, levels = one.measure, relevance_levels(collection, one.measure)
+                before, after = (measure.amounts(measure.read(now)) for now in (judged, kept))
+                if isinstance(measure, Normalised):
+                    tally = tally_of(collection, levels)
+                    left = Tally(tally.n - hidden_at(levels)[others, :, 1:], tally.levels)
+                    before = measure.normalise(before, tally)
+                    after = measure.normalise(after[:, None], left)[:, 0]
+                adjustment[b, row] = ((before - after) / one.low.unit).mean()
         everywhere = np.ones(len(collection.query_ids), dtype=bool)
         corrected = []
         for one, of_measure in zip(found, adjustment, strict=True):
@@ -101,6 +116,7 @@ class TopicsAdjustment(PointCorrection):
     contributed are both known; the mean difference a is added to its mean unpooled score. Var(a) = (N − n)/N
     · s²/n with s² the variance of the n differences (equations 3, 4 and 7); for a to help with about 68 %
     confidence its standard error must be under a itself (equation 6), and the note says so where it is not.
+    What the run alone contributed leaves the ideal rankings, too.
 
     Parameters
     ----------
@@ -132,8 +148,8 @@ class TopicsAdjustment(PointCorrection):
         n_common, n_topics = int(common.sum()), len(common)
         adjustment, std = np.zeros(len(found.run_ids)), np.full(len(found.run_ids), np.nan)
         for row, run in enumerate(found.run_ids):
-            unpooled = bounds(_without(collection, run, common), run, found.measure)
-            difference = found.lower[row, common] - unpooled.lower[0, common]
+            unpooled = _without_own(collection, run, common, found.measure)
+            difference = found.lower[row, common] - unpooled[common]
             adjustment[row] = difference.mean()
             if n_common > 1:
                 variance = difference.var(ddof=1)
@@ -142,7 +158,7 @@ class TopicsAdjustment(PointCorrection):
         adjustment[lacks_pool(collection, found)] = np.nan
         corrected = _adjusted(found, adjustment, ~common, within_bounds=self.within_bounds)
         holes: npt.NDArray[np.bool_] = np.any(found.n_unjudged[:, common], axis=1)
-        idle: npt.NDArray[np.bool_] = ~(std < adjustment) & found.has_unjudged
+        idle: npt.NDArray[np.bool_] = ~(std < np.abs(adjustment)) & has_open_ranks(found)
         notes = tuple(
             "; ".join(
                 [note] * bool(note)
@@ -159,23 +175,43 @@ def _adjusted(
 ) -> Corrected:
     """B plus an adjustment of the mean over some topics, of shape (run,).
 
-    Within bounds, the topics get it in proportion to their Δ, at most Δ itself; else each gets the same.
+    Within bounds, the topics get it in proportion to their Δ, at most Δ itself; else each gets the same. What
+    is negative they get in proportion to what the value may fall by.
     """
     if not within_bounds:
         corrected = found.lower + np.where(topics, adjustment[:, None], 0)
         return Corrected(corrected, notes=("",) * len(adjustment))
-    residual = np.where(topics, found.residual, 0)
-    room = residual.sum(axis=1)
-    wanted = adjustment * topics.sum()
-    share = np.where(room > 0, np.minimum(wanted / np.where(room > 0, room, 1), 1), 0)
-    share = np.where(np.isnan(adjustment), np.nan, share)
-    cut: npt.NDArray[np.bool_] = np.logical_and(wanted > room + 1e-12, room > 0)
-    notes = tuple("adjustment cut to the upper bound" if was_cut else "" for was_cut in cut)
-    return Corrected(found.lower + residual * share[:, None], notes=notes)
+    low, unit = found.low.amount, found.low.unit
+    upward = (np.minimum(found.high.amount, found.most.amount) - low) / unit
+    downward = (low - found.least.amount) / unit
+    room = np.where((adjustment < 0)[:, None], downward, upward)
+    room = np.where(topics & (found.n_unjudged > 0), room, 0)
+    total = room.sum(axis=1)
+    wanted = np.abs(adjustment) * topics.sum()
+    share = np.where(total > 0, np.minimum(wanted / np.where(total > 0, total, 1), 1), 0)
+    share = np.where(np.isnan(adjustment), np.nan, share) * np.where(adjustment < 0, -1, 1)
+    cut: npt.NDArray[np.bool_] = np.logical_and(wanted > total + 1e-12, total > 0)
+    ends = np.where(adjustment < 0, "lower", "upper")
+    notes = tuple(
+        f"adjustment cut to the {end} bound" if was_cut else ""
+        for end, was_cut in zip(ends, cut, strict=True)
+    )
+    return Corrected(found.lower + room * share[:, None], notes=notes)
 
 
-def _without(collection: Collection, run: str, topics: npt.NDArray[np.bool_]) -> Collection:
-    """The collection without the judgments on some topics that no pooled run but ``run`` accounts for."""
+def _without_own(
+    collection: Collection, run: str, topics: npt.NDArray[np.bool_], measure: Measure
+) -> FloatArray:
+    """Value of a run on each topic without the judgments on some topics of documents that it has, down to its
+    pool depth or the cutoff, and that no other pooled run accounts for.
+    """
+    index = collection.run_index(run)
     others = np.flatnonzero(collection.pooled & (np.array(collection.run_ids) != run))
-    unaccounted = topics[collection.pair_topic] & ~collection.pool(others)
-    return collection.without_judgments(unaccounted)
+    own = collection.pool(index)
+    top = collection.document[index, :, : measure.cutoff]
+    own[top[top >= 0]] = True
+    smaller = collection.without_judgments(own & topics[collection.pair_topic] & ~collection.pool(others))
+    tally = tally_of(smaller, relevance_levels(collection, measure))
+    level = ranked_levels(smaller, index, measure.cutoff)
+    values: FloatArray = measure.values(measure.read(level), tally).scores()[0]
+    return values

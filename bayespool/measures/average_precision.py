@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,17 +59,24 @@ class AveragePrecision(Normalised):
         precision = relevant.cumsum(axis=-1) / np.arange(1, relevant.shape[-1] + 1)
         return np.asarray(np.where(relevant, precision, 0.0).sum(axis=-1))
 
-    def of_draws(self, drawn: DrawnRankings) -> FloatArray:
-        """Sums of precisions: only ranks with a document that is relevant or may be are looked at."""
-        run, rank = np.nonzero(drawn.ranked[:, : self.cutoff] >= self.rel)
-        all_runs, all_ranks = np.append(run, drawn.run), np.append(rank, drawn.rank)
-        order = np.lexsort((all_ranks, all_runs))
-        start = np.searchsorted(all_runs[order], np.arange(len(drawn.ranked) + 1))
-        unknown = np.append(np.full(len(run), -1), drawn.unknown)[order]
-        least = int(np.searchsorted(drawn.levels, self.rel))
-        sums = np.zeros((len(drawn.block), len(drawn.ranked)))
-        _add_precisions(drawn.block, start, 1.0 / (all_ranks[order].astype(float) + 1), unknown, least, sums)
-        return sums
+    def of_draws(self, rankings: DrawnRankings) -> Callable[[npt.NDArray[np.uint8]], FloatArray]:
+        """Sums of precisions: of each draw only the relevant documents are looked at."""
+        ranked = rankings.ranked[:, : self.cutoff]
+        n_runs, n_ranks = ranked.shape
+        sure, at = np.nonzero(ranked >= self.rel)
+        certain = np.zeros((n_runs, n_ranks // 64 + 1), dtype=np.uint64)
+        np.bitwise_or.at(certain, (sure, at // 64), np.uint64(1) << (at % 64).astype(np.uint64))
+        order = np.argsort(rankings.unknown, kind="stable")
+        document, run, rank = (x[order] for x in (rankings.unknown, rankings.run, rankings.rank))
+        least = int(np.searchsorted(rankings.levels, self.rel))
+
+        def sums_of(block: npt.NDArray[np.uint8]) -> FloatArray:
+            start = np.searchsorted(document, np.arange(block.shape[1] + 1))
+            sums = np.zeros((len(block), n_runs))
+            _add_precisions(block, least, start, run, rank, certain, _PLACES, sums)
+            return sums
+
+        return sums_of
 
     def best(self, tally: Tally) -> FloatArray:
         """Relevant documents."""
@@ -92,23 +100,43 @@ class AveragePrecision(Normalised):
         return average_precision_extremes(top >= self.rel, top == -1, self.best(tally), n_elsewhere)
 
 
+_DE_BRUIJN = 0x03F79D71B4CB0A89
+_PLACES = np.zeros(64, dtype=np.int64)
+_PLACES[[(_DE_BRUIJN << i & 2**64 - 1) >> 58 for i in range(64)]] = np.arange(64)
+
+
 @compiled
 def _add_precisions(
     block: npt.NDArray[np.uint8],
-    start: npt.NDArray[np.intp],
-    weight: FloatArray,
-    unknown: npt.NDArray[np.int64],
     least: int,
+    start: npt.NDArray[np.intp],
+    run: npt.NDArray[np.int32],
+    rank: npt.NDArray[np.int32],
+    certain: npt.NDArray[np.uint64],
+    places: npt.NDArray[np.int64],
     sums: FloatArray,
 ) -> None:
-    """Sums of precisions by draw and run; ``unknown`` is −1 for a document that is relevant for certain."""
+    """Sums of precisions by draw and run.
+
+    The places of document d are ``start[d]`` to ``start[d + 1]``. Ranks with a relevant document are bits of
+    64-bit words, ``certain`` those of judged documents; ``places`` tells which bit a power of two is.
+    """
+    n_runs, n_words = certain.shape
+    bits = np.empty_like(certain)
     for i in range(block.shape[0]):
-        for r in range(len(start) - 1):
-            n_relevant = 0.0
-            total = 0.0
-            for place in range(start[r], start[r + 1]):
-                document = unknown[place]
-                if document < 0 or block[i, document] >= least:
+        bits[:] = certain
+        for d in range(block.shape[1]):
+            if block[i, d] >= least:
+                for place in range(start[d], start[d + 1]):
+                    bits[run[place], rank[place] >> 6] |= np.uint64(1) << np.uint64(rank[place] & 63)
+        for r in range(n_runs):
+            n_relevant, total = 0.0, 0.0
+            for w in range(n_words):
+                word = bits[r, w]
+                while word != 0:
+                    lowest = word & (~word + np.uint64(1))
+                    word ^= lowest
                     n_relevant += 1.0
-                    total += n_relevant * weight[place]
+                    where = places[(lowest * np.uint64(0x03F79D71B4CB0A89)) >> np.uint64(58)]
+                    total += n_relevant / (64 * w + where + 1)
             sums[i, r] = total

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -63,17 +63,14 @@ class DrawnRankings(NamedTuple):
         Relevance of the judged documents down to the cutoff, as `Measure.read` gives it.
     run, rank, unknown : ndarray of int32, shape (place,)
         Places of drawn documents, in the order of runs and ranks; ranks from 0.
-    block : ndarray of uint8, shape (draw, unknown)
-        Drawn levels as indices into ``levels``.
     levels : tuple of int
-        Ascending from 0.
+        Ascending from 0; what is drawn are places in it.
     """
 
     ranked: npt.NDArray[np.int16]
     run: npt.NDArray[np.int32]
     rank: npt.NDArray[np.int32]
     unknown: npt.NDArray[np.int32]
-    block: npt.NDArray[np.uint8]
     levels: tuple[int, ...]
 
 
@@ -200,9 +197,9 @@ class Measure(ABC):
         """
         return None
 
-    def of_draws(self, drawn: DrawnRankings) -> npt.NDArray[Any] | None:
-        """Amounts of rankings some of whose documents are drawn, shape (draw, run), by a way that is faster
-        than laying all rankings out; None where there is none.
+    def of_draws(self, rankings: DrawnRankings) -> Callable[[npt.NDArray[np.uint8]], npt.NDArray[Any]] | None:
+        """A way that is faster than laying rankings out from drawn levels, of shape (draw, unknown), to
+        amounts, of shape (draw, run); None where there is none.
         """
         return None
 

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from bayespool.measures import Additive, Measure
 from bayespool.measures.base import DrawnRankings
 from bayespool.posterior.drawing import add_gains
 
-__all__ = ["CELLS", "complete_amounts", "in_threads"]
+__all__ = ["CELLS", "completing", "in_threads"]
 
 CELLS = 2**21
 """(draw, document) or (draw, rank) numbers held at a time."""
@@ -25,54 +26,52 @@ Levels = npt.NDArray[np.uint8]
 Where = tuple[IntArray, IntArray, IntArray]
 
 
-def complete_amounts(
-    measure: Measure,
-    part: npt.NDArray[Any],
-    block: Levels,
-    ranked: npt.NDArray[np.int16],
-    where: Where,
-    levels: tuple[int, ...],
-) -> None:
-    """Bring what drawn documents are into the amounts of a topic.
+def completing(
+    measure: Measure, ranked: npt.NDArray[np.int16], where: Where, levels: tuple[int, ...]
+) -> Callable[[npt.NDArray[Any], Levels], None]:
+    """A function that brings what drawn documents are into the amounts of a topic.
 
     Parameters
     ----------
     measure : Measure
-    part : ndarray, shape (draw, run)
-        Amounts of the rankings as they are judged; changed.
-    block : ndarray of uint8, shape (draw, document)
-        Rungs of the unknown documents.
     ranked : ndarray of int16, shape (run, rank)
         Relevance of the judged documents, as the measure reads it.
     where : tuple of ndarray of int32, each of shape (place,)
         Run, rank from 0 and document of each place with an unknown document.
     levels : tuple of int
         Relevance at each rung.
+
+    Returns
+    -------
+    callable
+        (amounts of the rankings as they are judged, shape (draw, run), which it changes; rungs of the unknown
+        documents, ndarray of uint8, shape (draw, document)).
     """
-    run, rank, unknown = where
-    shallow = rank < measure.cutoff
-    run, rank, unknown = run[shallow], rank[shallow], unknown[shallow]
-    if not len(run):
-        return
+    shallow = where[1] < measure.cutoff
+    run, rank, unknown = (x[shallow] for x in where)
     ranked = ranked[:, : measure.cutoff]
+    if measure.of_judgments or not len(run):
+        return lambda part, block: None
     if isinstance(measure, Additive):
-        _add(measure, part, block, run, rank, unknown, levels)
-        return
-    found = measure.of_draws(DrawnRankings(ranked, run, rank, unknown, block, levels))
-    if found is not None:
-        part[:] = found
-    else:
-        _lay_out(measure, part, block, ranked, run, rank, unknown, levels)
+        return partial(_add, measure, run, rank, unknown, levels)
+    of_draws = measure.of_draws(DrawnRankings(ranked, run, rank, unknown, levels))
+    if of_draws is None:
+        return partial(_lay_out, measure, ranked, run, rank, unknown, levels)
+
+    def replace(part: npt.NDArray[Any], block: Levels) -> None:
+        part[:] = of_draws(block)
+
+    return replace
 
 
 def _add(
     measure: Additive,
-    part: npt.NDArray[Any],
-    block: Levels,
     run: IntArray,
     rank: IntArray,
     unknown: IntArray,
     levels: tuple[int, ...],
+    part: npt.NDArray[Any],
+    block: Levels,
 ) -> None:
     weight = np.asarray(measure.weights()[rank]).astype(part.dtype)
     gains = np.asarray(measure.gains(np.array(levels))).astype(part.dtype)
@@ -83,13 +82,13 @@ def _add(
 
 def _lay_out(
     measure: Measure,
-    part: npt.NDArray[Any],
-    block: Levels,
     ranked: npt.NDArray[np.int16],
     run: IntArray,
     rank: IntArray,
     unknown: IntArray,
     levels: tuple[int, ...],
+    part: npt.NDArray[Any],
+    block: Levels,
 ) -> None:
     touched = np.unique(run)
     row = np.searchsorted(touched, run)

@@ -18,7 +18,7 @@ from bayespool.counts import ranked_levels, reach_of_ideal, tally_of
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.estimates import Diagnostics
 from bayespool.measures import Measure, Normalised, Tally, parse_measure, parse_measures
-from bayespool.posterior.amounts import CELLS, complete_amounts, in_threads
+from bayespool.posterior.amounts import CELLS, completing, in_threads
 from bayespool.posterior.drawing import (
     add_effects,
     chances,
@@ -252,16 +252,16 @@ class Completion:
 
         def complete_topic(t: int) -> None:
             cells, where = self._cell_effects(t), u.places_on(t)
+            add = [completing(m, m.read(ranked[:, t]), where, self.levels) for m in asked]
             step = max(1, CELLS // int(u.start[t + 1] - u.start[t]))
             for first in range(0, self.n_draws, step):
                 block = self._draw(t, np.arange(self.n_draws)[first : first + step], cells)
                 tallies = {reach: self._tally(judged, t, block, reach) for reach in set(reaches) - {0}}
-                for measure, amount, reach in zip(asked, amounts, reaches, strict=True):
-                    part = amount[first : first + step, :, t]
-                    if not measure.of_judgments:
-                        complete_amounts(measure, part, block, measure.read(ranked)[:, t], where, self.levels)
-                    if reach:
-                        part[:] = measure.normalise(part[:, :, None], tallies[reach])[:, :, 0]
+                for i, measure in enumerate(asked):
+                    part = amounts[i][first : first + step, :, t]
+                    add[i](part, block)
+                    if reaches[i]:
+                        part[:] = measure.normalise(part[:, :, None], tallies[reaches[i]])[:, :, 0]
 
         in_threads(complete_topic, topics.tolist())
         for measure, amount, reach in zip(asked, amounts, reaches, strict=True):

@@ -55,12 +55,13 @@ _MIN_ORGANIZATIONS = 4  # fewer cannot tell which model predicts better
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorEstimator:
-    """Posterior of the corrected P@n under a hierarchical model.
+    """Posterior of corrected values under a hierarchical model.
 
     Each pooled organization is held out in turn to learn how often documents that nobody else retrieved are
-    relevant; for each posterior draw every unjudged document of the runs to score then gets a relevance, 0 or
-    1, shared by all runs that retrieve it. The organization of a run to score is new in every draw, and under
-    models with predictors so is its effect on each topic (`bayespool.posterior.interaction_scale`).
+    relevant. For each posterior draw every unjudged document of the runs to score then gets a relevance, 0 or
+    1 or one of the levels that the measures tell apart, shared by all runs that retrieve it. The organization
+    of a run to score is new in every draw, and under models with predictors so is its effect on each topic
+    (`bayespool.posterior.interaction_scale`).
 
     Parameters
     ----------

@@ -1,0 +1,73 @@
+"""Expected amounts of rankings whose documents are relevant with independent chances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.measures import ERR, Additive, AveragePrecision, Measure, ReciprocalRank, Success
+
+__all__ = ["expected_amounts", "gains_of_levels"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def gains_of_levels(measure: Measure, levels: npt.NDArray[Any]) -> FloatArray | None:
+    """What a document of each level gains; None of a measure that is neither a sum of gains nor made of
+    chances.
+
+    Examples
+    --------
+    >>> from bayespool.measures import NDCG
+    >>> levels = np.array([0, 1, 3])
+    >>> gains_of_levels(NDCG(10), levels).tolist(), gains_of_levels(Success(5), levels).tolist()
+    ([0.0, 1.0, 3.0], [0.0, 1.0, 1.0])
+    """
+    if isinstance(measure, Additive):
+        return np.asarray(measure.gains(levels), dtype=np.float64)
+    if isinstance(measure, AveragePrecision | ReciprocalRank | Success | ERR):
+        # of a ranking of one document: whether it is relevant, or whether a reader stops there
+        return np.asarray(measure.amounts(levels[..., None]), dtype=np.float64)
+    return None
+
+
+def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
+    """Expected amounts.
+
+    Parameters
+    ----------
+    measure : Measure
+        One that `gains_of_levels` knows.
+    gains : ndarray of float, shape (..., rank)
+        Expected gain of each document, down to the cutoff: for all but sums of gains a chance, independent of
+        the others.
+
+    Returns
+    -------
+    ndarray of float, shape (...)
+
+    Notes
+    -----
+    With chances q, the expected sum of precisions is Σ q_i/i (1 + Σ_{j<i} q_j), the expected reciprocal rank
+    Σ q_i/i Π_{j<i} (1 − q_j), and the chance of success 1 − Π (1 − q_i).
+
+    Examples
+    --------
+    >>> gains = np.array([0.5, 1.0])
+    >>> expected_amounts(AveragePrecision(2), gains).tolist()
+    1.25
+    >>> expected_amounts(ReciprocalRank(2), gains).tolist(), expected_amounts(Success(2), gains).tolist()
+    (0.75, 1.0)
+    """
+    rank = np.arange(1, gains.shape[-1] + 1)
+    if isinstance(measure, Additive):
+        return np.asarray(gains @ measure.weights()[: gains.shape[-1]])
+    if isinstance(measure, AveragePrecision):
+        return np.asarray((gains / rank * (1 + gains.cumsum(axis=-1) - gains)).sum(axis=-1))
+    if isinstance(measure, Success):
+        return np.asarray(1 - np.prod(1 - gains, axis=-1))
+    first = gains.copy()
+    first[..., 1:] *= np.cumprod(1 - gains, axis=-1)[..., :-1]
+    return np.asarray((first / rank).sum(axis=-1))
