@@ -207,6 +207,38 @@ def test_a_class_defined_again_replaces_itself_and_no_other() -> None:
         register_estimator("background", description="another")(again)
 
 
+def test_rivals_are_asked_for_with_their_settings_and_left_out() -> None:
+    asked = [
+        "froebe-bootstrap(distribution='pool',n_bootstraps=20,quantile=60)",
+        "lu-moffat-culpepper(shape='zipf',loss='b')",
+    ]
+    assert [describe_estimator(parse_estimator(text)) for text in asked] == [
+        {
+            "name": "froebe-bootstrap",
+            "estimand": "complete",
+            "distribution": "pool",
+            "n_bootstraps": 20,
+            "quantile": 60,
+            "loss": "rmse",
+            "overestimates": 2.0,
+            "random_seed": 1,
+        },
+        {
+            "name": "lu-moffat-culpepper",
+            "estimand": "complete",
+            "shape": "zipf",
+            "loss": "b",
+            "persistence": 0.95,
+        },
+    ]
+    left = leave_out(load_example(), ["P@10", "nDCG@10"], estimators=asked).frame()
+    assert set(left["estimator"]) == {"froebe-bootstrap", "lu-moffat-culpepper"}
+    assert left["value"].notna().all()
+    assert left["lower"].isna().all()
+    with pytest.raises(InputError, match="distribution must be one of 'run', 'pool', 'run-and-pool'"):
+        parse_estimator("froebe-bootstrap(distribution='poisson')")
+
+
 def test_an_estimator_is_described_by_what_it_is_compared_by() -> None:
     text = "posterior-smoothed(priors={'c': 'Beta(1, 1)'}, progress=True)"
     described = describe_estimator(parse_estimator(text))

@@ -129,8 +129,8 @@ class LuMoffatCulpepper(PointCorrection):
     have no value.
 
     Where a choice was open, it is the one that is kindest to the method. A pooled run that does not return a
-    document counts as having it at rank 1,000, as in the program, also where no pooled run returns it: to
-    take g at the document's rank in the run to score there made errors larger on the collections tried. The
+    document counts as having it at rank 1,000, as in the program, also where no pooled run returns it: g at
+    the document's rank in the run to score made errors no smaller there on the collections tried. The
     run to score has no weight, unless it is in the pool. Loss b sums squares over all documents, where the
     program sums the roots of the sums over each run. The program's mean over random subsets of the runs is
     not taken. A note says where the pool is so shallow that curves have little to be fitted to.

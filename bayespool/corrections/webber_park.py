@@ -185,7 +185,7 @@ def _adjusted(
     upward = (np.minimum(found.high.amount, found.most.amount) - low) / unit
     downward = (low - found.least.amount) / unit
     room = np.where((adjustment < 0)[:, None], downward, upward)
-    room = np.where(topics & (found.n_unjudged > 0), room, 0)
+    room = np.where(topics & (found.n_unjudged > 0), np.maximum(room, 0), 0)
     total = room.sum(axis=1)
     wanted = np.abs(adjustment) * topics.sum()
     share = np.where(total > 0, np.minimum(wanted / np.where(total > 0, total, 1), 1), 0)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray, sole_contributor
 from bayespool.counts.bounds import ranked_levels
 from bayespool.counts.states import (
+    BELOW,
     MISSING,
     NONRELEVANT,
     RELEVANT,
@@ -47,6 +48,8 @@ class HeldOutCounts:
     n_credited, n_credited_relevant : ndarray of int32, shape (run, topic, cutoff)
         The same with each document of an organization counted once, for its run that ranks it best (the
         earlier run on equal ranks). Their sums over runs count distinct (topic, document) observations.
+    n_concealed : ndarray of int32, shape (run, topic, cutoff)
+        All documents that become unjudged: the hidden ones, and those of less relevance than is given.
     n_unjudged : ndarray of int32, shape (run, topic, cutoff)
         Unjudged whether or not the contributor is held out.
     """
@@ -62,6 +65,7 @@ class HeldOutCounts:
     n_hidden_relevant: IntArray
     n_credited: IntArray
     n_credited_relevant: IntArray
+    n_concealed: IntArray
     n_unjudged: IntArray
 
 
@@ -111,6 +115,7 @@ def held_out_counts(
         sole = np.where(collection.pool(collection.run_index(substitute)), np.int32(-1), sole)
     state = top_states(states(collection.relevance, rel, given), collection.document, index, cutoffs)
     document = collection.document[index, :, : state.shape[2]]
+    own = np.append(sole, -1)[document] == unit[index][:, None, None]
     hidden = _is_hidden(document, state, sole, unit[index])
     credited = hidden & _is_best_ranked(document, hidden)
     relevant, nonrelevant = state == RELEVANT, state == NONRELEVANT
@@ -130,6 +135,7 @@ def held_out_counts(
         n_hidden_relevant=count(hidden & relevant),
         n_credited=count(credited),
         n_credited_relevant=count(credited & relevant),
+        n_concealed=count(hidden | (own & (state == BELOW))),
         n_unjudged=count(state == UNJUDGED_STATE),
     )
 

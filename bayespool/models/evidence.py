@@ -122,7 +122,7 @@ def gather_evidence(
     n_relevant = np.concatenate([held_out.n_relevant[own, :, h], relevant])
     n_judged = n_relevant + np.concatenate([held_out.n_nonrelevant[own, :, h], nonrelevant])
     judged_run, judged_topic = np.nonzero(n_judged)
-    unknown = held_out.n_hidden[credited] + held_out.n_unjudged[credited]
+    unknown = held_out.n_concealed[credited] + held_out.n_unjudged[credited]
     return ModelEvidence(
         query_ids=held_out.query_ids,
         organizations=tuple(held_out.organizations[o] for o in present),
