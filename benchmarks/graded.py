@@ -21,6 +21,7 @@ from bayespool import complete, load_example
 
 
 def main() -> None:
+    """Print a line for each measure."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -40,7 +41,8 @@ def main() -> None:
         wall, cpu = time.perf_counter() - start, time.process_time() - cpu
         gib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         print(
-            f"{name}: {len(completion.unknowns)} documents, {values.amount.shape} values; complete {fitted:.1f} s, "
+            f"{name}: {len(completion.unknowns)} documents, {values.amount.shape} values; "
+            f"complete {fitted:.1f} s, "
             f"evaluate {wall:.1f} s ({cpu:.1f} s of processor time), {gib:.2f} GiB",
             flush=True,
         )
