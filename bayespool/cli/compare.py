@@ -63,9 +63,9 @@ def compare(
         collection, targets = read_files(qrels, runs or [], pool, say, **reading)
         say_unpooled(collection, asked)
         found = compare_runs(collection, targets, report=say, **asked, **sampling)
-    print_comparison(found, Console())
     for path in output or []:
         write_comparison(found, path, table=table)
+    print_comparison(found, Console())
 
 
 @from_settings
@@ -103,9 +103,9 @@ def reversals(
         collection.run_index(aside)
         runs = [run for run in collection.run_ids if run not in aside]
         found = find_reversals(collection, runs, measure, report=say, **asked, **sampling)
-    print_reversals(found, Console())
     for path in output or []:
         write_reversals(found, path, table=table)
+    print_reversals(found, Console())
 
 
 def _check_estimators(names: list[str]) -> None:

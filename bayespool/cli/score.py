@@ -89,7 +89,7 @@ def demo(
         example.write(write)
         typer.echo(
             f"Wrote the example. Try:\n  bayespool score {write}/new --qrels {write}/qrels.txt "
-            f"--pool {write}/pool --organizations {write}/organizations.csv --each-its-own -m P@10"
+            f"--pool {write}/pool --organizations {write}/organizations.csv --each-its-own -m P@10 -m nDCG@10"
         )
         return
     for path in output or []:
@@ -138,9 +138,9 @@ def _show(scores: Scores, output: list[Path] | None, *, per_topic: bool) -> None
 
     from bayespool.report import print_scores, write_scores
 
-    print_scores(scores, Console(), per_topic=per_topic)
     for path in output or []:
         write_scores(scores, path, per_topic=per_topic)
+    print_scores(scores, Console(), per_topic=per_topic)
 
 
 def _show_truth(scores: Scores) -> None:

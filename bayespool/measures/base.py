@@ -16,6 +16,7 @@ from bayespool.errors import InputError
 from bayespool.values import Values
 
 __all__ = [
+    "DEEPEST",
     "HIGHEST",
     "MEASURES",
     "MISSING_RANK",
@@ -33,6 +34,8 @@ MEASURES: dict[str, type[Measure]] = {}
 MISSING_RANK = -2
 """What a rank beyond the end of a run is in the levels of a measure that reads unjudged documents."""
 
+DEEPEST = 1_000_000
+"""The largest cutoff."""
 HIGHEST = int(np.iinfo(np.int16).max)
 """The highest relevance that a document can have."""
 
@@ -120,6 +123,8 @@ class Measure(ABC):
             object.__setattr__(self, field, whole_number(f"{text}: {field}", getattr(self, field)))
         if self.cutoff < 1 or self.rel < 1:
             raise InputError(f"{text}: cutoff and rel must be at least 1")
+        if self.cutoff > DEEPEST:
+            raise InputError(f"{text}: no ranking is as long", hint=f"at most {DEEPEST}")
         if self.rel > HIGHEST:
             raise InputError(f"{text}: no relevance is as large", hint=f"at most {HIGHEST}")
 

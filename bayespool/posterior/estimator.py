@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -147,7 +148,7 @@ class PosteriorEstimator:
         -------
         tuple of Estimates
             One per measure, with draws and diagnostics. Where nothing is unjudged nothing is sampled: each
-            draw is P@n itself.
+            draw is the value itself.
 
         Warns
         -----
@@ -157,10 +158,12 @@ class PosteriorEstimator:
         targets = _targets(collection, run_ids)
         asked, sampler = parse_measures(measures), Sampler(self)
         found: dict[Measure, Estimates] = {}
+        alone = self._apart(collection, asked) if self.joint else ()
         for group in self._groups(collection, asked):
             completion = self._complete(collection, targets, group, sampler)
             for measure, values in zip(group, completion.evaluate(*group), strict=True):
-                found[measure] = self._estimates(completion, measure, values)
+                more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
+                found[measure] = self._estimates(completion, measure, values, more)
         return tuple(found[measure] for measure in asked)
 
     def complete(
@@ -305,14 +308,22 @@ class PosteriorEstimator:
         scale = prepared.interaction_scale(draws)
         return Component(prepared.model, fit, partial(prepared.log_odds, draws), effect, scale)
 
-    def _estimates(self, completion: Completion, measure: Measure, values: Values) -> Estimates:
+    def _apart(self, collection: Collection, measures: Sequence[Measure]) -> tuple[Measure, ...]:
+        """Measures whose evidence is of another depth when they are asked for alone."""
+        groups = dataclasses.replace(self, joint=False)._groups(collection, measures)
+        deepest = max(measures, key=lambda measure: measure.cutoff)
+        return tuple(measure for group in groups if deepest not in group for measure in group)
+
+    def _estimates(
+        self, completion: Completion, measure: Measure, values: Values, more: str = ""
+    ) -> Estimates:
         unknowns = completion.unknowns
         shallow = unknowns.place_rank < measure.cutoff
         is_open = np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[shallow])
         if isinstance(measure, Normalised) and measure.ideal == "completed":
             is_open |= bool((unknowns.best_rank <= reach_of_ideal(unknowns.collection, measure)).any())
         drawn = bool(is_open.any())
-        note = "; ".join(completion.notes)
+        note = "; ".join([*completion.notes, *[more] * bool(more)])
         return Estimates(
             method=self.name,
             measure=measure,

@@ -125,7 +125,13 @@ class Task:
     @cached_property
     def unknowns(self) -> Unknowns:
         """The documents to complete."""
-        return find_unknowns(self.collection, self.run_ids, self.reach or self.measure.cutoff, self.estimand)
+        return find_unknowns(
+            self.collection,
+            self.run_ids,
+            self.reach or self.measure.cutoff,
+            self.estimand,
+            self.document_depth,
+        )
 
     @cached_property
     def organization(self) -> npt.NDArray[np.int32]:

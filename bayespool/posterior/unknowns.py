@@ -96,7 +96,11 @@ class Unknowns:
 
 
 def find_unknowns(
-    collection: Collection, run_ids: str | Iterable[str], depth: int, estimand: Estimand = "complete"
+    collection: Collection,
+    run_ids: str | Iterable[str],
+    depth: int,
+    estimand: Estimand = "complete",
+    evidence_depth: int | None = None,
 ) -> Unknowns:
     """The unjudged documents in reach of runs.
 
@@ -107,6 +111,9 @@ def find_unknowns(
     depth : int
         Ranks that a run reaches, at least 1.
     estimand : {"complete", "pooled"}
+    evidence_depth : int, optional
+        Down to which rank a document's places are compared first when it is credited to a run: that of the
+        evidence, so that a deeper measure beside changes nothing. Default: ``depth``.
 
     Returns
     -------
@@ -118,25 +125,34 @@ def find_unknowns(
         Unknown run or estimand.
     """
     names = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
-    run, topic, rank, pair = unjudged_documents(collection, names, cutoff=depth, estimand=estimand)
+    credit = evidence_depth or depth
+    run, topic, rank, pair = unjudged_documents(
+        collection, names, cutoff=max(depth, credit), estimand=estimand
+    )
+    kept = np.isin(pair, pair[rank <= depth])
+    run, topic, rank, pair = run[kept], topic[kept], rank[kept], pair[kept]
     by_name = _order_of_names(names)
     pooled = collection.pooled[collection.run_index(names)]
-    order = np.lexsort((by_name[run], rank, pooled[run], pair)) if len(pair) else np.zeros(0, dtype=np.intp)
+    keys = by_name[run], rank, pooled[run], rank > credit, pair
+    order = np.lexsort(keys) if len(pair) else np.zeros(0, dtype=np.intp)
     first = np.ones(len(order), dtype=bool)
     first[1:] = pair[order][1:] != pair[order][:-1]
     best = order[first]
     n_topics = len(collection.query_ids)
     start = np.searchsorted(topic[best], np.arange(n_topics + 1))
-    unknown = np.searchsorted(pair[best], pair) - start[topic]
+    credited = pair[best], run[best], rank[best]
+    shallow = rank <= depth
+    run, topic, rank, pair = run[shallow], topic[shallow], rank[shallow], pair[shallow]
+    unknown = np.searchsorted(credited[0], pair) - start[topic]
     places = np.lexsort((rank, run, topic))
     return Unknowns(
         collection=collection,
         run_ids=names,
         depth=depth,
         estimand=estimand,
-        pair=pair[best],
-        run=run[best].astype(np.int64),
-        rank=rank[best].astype(np.int64),
+        pair=credited[0],
+        run=credited[1].astype(np.int64),
+        rank=credited[2].astype(np.int64),
         start=start.astype(np.int64),
         place_run=run[places].astype(np.int32),
         place_rank=(rank[places] - 1).astype(np.int32),
@@ -201,13 +217,15 @@ def find_places(unknowns: Unknowns, depth: int) -> Places:
     known[inside] = unknowns.pair[document[inside]] == pair[inside]
     pooled = unknowns.collection.pooled[unknowns.run_index][run]
     beside = np.zeros(len(unknowns) + 1, dtype=bool)
-    beside[document[~pooled]] = True
+    beside[document[known & ~pooled]] = True
     known &= ~pooled | ~beside[document]
     if unknowns.depth > depth:
         near = np.zeros(len(unknowns) + 1, dtype=bool)
         near[document[known & (rank <= depth)]] = True
         known &= (rank <= depth) | ~near[document]
     run, rank, document = run[known], rank[known], document[known]
+    if len(np.unique(document)) != len(unknowns):
+        raise AssertionError("an unknown document stands nowhere")
     order = np.lexsort((_order_of_names(names)[run], rank, document))
     return Places(
         document[order].astype(np.int64),

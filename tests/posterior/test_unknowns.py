@@ -7,8 +7,9 @@ import pytest
 from completed import toy
 from toys import from_rankings
 
-from bayespool.posterior import find_unknowns
+from bayespool.posterior import PosteriorEstimator, find_unknowns
 from bayespool.posterior.unknowns import find_places
+from bayespool.simulation import load_example
 
 
 def test_unknowns_are_each_once_and_credited_to_the_best_rank() -> None:
@@ -83,3 +84,23 @@ def test_a_pooled_run_has_what_no_other_run_has() -> None:
     places = find_places(unknowns, 7)
     assert places.run.tolist() == [1, 1, 0, 0]
     assert places.start.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_pooled_and_new_runs_beside_each_other_lose_no_place() -> None:
+    """Below the pool depth both have unjudged documents. A run is worth the same beside the other."""
+    example = load_example()
+    estimator = PosteriorEstimator(draws=100)
+    runs = ("north-1", "new-a")
+    for depth in (12, 20):
+        unknowns = find_unknowns(example, runs, depth, "complete", 30)
+        places = find_places(unknowns, 30)
+        assert (np.diff(places.start) > 0).all()
+    (beside,) = estimator.estimate(example, runs, "P@15")
+    (alone,) = estimator.estimate(example, "new-a", "P@15")
+    assert beside.draws is not None
+    assert alone.draws is not None
+    assert np.array_equal(beside.draws.amount[:, 1], alone.draws.amount[:, 0])
+    deeper, at_hand = estimator.estimate(example, runs, ["P@30", "P@15"])
+    assert at_hand.draws is not None
+    assert deeper.draws is not None
+    assert np.array_equal(at_hand.draws.amount, beside.draws.amount)
