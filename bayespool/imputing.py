@@ -21,7 +21,7 @@ from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.options import describe_estimator, documented, options_of
 from bayespool.pool import describe_pool
 from bayespool.posterior import Completion, PosteriorEstimator
-from bayespool.scoring import find_targets, warn_of_unused_relevance
+from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import ImputeSettings
 from bayespool.trec import Qrels, qrels_from_frame
 
@@ -226,6 +226,7 @@ def impute(
     )
     chosen = parse_posterior(estimator, draws, estimand=estimand, random_seed=random_seed, **settings)
     asked = parse_measures(measures)
+    refuse_of_judgments(asked)
     for measure in asked:
         if isinstance(measure, Normalised) and measure.ideal == "judged":
             raise InputError(

@@ -43,7 +43,7 @@ _COMPLETED_FOR = dataclasses.replace(
     more="They say how deep judgments are completed and which levels of relevance are told apart; one "
     "completion serves them all.",
 )
-_MEASURE = dataclasses.replace(MEASURES, help="P@10, P(rel=2)@10, …; one of them.")
+_MEASURE = dataclasses.replace(MEASURES, help="P@10, nDCG@10, AP@100, …; one of them.")
 _LEVEL = Option(help="Significant is an adjusted p-value of at most this.", of=float, above=0, below=1)
 _CONTROL = Option(
     help="Adjustment of p-values over all pairs; tukey-hsd needs none.",
