@@ -17,10 +17,12 @@ from bayespool.measures import Additive, Measure
 from bayespool.measures.base import DrawnRankings
 from bayespool.posterior.drawing import add_gains
 
-__all__ = ["CELLS", "completing", "in_threads"]
+__all__ = ["CELLS", "MOST_THREADS", "completing", "in_threads"]
 
 CELLS = 2**21
-"""(draw, document) or (draw, rank) numbers held at a time."""
+"""(draw, document) or (draw, rank) numbers that a thread holds at a time."""
+MOST_THREADS = 8
+"""However many processors there are: each holds some 50 MB."""
 
 Levels = npt.NDArray[np.uint8]
 Where = tuple[IntArray, IntArray, IntArray]
@@ -108,7 +110,8 @@ def in_threads(work: Callable[[int], None], topics: Sequence[int]) -> None:
     n_threads = 1
     if multiprocessing.parent_process() is None:
         affinity = getattr(os, "sched_getaffinity", None)
-        n_threads = min(len(topics), len(affinity(0)) if affinity else os.cpu_count() or 1)
+        n_processors = len(affinity(0)) if affinity else os.cpu_count() or 1
+        n_threads = min(len(topics), n_processors, MOST_THREADS)
     if n_threads < 2:
         for topic in topics:
             work(topic)
