@@ -48,6 +48,8 @@ def leave_out(
     collection = read_campaign(qrels, pool, **reading)
     with told_when_interrupted(output, "folds"), count_progress(f"{asked['by']}s left out") as show:
         result = leave_out(collection, n_jobs=jobs, folder=output, progress=show, **asked, **sampling)
-    if output is not None:
-        write_leave_out(result, output, figures=figures)
-    print_leave_out(result, Console())
+    try:
+        if output is not None:
+            write_leave_out(result, output, figures=figures)
+    finally:  # a full disk takes no result away, a closed pipe no file
+        print_leave_out(result, Console())

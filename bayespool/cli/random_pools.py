@@ -47,9 +47,11 @@ def pool_width(
     collection = read_campaign(qrels, pool, **reading)
     with told_when_interrupted(output, "pool-width"), count_progress("pools", n_lines=10) as show:
         result = vary_pool_width(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
-    if output is not None:
-        write_pool_width(result, output, figures=figures)
-    print_pool_width(result, Console())
+    try:
+        if output is not None:
+            write_pool_width(result, output, figures=figures)
+    finally:  # a full disk takes no result away, a closed pipe no file
+        print_pool_width(result, Console())
 
 
 @from_settings
@@ -79,9 +81,11 @@ def common_topics(
         result = vary_common_topics(
             collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling
         )
-    if output is not None:
-        write_common_topics(result, output, figures=figures)
-    print_common_topics(result, Console())
+    try:
+        if output is not None:
+            write_common_topics(result, output, figures=figures)
+    finally:  # a full disk takes no result away, a closed pipe no file
+        print_common_topics(result, Console())
 
 
 @from_settings
@@ -107,6 +111,8 @@ def run_types(
     collection = read_campaign(qrels, pool, **reading)
     with told_when_interrupted(output, "run-types"), count_progress("types left out", n_lines=10) as show:
         result = leave_types_out(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
-    if output is not None:
-        write_run_types(result, output, figures=figures)
-    print_run_types(result, Console())
+    try:
+        if output is not None:
+            write_run_types(result, output, figures=figures)
+    finally:  # a full disk takes no result away, a closed pipe no file
+        print_run_types(result, Console())

@@ -138,9 +138,11 @@ def _show(scores: Scores, output: list[Path] | None, *, per_topic: bool) -> None
 
     from bayespool.report import print_scores, write_scores
 
-    for path in output or []:
-        write_scores(scores, path, per_topic=per_topic)
-    print_scores(scores, Console(), per_topic=per_topic)
+    try:
+        for path in output or []:
+            write_scores(scores, path, per_topic=per_topic)
+    finally:  # a full disk takes no result away, a closed pipe no file
+        print_scores(scores, Console(), per_topic=per_topic)
 
 
 def _show_truth(scores: Scores) -> None:
