@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graded import graded_example
+from graded_example import graded_example
 
 from bayespool.checking import (
     SelfCalibration,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ir_measures
 import numpy as np
 import pytest
-from graded import graded_example
+from graded_example import graded_example
 from toys import toy_collection
 
 from bayespool.counts import bounds, reach_of_ideal, tally_of, tally_within_reach

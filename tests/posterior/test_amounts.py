@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from fits import TARGETS
-from graded import graded_example
+from graded_example import graded_example
 
 from bayespool.counts import ranked_levels, tally_of
 from bayespool.measures import MEASURES, Measure, Tally, parse_measure
 from bayespool.measures.base import DrawnRankings
-from bayespool.posterior import complete
+from bayespool.posterior import Completion, complete
 
 NAMES = [
     "P(rel=2)@10",
@@ -31,6 +33,11 @@ NAMES = [
 ]
 
 
+@cache
+def completed_example() -> Completion:
+    return complete(graded_example(), TARGETS, ["nDCG@30"], draws=5, chains=1)
+
+
 def test_every_family_is_here() -> None:
     assert {parse_measure(name).name for name in NAMES} == set(MEASURES)
 
@@ -39,7 +46,7 @@ def test_every_family_is_here() -> None:
 def test_amounts_are_those_of_completed_rankings(name: str) -> None:
     """Judgments completed by hand, one draw at a time, and scored as if they were the collection's."""
     collection, measure = graded_example(), parse_measure(name)
-    completion = complete(collection, TARGETS, ["nDCG@30"], draws=5, chains=1)
+    completion = completed_example()
     (values,) = completion.evaluate(measure)
     index, levels = collection.run_index(TARGETS), (0, *collection.levels)
     u = completion.unknowns

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from completed import NO_FIT, completed
 from fits import TARGETS
-from graded import graded_example
+from graded_example import graded_example
 from scipy import stats
 from scipy.special import expit
 
