@@ -56,7 +56,6 @@ def completed(
     effects = np.column_stack([effect * normals(n_draws, seed, "organization", name) for name in of_run])
     return Completion(
         unknowns=unknowns,
-        levels=(0, 1),
         n_draws=n_draws,
         steps=(
             Step(

@@ -15,6 +15,7 @@ from bayespool.cli.options import (
     QrelsFile,
     read_files,
     say_unpooled,
+    shown_at_last,
     stage_progress,
 )
 from bayespool.errors import InputError
@@ -63,11 +64,9 @@ def compare(
         collection, targets = read_files(qrels, runs or [], pool, say, **reading)
         say_unpooled(collection, asked)
         found = compare_runs(collection, targets, report=say, **asked, **sampling)
-    try:
+    with shown_at_last(lambda: print_comparison(found, Console())):
         for path in output or []:
             write_comparison(found, path, table=table)
-    finally:  # a full disk takes no result away, a closed pipe no file
-        print_comparison(found, Console())
 
 
 @from_settings
@@ -105,11 +104,9 @@ def reversals(
         collection.run_index(aside)
         runs = [run for run in collection.run_ids if run not in aside]
         found = find_reversals(collection, runs, measure, report=say, **asked, **sampling)
-    try:
+    with shown_at_last(lambda: print_reversals(found, Console())):
         for path in output or []:
             write_reversals(found, path, table=table)
-    finally:  # a full disk takes no result away, a closed pipe no file
-        print_reversals(found, Console())
 
 
 def _check_estimators(names: list[str]) -> None:

@@ -14,6 +14,7 @@ from bayespool.cli.options import (
     check_experiment,
     count_progress,
     read_campaign,
+    shown_at_last,
     told_when_interrupted,
 )
 from bayespool.options import ReadingSettings, SamplingSettings
@@ -48,8 +49,6 @@ def leave_out(
     collection = read_campaign(qrels, pool, **reading)
     with told_when_interrupted(output, "folds"), count_progress(f"{asked['by']}s left out") as show:
         result = leave_out(collection, n_jobs=jobs, folder=output, progress=show, **asked, **sampling)
-    try:
+    with shown_at_last(lambda: print_leave_out(result, Console())):
         if output is not None:
             write_leave_out(result, output, figures=figures)
-    finally:  # a full disk takes no result away, a closed pipe no file
-        print_leave_out(result, Console())

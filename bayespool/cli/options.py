@@ -32,6 +32,7 @@ __all__ = [
     "read_campaign",
     "read_files",
     "say_unpooled",
+    "shown_at_last",
     "stage_progress",
     "told_when_interrupted",
 ]
@@ -222,3 +223,14 @@ def stage_progress() -> Iterator[Callable[[str], None]]:
             bar.update(task, description=stage)
 
         yield say
+
+
+@contextmanager
+def shown_at_last(show: Callable[[], None]) -> Iterator[None]:
+    """Show a result once its files are written, or cannot be: a full disk takes no result away, a closed pipe
+    no file.
+    """
+    try:
+        yield
+    finally:
+        show()

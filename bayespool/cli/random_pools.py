@@ -14,6 +14,7 @@ from bayespool.cli.options import (
     check_experiment,
     count_progress,
     read_campaign,
+    shown_at_last,
     told_when_interrupted,
 )
 from bayespool.options import ReadingSettings, SamplingSettings
@@ -47,11 +48,9 @@ def pool_width(
     collection = read_campaign(qrels, pool, **reading)
     with told_when_interrupted(output, "pool-width"), count_progress("pools", n_lines=10) as show:
         result = vary_pool_width(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
-    try:
+    with shown_at_last(lambda: print_pool_width(result, Console())):
         if output is not None:
             write_pool_width(result, output, figures=figures)
-    finally:  # a full disk takes no result away, a closed pipe no file
-        print_pool_width(result, Console())
 
 
 @from_settings
@@ -81,11 +80,9 @@ def common_topics(
         result = vary_common_topics(
             collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling
         )
-    try:
+    with shown_at_last(lambda: print_common_topics(result, Console())):
         if output is not None:
             write_common_topics(result, output, figures=figures)
-    finally:  # a full disk takes no result away, a closed pipe no file
-        print_common_topics(result, Console())
 
 
 @from_settings
@@ -111,8 +108,6 @@ def run_types(
     collection = read_campaign(qrels, pool, **reading)
     with told_when_interrupted(output, "run-types"), count_progress("types left out", n_lines=10) as show:
         result = leave_types_out(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
-    try:
+    with shown_at_last(lambda: print_run_types(result, Console())):
         if output is not None:
             write_run_types(result, output, figures=figures)
-    finally:  # a full disk takes no result away, a closed pipe no file
-        print_run_types(result, Console())

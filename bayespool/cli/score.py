@@ -18,6 +18,7 @@ from bayespool.cli.options import (
     RunFiles,
     read_files,
     say_unpooled,
+    shown_at_last,
     stage_progress,
 )
 from bayespool.errors import InputError
@@ -138,11 +139,9 @@ def _show(scores: Scores, output: list[Path] | None, *, per_topic: bool) -> None
 
     from bayespool.report import print_scores, write_scores
 
-    try:
+    with shown_at_last(lambda: print_scores(scores, Console(), per_topic=per_topic)):
         for path in output or []:
             write_scores(scores, path, per_topic=per_topic)
-    finally:  # a full disk takes no result away, a closed pipe no file
-        print_scores(scores, Console(), per_topic=per_topic)
 
 
 def _show_truth(scores: Scores) -> None:

@@ -15,7 +15,15 @@ from bayespool.counts import Bounds, Estimand, bounds
 from bayespool.estimates import Estimates
 from bayespool.measures import parse_measures
 
-__all__ = ["Corrected", "PointCorrection", "has_open_ranks", "lacks_pool", "not_defined", "open_residual"]
+__all__ = [
+    "Corrected",
+    "PointCorrection",
+    "SharedCorrection",
+    "has_open_ranks",
+    "lacks_pool",
+    "not_defined",
+    "open_residual",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -114,6 +122,18 @@ class PointCorrection(ABC):
             ),
             fingerprint=collection.fingerprint,
         )
+
+
+class SharedCorrection(PointCorrection):
+    """A correction in which the measures share work."""
+
+    def correct(self, collection: Collection, found: Bounds) -> Corrected:
+        """`correct_all` of one measure."""
+        return self.correct_all(collection, [found])[0]
+
+    @abstractmethod
+    def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
+        """Corrected per-topic values from the bounds of the runs under each measure."""
 
 
 def open_residual(found: Bounds) -> FloatArray:

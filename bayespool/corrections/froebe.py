@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.compiled import compiled
-from bayespool.corrections.base import Corrected, FloatArray, PointCorrection, lacks_pool
-from bayespool.corrections.tallies import hidden_at_levels, judged_at_levels
+from bayespool.corrections.base import Corrected, FloatArray, SharedCorrection, lacks_pool
+from bayespool.corrections.tallies import hidden_at_levels
 from bayespool.counts import Bounds, held_out_levels, ranked_levels, relevance_levels
+from bayespool.counts.ideals import judged_at_levels
 from bayespool.counts.states import reach_of
 from bayespool.errors import InputError
 from bayespool.measures import Additive, Measure, Tally
@@ -221,7 +222,7 @@ def best_quantile(
     source="Fröbe, Gienapp, Potthast & Hagen, ECIR 2023",
 )
 @dataclass(frozen=True, kw_only=True)
-class FroebeBootstrap(PointCorrection):
+class FroebeBootstrap(SharedCorrection):
     """A quantile of scores with judged documents drawn in place of the unjudged ones (Fröbe et al. 2023).
 
     For each run and topic, each unjudged document of the top n is replaced by a judged document of the topic
@@ -290,10 +291,6 @@ class FroebeBootstrap(PointCorrection):
         """``froebe-bootstrap``."""
         return "froebe-bootstrap"
 
-    def correct(self, collection: Collection, found: Bounds) -> Corrected:
-        """The quantile of the bootstrapped values of each topic."""
-        return self.correct_all(collection, [found])[0]
-
     def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
         """`correct` for several measures: those of one cutoff share the replacements."""
         groups: dict[tuple[int, tuple[int, ...]], list[Bounds]] = {}
@@ -310,7 +307,7 @@ class FroebeBootstrap(PointCorrection):
         self, collection: Collection, found: Sequence[Bounds], cutoff: int, levels: tuple[int, ...]
     ) -> list[Corrected]:
         measures = [one.measure for one in found]
-        judged = judged_at_levels(collection, levels)
+        judged = judged_at_levels(collection, levels, collection.relevance)
         part = self._to_score(collection, found[0], levels, judged)
         values = self._bootstrapped(part, measures)
         chosen = self._chosen(collection, found, cutoff, levels, judged)

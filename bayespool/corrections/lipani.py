@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.corrections.base import Corrected, PointCorrection, lacks_pool, not_defined
+from bayespool.corrections.base import Corrected, SharedCorrection, lacks_pool, not_defined
 from bayespool.counts import Bounds, CompositionEffects, composition_effects
 from bayespool.errors import InputError
 from bayespool.measures import Precision
@@ -32,7 +32,7 @@ __all__ = ["AntiPrecision"]
     default=True,
 )
 @dataclass(frozen=True, kw_only=True)
-class AntiPrecision(PointCorrection):
+class AntiPrecision(SharedCorrection):
     """Add k̄·max(Δk̄, 0) where the trigger fires (Lipani et al. 2015, algorithm 1).
 
     With s, s̄ and k̄ the run's mean precision, anti-precision and unjudged share of the top n, and ΔP, ΔP̄
@@ -61,10 +61,6 @@ class AntiPrecision(PointCorrection):
     def name(self) -> str:
         """``anti-precision``."""
         return "anti-precision"
-
-    def correct(self, collection: Collection, found: Bounds) -> Corrected:
-        """B plus the correction, shared out by Δ."""
-        return self.correct_all(collection, [found])[0]
 
     def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
         """`correct` for several measures: runs are composed once for all cutoffs of a relevance level."""

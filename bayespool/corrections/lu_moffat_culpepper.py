@@ -19,7 +19,7 @@ from bayespool.collection import Collection
 from bayespool.corrections.base import (
     Corrected,
     FloatArray,
-    PointCorrection,
+    SharedCorrection,
     has_open_ranks,
     lacks_pool,
     not_defined,
@@ -94,7 +94,7 @@ def simplex_weights(table: FloatArray, target: FloatArray) -> FloatArray:
     source="Lu, Moffat & Culpepper, AIRS 2016 and SIGIR 2017",
 )
 @dataclass(frozen=True, kw_only=True)
-class LuMoffatCulpepper(PointCorrection):
+class LuMoffatCulpepper(SharedCorrection):
     """Add what unjudged documents are expected to gain by their ranks in the pooled runs (Lu et al. 2017).
 
     On each topic the mean gain at each rank of the pooled runs, down to the pool depth, is fitted by a curve
@@ -154,10 +154,6 @@ class LuMoffatCulpepper(PointCorrection):
     def name(self) -> str:
         """``lu-moffat-culpepper``."""
         return "lu-moffat-culpepper"
-
-    def correct(self, collection: Collection, found: Bounds) -> Corrected:
-        """B plus the expected gains on each topic."""
-        return self.correct_all(collection, [found])[0]
 
     def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
         """`correct` for several measures: those under which levels gain alike share the estimates."""

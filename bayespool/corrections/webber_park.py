@@ -16,7 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.corrections.base import Corrected, FloatArray, PointCorrection, has_open_ranks, lacks_pool
+from bayespool.corrections.base import (
+    Corrected,
+    FloatArray,
+    PointCorrection,
+    SharedCorrection,
+    has_open_ranks,
+    lacks_pool,
+)
 from bayespool.corrections.tallies import hidden_at_levels
 from bayespool.counts import Bounds, held_out_levels, ranked_levels, relevance_levels, tally_of
 from bayespool.errors import InputError
@@ -34,7 +41,7 @@ __all__ = ["SystemsAdjustment", "TopicsAdjustment"]
     default=True,
 )
 @dataclass(frozen=True, kw_only=True)
-class SystemsAdjustment(PointCorrection):
+class SystemsAdjustment(SharedCorrection):
     """Add the mean loss that pooled systems suffer when they are left out (Webber & Park 2009, algorithm 1).
 
     The estimate is u + a, where a is the mean over the pooled systems s of (pooled − held-out mean score of
@@ -65,10 +72,6 @@ class SystemsAdjustment(PointCorrection):
     def name(self) -> str:
         """``systems-adjustment``."""
         return "systems-adjustment"
-
-    def correct(self, collection: Collection, found: Bounds) -> Corrected:
-        """B + a on each topic."""
-        return self.correct_all(collection, [found])[0]
 
     def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
         """`correct` for several measures: what is hidden with a system held out is looked for once."""

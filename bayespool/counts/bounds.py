@@ -91,7 +91,6 @@ def bounds(
     measure: Measure,
     *,
     estimand: Estimand = "complete",
-    reach: int | None = None,
     tally: Tally | None = None,
 ) -> Bounds:
     """Bounds of runs under a measure.
@@ -105,9 +104,6 @@ def bounds(
     estimand : {"complete", "pooled"}
         Whether an unjudged document below the depth to which the run was, or would have been, pooled may be
         relevant.
-    reach : int, optional
-        Down to which rank of each run unjudged documents may be part of an ideal ranking; default: the
-        `reach_of_ideal` of the measure.
     tally : Tally, optional
         What ideal rankings are made of; default: the judged documents.
 
@@ -145,7 +141,7 @@ def bounds(
     if isinstance(measure, Normalised):
         opened = np.where(unjudged, np.int16(-1), np.maximum(ranked, 0))
         high = measure.values(inserted(opened, tally), tally)
-        elsewhere = n_in_reach(collection, index, reach or reach_of_ideal(collection, measure), estimand)
+        elsewhere = n_in_reach(collection, index, reach_of_ideal(collection, measure), estimand)
         extremes = measure.extremes(opened, tally, elsewhere - unjudged.sum(axis=2))
         least, most = (Values(end, measure.unit) for end in extremes)
     else:

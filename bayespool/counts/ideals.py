@@ -13,7 +13,9 @@ from bayespool.measures import Measure, Normalised, Tally
 
 __all__ = [
     "DEEPEST_FOR_IDEAL",
+    "judged_at_levels",
     "n_in_reach",
+    "place_of_level",
     "reach_of_ideal",
     "relevance_levels",
     "tally_of",
@@ -60,11 +62,32 @@ def tally_of(
         Of shape (topic, level), without level 0.
     """
     relevance = collection.relevance if relevance is None else relevance
-    judged = np.flatnonzero(relevance > 0)
-    at = np.searchsorted(levels, relevance[judged], side="right") - 1
+    return Tally(judged_at_levels(collection, levels, relevance)[:, 1:], tuple(levels[1:]))
+
+
+def judged_at_levels(
+    collection: Collection, levels: Sequence[int], relevance: npt.NDArray[np.int16]
+) -> npt.NDArray[np.int64]:
+    """Judged documents of each topic at each of some levels, the nonrelevant among them, as in `tally_of`;
+    shape (topic, level).
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> example = load_example()
+    >>> judged_at_levels(example, (0, 1), example.relevance)[:2].tolist()
+    [[32, 18], [64, 5]]
+    """
+    judged = np.flatnonzero(relevance >= 0)
+    at = place_of_level(relevance[judged], levels)
     n = np.zeros((len(collection.query_ids), len(levels)), dtype=np.int64)
     np.add.at(n, (collection.pair_topic[judged], at), 1)
-    return Tally(n[:, 1:], tuple(levels[1:]))
+    return n
+
+
+def place_of_level(relevance: npt.NDArray[np.int16], levels: Sequence[int]) -> npt.NDArray[np.intp]:
+    """Place of the highest level that each relevance reaches; −1 without a judgment."""
+    return np.searchsorted(levels, relevance, side="right") - 1
 
 
 def n_in_reach(

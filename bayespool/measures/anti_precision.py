@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.measures.base import MISSING_RANK, Additive, register_measure
+from bayespool.measures.base import MISSING_RANK, register_measure
+from bayespool.measures.precision import ShareOfTop
 
 __all__ = ["NonrelevantShare"]
 
 
 @register_measure
 @dataclass(frozen=True, order=True)
-class NonrelevantShare(Additive):
+class NonrelevantShare(ShareOfTop):
     """Anti-precision at a cutoff, AntiP@n: the share of documents in the top n that are known not to be
     relevant.
 
@@ -46,20 +47,6 @@ class NonrelevantShare(Additive):
     label = "share of documents in the top n that are known not to be relevant"
     reads_unjudged = True
     rises = False
-
-    @property
-    def unit(self) -> int:
-        """The cutoff."""
-        return self.cutoff
-
-    @property
-    def is_exact(self) -> bool:
-        """Always."""
-        return True
-
-    def weights(self) -> npt.NDArray[np.int32]:
-        """1 for each rank."""
-        return np.ones(self.cutoff, dtype=np.int32)
 
     def gains(self, levels: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
         """1 for a nonrelevant document and for a missing rank, 0 for an unjudged document."""

@@ -10,12 +10,30 @@ import numpy.typing as npt
 
 from bayespool.measures.base import Additive, register_measure
 
-__all__ = ["Precision"]
+__all__ = ["Precision", "ShareOfTop"]
+
+
+class ShareOfTop(Additive):
+    """Some kind of documents of the top n, over n: amounts are numbers of documents."""
+
+    @property
+    def unit(self) -> int:
+        """The cutoff."""
+        return self.cutoff
+
+    @property
+    def is_exact(self) -> bool:
+        """Always."""
+        return True
+
+    def weights(self) -> npt.NDArray[np.int32]:
+        """1 for each rank."""
+        return np.ones(self.cutoff, dtype=np.int32)
 
 
 @register_measure
 @dataclass(frozen=True, order=True)
-class Precision(Additive):
+class Precision(ShareOfTop):
     """Precision at a cutoff, P@n: the share of relevant documents in the top n.
 
     Amounts are numbers of relevant documents, the unit is n.
@@ -37,20 +55,6 @@ class Precision(Additive):
 
     name = "P"
     label = "share of relevant documents in the top n"
-
-    @property
-    def unit(self) -> int:
-        """The cutoff."""
-        return self.cutoff
-
-    @property
-    def is_exact(self) -> bool:
-        """Always."""
-        return True
-
-    def weights(self) -> npt.NDArray[np.int32]:
-        """1 for each rank."""
-        return np.ones(self.cutoff, dtype=np.int32)
 
     def gains(self, levels: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
         """1 for a relevant document."""

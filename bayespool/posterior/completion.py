@@ -23,12 +23,11 @@ from bayespool.posterior.drawing import (
     add_effects,
     chances,
     climb,
-    come_so_far,
     count_levels,
     relevances,
 )
 from bayespool.posterior.effects import shift_table
-from bayespool.posterior.ladder import Rung, rungs_of
+from bayespool.posterior.ladder import Rung, levels_of, rungs_of
 from bayespool.posterior.randomness import document_keys, normals, scrambled
 from bayespool.posterior.steps import Step
 from bayespool.posterior.unknowns import Unknowns
@@ -62,8 +61,6 @@ class Completion:
     ----------
     unknowns : Unknowns
         The documents, the runs, the collection.
-    levels : tuple of int
-        Relevance that a document may have: 0, and the levels that the measures tell apart.
     n_draws : int
     steps : tuple of Step
         The rungs between the levels, each with its models; none where nothing is unknown.
@@ -80,7 +77,6 @@ class Completion:
     """
 
     unknowns: Unknowns
-    levels: tuple[int, ...]
     n_draws: int
     steps: tuple[Step, ...]
     rungs: tuple[Rung, ...]
@@ -96,6 +92,11 @@ class Completion:
             f"<Completion: {self.n_draws} draws of {len(u)} unjudged documents down to rank {u.depth} of "
             f"{len(u.run_ids)} runs, levels {self.levels}>"
         )
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """Relevance that a document may have: 0, and the levels that the measures tell apart."""
+        return levels_of(self.unknowns.collection, self.rungs)
 
     @property
     def fits(self) -> dict[str, Fit]:
@@ -134,20 +135,17 @@ class Completion:
         block = np.zeros((len(chosen), documents.stop - documents.start), dtype=np.uint8)
         if not block.size:
             return block
-        reached = np.zeros(block.shape if len(self.steps) > 1 else (0, 0))
-        for k, step in enumerate(self.steps):
+        first, *above = self.steps
+        rest = np.zeros((len(chosen), block.shape[1] if above else 0))
+        for rows, log_odds in self._log_odds(first, topic, chosen, cells[0]):
+            left = rest[rows]
+            block[rows] = relevances(log_odds, self._keys[documents], scrambled(chosen[rows]), left)
+            rest[rows] = left
+        for k, step in enumerate(above, start=1):
             for rows, log_odds in self._log_odds(step, topic, chosen, cells[k]):
-                keys, draws = self._keys[documents], scrambled(chosen[rows])
-                if k == 0:
-                    block[rows] = relevances(log_odds, keys, draws)
-                    if len(self.steps) > 1:
-                        first = reached[rows]
-                        come_so_far(log_odds, block[rows], first)
-                        reached[rows] = first
-                else:
-                    so_far, level = reached[rows], block[rows]
-                    climb(log_odds, keys, draws, k, so_far, level)
-                    reached[rows], block[rows] = so_far, level
+                left, level = rest[rows], block[rows]
+                climb(log_odds, k, left, level)
+                rest[rows], block[rows] = left, level
         told = self._told(documents)
         block[:, told >= 0] = told[told >= 0]
         return block

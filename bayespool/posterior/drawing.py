@@ -17,7 +17,6 @@ __all__ = [
     "add_moments",
     "chances",
     "climb",
-    "come_so_far",
     "count_levels",
     "relevances",
 ]
@@ -25,6 +24,7 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 
 _END, _PER_UNIT = 40.0, 16.0  # logits between which chances stand in a table
+_NO_REST: FloatArray = np.zeros((0, 0))
 
 
 def chances(log_odds: FloatArray) -> FloatArray:
@@ -34,72 +34,36 @@ def chances(log_odds: FloatArray) -> FloatArray:
 
 
 def relevances(
-    log_odds: FloatArray, keys: npt.NDArray[np.uint64], draws: npt.NDArray[np.uint64]
+    log_odds: FloatArray,
+    keys: npt.NDArray[np.uint64],
+    draws: npt.NDArray[np.uint64],
+    rest: FloatArray = _NO_REST,
 ) -> npt.NDArray[np.uint8]:
     """Whether each document is relevant in each draw, shape (draw, document): a uniform number made from the
     document's key and the draw's is below its chance.
+
+    ``rest``, of the same shape, is filled where a document is relevant: the number over the chance, which is
+    uniform again and decides whether it is more than relevant (`climb`).
     """
     relevant = np.zeros(log_odds.shape, dtype=np.uint8)
-    _draw(log_odds, keys, draws, _table(), _END, _PER_UNIT, relevant)
+    _draw(log_odds, keys, draws, _table(), _END, _PER_UNIT, relevant, rest)
     return relevant
 
 
-def climb(
-    log_odds: FloatArray,
-    keys: npt.NDArray[np.uint64],
-    draws: npt.NDArray[np.uint64],
-    rung: int,
-    reached: FloatArray,
-    level: npt.NDArray[np.uint8],
-) -> None:
-    """Documents at a rung go on to the next: the uniform number that took them there is below the chance of
-    having come so far times that of the next rung.
+@compiled
+def climb(log_odds: FloatArray, rung: int, rest: FloatArray, level: npt.NDArray[np.uint8]) -> None:
+    """Documents at a rung go on to the next where what is left of their uniform number is below the chance.
 
-    Parameters
-    ----------
-    log_odds : ndarray of float, shape (draw, document)
-        Of the next rung, for a document that is at this one.
-    keys, draws : ndarray of uint64
-        Of documents and draws.
-    rung : int
-    reached : ndarray of float, shape (draw, document)
-        Chance of having come as far as a document did; changed.
-    level : ndarray of uint8, shape (draw, document)
-        Rung that each document is at; changed.
+    Log odds, the rest and the rung that each document is at have the shape (draw, document); the latter two
+    are changed.
     """
-    _climb(log_odds, keys, draws, rung, reached, level)
-
-
-@compiled
-def _climb(
-    log_odds: FloatArray,
-    keys: npt.NDArray[np.uint64],
-    draws: npt.NDArray[np.uint64],
-    rung: int,
-    reached: FloatArray,
-    level: npt.NDArray[np.uint8],
-) -> None:
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
-            if level[i, j] != rung:
-                continue
-            z = keys[j] ^ draws[i]
-            z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            z = z ^ (z >> np.uint64(31))
-            u = np.float64(z >> np.uint64(11)) * 1.1102230246251565e-16
-            reached[i, j] *= 1.0 / (1.0 + np.exp(-log_odds[i, j]))
-            if u < reached[i, j]:
-                level[i, j] = rung + 1
-
-
-@compiled
-def come_so_far(log_odds: FloatArray, level: npt.NDArray[np.uint8], reached: FloatArray) -> None:
-    """Put the chance of the first rung where a document is at it."""
-    for i in range(log_odds.shape[0]):
-        for j in range(log_odds.shape[1]):
-            if level[i, j] > 0:
-                reached[i, j] = 1.0 / (1.0 + np.exp(-log_odds[i, j]))
+            if level[i, j] == rung:
+                p = 1.0 / (1.0 + np.exp(-log_odds[i, j]))
+                if rest[i, j] < p:
+                    level[i, j] = rung + 1
+                    rest[i, j] /= p
 
 
 @compiled
@@ -130,6 +94,7 @@ def _draw(
     end: float,
     per_unit: float,
     relevant: npt.NDArray[np.uint8],
+    rest: FloatArray,
 ) -> None:
     """The table tells most numbers apart, so that few chances are worked out."""
     last = len(table) - 2
@@ -145,6 +110,8 @@ def _draw(
             sure = u < table[k] and x > -end
             if sure or ((u < table[k + 1] or x >= end) and u < 1.0 / (1.0 + np.exp(-x))):
                 relevant[i, j] = 1
+                if rest.size > 0:
+                    rest[i, j] = u * (1.0 + np.exp(-x))
 
 
 @compiled

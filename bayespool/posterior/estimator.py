@@ -19,7 +19,7 @@ from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.posterior.combination import log_predictive_densities, members_of_draws, stacking_weights
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.effects import named_organization_effects
-from bayespool.posterior.ladder import Rung, ladder_of, levels_of, rungs_of
+from bayespool.posterior.ladder import Rung, ladder_of, rungs_of
 from bayespool.posterior.preparation import (
     MODEL_NAMES,
     ModelName,
@@ -257,7 +257,6 @@ class PosteriorEstimator:
         )
         return Completion(
             unknowns=unknowns,
-            levels=levels_of(collection, rungs),
             n_draws=n_draws,
             steps=tuple(steps),
             rungs=rungs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,42 +13,15 @@ from bayespool.posterior.preparation import Prepared
 
 if TYPE_CHECKING:
     from bayespool.inference import CompiledModel, Fit
+    from bayespool.posterior.estimator import PosteriorEstimator
 
-__all__ = ["Sampler", "SamplingSettings"]
-
-
-class SamplingSettings(Protocol):
-    """What an estimator says of how to sample."""
-
-    @property
-    def engine(self) -> str:
-        """Name of the engine."""
-
-    @property
-    def draws(self) -> int:
-        """Draws per chain."""
-
-    @property
-    def tune(self) -> int:
-        """Tuning draws per chain."""
-
-    @property
-    def chains(self) -> int:
-        """Chains."""
-
-    @property
-    def target_accept(self) -> float:
-        """Of the sampler."""
-
-    @property
-    def progress(self) -> bool:
-        """Whether to show the sampler's progress."""
+__all__ = ["Sampler"]
 
 
 class Sampler:
     """An engine with the models it has compiled, kept from measure to measure."""
 
-    def __init__(self, settings: SamplingSettings) -> None:
+    def __init__(self, settings: PosteriorEstimator) -> None:
         self._settings = settings
         self._compiled: dict[tuple[str, Rung], CompiledModel] = {}
 

@@ -8,16 +8,25 @@ from hypothesis import given
 from toys import toy_collection
 
 from bayespool.collection import Collection
-from bayespool.corrections.tallies import hidden_at_levels, judged_at_levels
+from bayespool.corrections.tallies import hidden_at_levels
 from bayespool.counts import tally_of
+from bayespool.counts.ideals import judged_at_levels
 
 LEVELS = (0, 1, 2)
 
 
 def test_judged_documents_of_the_toy() -> None:
     # topic 1: b i k j, a f h, c; topic 2: q w, p v, r; topic 3: a b c d
-    assert judged_at_levels(toy_collection(), LEVELS).tolist() == [[4, 3, 1], [2, 2, 1], [4, 0, 0]]
-    assert judged_at_levels(toy_collection(), (0, 2)).tolist() == [[7, 1], [4, 1], [4, 0]]
+    assert judged_at_levels(toy_collection(), LEVELS, toy_collection().relevance).tolist() == [
+        [4, 3, 1],
+        [2, 2, 1],
+        [4, 0, 0],
+    ]
+    assert judged_at_levels(toy_collection(), (0, 2), toy_collection().relevance).tolist() == [
+        [7, 1],
+        [4, 1],
+        [4, 0],
+    ]
 
 
 def test_hidden_documents_of_the_toy() -> None:
@@ -42,11 +51,11 @@ def test_a_substitute_keeps_what_it_retrieves() -> None:
 
 @given(toys.pooled_collections())
 def test_what_is_left_is_what_is_judged_without_the_organization(collection: Collection) -> None:
-    judged = judged_at_levels(collection, LEVELS)
+    judged = judged_at_levels(collection, LEVELS, collection.relevance)
     assert judged.sum() == (collection.relevance >= 0).sum()
     assert np.array_equal(judged[:, 1:], tally_of(collection, LEVELS).n)
     left = judged - hidden_at_levels(collection, LEVELS)
     for row, run in enumerate(collection.pooled_run_ids):
         organization = collection.organizations[collection.organization[collection.run_index(run)[0]]]
         without = collection.unpool(organization=organization)
-        assert np.array_equal(left[row], judged_at_levels(without, LEVELS))
+        assert np.array_equal(left[row], judged_at_levels(without, LEVELS, without.relevance))

@@ -113,7 +113,7 @@ def climbing(log_odds: tuple[float, ...], n_draws: int = 4000) -> Completion:
         component = Component("made up", NO_FIT, of, effect, 0.0)
         steps.append(Step(Rung(rel - 1, rel), (component,), first.component, first.source))
     rungs = tuple(step.rung for step in steps)
-    return dataclasses.replace(one, steps=tuple(steps), rungs=rungs, levels=tuple(range(len(rungs) + 1)))
+    return dataclasses.replace(one, steps=tuple(steps), rungs=rungs)
 
 
 def test_shares_of_levels_are_products_of_chances() -> None:
