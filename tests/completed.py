@@ -11,7 +11,7 @@ from bayespool.collection import Collection
 from bayespool.estimates import Diagnostics
 from bayespool.inference.fit import Fit
 from bayespool.posterior import Completion, Component, Rung, Step, find_unknowns
-from bayespool.posterior.randomness import normals
+from bayespool.randomness import normals
 
 NO_FIT = Fit({}, {}, {}, {}, Diagnostics("none", 1, 1e4, 1e4, 0))
 

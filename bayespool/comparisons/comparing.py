@@ -29,7 +29,7 @@ from bayespool.estimates import Estimates, Estimator
 from bayespool.estimators import named_estimators
 from bayespool.measures import Measure
 from bayespool.options import documented
-from bayespool.posterior.randomness import key_of
+from bayespool.randomness import key_of
 from bayespool.scoring import Scores, score
 from bayespool.settings import ComparingSettings
 from bayespool.values import DEFAULT_CI_PROB

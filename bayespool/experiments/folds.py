@@ -12,7 +12,7 @@ from bayespool.counts import bounds, tally_within_reach
 from bayespool.errors import InputError
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure
-from bayespool.posterior.randomness import key_of
+from bayespool.randomness import key_of
 from bayespool.values import Values
 
 __all__ = [

@@ -28,9 +28,9 @@ from bayespool.posterior.drawing import (
 )
 from bayespool.posterior.effects import shift_table
 from bayespool.posterior.ladder import Rung, levels_of, rungs_of
-from bayespool.posterior.randomness import document_keys, normals, scrambled
 from bayespool.posterior.steps import Step
 from bayespool.posterior.unknowns import Unknowns
+from bayespool.randomness import document_keys, normals, scrambled
 from bayespool.trec import Qrels, qrels_from_frame
 from bayespool.values import Values
 

@@ -19,7 +19,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from bayespool.posterior.drawing import add_effects
-from bayespool.posterior.randomness import normals
+from bayespool.randomness import normals
 
 if TYPE_CHECKING:
     from bayespool.models import LinearEvidence

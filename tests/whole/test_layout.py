@@ -25,6 +25,8 @@ TESTS_TOO = {
     "inference/test_density": {"inference/kernels"}
     | {f"models/{file}" for file in ("anti_precision", "document", "linear", "ratio", "structure")},
     "models/test_graphs": {f"models/{file}" for file in ("background", "interpolated", "smoothed")},
+    "pooling/test_choosing": {"pooling/retrieved", "pooling/strategy", "pooling/registry"},
+    "pooling/test_orders": {"pooling/by_rank"},
     "predictors/test_table": {
         f"predictors/{file}" for file in ("composition", "context", "other_runs", "own_run", "predictor")
     },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayespool.posterior.randomness import document_keys, normals, scrambled
+from bayespool.randomness import document_keys, normals, scrambled
 
 
 def test_keys_are_of_seed_topic_and_document() -> None:

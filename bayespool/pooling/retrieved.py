@@ -1,0 +1,107 @@
+"""What the contributing runs retrieved on one topic: what a strategy knows before anything is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection, IntArray
+from bayespool.randomness import document_keys
+
+__all__ = ["Retrieved", "retrieved_by"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Retrieved:
+    """Rankings of one topic, its documents numbered from 0 in the order of their ids.
+
+    Attributes
+    ----------
+    query_id : str
+    pair : ndarray of int32, shape (document,)
+        Pair code of each document in the collection.
+    document : ndarray of int32, shape (run, rank)
+        Numbers of documents from the first rank down, −1 where a run has ended.
+    score : ndarray of float32, shape (run, rank), or None
+        Scores of the runs, NaN where a run has ended; None where nobody read them.
+    lot : ndarray of float, shape (document,)
+        A number from 0 up to 1 for each document, which decides between equals. It depends on seed, topic and
+        document id alone.
+    """
+
+    query_id: str
+    pair: IntArray
+    document: IntArray
+    score: npt.NDArray[np.float32] | None
+    lot: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.pair)
+
+    @cached_property
+    def rank(self) -> IntArray:
+        """Rank from 1 at which each run has each document, 0 where it has not; shape (run, document)."""
+        rank = np.zeros((len(self.document), len(self) + 1), dtype=np.int32)
+        ranks = np.arange(1, self.document.shape[1] + 1, dtype=np.int32)
+        np.put_along_axis(rank, self.document, np.where(self.document >= 0, ranks, 0), axis=1)
+        return rank[:, :-1]
+
+    @cached_property
+    def best_rank(self) -> IntArray:
+        """The smallest rank of each document, shape (document,)."""
+        best: IntArray = np.where(self.rank > 0, self.rank, np.iinfo(np.int32).max).min(axis=0)
+        return best
+
+
+def retrieved_by(
+    collection: Collection,
+    run_index: npt.NDArray[np.intp],
+    *,
+    depth: int | None = None,
+    random_seed: int = 1,
+) -> Iterator[Retrieved]:
+    """What runs retrieved, topic by topic.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_index : ndarray of int
+        The contributing runs.
+    depth : int, optional
+        Ranks of a run that may be judged at most; default: all.
+    random_seed : int, default 1
+        Of the lots.
+
+    Yields
+    ------
+    Retrieved
+        One for each topic of the collection, an empty one where no run retrieves anything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayespool import load_example
+    >>> example = load_example()
+    >>> first = next(retrieved_by(example, np.flatnonzero(example.pooled), depth=10))
+    >>> first.document.shape, len(first)
+    ((21, 10), 50)
+    """
+    document = collection.document[run_index, :, :depth]
+    for t, query_id in enumerate(collection.query_ids):
+        of_topic = document[:, t]
+        pair = np.unique(of_topic[of_topic >= 0])
+        ids = collection.doc_ids.take(pair).to_pylist()
+        keys = document_keys(random_seed, query_id, ids)
+        yield Retrieved(
+            query_id=query_id,
+            pair=pair,
+            document=np.where(of_topic >= 0, np.searchsorted(pair, of_topic), -1).astype(np.int32),
+            score=None,
+            lot=(keys >> np.uint64(11)).astype(np.float64) * 2.0**-53,
+        )

@@ -1,0 +1,81 @@
+"""What a pooling strategy is: it says which documents of a topic are judged, and in which order."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import IntArray
+from bayespool.pooling.retrieved import Retrieved
+
+__all__ = ["Adaptive", "FixedOrder", "Strategy"]
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Strategy(ABC):
+    """A rule for choosing documents to judge; a frozen settings object, one for each registered name.
+
+    What is judged for a budget of n documents are the first n of those for a larger one: a campaign that goes
+    on judging takes nothing back.
+
+    Attributes
+    ----------
+    name : str
+        What it is registered as.
+    is_adaptive : bool
+        Whether what was judged relevant decides what comes next.
+    needs_scores : bool
+        Whether it reads the scores of the runs.
+    """
+
+    name: ClassVar[str]
+    is_adaptive: ClassVar[bool] = False
+    needs_scores: ClassVar[bool] = False
+
+    @abstractmethod
+    def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
+        """The first ``n`` documents in the order in which they are judged.
+
+        Parameters
+        ----------
+        topic : Retrieved
+        relevant : ndarray of bool, shape (document,)
+            What the assessor says of each document, who is asked for those alone that are judged. A document
+            without a judgment counts as not relevant.
+        n : int
+            From 0 up to the number of documents.
+        rng : numpy.random.Generator
+            Of the topic, made anew for each call.
+
+        Returns
+        -------
+        ndarray of int32, shape (n,)
+            Distinct numbers of documents.
+        """
+
+
+class FixedOrder(Strategy):
+    """A strategy that knows its order before anything is judged: documents by a value of each.
+
+    Of equal values the smaller best rank goes first, then the smaller lot.
+    """
+
+    @abstractmethod
+    def value(self, topic: Retrieved) -> FloatArray:
+        """Value of each document, the largest judged first, shape (document,)."""
+
+    def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
+        """The documents of the largest values."""
+        by_value = np.lexsort((topic.lot, topic.best_rank, -self.value(topic)))
+        return by_value[:n].astype(np.int32)
+
+
+class Adaptive(Strategy):
+    """A strategy that learns from each judgment."""
+
+    is_adaptive = True
