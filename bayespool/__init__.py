@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bayespool.counts import composition_effects, condensed_counts, held_out_counts, judgment_counts
     from bayespool.estimates import Estimates
     from bayespool.estimators import register_estimator
-    from bayespool.experiments import LeaveOutResult, leave_out
+    from bayespool.experiments import Budgets, LeaveOutResult, budgets, leave_out
     from bayespool.imputing import Imputations, impute
     from bayespool.loading import read_collection
     from bayespool.measures import Measure, Precision, parse_measure, register_measure
@@ -39,6 +39,7 @@ __version__ = "0.1.0.dev0"
 
 _HOME = {
     "UNJUDGED": "collection",
+    "Budgets": "experiments",
     "Collection": "collection",
     "Comparison": "comparisons",
     "Completion": "posterior",
@@ -53,6 +54,7 @@ _HOME = {
     "Scores": "scoring",
     "SimulationSettings": "simulation",
     "Values": "values",
+    "budgets": "experiments",
     "build_collection": "collection",
     "check_models": "checking",
     "compare": "comparisons",
@@ -86,6 +88,7 @@ _HOME = {
 
 __all__ = [
     "UNJUDGED",
+    "Budgets",
     "Collection",
     "Comparison",
     "Completion",
@@ -100,6 +103,7 @@ __all__ = [
     "Scores",
     "SimulationSettings",
     "Values",
+    "budgets",
     "build_collection",
     "check_models",
     "compare",

@@ -1,4 +1,4 @@
-"""Experiments on random pools and run types → matplotlib axes; nothing is computed here that no result has.
+"""Experiments on pools, run types and budgets → matplotlib axes; nothing is computed that no result has.
 
 As in `bayespool.plots`, a function draws into the axes it is given, or into a new figure of its own, and
 returns the axes.
@@ -6,24 +6,39 @@ returns the axes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayespool.errors import InputError
-from bayespool.experiments import CommonTopicsResult, PoolWidthResult, RunTypesResult
+from bayespool.experiments import (
+    BIAS_MEASURES,
+    Budgets,
+    CommonTopicsResult,
+    PoolWidthResult,
+    RunTypesResult,
+)
 from bayespool.measures import parse_measure
 from bayespool.plots import figure_grid
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["plot_common_topics", "plot_pool_width", "plot_run_types"]
+__all__ = [
+    "draw_budgets",
+    "plot_budgets",
+    "plot_common_topics",
+    "plot_pool_width",
+    "plot_ranking",
+    "plot_run_types",
+]
 
 _MARKS = "osD^vXP*<>hp"
 _COLOURS = ("C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9")
 _POSTERIOR, _AS_IT_STANDS = "C0", "0.45"
+_BIAS = {"mae": "MAE", "sre": "SRE", "sre_star": "SRE*"}
 _STYLES = {
     "unadjusted": (_AS_IT_STANDS, "-", None),
     "mixed": ("C1", "-", "s"),
@@ -142,6 +157,86 @@ def plot_run_types(result: RunTypesResult, measure: object, kind: str, *, ax: Ax
     axes.set_xlabel(f"estimate − true {parse_measure(measure)}")
     axes.set_title(f"{kind} runs on a pool without any", fontsize="medium")
     return axes
+
+
+def plot_budgets(
+    result: Budgets, measure: object, bias_measure: str = "mae", *, ax: Axes | None = None
+) -> Axes:
+    """Bias against the budget, a line per strategy: a panel of the figure 1 of Lipani et al. (2017).
+
+    Parameters
+    ----------
+    result : Budgets
+    measure : measure
+    bias_measure : {"mae", "sre", "sre_star"}
+    ax : matplotlib.axes.Axes, optional
+
+    Raises
+    ------
+    InputError
+        The result has no such measure; no such bias measure.
+    """
+    if bias_measure not in BIAS_MEASURES:
+        raise InputError(f"no bias measure {bias_measure!r}", hint=f"known: {', '.join(BIAS_MEASURES)}")
+    rows, axes = _of_measure(result.summary_frame(), measure), _axes(ax)
+    for i, label in enumerate(result.settings.labels):
+        of_one = rows[rows["strategy"] == label]
+        axes.plot(of_one["budget"] / 1000, of_one[bias_measure], label=label, **_line(i))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("documents judged, thousands")
+    axes.set_ylabel(f"{_BIAS[bias_measure]} of {parse_measure(measure)}")
+    return axes
+
+
+def draw_budgets(result: Budgets) -> Figure:
+    """The figure 1 of Lipani et al. (2017): a column per measure, a row per bias measure, one legend."""
+    from matplotlib.figure import Figure
+
+    measures = result.settings.measures
+    figure = Figure(figsize=(3.6 * len(measures) + 1.6, 8.4), layout="constrained")
+    grid = figure.subplots(len(BIAS_MEASURES), len(measures), squeeze=False)
+    for panels, bias_measure in zip(grid, BIAS_MEASURES, strict=True):
+        for panel, measure in zip(panels, measures, strict=True):
+            plot_budgets(result, measure, bias_measure, ax=panel)
+    handles, labels = grid[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper", fontsize="small", frameon=False)
+    return figure
+
+
+def plot_ranking(result: Budgets, *, ax: Axes | None = None) -> Axes:
+    """Ranks of strategies by their mean bias over budgets, the least biased at the bottom: the figure 2 of
+    Lipani et al. (2017).
+
+    Parameters
+    ----------
+    result : Budgets
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        A place for each measure and bias measure, a line per strategy.
+    """
+    ranking, axes = result.ranking_frame(), _axes(ax)
+    places = [(str(m), bias) for m in result.settings.measures for bias in BIAS_MEASURES]
+    ranks = ranking.set_index(["strategy", "measure", "bias_measure"])["rank"]
+    for i, label in enumerate(result.settings.labels):
+        axes.plot(range(len(places)), [ranks[(label, *place)] for place in places], label=label, **_line(i))
+    axes.set_xticks(range(len(places)), [f"{_BIAS[bias]}\n{m}" for m, bias in places], fontsize="small")
+    n = len(result.settings.labels)
+    axes.set_yticks(range(1, n + 1))
+    axes.set_ylim(0.5, n + 0.5)
+    axes.set_ylabel("rank, the least biased at the bottom")
+    axes.legend(fontsize="small", frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), reverse=True)
+    return axes
+
+
+def _line(i: int) -> dict[str, Any]:
+    """Colour, mark and style of the line with this number."""
+    colours = ("C0", *_COLOURS)
+    style = ("-", "--", ":")[i // len(colours) % 3]
+    mark = _MARKS[i % len(_MARKS)]
+    return {"color": colours[i % len(colours)], "ls": style, "marker": mark, "ms": 3.5, "lw": 1.2}
 
 
 def _of_measure(frame: pd.DataFrame, measure: object) -> pd.DataFrame:

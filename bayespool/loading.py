@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from bayespool.collection import Collection, Negative, Order, build_collection
+from bayespool.collection import Collection, Negative, Order, build_collection, unjudged_collection
 from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
 from bayespool.pool import PoolRule, discover_pool
 from bayespool.trec import find_files, read_organizations, read_qrels, read_runs
 
-__all__ = ["read_collection"]
+__all__ = ["read_collection", "read_contributors"]
 
 Source = str | Path | Sequence[str | Path]
 
@@ -130,6 +130,56 @@ def read_collection(
         rule=pool_rule,
     )
     return collection if own_qrels is None else collection.add_judgments(own_qrels)
+
+
+def read_contributors(
+    runs: Source,
+    qrels: str | Path | None = None,
+    *,
+    organizations: str | Path | Mapping[str, str] | None = None,
+    order: Order = "score",
+    run_id: Literal["file", "tag"] = "file",
+    negative: Negative = "listed",
+    scores: bool = False,
+    strict: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Collection:
+    """The runs that a pool is to be made from, all of them contributors, with judgments or without.
+
+    Parameters
+    ----------
+    runs : path, glob, folder or sequence of them
+    qrels : path, optional
+        Judgments that there are already. Without them the topics are those of the runs, and nothing is
+        judged.
+    organizations, order, run_id, negative, strict, progress
+        As for `read_collection`. Without organizations each run is one of its own.
+    scores : bool, default False
+        Whether the scores of the runs are kept, which some strategies need.
+
+    Returns
+    -------
+    Collection
+        All of whose runs are pooled, to a depth that is not known.
+
+    Raises
+    ------
+    InputError
+        Unusable input; the message names file, line and reason.
+    """
+    files = _distinct(runs)
+    read = list(read_runs(files, id_from=run_id, strict=strict, ranks=order == "rank", progress=progress))
+    run_ids = [run.run_id for run in read]
+    building: dict[str, Any] = {
+        "organizations": organizations and _organizations(organizations, run_ids, run_ids, strict=strict),
+        "order": order,
+        "pooled_run_ids": run_ids,
+    }
+    if scores:
+        building["scores"] = True
+    if qrels is None:
+        return unjudged_collection(read, **building)
+    return build_collection(read, read_qrels(qrels, strict=strict), negative=negative, **building)
 
 
 def _distinct(source: Source) -> list[Path]:

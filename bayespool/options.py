@@ -23,6 +23,7 @@ __all__ = [
     "MEASURES",
     "POOL_DEPTH",
     "SEED",
+    "FilesSettings",
     "Option",
     "ReadingRunsSettings",
     "ReadingSettings",
@@ -224,10 +225,8 @@ SEED = Option(
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadingSettings(Settings):
-    """How files are read and the pool is found: arguments of `read_collection`, options of every command that
-    reads files.
-    """
+class FilesSettings(Settings):
+    """How files are read: options of every command that reads any."""
 
     organizations: str | Path | None = option(
         None, Option(help="Who submitted which run: CSV with run_id,organization, or XML.", of=Path)
@@ -247,6 +246,22 @@ class ReadingSettings(Settings):
     run_id: Literal["file", "tag"] = option(
         "file", Option(help="Name runs by their files or by their tags.", of=Literal["file", "tag"])
     )
+    strict: bool = option(
+        True,
+        Option(
+            help="Skip lines that cannot be used, and report them, instead of stopping.",
+            of=bool,
+            flag="--lenient",
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingSettings(FilesSettings):
+    """How files are read and the pool is found: arguments of `read_collection`, options of every command that
+    reads a collection.
+    """
+
     known_depth: int | None = option(
         None, Option(help="Depth to which the pool was judged, if known; else discovered.", of=int, least=1)
     )
@@ -272,14 +287,6 @@ class ReadingSettings(Settings):
         Option(
             help="How pooled runs are found; 'skipping' is the rule of 2015, for reproductions.",
             of=Literal["leading", "skipping"],
-        ),
-    )
-    strict: bool = option(
-        True,
-        Option(
-            help="Skip lines that cannot be used, and report them, instead of stopping.",
-            of=bool,
-            flag="--lenient",
         ),
     )
 

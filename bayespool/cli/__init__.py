@@ -15,6 +15,7 @@ from bayespool.cli.estimator_help import CommandWithEstimators
 from bayespool.cli.impute import impute
 from bayespool.cli.leave_out import leave_out
 from bayespool.cli.options import is_interruption
+from bayespool.cli.pooling import budgets, pool
 from bayespool.cli.random_pools import common_topics, pool_width, run_types
 from bayespool.cli.score import demo, score
 from bayespool.errors import BayespoolError, BayespoolWarning
@@ -37,6 +38,8 @@ for command in (
     pool_width,
     common_topics,
     run_types,
+    pool,
+    budgets,
     check,
     demo,
 ):

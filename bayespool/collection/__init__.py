@@ -8,7 +8,7 @@ array and each question about a ranking one vectorised look-up; within a topic a
 document id, which is what trec_eval's tie rule asks for.
 """
 
-from bayespool.collection.build import USER_ORGANIZATION, Order, build_collection
+from bayespool.collection.build import USER_ORGANIZATION, Order, build_collection, unjudged_collection
 from bayespool.collection.contents import Collection, IntArray, sole_contributor
 from bayespool.collection.negatives import LISTED, UNJUDGED, Negative, Negatives
 from bayespool.collection.pools import DepthPool, Pool
@@ -26,4 +26,5 @@ __all__ = [
     "Pool",
     "build_collection",
     "sole_contributor",
+    "unjudged_collection",
 ]

@@ -16,10 +16,10 @@ from bayespool.collection.contents import Collection, IntArray, some
 from bayespool.collection.negatives import UNJUDGED, Negative, relevance_codes
 from bayespool.collection.pools import DepthPool
 from bayespool.errors import InputError
-from bayespool.trec import Qrels, Run
+from bayespool.trec import Qrels, Run, qrels_from_frame
 from bayespool.trec.resources import MEMORY, N_THREADS
 
-__all__ = ["USER_ORGANIZATION", "Order", "build_collection"]
+__all__ = ["USER_ORGANIZATION", "Order", "build_collection", "unjudged_collection"]
 
 Order = Literal["score", "rank"]
 USER_ORGANIZATION = "(yours)"
@@ -131,6 +131,42 @@ def build_collection(
         given_run_ids=tuple(given_run_ids),
         user_organization=user,
     )
+
+
+def unjudged_collection(runs: Sequence[Run], **building: Any) -> Collection:
+    """A collection of runs of which nothing is judged yet: what a pool is chosen from before assessors begin.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Their topics are the topics, all that any of them has.
+    **building
+        Arguments of `build_collection`.
+
+    Returns
+    -------
+    Collection
+        Without a judgment.
+
+    Raises
+    ------
+    InputError
+        As `build_collection`.
+
+    Examples
+    --------
+    >>> from bayespool import run_from_frame
+    >>> unjudged_collection([run_from_frame({"q1": {"d1": 2.0, "d2": 1.0}}, "bm25")])
+    <Collection: 1 runs (0 pooled to depth 0), 1 organizations, 1 topics, 0 judgments, 0 relevant>
+    """
+    first: dict[str, str] = {}  # a document of each topic, as topics are those of judgments
+    for run in runs:
+        names = run.query_id.dictionary.to_pylist()
+        codes, lines = np.unique(run.query_id.indices.to_numpy(), return_index=True)
+        for code, line in zip(codes.tolist(), lines.tolist(), strict=True):
+            first.setdefault(names[code], run.doc_id[line].as_py())
+    collection = build_collection(runs, qrels_from_frame({q: {d: 1} for q, d in first.items()}), **building)
+    return collection.without_judgments(np.ones(len(collection.relevance), dtype=bool))
 
 
 def _check(runs: Sequence[Run], qrels: Qrels, order: Order) -> None:

@@ -1,5 +1,7 @@
 """Experiments with a known truth: runs that were pooled are left out, estimated, and compared with it."""
 
+from bayespool.experiments.budget_results import BIAS_MEASURES, Budgets
+from bayespool.experiments.budgeting import PAPER_STRATEGIES, budgets
 from bayespool.experiments.calibration import central_share, covered, crps, pit_range
 from bayespool.experiments.common_topics import (
     CommonTopicsResult,
@@ -24,11 +26,15 @@ from bayespool.experiments.settings import ALL_ESTIMATORS
 
 __all__ = [
     "ALL_ESTIMATORS",
+    "BIAS_MEASURES",
+    "PAPER_STRATEGIES",
+    "Budgets",
     "CommonTopicsResult",
     "LeaveOutResult",
     "PoolWidthResult",
     "Reliability",
     "RunTypesResult",
+    "budgets",
     "central_share",
     "common_topics_errors",
     "covered",

@@ -2,6 +2,13 @@
 
 from bayespool.pooling.by_rank import Take
 from bayespool.pooling.choosing import Chosen, choose, equal_shares, order_of_topic
+from bayespool.pooling.contributions import (
+    Contributions,
+    Membership,
+    contributions_of,
+    contributions_to,
+)
+from bayespool.pooling.listing import qrels_of
 from bayespool.pooling.registry import (
     STRATEGIES,
     StrategyEntry,
@@ -16,15 +23,20 @@ __all__ = [
     "STRATEGIES",
     "Adaptive",
     "Chosen",
+    "Contributions",
     "FixedOrder",
+    "Membership",
     "Retrieved",
     "Strategy",
     "StrategyEntry",
     "Take",
     "choose",
+    "contributions_of",
+    "contributions_to",
     "equal_shares",
     "order_of_topic",
     "parse_strategy",
+    "qrels_of",
     "register_strategy",
     "retrieved_by",
     "strategy_text",

@@ -13,15 +13,18 @@ from bayespool.settings.comparisons import (
     ScoreSettings,
 )
 from bayespool.settings.experiments import (
+    BudgetSettings,
     CommonTopicsSettings,
     ExperimentSettings,
     LeaveOutSettings,
     PoolSettings,
     PoolWidthSettings,
     RunTypesSettings,
+    StrategySettings,
 )
 
 __all__ = [
+    "BudgetSettings",
     "CheckingSettings",
     "CommonTopicsSettings",
     "ComparingSettings",
@@ -34,4 +37,5 @@ __all__ = [
     "ReversalSettings",
     "RunTypesSettings",
     "ScoreSettings",
+    "StrategySettings",
 ]

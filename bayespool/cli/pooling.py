@@ -1,0 +1,116 @@
+"""The commands ``pool`` and ``budgets``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.options import (
+    CampaignRuns,
+    Figures,
+    Folder,
+    Jobs,
+    QrelsFile,
+    check_experiment,
+    count_progress,
+    read_campaign,
+    shown_at_last,
+    stage_progress,
+    told_when_interrupted,
+)
+from bayespool.errors import InputError
+from bayespool.options import FilesSettings, ReadingSettings
+from bayespool.settings import BudgetSettings, StrategySettings
+
+if TYPE_CHECKING:
+    from bayespool.pooling import Strategy
+
+__all__ = ["budgets", "pool"]
+
+
+@from_settings
+def pool(
+    pool: CampaignRuns,
+    asked: Annotated[Asked, StrategySettings],
+    reading: Annotated[Asked, FilesSettings],
+    qrels: Annotated[
+        Path | None,
+        typer.Option(help="Judgments that there are already. Adaptive strategies learn from them."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File for the documents to judge, as qrels (also .gz)."),
+    ] = None,
+) -> None:
+    """Choose the documents to judge: what a pooling strategy makes of runs and a budget.
+
+    All runs under --pool contribute. The file has a line for each document, topic by topic in the order of
+    judging; its relevance is that of --qrels, or -1, which says that it is in the pool and not judged yet.
+    """
+    from rich.console import Console
+
+    from bayespool.loading import read_contributors
+    from bayespool.pooling import choose, contributions_of, parse_strategy, qrels_of
+    from bayespool.report.pooling import check_list, print_choice, write_choice
+
+    strategy = parse_strategy(asked["strategy"])
+    if output is not None:
+        check_list(output)
+    if strategy.is_adaptive and qrels is None:
+        raise InputError(
+            f"strategy {strategy.name!r} learns from each judgment, and there is none",
+            hint="give --qrels, or take a strategy that knows its order beforehand",
+        )
+    with stage_progress() as say:
+        collection = read_contributors(
+            [str(path) for path in pool],
+            qrels,
+            progress=lambda done, total: say(f"reading runs: {done} of {total}"),
+            **_scores_for([strategy]),
+            **reading,
+        )
+        say("choosing documents")
+        chosen = choose(collection, **asked | {"strategy": strategy})
+    found = contributions_of(collection, chosen, depth=asked["depth"])
+    listed = qrels_of(collection, chosen)
+    with shown_at_last(lambda: print_choice(chosen, listed, found, Console(), rel=asked["rel"])):
+        if output is not None:
+            write_choice(listed, output)
+
+
+@from_settings
+def budgets(
+    qrels: QrelsFile,
+    pool: CampaignRuns,
+    asked: Annotated[Asked, BudgetSettings],
+    reading: Annotated[Asked, ReadingSettings],
+    jobs: Jobs = -1,
+    output: Folder = None,
+    figures: Figures = "png",
+) -> None:
+    """How biased pools of different strategies and budgets are against runs that did not contribute: each
+    organization left out in turn, as in the figures of Lipani et al. (2017).
+    """
+    from rich.console import Console
+
+    from bayespool.experiments import budgets
+    from bayespool.experiments.budgeting import budget_settings
+    from bayespool.report.budgets import print_budgets, write_budgets
+
+    check_experiment(jobs, output, "budgets")
+    settings = budget_settings(**asked)  # told before anything is read
+    collection = read_campaign(qrels, pool, **_scores_for(settings.strategies), **reading)
+    with told_when_interrupted(output, "budgets"), count_progress("pools", n_lines=10) as show:
+        result = budgets(collection, folder=output, n_jobs=jobs, progress=show, **asked)
+    with shown_at_last(lambda: print_budgets(result, Console())):
+        if output is not None:
+            write_budgets(result, output, figures=figures)
+
+
+def _scores_for(strategies: Iterable[Strategy]) -> dict[str, Any]:
+    """What reading is asked where a strategy needs the scores of the runs, which take memory."""
+    return {"scores": True} if any(strategy.needs_scores for strategy in strategies) else {}

@@ -1,0 +1,259 @@
+"""One part of the experiment on budgets: a strategy, and who is left out of the pool it chooses from.
+
+A strategy orders the documents of each topic once. What a budget judges are the first documents of these
+orders, so that all budgets are read off one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection, IntArray
+from bayespool.comparisons import paired_t, tukey_significant
+from bayespool.counts import ranked_levels, relevance_levels, tally_of
+from bayespool.experiments.error_measures import kendall_tau_b
+from bayespool.experiments.storage import Columns
+from bayespool.measures import Measure
+from bayespool.measures.normalised import n_relevant
+from bayespool.pooling import Membership, Strategy, equal_shares, order_of_topic, retrieved_by
+from bayespool.settings import BudgetSettings
+from bayespool.settings.experiments import Test
+from bayespool.values import Values
+
+__all__ = [
+    "Order",
+    "Part",
+    "PartResult",
+    "n_relevant_documents",
+    "order_of",
+    "packed",
+    "run_part",
+    "scores_of",
+    "significant_pairs",
+    "unpacked",
+]
+
+BoolArray = npt.NDArray[np.bool_]
+
+_SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A strategy, and who does not contribute.
+
+    Attributes
+    ----------
+    strategy : Strategy
+    left_out : str
+        The organization, or the run; empty where nobody is left out.
+    run_ids : tuple of str
+        The runs to score: those left out, or all that are pooled.
+    """
+
+    strategy: Strategy
+    left_out: str
+    run_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PartResult:
+    """What comes of a part.
+
+    Attributes
+    ----------
+    part : Part
+    rows : dict of str to list
+        ``measure``, ``budget``, ``run_id``, ``value``: scores of the part's runs.
+    pools : dict of str to dict
+        Where nobody is left out, columns of further tables by their names: ``pools``, ``contributors``,
+        ``agreement``; else nothing.
+    """
+
+    part: Part
+    rows: Columns
+    pools: dict[str, Columns]
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """The order in which documents are judged, and how far each budget goes in it.
+
+    Attributes
+    ----------
+    place : ndarray of int32, shape (pair,)
+        Place of each document in the order of its topic, from 0; a large number where it has none.
+    share : ndarray of int, shape (budget, topic)
+        Documents judged.
+    """
+
+    place: IntArray
+    share: npt.NDArray[np.int64]
+
+    def judged(self, collection: Collection, b: int) -> BoolArray:
+        """Whether the budget of this number has a document judged, shape (pair,)."""
+        inside: BoolArray = self.place < self.share[b][collection.pair_topic]
+        return inside
+
+
+def order_of(
+    whole: Collection, strategy: Strategy, run_index: npt.NDArray[np.intp], settings: BudgetSettings
+) -> Order:
+    """The order in which a strategy judges what some runs retrieved down to the pool depth."""
+    seed = settings.random_seed
+    topics = list(retrieved_by(whole, run_index, depth=settings.pool_depth, random_seed=seed))
+    n_documents = np.array([len(topic) for topic in topics])
+    share = np.array([equal_shares(n_documents, budget) for budget in settings.budgets])
+    place = np.full(len(whole.relevance), np.iinfo(np.int32).max, dtype=np.int32)
+    for topic, n in zip(topics, share.max(axis=0).tolist(), strict=True):
+        order = order_of_topic(strategy, topic, whole.relevance, n, rel=settings.rel, random_seed=seed)
+        place[order] = np.arange(len(order), dtype=np.int32)
+    return Order(place, share)
+
+
+def scores_of(
+    whole: Collection, judged: Collection, index: npt.NDArray[np.intp], measures: Sequence[Measure]
+) -> list[Values]:
+    """Scores as trec_eval gives them with the judgments of a collection, by measure, each of shape (run,
+    topic). Which levels there are the whole collection says.
+    """
+    found = []
+    for measure in measures:
+        tally = tally_of(judged, relevance_levels(whole, measure))
+        found.append(measure.values(measure.read(ranked_levels(judged, index, measure.cutoff)), tally))
+    return found
+
+
+def run_part(whole: Collection, part: Part, settings: BudgetSettings) -> PartResult:
+    """Scores of the part's runs at every budget, and where nobody is left out what the pools are like.
+
+    Parameters
+    ----------
+    whole : Collection
+        With the judgments of the whole depth pool and no others.
+    part : Part
+    settings : BudgetSettings
+    """
+    away = set(part.run_ids) if part.left_out else set()
+    contributors = whole.run_index([run for run in whole.pooled_run_ids if run not in away])
+    order = order_of(whole, part.strategy, contributors, settings)
+    index = whole.run_index(part.run_ids)
+    rows: Columns = {"measure": [], "budget": [], "run_id": [], "value": []}
+    pools = None if part.left_out else _Pools(whole, index, settings)
+    for b, budget in enumerate(settings.budgets):
+        inside = order.judged(whole, b)
+        # what an estimator of the scores would be given, too
+        reduced = whole.without_judgments(~inside)
+        scores = scores_of(whole, reduced, index, settings.measures)
+        for measure, values in zip(settings.measures, scores, strict=True):
+            rows["measure"] += [str(measure)] * len(index)
+            rows["budget"] += [budget] * len(index)
+            rows["run_id"] += part.run_ids
+            rows["value"] += values.means().tolist()
+        if pools is not None:
+            pools.add(budget, inside, reduced, scores)
+    return PartResult(part, rows, {} if pools is None else pools.columns)
+
+
+def significant_pairs(scores: npt.NDArray[np.float64], test: Test) -> BoolArray:
+    """Which runs differ significantly at 5 %, shape (run, run); none where there is only one topic or run."""
+    if min(scores.shape) < 2:
+        return np.zeros((len(scores), len(scores)), dtype=bool)
+    if test == "tukey-hsd":
+        return tukey_significant(scores, _SIGNIFICANT)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(paired_t(scores) < _SIGNIFICANT)
+
+
+def n_relevant_documents(collection: Collection, rel: int) -> int:
+    """Documents judged to be of some relevance or more, over all topics."""
+    return int(n_relevant(tally_of(collection, (0, *collection.levels)), rel).sum())
+
+
+def packed(pairs: BoolArray) -> str:
+    """Pairs of runs as text, a bit each."""
+    return np.packbits(pairs).tobytes().hex()
+
+
+def unpacked(text: str, n_runs: int) -> BoolArray:
+    """What `packed` made a text of, shape (run, run).
+
+    Examples
+    --------
+    >>> unpacked(packed(np.eye(3, dtype=bool)), 3).astype(int).tolist()
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    """
+    bits = np.unpackbits(np.frombuffer(bytes.fromhex(text), dtype=np.uint8), count=n_runs * n_runs)
+    return bits.reshape(n_runs, n_runs).astype(bool)
+
+
+class _Pools:
+    """What the pools of a strategy are like that everybody contributes to, budget by budget."""
+
+    def __init__(self, whole: Collection, index: npt.NDArray[np.intp], settings: BudgetSettings) -> None:
+        self.columns: dict[str, Columns] = {"pools": {}, "contributors": {}, "agreement": {}}
+        self._whole, self._settings = whole, settings
+        self._in_truth = scores_of(whole, whole, index, settings.measures)
+        runs = [whole.run_ids[i] for i in index]
+        organizations = [whole.organizations[o] for o in whole.organization[index]]
+        units = runs if settings.by == "run" else organizations
+        self._of_runs = Membership.of(whole, index, runs, settings.pool_depth)
+        self._of_units = Membership.of(whole, index, units, settings.pool_depth)
+
+    def add(self, budget: int, inside: BoolArray, reduced: Collection, scores: Sequence[Values]) -> None:
+        """Note what a budget's pool is like."""
+        runs, units = (m.contributions(self._whole, inside) for m in (self._of_runs, self._of_units))
+        of_topic = runs.n_of_topic
+        n_documents = int(of_topic.sum())
+        self._note(
+            "pools",
+            budget=budget,
+            n_documents=n_documents,
+            n_judged=int(reduced.judged.sum()),
+            n_relevant=n_relevant_documents(reduced, self._settings.rel),
+            topic_least=int(of_topic.min()),
+            topic_most=int(of_topic.max()),
+            run_least=int(runs.n_documents.min()),
+            run_mean=float(runs.n_documents.mean()),
+            run_most=int(runs.n_documents.max()),
+        )
+        for name, n_runs, n, alone in zip(
+            units.names,
+            units.n_runs.tolist(),
+            units.n_documents.tolist(),
+            units.n_alone.tolist(),
+            strict=True,
+        ):
+            share = n / n_documents if n_documents else 0.0
+            self._note(
+                "contributors",
+                budget=budget, contributor=name, n_pooled_runs=n_runs, n_documents=n, share=share,
+                n_alone=alone,
+            )  # fmt: skip
+        for measure, before, after in zip(self._settings.measures, self._in_truth, scores, strict=True):
+            self._note("agreement", budget=budget, measure=str(measure), **self._agreement(before, after))
+
+    def _agreement(self, before: Values, after: Values) -> dict[str, Any]:
+        """How far the runs compare in a pool as they do in the whole one."""
+        test = self._settings.test
+        told, tells = (significant_pairs(values.scores(), test) for values in (before, after))
+        ahead, ahead_now = (values.totals()[:, None] > values.totals() for values in (before, after))
+        first = np.triu(np.ones(told.shape, dtype=bool), 1)
+        both, same = told & tells & first, ahead == ahead_now
+        return {
+            "kendall_tau_b": kendall_tau_b(before.means(), after.means()),
+            "n_significant": int((told & first).sum()),
+            "n_preserved": int((both & same).sum()),
+            "n_reversed": int((both & ~same).sum()),
+            "n_new": int((tells & ~told & first).sum()),
+            "significant": packed(tells),
+        }
+
+    def _note(self, table: str, **row: Any) -> None:
+        for name, value in row.items():
+            self.columns[table].setdefault(name, []).append(value)

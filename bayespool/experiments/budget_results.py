@@ -1,0 +1,218 @@
+"""The result of the experiment on budgets: a row per run, and what strategies and budgets come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.experiments.budget_folds import unpacked
+from bayespool.experiments.error_measures import mean_absolute_error, mean_error, system_rank_error
+from bayespool.settings import BudgetSettings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["BIAS_MEASURES", "Budgets"]
+
+BIAS_MEASURES = ("mae", "sre", "sre_star")
+"""Columns of `Budgets.summary_frame` that say how biased a pool is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Budgets:
+    """What `bayespool.budgets` found.
+
+    Attributes
+    ----------
+    settings : BudgetSettings
+    fingerprint : str
+        Of the collection that was given.
+    pool : str
+        Report of the depth pool that strategies choose from.
+    query_ids : tuple of str
+    n_documents, n_relevant : int
+        Documents of the depth pool, and those judged relevant among them.
+    run_ids : tuple of str
+        The pooled runs.
+    significant : mapping of str to ndarray of bool, shape (run, run)
+        By measure, which of them differ significantly on the whole depth pool.
+    """
+
+    settings: BudgetSettings
+    fingerprint: str
+    pool: str
+    query_ids: tuple[str, ...]
+    n_documents: int
+    n_relevant: int
+    run_ids: tuple[str, ...]
+    significant: Mapping[str, npt.NDArray[np.bool_]]
+    _rows: pd.DataFrame
+    _pools: pd.DataFrame
+    _contributors: pd.DataFrame
+    _agreement: pd.DataFrame
+
+    def __repr__(self) -> str:
+        s = self.settings
+        return (
+            f"<Budgets: {len(s.strategies)} strategies, {len(s.budgets)} budgets, "
+            f"{len(s.measures)} measures, {self._rows['left_out'].nunique()} {s.by}s left out>"
+        )
+
+    def frame(self, *, reported_only: bool = True) -> pd.DataFrame:
+        """One row per measure, strategy, budget and run.
+
+        Parameters
+        ----------
+        reported_only : bool, default True
+            Only the best ``top`` % of the runs; otherwise all that were pooled.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``measure``, ``strategy``, ``budget``, ``run_id``, ``organization``, ``left_out`` (what was, the
+            run with it), ``reported`` (among the best), ``full`` (its score on the whole depth pool),
+            ``pooled`` (on what the budget judges with everybody in the pool), ``value`` (with the run left
+            out), ``truth`` (one of the first two, as asked), ``error`` (value − truth).
+        """
+        rows = self._rows[self._rows["reported"]] if reported_only else self._rows
+        return rows.reset_index(drop=True)
+
+    def pool_frame(self) -> pd.DataFrame:
+        """One row per strategy and budget: the pools that everybody contributes to.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``strategy``, ``budget``, ``n_documents``, ``n_judged`` (those that the collection has judgments
+            of), ``n_relevant``, ``found`` (of the depth pool's relevant documents, the share),
+            ``topic_least`` and ``topic_most`` (documents of a topic), ``run_least``, ``run_mean`` and
+            ``run_most`` (documents of the pool that a run retrieves down to the pool depth).
+        """
+        found = self._pools["n_relevant"] / max(self.n_relevant, 1)
+        frame = self._pools.copy()
+        frame.insert(list(frame.columns).index("n_relevant") + 1, "found", found)
+        return frame
+
+    def contributor_frame(self) -> pd.DataFrame:
+        """One row per measure, strategy, budget and contributor, an organization or a run.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``measure``, ``strategy``, ``budget``, ``contributor``, ``n_pooled_runs``, ``n_documents`` (of the
+            pool that everybody contributes to, those that it retrieves), ``share`` (of that pool),
+            ``n_alone`` (those that nobody else retrieves), ``n_runs`` (its reported runs), ``bias`` (their
+            mean error when it is left out; negative where the pool is unfavorable to it). A contributor
+            without a reported run has no row.
+        """
+        keys = ["measure", "strategy", "budget", "left_out"]
+        bias = self.frame().groupby(keys, sort=False)["error"].agg(["size", "mean"]).reset_index()
+        bias = bias.rename(columns={"left_out": "contributor", "size": "n_runs", "mean": "bias"})
+        frame = bias.merge(self._contributors, on=["strategy", "budget", "contributor"])
+        columns = ["measure", "strategy", "budget", "contributor", "n_pooled_runs", "n_documents", "share"]
+        return frame[[*columns, "n_alone", "n_runs", "bias"]]
+
+    @cached_property
+    def _summary(self) -> pd.DataFrame:
+        import pandas as pd
+
+        keys = ["measure", "strategy", "budget"]
+        contributors = dict(tuple(self.contributor_frame().groupby(keys, sort=False)))
+        agreement = self._agreement.set_index(keys)
+        rows = []
+        for key, of_runs in self.frame().groupby(keys, sort=False):
+            agrees: Any = agreement.loc[tuple(key)]  # type: ignore[index]
+            rows.append(
+                dict(zip(keys, key, strict=True))
+                | self._errors(of_runs, agrees["significant"])
+                | {"fairness": _spearman(contributors[key])}
+                | {name: agrees[name] for name in _AGREEMENT}
+            )
+        frame = pd.DataFrame(rows)
+        preserved = frame["n_preserved"] / frame["n_significant"].replace(0, np.nan)
+        frame.insert(list(frame.columns).index("n_preserved"), "preserved", preserved)
+        return frame
+
+    def summary_frame(self) -> pd.DataFrame:
+        """One row per measure, strategy and budget.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``measure``, ``strategy``, ``budget``; over the reported runs ``n_runs``, ``mae``, ``bias`` (mean
+            error), ``sre``, ``sre_star``; over contributors ``fairness``, Spearman's correlation of the share
+            of the pool that a contributor has with the bias against it (positive where those who contribute
+            least suffer most; NaN where either is the same for all); over all pooled runs, on the pool that
+            everybody contributes to, against the whole depth pool: ``kendall_tau_b``, ``n_significant``
+            (pairs of runs that differ significantly on the depth pool), ``preserved`` and ``n_preserved``
+            (share and number of those that do so here, in the same direction), ``n_reversed`` (in the other
+            one) and ``n_new`` (pairs that differ significantly here alone).
+        """
+        return self._summary.copy()
+
+    def mean_frame(self) -> pd.DataFrame:
+        """One row per measure and strategy: what `summary_frame` says, as means over the budgets.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``measure``, ``strategy``, ``mae``, ``bias``, ``sre``, ``sre_star``, ``fairness``,
+            ``kendall_tau_b``, ``preserved``, ``n_reversed``, ``n_new``; NaN counts for none.
+        """
+        names = ["mae", "bias", "sre", "sre_star", "fairness", "kendall_tau_b", "preserved"]
+        rows = self._summary.groupby(["measure", "strategy"], sort=False)
+        return rows[[*names, "n_reversed", "n_new"]].mean().reset_index()
+
+    def ranking_frame(self) -> pd.DataFrame:
+        """One row per measure, bias measure and strategy, the figure 2 of the paper.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``measure``, ``bias_measure`` (one of `BIAS_MEASURES`), ``strategy``, ``mean`` (over budgets),
+            ``rank`` (from 1, the least biased; equal ones share the smallest).
+        """
+        frame = self._summary.melt(
+            ["measure", "strategy"], BIAS_MEASURES, var_name="bias_measure", value_name="mean"
+        )
+        keys = ["measure", "bias_measure"]
+        frame = frame.groupby([*keys, "strategy"], sort=False)["mean"].mean().reset_index()
+        frame["mean"] = frame["mean"].round(12)  # equal budgets in another order are as equal
+        frame["rank"] = frame.groupby(keys)["mean"].rank(method="min").astype(int)
+        places = {str(m): i for i, m in enumerate(self.settings.measures)}
+        order = np.lexsort(
+            [frame["rank"], frame["bias_measure"].map(BIAS_MEASURES.index), frame["measure"].map(places)]
+        )
+        return frame.iloc[order].reset_index(drop=True)
+
+    def _errors(self, of_runs: pd.DataFrame, in_pool: str) -> dict[str, Any]:
+        truth, value = of_runs["truth"].to_numpy(), of_runs["value"].to_numpy()
+        n_runs = len(self.run_ids)
+        significant = self.significant[of_runs["measure"].iloc[0]]
+        if self.settings.truth == "pooled":
+            significant = unpacked(in_pool, n_runs)
+        place = {run: i for i, run in enumerate(self.run_ids)}
+        index = of_runs["run_id"].map(place).to_numpy()
+        return {
+            "n_runs": len(of_runs),
+            "mae": mean_absolute_error(truth, value),
+            "bias": mean_error(truth, value),
+            "sre": system_rank_error(truth, value),
+            "sre_star": system_rank_error(truth, value, significant[np.ix_(index, index)]),
+        }
+
+
+_AGREEMENT = ("kendall_tau_b", "n_significant", "n_preserved", "n_reversed", "n_new")
+
+
+def _spearman(rows: pd.DataFrame) -> float:
+    """Correlation of ranks of share and bias; NaN where there is none."""
+    share, bias = (rows[name].rank().to_numpy() for name in ("share", "bias"))
+    if len(np.unique(share)) < 2 or len(np.unique(bias)) < 2:
+        return float("nan")
+    return float(np.corrcoef(share, bias)[0, 1])

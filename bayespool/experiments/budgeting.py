@@ -1,0 +1,382 @@
+"""What pooling strategies make of a budget: the bias against runs that did not contribute.
+
+References
+----------
+A. Lipani, M. Lupu, J. Palotti, G. Zuccon and A. Hanbury (2017). Fixed budget pooling strategies based on
+fusion methods. SAC 2017.
+
+D. Otero, J. Parapar and N. Ferro (2023). How discriminative are your qrels? How to study the statistical
+significance of document adjudication methods. CIKM 2023, 1960–1970.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from bayespool.collection import Collection
+from bayespool.errors import InputError
+from bayespool.experiments.budget_folds import (
+    Part,
+    PartResult,
+    n_relevant_documents,
+    run_part,
+    scores_of,
+    significant_pairs,
+)
+from bayespool.experiments.budget_results import Budgets
+from bayespool.experiments.folds import best_scores, n_best
+from bayespool.experiments.own import own_estimators
+from bayespool.experiments.parallel import completed
+from bayespool.experiments.resampling import contributors, distinct_sizes, whole_pool
+from bayespool.experiments.storage import Columns, PartStore, description_of
+from bayespool.measures import parse_measures
+from bayespool.options import documented
+from bayespool.pool import describe_pool
+from bayespool.pooling import STRATEGIES, Strategy, parse_strategy, strategy_text
+from bayespool.scoring import refuse_of_judgments, warn_of_unused_relevance
+from bayespool.settings import BudgetSettings
+from bayespool.settings.experiments import BudgetTruth, By, Shares, Test
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PAPER_BUDGETS", "PAPER_STRATEGIES", "budget_settings", "budgets", "strategies_of"]
+
+PAPER_STRATEGIES = (
+    "depth",
+    "take",
+    "borda",
+    "condorcet",
+    "combmax",
+    "combmin",
+    "combmed",
+    "combsum",
+    "combanz",
+    "combmnz",
+)
+"""Strategies of Lipani et al. (2017): Depth@k, and Take@N with eight others."""
+
+PAPER_BUDGETS = tuple(range(5_000, 80_001, 5_000))
+"""Budgets of the same paper."""
+
+Strategies = str | Strategy | Iterable[str | Strategy]
+
+_FEW_DOCUMENTS = 20_000  # of a pool, for which the paper's budgets would be too few
+_N_STEPS = 10
+
+
+@documented(BudgetSettings)
+def budgets(
+    collection: Collection,
+    measures: object = ("P@100", "AP@100", "nDCG@100"),
+    *,
+    strategies: Strategies = "paper",
+    budgets: Sequence[int] | None = None,
+    by: By = "organization",
+    top: float = 75,
+    truth: BudgetTruth = "full",
+    pool_depth: int | None = None,
+    shares: Shares = "equal",
+    rel: int = 1,
+    test: Test = "paired-t",
+    random_seed: int = 1,
+    n_jobs: int | None = None,
+    folder: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Budgets:
+    """How biased pools of different strategies and budgets are against runs that did not contribute.
+
+    Parameters
+    ----------
+    collection : Collection
+        With a known pool; with scores (``read_collection(scores=True)``) for strategies that read them.
+    {options}
+    n_jobs : int, optional
+        Processes; −1 for one per core, None for 1 or what a ``joblib.parallel_config`` around the call says.
+        Results are the same to the byte.
+    folder : path, optional
+        Each strategy's pools are stored in it, in ``budgets/``, as soon as they are finished, and not
+        computed again, even when more strategies are asked for.
+    progress : callable, optional
+        Called with the number of finished parts and their total: each strategy with nobody left out, and with
+        each organization (or run) left out.
+
+    Returns
+    -------
+    Budgets
+
+    Raises
+    ------
+    InputError
+        Unknown measure or strategy, no pool, a pool of one organization (or run), a cutoff below the pool
+        depth, runs without the scores that a strategy reads.
+    OutputError
+        ``folder`` cannot be written.
+    WorkerError
+        A worker process died. With a folder the same call goes on from what is stored.
+
+    Warns
+    -----
+    ExperimentChangedWarning
+        ``folder`` holds what other settings came to, or files that cannot be read.
+    InputWarning
+        No document has the relevance that a measure asks for.
+
+    Notes
+    -----
+    As in the paper, the collection is first made a clean Depth@k pool of its pooled runs, which are cut to k
+    documents: judgments of other documents go. From it each strategy chooses what a budget judges, first from
+    all runs, then without each organization's, with the same budget. Adaptive strategies ask the depth pool's
+    judgments. What is not judged counts as not relevant, and every score is what trec_eval gives it with the
+    judgments at hand, also of a measure over an ideal ranking.
+
+    A pool without an organization is no subset of that with it: its budget buys other documents.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> found = budgets(load_example(), "P@10", strategies="take", budgets=[200, 600])
+    >>> print(found.summary_frame()[["strategy", "budget", "mae", "sre"]].round(3).to_string(index=False))
+    """
+    asked = budget_settings(
+        measures,
+        strategies,
+        budgets=budgets,
+        by=by,
+        top=top,
+        truth=truth,
+        pool_depth=pool_depth,
+        shares=shares,
+        rel=rel,
+        test=test,
+        random_seed=random_seed,
+    )
+    warn_of_unused_relevance(collection, asked.measures, stacklevel=3)
+    whole = _depth_pool(collection, pool_depth)
+    n_documents = int(whole.pool().sum())
+    found = dataclasses.replace(
+        asked, pool_depth=whole.pool_depth, budgets=_fitting_budgets(asked.budgets, n_documents)
+    )
+    if any(strategy.needs_scores for strategy in found.strategies) and _scores(whole) is None:
+        raise InputError(
+            "a strategy reads the scores of the runs, which the collection does not have",
+            hint="read it with scores=True",
+        )
+    store = None
+    if folder is not None:
+        described = found.describe_parts() | own_estimators((), found.measures)
+        description = description_of("budgets", collection, described)
+        store = PartStore(Path(folder) / "budgets", description)
+    parts = _parts(whole, found)
+    results = _run(whole, parts, found, store, n_jobs, progress)
+    return _assembled(collection, whole, found, results, n_documents)
+
+
+def strategies_of(given: Strategies) -> tuple[Strategy, ...]:
+    """Strategies from texts, each once; ``paper`` stands for `PAPER_STRATEGIES`, ``all`` for all that are
+    registered.
+
+    Raises
+    ------
+    InputError
+        Unknown name or setting, or none.
+    """
+    several = [given] if isinstance(given, str | Strategy) else list(given)
+    names = {"paper": PAPER_STRATEGIES, "all": tuple(STRATEGIES)}
+    texts = [
+        one for text in several for one in (names.get(text, (text,)) if isinstance(text, str) else (text,))
+    ]
+    if not texts:
+        raise InputError("strategies cannot be empty", hint="leave it out, or name some")
+    return tuple(dict.fromkeys(map(parse_strategy, texts)))
+
+
+def budget_settings(
+    measures: object, strategies: Strategies, *, budgets: Iterable[int] | None = None, **options: Any
+) -> BudgetSettings:
+    """Settings from what a user gives.
+
+    Raises
+    ------
+    InputError
+        Unknown measure or strategy, a value that an option cannot have.
+    """
+    sizes = () if budgets is None else tuple(budgets)
+    if budgets is not None and not sizes:
+        raise InputError("budgets cannot be empty", hint="leave it out, or name some")
+    parsed = parse_measures(measures)
+    refuse_of_judgments(parsed)
+    asked = BudgetSettings(measures=parsed, strategies=strategies_of(strategies), budgets=sizes, **options)
+    return dataclasses.replace(asked, budgets=distinct_sizes(asked.budgets, "budget"))
+
+
+def _depth_pool(collection: Collection, pool_depth: int | None) -> Collection:
+    """The collection with the judgments of the first documents of its pooled runs, and no others."""
+    whole = whole_pool(collection, "pooled", pool_depth)
+    return whole.without_judgments(~whole.pool())
+
+
+def _scores(collection: Collection) -> Any:
+    return getattr(collection, "score", None)
+
+
+def _fitting_budgets(asked: tuple[int, ...], n_documents: int) -> tuple[int, ...]:
+    """The budgets asked for; by default the paper's as far as the pool has more, or tenths of it."""
+    if asked:
+        return asked
+    if n_documents < _FEW_DOCUMENTS:
+        return tuple(sorted({-(-n_documents * i // _N_STEPS) for i in range(1, _N_STEPS + 1)}))
+    return tuple(budget for budget in PAPER_BUDGETS if budget <= n_documents)
+
+
+def _parts(whole: Collection, settings: BudgetSettings) -> list[Part]:
+    """All that is to be worked out: each strategy with everybody, and without each contributor."""
+    n_best(len(whole.pooled_run_ids), settings.top)
+    units = contributors(whole, settings.by)
+    if len(units) < 2:
+        raise InputError(
+            f"only one {settings.by} was pooled: nothing is left once it is left out",
+            hint="give more runs, or the organizations of the runs",
+        )
+    return [
+        Part(strategy, left_out, run_ids)
+        for strategy in settings.strategies
+        for left_out, run_ids in (("", whole.pooled_run_ids), *units.items())
+    ]
+
+
+def _run(
+    whole: Collection,
+    parts: Sequence[Part],
+    settings: BudgetSettings,
+    store: PartStore | None,
+    n_jobs: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> list[PartResult]:
+    """Results of all parts, in their order: from the store, or worked out and put there."""
+    results: dict[Part, PartResult] = {}
+    if store is not None:
+        for part in parts:
+            if (stored := store.load(_name(part), _identity(part))) is not None:
+                results[part] = PartResult(part, stored[0], stored[1]["pools"])
+    if progress is not None:
+        progress(len(results), len(parts))
+    left = [part for part in parts if part not in results]
+    for result in completed(functools.partial(run_part, settings=settings), whole, left, n_jobs=n_jobs):
+        if store is not None:
+            store.save(_name(result.part), _identity(result.part), result.rows, {"pools": result.pools})
+        results[result.part] = result
+        if progress is not None:
+            progress(len(results), len(parts))
+    return [results[part] for part in parts]
+
+
+def _name(part: Part) -> str:
+    return f"{part.strategy.name}-{part.left_out or 'everybody'}"
+
+
+def _identity(part: Part) -> list[Any]:
+    """What tells a part from the others: of a strategy of the user's own its code, too."""
+    text, strategy = strategy_text(part.strategy), cast("Any", part.strategy)
+    return [text, own_estimators([(text, strategy)]), part.left_out, list(part.run_ids)]
+
+
+def _assembled(
+    collection: Collection,
+    whole: Collection,
+    settings: BudgetSettings,
+    results: Sequence[PartResult],
+    n_documents: int,
+) -> Budgets:
+    index = whole.run_index(whole.pooled_run_ids)
+    in_truth = dict(
+        zip(map(str, settings.measures), scores_of(whole, whole, index, settings.measures), strict=True)
+    )
+    means = {measure: values.means() for measure, values in in_truth.items()}
+    best = {measure: best_scores(of_runs, settings.top) for measure, of_runs in means.items()}
+    labels = dict(zip(settings.strategies, settings.labels, strict=True))
+    everybody = [result for result in results if not result.part.left_out]
+    tables = {name: _table(everybody, name, labels) for name in ("pools", "contributors", "agreement")}
+    return Budgets(
+        settings=settings,
+        fingerprint=collection.fingerprint,
+        pool=str(describe_pool(whole)),
+        query_ids=whole.query_ids,
+        n_documents=n_documents,
+        n_relevant=n_relevant_documents(whole, settings.rel),
+        run_ids=whole.pooled_run_ids,
+        significant={
+            measure: significant_pairs(values.scores(), settings.test) for measure, values in in_truth.items()
+        },
+        _rows=_rows(whole, settings, results, means, best, labels),
+        _pools=tables["pools"],
+        _contributors=tables["contributors"],
+        _agreement=tables["agreement"],
+    )
+
+
+def _rows(
+    whole: Collection,
+    settings: BudgetSettings,
+    results: Sequence[PartResult],
+    means: Mapping[str, Any],
+    best: Mapping[str, Any],
+    labels: Mapping[Strategy, str],
+) -> pd.DataFrame:
+    """The table of runs, in the order of measures, strategies, budgets and runs."""
+    import pandas as pd
+
+    keys = ["measure", "strategy", "budget", "run_id"]
+    frames = {True: list[pd.DataFrame](), False: list[pd.DataFrame]()}
+    for result in results:
+        frame = pd.DataFrame(result.rows).assign(strategy=labels[result.part.strategy])
+        frames[bool(result.part.left_out)].append(frame.assign(left_out=result.part.left_out))
+    inside = pd.concat(frames[False])[[*keys, "value"]].rename(columns={"value": "pooled"})
+    rows = pd.concat(frames[True]).merge(inside, on=keys, validate="one_to_one")
+    run = {run: i for i, run in enumerate(whole.pooled_run_ids)}
+    organization = [whole.organizations[o] for o in whole.organization[whole.run_index(tuple(run))]]
+    place = rows["run_id"].map(run).to_numpy()
+    order = {
+        "measure": {name: i for i, name in enumerate(means)},
+        "strategy": {name: i for i, name in enumerate(settings.labels)},
+    }
+    full = np.array(list(means.values()))[rows["measure"].map(order["measure"]), place]
+    reported = {name: np.isin(np.arange(len(run)), best[name]) for name in means}
+    made = pd.DataFrame(
+        {
+            **{name: rows[name] for name in keys},
+            "organization": [organization[i] for i in place],
+            "left_out": rows["left_out"],
+            "reported": np.array(list(reported.values()))[rows["measure"].map(order["measure"]), place],
+            "full": full,
+            "pooled": rows["pooled"],
+            "value": rows["value"],
+        }
+    )
+    made["truth"] = made["full" if settings.truth == "full" else "pooled"]
+    made["error"] = made["value"] - made["truth"]
+    by = [
+        place,
+        made["budget"],
+        rows["strategy"].map(order["strategy"]),
+        rows["measure"].map(order["measure"]),
+    ]
+    return made.iloc[np.lexsort([np.asarray(column) for column in by])].reset_index(drop=True)
+
+
+def _table(results: Sequence[PartResult], name: str, labels: Mapping[Strategy, str]) -> pd.DataFrame:
+    import pandas as pd
+
+    frames = []
+    for result in results:
+        columns: Columns = result.pools[name]
+        frame = pd.DataFrame(columns)
+        frame.insert(0, "strategy", labels[result.part.strategy])
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)

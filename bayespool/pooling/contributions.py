@@ -1,0 +1,149 @@
+"""Who contributed what to a pool: the documents that each run or organization has in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.pooling.choosing import Chosen
+
+__all__ = ["Contributions", "Membership", "contributions_of", "contributions_to"]
+
+BoolArray = npt.NDArray[np.bool_]
+CountArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """What each contributor has in a pool. A document that several have counts for each of them.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Contributors, organizations or runs.
+    n_runs : ndarray of int, shape (contributor,)
+    n_documents : ndarray of int, shape (contributor,)
+        Documents of the pool that the contributor retrieves.
+    n_alone : ndarray of int, shape (contributor,)
+        Those that nobody else does.
+    n_of_topic : ndarray of int, shape (topic,)
+        Documents of the pool, whoever retrieves them.
+    """
+
+    names: tuple[str, ...]
+    n_runs: CountArray
+    n_documents: CountArray
+    n_alone: CountArray
+    n_of_topic: CountArray
+
+
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """Which documents each contributor retrieves, among those that any of them does.
+
+    Attributes
+    ----------
+    names : tuple of str
+    n_runs : ndarray of int, shape (contributor,)
+    pair : ndarray of int32, shape (document,)
+    has : ndarray of bool, shape (contributor, document)
+    """
+
+    names: tuple[str, ...]
+    n_runs: CountArray
+    pair: npt.NDArray[np.int32]
+    has: BoolArray
+
+    @classmethod
+    def of(
+        cls,
+        collection: Collection,
+        run_index: npt.NDArray[np.intp],
+        names: Sequence[str],
+        depth: int | None = None,
+    ) -> Membership:
+        """Of some runs down to a depth, each under the name of its contributor."""
+        known = tuple(dict.fromkeys(names))
+        document = collection.document[run_index, :, :depth]
+        pair = np.unique(document[document >= 0])
+        has = np.zeros((len(known), len(collection.relevance) + 1), dtype=bool)
+        for of_run, name in zip(document, names, strict=True):
+            has[known.index(name), of_run] = True
+        n_runs = np.array([list(names).count(name) for name in known], dtype=np.int64)
+        return cls(known, n_runs, pair, has[:, pair])
+
+    def contributions(self, collection: Collection, pooled: BoolArray) -> Contributions:
+        """What each contributor has among documents that are pooled, a mask of shape (pair,)."""
+        inside = pooled[self.pair]
+        has = self.has[:, inside]
+        return Contributions(
+            names=self.names,
+            n_runs=self.n_runs,
+            n_documents=has.sum(axis=1),
+            n_alone=has[:, has.sum(axis=0) == 1].sum(axis=1),
+            n_of_topic=np.bincount(
+                collection.pair_topic[self.pair[inside]], minlength=len(collection.query_ids)
+            ),
+        )
+
+
+def contributions_to(
+    collection: Collection,
+    pooled: BoolArray,
+    run_index: npt.NDArray[np.intp],
+    names: Sequence[str],
+    *,
+    depth: int | None = None,
+) -> Contributions:
+    """What contributors have in a pool.
+
+    Parameters
+    ----------
+    collection : Collection
+    pooled : ndarray of bool, shape (pair,)
+        The documents of the pool.
+    run_index : ndarray of int
+        The contributing runs.
+    names : sequence of str
+        The contributor that each of these runs belongs to.
+    depth : int, optional
+        Ranks of a run that may be judged at most.
+
+    Returns
+    -------
+    Contributions
+        In the order in which names first come.
+    """
+    return Membership.of(collection, run_index, names, depth).contributions(collection, pooled)
+
+
+def contributions_of(collection: Collection, chosen: Chosen, *, depth: int | None = None) -> Contributions:
+    """What each organization has among the documents chosen from the pooled runs, in the order of names.
+
+    Parameters
+    ----------
+    collection : Collection
+    chosen : Chosen
+        By `choose`, from all pooled runs.
+    depth : int, optional
+        As it was chosen with.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.pooling import choose
+    >>> example = load_example()
+    >>> found = contributions_of(example, choose(example, "take", 200))
+    >>> found.names[:2], found.n_documents[:2].tolist(), found.n_alone[:2].tolist()
+    (('coast', 'delta'), [197, 186], [0, 0])
+    """
+    pooled = np.zeros(len(collection.relevance), dtype=bool)
+    pooled[chosen.pair] = True
+    index = np.flatnonzero(collection.pooled)
+    names = [collection.organizations[o] for o in collection.organization[index]]
+    by_name = np.argsort(np.array(names), kind="stable")
+    return contributions_to(collection, pooled, index[by_name], [names[i] for i in by_name], depth=depth)

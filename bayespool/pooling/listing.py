@@ -1,0 +1,42 @@
+"""The documents chosen as judgments: what assessors are given, and what they would have made of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from bayespool.collection import Collection
+from bayespool.pooling.choosing import Chosen
+from bayespool.trec import Qrels
+
+__all__ = ["qrels_of"]
+
+
+def qrels_of(collection: Collection, chosen: Chosen) -> Qrels:
+    """Documents chosen, in the order of judging, with the judgments that the collection has of them.
+
+    Parameters
+    ----------
+    collection : Collection
+    chosen : Chosen
+
+    Returns
+    -------
+    Qrels
+        Topic by topic. A document without a judgment has relevance −1, which in a qrels file says that it is
+        in the pool and not judged.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.pooling import choose
+    >>> example = load_example()
+    >>> qrels_of(example, choose(example, "take", 200))
+    <Qrels: 200 judgments, 20 topics>
+    """
+    topic = np.repeat(np.arange(len(collection.query_ids), dtype=np.int32), np.diff(chosen.start))
+    return Qrels(
+        query_id=pa.DictionaryArray.from_arrays(topic, pa.array(collection.query_ids, pa.string())),
+        doc_id=collection.doc_ids.take(pa.array(chosen.pair)).cast(pa.string()),
+        relevance=np.maximum(collection.relevance[chosen.pair], np.int16(-1)),
+    )

@@ -1,0 +1,145 @@
+"""The experiment on budgets: tables in the terminal, tables and figures in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bayespool.experiments import BIAS_MEASURES, Budgets
+from bayespool.report.folder import FigureFormat, tables, write_folder
+from bayespool.report.terminal import number, print_heading, print_line, print_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+__all__ = ["print_budgets", "write_budgets"]
+
+_LABELS = {"mae": "MAE", "sre": "SRE", "sre_star": "SRE*"}
+_MEANS = {
+    "MAE": ("mae", 4),
+    "bias": ("bias", 4),
+    "SRE": ("sre", 1),
+    "SRE*": ("sre_star", 1),
+    "τ_b": ("kendall_tau_b", 3),
+    "preserved": ("preserved", 3),
+    "reversed": ("n_reversed", 1),
+    "new": ("n_new", 1),
+    "fairness": ("fairness", 2),
+}
+_MOST_COLUMNS = 8  # budgets that a printed table has room for
+_TESTS = {"tukey-hsd": "Tukey's test", "paired-t": "paired t tests"}
+
+
+def print_budgets(result: Budgets, console: Console) -> None:
+    """Print for each measure what strategies come to on average, and their bias by budget, the least biased
+    strategy first; then how many relevant documents they find.
+
+    Parameters
+    ----------
+    result : Budgets
+    console : rich.console.Console
+    """
+    s, summary, ranking = result.settings, result.summary_frame(), result.ranking_frame()
+    means = result.mean_frame()
+    shown = _some(s.budgets)
+    print_line(console, _scope(result))
+    for measure in map(str, s.measures):
+        of_measure = summary[summary["measure"] == measure]
+        n_runs = int(of_measure["n_runs"].iloc[0])
+        which = (
+            f"all {n_runs}"
+            if n_runs == len(result.run_ids)
+            else f"the best {n_runs} of {len(result.run_ids)}"
+        )
+        print_heading(console, f"\n{measure}, {which} pooled runs, means over budgets")
+        of_strategies = means[means["measure"] == measure]
+        body = [
+            [str(row["strategy"]), *(number(row[name], digits) for name, digits in _MEANS.values())]
+            for _, row in of_strategies.iterrows()
+        ]
+        print_table(console, ["strategy", *_MEANS], body)
+        for bias_measure in BIAS_MEASURES:
+            print_heading(console, f"\n{measure}, {_LABELS[bias_measure]} by budget")
+            ranked = ranking[(ranking["measure"] == measure) & (ranking["bias_measure"] == bias_measure)]
+            digits = 4 if bias_measure == "mae" else 0
+            body = [
+                [
+                    *(str(row["strategy"]), str(row["rank"]), number(row["mean"], max(1, digits))),
+                    *_by_budget(of_measure, str(row["strategy"]), bias_measure, shown, digits),
+                ]
+                for _, row in ranked.iterrows()
+            ]
+            print_table(console, ["strategy", "rank", "mean", *map(_thousands, shown)], body)
+    print_heading(console, f"\nrelevant documents found, of {result.n_relevant}, by budget")
+    pools = result.pool_frame()
+    body = [[label, *_by_budget(pools, label, "n_relevant", shown, 0)] for label in s.labels]
+    print_table(console, ["strategy", *map(_thousands, shown)], body)
+    print_line(
+        console,
+        f"SRE* counts only runs passed over that differ significantly in truth ({_TESTS[s.test]}, 5 %). "
+        "With everybody in the pool, against the whole depth pool: τ_b of the rankings; preserved, the share of "
+        "the pairs that differ significantly there and still do; reversed and new ones. Fairness: rank "
+        "correlation over contributors of their share of the pool with the bias, positive where those who "
+        "contribute least suffer most.",
+    )
+
+
+def write_budgets(result: Budgets, folder: Path, *, figures: FigureFormat = "png") -> None:
+    """Write ``bias`` (`Budgets.frame` with all runs), ``by_organization`` (`Budgets.contributor_frame`),
+    ``pools``, ``summary`` and ``ranking``, each ``.csv`` and ``.parquet``, ``settings.json`` and the figures
+    ``bias`` and ``ranking`` into a folder. The same result gives the same bytes.
+
+    Raises
+    ------
+    OutputError
+        A file cannot be written, or the folder holds the results of another experiment.
+    """
+    files = tables(
+        {
+            "bias": result.frame(reported_only=False),
+            "by_organization": result.contributor_frame(),
+            "pools": result.pool_frame(),
+            "summary": result.summary_frame(),
+            "ranking": result.ranking_frame(),
+        }
+    )
+    if figures != "none":
+        from bayespool.experiment_plots import draw_budgets, plot_ranking
+        from bayespool.plots import figure_grid, render
+
+        files[f"bias.{figures}"] = render(draw_budgets(result), figures)
+        figure, (panel,) = figure_grid(1, width=10, height=4.5)
+        plot_ranking(result, ax=panel)
+        files[f"ranking.{figures}"] = render(figure, figures)
+    described = {
+        "fingerprint": result.fingerprint,
+        "pool": result.pool,
+        "settings": result.settings.describe(),
+    }
+    write_folder(folder, "budgets", described, files)
+
+
+def _scope(result: Budgets) -> str:
+    s = result.settings
+    truth = "the whole depth pool" if s.truth == "full" else "the strategy's pool with the run in it"
+    return (
+        f"depth pool to rank {s.pool_depth} of {len(result.run_ids)} runs: {result.n_documents} documents, "
+        f"{result.n_relevant} relevant, {len(result.query_ids)} topics; each {s.by} left out in turn with "
+        f"the same budget; truth: scores on {truth}"
+    )
+
+
+def _by_budget(rows: pd.DataFrame, label: str, name: str, shown: tuple[int, ...], digits: int) -> list[str]:
+    of_one = rows[rows["strategy"] == label].set_index("budget")[name]
+    return [number(float(of_one[budget]), digits) for budget in shown]
+
+
+def _some(budgets: tuple[int, ...]) -> tuple[int, ...]:
+    """As many budgets as a table has room for, evenly spread, the last among them."""
+    step = -(-len(budgets) // _MOST_COLUMNS)
+    return budgets[::-1][::step][::-1]
+
+
+def _thousands(budget: int) -> str:
+    return f"{budget:,}"

@@ -1,0 +1,88 @@
+"""The documents that a strategy chose: the list for assessors, and who contributed to it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bayespool.errors import OutputError
+from bayespool.pooling import Chosen, Contributions, strategy_text
+from bayespool.report.terminal import percent, print_line, print_table
+from bayespool.trec import Qrels, write_qrels
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["check_list", "print_choice", "write_choice"]
+
+
+def check_list(path: Path) -> None:
+    """Raise before any work is done for a file that could not be written after it.
+
+    Raises
+    ------
+    OutputError
+        A folder, no folder to write into, or a compression that is not written.
+    """
+    if path.suffix in (".xz", ".zst"):
+        raise OutputError(f"{path}: cannot be written: plain text or .gz, not {path.suffix}")
+    if path.is_dir():
+        raise OutputError(f"{path}: is a folder; name a file")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no folder {path.parent}; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise OutputError(f"{path}: the folder {path.parent} cannot be written into")
+
+
+def write_choice(listed: Qrels, path: Path) -> None:
+    """Write the documents chosen as qrels, in the order of judging, whole or not at all.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written; what stood there is untouched.
+    """
+    write_qrels(listed, path)
+
+
+def print_choice(
+    chosen: Chosen, listed: Qrels, found: Contributions, console: Console, *, rel: int = 1
+) -> None:
+    """Print how many documents there are to judge, and a table of who contributed them.
+
+    Parameters
+    ----------
+    chosen : Chosen
+    listed : Qrels
+        The same with judgments.
+    found : Contributions
+    console : rich.console.Console
+    rel : int, default 1
+        Smallest relevance that counts.
+    """
+    n, of_topic = len(chosen), found.n_of_topic
+    least, most = int(of_topic.min()), int(of_topic.max())
+    each = f"{least} each" if least == most else f"from {least} to {most} each"
+    print_line(console, f"{strategy_text(chosen.strategy)}: {n} documents of {len(of_topic)} topics, {each}")
+    if n < chosen.budget:
+        print_line(console, f"note: the runs have no more; the budget was {chosen.budget}")
+    n_open = int((listed.relevance == -1).sum())
+    if n_open < n:
+        n_relevant = int((listed.relevance >= rel).sum())
+        print_line(
+            console, f"judged already: {n - n_open}, {n_relevant} of them relevant; to judge: {n_open}"
+        )
+    alone = bool((found.n_runs == 1).all())
+    header = ["run" if alone else "organization", *([] if alone else ["runs"])]
+    rows = [
+        [name, *([] if alone else [str(n_runs)]), str(has), percent(has / n if n else 0.0), str(only)]
+        for name, n_runs, has, only in zip(
+            found.names,
+            found.n_runs.tolist(),
+            found.n_documents.tolist(),
+            found.n_alone.tolist(),
+            strict=True,
+        )
+    ]
+    print_table(console, [*header, "documents", "of all", "nobody\nelse has"], rows)
