@@ -78,8 +78,8 @@ def print_budgets(result: Budgets, console: Console) -> None:
     print_line(
         console,
         f"SRE* counts only runs passed over that differ significantly in truth ({_TESTS[s.test]}, 5 %). "
-        "With everybody in the pool, against the whole depth pool: τ_b of the rankings; preserved, the share of "
-        "the pairs that differ significantly there and still do; reversed and new ones. Fairness: rank "
+        "With everybody in the pool, against the whole depth pool: τ_b of the rankings; preserved, the share "
+        "of the pairs that differ significantly there and still do; reversed and new ones. Fairness: rank "
         "correlation over contributors of their share of the pool with the bias, positive where those who "
         "contribute least suffer most.",
     )
