@@ -20,7 +20,7 @@ from bayespool.experiments.error_measures import kendall_tau_b
 from bayespool.experiments.storage import Columns
 from bayespool.measures import Measure
 from bayespool.measures.normalised import n_relevant
-from bayespool.pooling import Membership, Strategy, equal_shares, order_of_topic, retrieved_by
+from bayespool.pooling import Membership, Strategy, order_of_topic, retrieved_by, shares_of
 from bayespool.settings import BudgetSettings
 from bayespool.settings.experiments import Test
 from bayespool.values import Values
@@ -107,8 +107,7 @@ def order_of(
     """The order in which a strategy judges what some runs retrieved down to the pool depth."""
     seed = settings.random_seed
     topics = list(retrieved_by(whole, run_index, depth=settings.pool_depth, random_seed=seed))
-    n_documents = np.array([len(topic) for topic in topics])
-    share = np.array([equal_shares(n_documents, budget) for budget in settings.budgets])
+    share = np.array([shares_of(strategy, topics, n, settings.shares) for n in settings.budgets])
     place = np.full(len(whole.relevance), np.iinfo(np.int32).max, dtype=np.int32)
     for topic, n in zip(topics, share.max(axis=0).tolist(), strict=True):
         order = order_of_topic(strategy, topic, whole.relevance, n, rel=settings.rel, random_seed=seed)

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 __all__ = ["PAPER_BUDGETS", "PAPER_STRATEGIES", "budget_settings", "budgets", "strategies_of"]
 
 PAPER_STRATEGIES = (
-    "depth",
     "take",
     "borda",
     "condorcet",
@@ -60,7 +59,7 @@ PAPER_STRATEGIES = (
     "combanz",
     "combmnz",
 )
-"""Strategies of Lipani et al. (2017): Depth@k, and Take@N with eight others."""
+"""Strategies of Lipani et al. (2017): Take@N, which is Depth@k with a budget, and eight others."""
 
 PAPER_BUDGETS = tuple(range(5_000, 80_001, 5_000))
 """Budgets of the same paper."""
@@ -163,7 +162,7 @@ def budgets(
     found = dataclasses.replace(
         asked, pool_depth=whole.pool_depth, budgets=_fitting_budgets(asked.budgets, n_documents)
     )
-    if any(strategy.needs_scores for strategy in found.strategies) and _scores(whole) is None:
+    if any(strategy.needs_scores for strategy in found.strategies) and whole.score is None:
         raise InputError(
             "a strategy reads the scores of the runs, which the collection does not have",
             hint="read it with scores=True",
@@ -220,10 +219,6 @@ def _depth_pool(collection: Collection, pool_depth: int | None) -> Collection:
     """The collection with the judgments of the first documents of its pooled runs, and no others."""
     whole = whole_pool(collection, "pooled", pool_depth)
     return whole.without_judgments(~whole.pool())
-
-
-def _scores(collection: Collection) -> Any:
-    return getattr(collection, "score", None)
 
 
 def _fitting_budgets(asked: tuple[int, ...], n_documents: int) -> tuple[int, ...]:

@@ -65,8 +65,8 @@ def print_choice(
     least, most = int(of_topic.min()), int(of_topic.max())
     each = f"{least} each" if least == most else f"from {least} to {most} each"
     print_line(console, f"{strategy_text(chosen.strategy)}: {n} documents of {len(of_topic)} topics, {each}")
-    if n < chosen.budget:
-        print_line(console, f"note: the runs have no more; the budget was {chosen.budget}")
+    if chosen.budget is not None and n < chosen.budget:
+        print_line(console, f"note: there are no more; the budget was {chosen.budget}")
     n_open = int((listed.relevance == -1).sum())
     if n_open < n:
         n_relevant = int((listed.relevance >= rel).sum())

@@ -46,7 +46,7 @@ Denominator = Literal["qrels", "run"]
 Test = Literal["tukey-hsd", "paired-t"]
 Runs = Literal["pooled", "all"]
 BudgetTruth = Literal["full", "pooled"]
-Shares = Literal["equal"]
+Shares = Literal["equal", "global"]
 
 _RUNS = Option(
     help="The pooled runs take part, or all: what is unjudged in truth is then not relevant.",
@@ -59,7 +59,11 @@ _POOL_DEPTH = dataclasses.replace(
     "run's true "
     "score is known whatever else is in the pool.",
 )
-_SHARES = Option(help="How topics share a budget.", of=Shares)
+_SHARES = Option(
+    help="How topics share a budget: as evenly as they have documents, or by values of documents that compare "
+    "across topics (global).",
+    of=Shares,
+)
 _RELEVANT = Option(
     help="Smallest relevance that counts as relevant for adaptive strategies, and in counts of documents.",
     of=int,
@@ -345,7 +349,15 @@ class StrategySettings(Settings):
     strategy: str = option(
         ..., Option(help="Which documents are judged: a strategy, with settings in parentheses."), held=...
     )
-    budget: int = option(..., Option(help="Documents to judge, over all topics.", of=int, least=1), held=...)
+    budget: int | None = option(
+        None,
+        Option(
+            help="Documents to judge, over all topics. A strategy with a size of its own, such as depth, needs "
+            "none.",
+            of=int,
+            least=1,
+        ),
+    )
     depth: int | None = option(
         None, Option(help="Ranks of a run that may be judged at most; default: all.", of=int, least=1)
     )
@@ -365,7 +377,7 @@ class BudgetSettings(Settings):
     strategies: tuple[Strategy, ...] = option(
         "paper",
         Option(
-            help="'paper' (the ten of Lipani et al. 2017), 'all', or comma-separated names with settings in "
+            help="'paper' (the nine of Lipani et al. 2017), 'all', or comma-separated names with settings in "
             "parentheses.",
             more="In Python a name, a strategy, or a sequence of them.",
             many="listed",
