@@ -60,8 +60,8 @@ _POOL_DEPTH = dataclasses.replace(
     "score is known whatever else is in the pool.",
 )
 _SHARES = Option(
-    help="How topics share a budget: as evenly as they have documents, or by values of documents that compare "
-    "across topics (global).",
+    help="How topics share a budget: as evenly as they have documents, or by values of documents that "
+    "compare across topics (global).",
     of=Shares,
 )
 _RELEVANT = Option(
@@ -352,8 +352,8 @@ class StrategySettings(Settings):
     budget: int | None = option(
         None,
         Option(
-            help="Documents to judge, over all topics. A strategy with a size of its own, such as depth, needs "
-            "none.",
+            help="Documents to judge, over all topics. A strategy with a size of its own, such as depth, "
+            "needs none.",
             of=int,
             least=1,
         ),
