@@ -220,14 +220,16 @@ def plot_ranking(result: Budgets, *, ax: Axes | None = None) -> Axes:
     ranking, axes = result.ranking_frame(), _axes(ax)
     places = [(str(m), bias) for m in result.settings.measures for bias in BIAS_MEASURES]
     ranks = ranking.set_index(["strategy", "measure", "bias_measure"])["rank"]
-    for i, label in enumerate(result.settings.labels):
+    worst_first = sorted(result.settings.labels, key=lambda label: -ranks[(label, *places[-1])])
+    for label in worst_first:
+        i = result.settings.labels.index(label)
         axes.plot(range(len(places)), [ranks[(label, *place)] for place in places], label=label, **_line(i))
     axes.set_xticks(range(len(places)), [f"{_BIAS[bias]}\n{m}" for m, bias in places], fontsize="small")
     n = len(result.settings.labels)
     axes.set_yticks(range(1, n + 1))
     axes.set_ylim(0.5, n + 0.5)
     axes.set_ylabel("rank, the least biased at the bottom")
-    axes.legend(fontsize="small", frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), reverse=True)
+    axes.legend(fontsize="small", frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5))
     return axes
 
 

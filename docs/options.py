@@ -1,16 +1,18 @@
-"""Write the tables of options in experiments.md: ``python docs/options.py``. A test holds the page to it."""
+"""Write the tables of options in the pages: ``python docs/options.py``. A test holds the pages to it."""
 
 import re
 from pathlib import Path
 
 from bayespool import options, settings
 
-PAGE = Path(__file__).with_name("experiments.md")
+PAGES = [Path(__file__).with_name(name) for name in ("experiments.md", "pooling.md")]
 TABLES = {
     "leave-out": settings.LeaveOutSettings,
     "pool-width": settings.PoolWidthSettings,
     "common-topics": settings.CommonTopicsSettings,
     "run-types": settings.RunTypesSettings,
+    "pool": settings.StrategySettings,
+    "budgets": settings.BudgetSettings,
     "posteriors": options.SamplingSettings,
     "reading": options.ReadingSettings,
     "score": options.ScoringSettings,
@@ -43,4 +45,5 @@ def _text(default: object) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")

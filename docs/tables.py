@@ -9,6 +9,7 @@ from pathlib import Path
 from bayespool.estimators import ALL_ESTIMATORS, DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, ESTIMATORS
 from bayespool.measures import MEASURES
 from bayespool.models import ANTI_PRECISION_SLOPES, EVIDENCE_SLOPES, RATIO_SLOPES
+from bayespool.pooling import STRATEGIES
 from bayespool.predictors import PREDICTORS
 
 
@@ -45,6 +46,17 @@ def measures() -> str:
     return markdown(["written", "what it is", "parameters and their defaults"], rows)
 
 
+def strategies() -> str:
+    """Every pooling strategy: its name, what it does, its settings, what it needs to know, where it is from."""
+    rows = []
+    for name, entry in STRATEGIES.items():
+        fields = dataclasses.fields(entry.make)  # type: ignore[arg-type]
+        settings = ", ".join(f"`{field.name}={field.default!r}`" for field in fields)
+        needs = ["judgments"] * entry.make.is_adaptive + ["scores"] * entry.make().needs_scores
+        rows.append([f"`{name}`", entry.description, settings, ", ".join(needs), entry.source])
+    return markdown(["name", "documents judged first", "settings", "needs", "source"], rows)
+
+
 def predictors() -> str:
     """Every predictor: its name, what it is, whether documents of a ranking share it, its expected slopes."""
     rows = [
@@ -66,6 +78,7 @@ def write_tables(folder: Path) -> None:
         "estimators": estimators(),
         "measures": measures(),
         "predictors": predictors(),
+        "strategies": strategies(),
         "slopes_evidence": slopes(EVIDENCE_SLOPES),
         "slopes_ratio": slopes(RATIO_SLOPES),
         "slopes_anti_precision": slopes(ANTI_PRECISION_SLOPES),

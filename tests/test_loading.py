@@ -12,7 +12,7 @@ from toys import toy_collection, toy_qrels, toy_runs
 
 from bayespool.collection import USER_ORGANIZATION, Collection
 from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
-from bayespool.loading import read_collection
+from bayespool.loading import read_collection, read_contributors
 from bayespool.trec import run_from_frame, write_organizations, write_qrels, write_run
 
 POOLED_ORGANIZATIONS = {run_id: toys.ORGANIZATIONS[run_id] for run_id in toys.POOLED}
@@ -368,3 +368,23 @@ def test_bad_line_is_an_error_unless_lenient(folder: Path) -> None:
     with pytest.warns(InputWarning, match=r"bad\.run: 1 line skipped"):
         collection = read_collection(folder / "qrels.txt", folder / "bad.run", strict=False, **arguments)
     assert toys.ranking(collection, "bad", "1") == ["a"]
+
+
+def test_contributors_without_judgments(folder: Path) -> None:
+    collection = read_contributors(folder / "pool", organizations=POOLED_ORGANIZATIONS)
+    assert collection.pooled_run_ids == toys.POOLED
+    assert collection.query_ids == ("1", "2", "3")
+    assert not collection.judged.any()
+    assert toys.ranking(collection, "n2", "1") == list(toys.RANKINGS["n2", "1"])
+    assert collection.organizations == ("north", "south")
+    assert collection.score is None
+
+
+def test_contributors_with_judgments_all_contribute(folder: Path) -> None:
+    collection = read_contributors(
+        [folder / "pool", folder / "input.u.gz"], folder / "qrels.txt", scores=True
+    )
+    assert collection.pooled.all()
+    assert toys.judgments(collection) == toys.judgments(toy_collection())
+    assert collection.organizations == collection.run_ids  # no list: each its own, and nothing is said
+    assert collection.score is not None

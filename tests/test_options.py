@@ -17,6 +17,7 @@ from bayespool.errors import InputError
 from bayespool.options import Option, ReadingRunsSettings, SamplingSettings, documented, options_of
 from bayespool.posterior import PosteriorEstimator
 from bayespool.settings import (
+    BudgetSettings,
     CheckingSettings,
     CommonTopicsSettings,
     ComparingSettings,
@@ -34,6 +35,7 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     PoolWidthSettings: experiments.vary_pool_width,
     CommonTopicsSettings: experiments.vary_common_topics,
     RunTypesSettings: experiments.leave_types_out,
+    BudgetSettings: bayespool.budgets,
     ScoreSettings: bayespool.score,
     ImputeSettings: bayespool.impute,
     ComparingSettings: bayespool.compare,
@@ -64,7 +66,7 @@ def test_arguments_are_the_fields_with_their_defaults(cls: type) -> None:
 
 @pytest.mark.parametrize("cls", [*FUNCTIONS, SamplingSettings], ids=lambda cls: cls.__name__)
 def test_choices_are_those_of_the_type(cls: type) -> None:
-    names = {"Measure": object, "Estimator": object, "Estimand": counts.Estimand}
+    names = {"Measure": object, "Estimator": object, "Strategy": object, "Estimand": counts.Estimand}
     hints = get_type_hints(cls, localns=names)
     for name, (what, _) in options_of(cls).items():
         hint = get_args(hints[name])[0] if what.many else hints[name]
@@ -122,6 +124,7 @@ def test_bounds_of_an_option() -> None:
 def test_tables_of_the_page_are_made_from_the_classes() -> None:
     """``python docs/options.py`` writes them."""
     made = runpy.run_path(str(ROOT / "docs" / "options.py"))
-    page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
-    assert page.count("<!-- options of ") == 7
-    assert made["with_tables"](page) == page
+    for name, n_tables in (("experiments.md", 7), ("pooling.md", 2)):
+        page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        assert page.count("<!-- options of ") == n_tables
+        assert made["with_tables"](page) == page

@@ -53,8 +53,9 @@ def pool(
     """
     from rich.console import Console
 
+    from bayespool.counts import n_relevant_documents
     from bayespool.loading import read_contributors
-    from bayespool.pooling import choose, contributions_of, parse_strategy, qrels_of
+    from bayespool.pooling import choose, contributions_of, judged_by, parse_strategy, qrels_of
     from bayespool.report.pooling import check_list, print_choice, write_choice
 
     strategy = parse_strategy(asked["strategy"])
@@ -76,10 +77,13 @@ def pool(
         say("choosing documents")
         chosen = choose(collection, **asked | {"strategy": strategy})
     found = contributions_of(collection, chosen, depth=asked["depth"])
-    listed = qrels_of(collection, chosen)
-    with shown_at_last(lambda: print_choice(chosen, listed, found, Console(), rel=asked["rel"])):
+    judged = judged_by(collection, chosen)
+    n_judged, n_relevant = int(judged.judged.sum()), n_relevant_documents(judged, asked["rel"])
+    with shown_at_last(
+        lambda: print_choice(chosen, found, Console(), n_judged=n_judged, n_relevant=n_relevant)
+    ):
         if output is not None:
-            write_choice(listed, output)
+            write_choice(qrels_of(collection, chosen), output)
 
 
 @from_settings

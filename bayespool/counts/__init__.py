@@ -17,7 +17,13 @@ from bayespool.counts.held_out import (
     held_out_levels,
     states_without_own,
 )
-from bayespool.counts.ideals import reach_of_ideal, relevance_levels, tally_of, tally_within_reach
+from bayespool.counts.ideals import (
+    n_relevant_documents,
+    reach_of_ideal,
+    relevance_levels,
+    tally_of,
+    tally_within_reach,
+)
 from bayespool.counts.judged import JudgmentCounts, condensed_counts, judgment_counts, unjudged_documents
 from bayespool.counts.states import NONRELEVANT, RELEVANT, UNJUDGED_STATE, Estimand
 
@@ -38,6 +44,7 @@ __all__ = [
     "held_out_documents",
     "held_out_levels",
     "judgment_counts",
+    "n_relevant_documents",
     "ranked_levels",
     "reach_of_ideal",
     "relevance_levels",

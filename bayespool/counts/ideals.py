@@ -10,11 +10,13 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray
 from bayespool.counts.states import Estimand, reach_of
 from bayespool.measures import Measure, Normalised, Tally
+from bayespool.measures.normalised import n_relevant
 
 __all__ = [
     "DEEPEST_FOR_IDEAL",
     "judged_at_levels",
     "n_in_reach",
+    "n_relevant_documents",
     "place_of_level",
     "reach_of_ideal",
     "relevance_levels",
@@ -63,6 +65,18 @@ def tally_of(
     """
     relevance = collection.relevance if relevance is None else relevance
     return Tally(judged_at_levels(collection, levels, relevance)[:, 1:], tuple(levels[1:]))
+
+
+def n_relevant_documents(collection: Collection, rel: int = 1) -> int:
+    """Documents judged to be of some relevance or more, over all topics.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> n_relevant_documents(load_example())
+    283
+    """
+    return int(n_relevant(tally_of(collection, (0, *collection.levels)), rel).sum())
 
 
 def judged_at_levels(

@@ -15,11 +15,10 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
 from bayespool.comparisons import paired_t, tukey_significant
-from bayespool.counts import ranked_levels, relevance_levels, tally_of
+from bayespool.counts import n_relevant_documents, ranked_levels, relevance_levels, tally_of
 from bayespool.experiments.error_measures import kendall_tau_b
 from bayespool.experiments.storage import Columns
 from bayespool.measures import Measure
-from bayespool.measures.normalised import n_relevant
 from bayespool.pooling import Membership, Strategy, order_of_topic, retrieved_by, shares_of
 from bayespool.settings import BudgetSettings
 from bayespool.settings.experiments import Test
@@ -29,7 +28,6 @@ __all__ = [
     "Order",
     "Part",
     "PartResult",
-    "n_relevant_documents",
     "order_of",
     "packed",
     "run_part",
@@ -167,11 +165,6 @@ def significant_pairs(scores: npt.NDArray[np.float64], test: Test) -> BoolArray:
         return tukey_significant(scores, _SIGNIFICANT)
     with np.errstate(invalid="ignore"):
         return np.asarray(paired_t(scores) < _SIGNIFICANT)
-
-
-def n_relevant_documents(collection: Collection, rel: int) -> int:
-    """Documents judged to be of some relevance or more, over all topics."""
-    return int(n_relevant(tally_of(collection, (0, *collection.levels)), rel).sum())
 
 
 def packed(pairs: BoolArray) -> str:

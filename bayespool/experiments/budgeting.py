@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from bayespool.collection import Collection
+from bayespool.counts import n_relevant_documents
 from bayespool.errors import InputError
 from bayespool.experiments.budget_folds import (
     Part,
     PartResult,
-    n_relevant_documents,
     run_part,
     scores_of,
     significant_pairs,
@@ -41,7 +41,8 @@ from bayespool.pool import describe_pool
 from bayespool.pooling import STRATEGIES, Strategy, parse_strategy, strategy_text
 from bayespool.scoring import refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import BudgetSettings
-from bayespool.settings.experiments import BudgetTruth, By, Shares, Test
+from bayespool.settings.experiments import By, Test
+from bayespool.settings.pooling import BudgetTruth, Shares
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,6 +143,9 @@ def budgets(
     >>> from bayespool import load_example
     >>> found = budgets(load_example(), "P@10", strategies="take", budgets=[200, 600])
     >>> print(found.summary_frame()[["strategy", "budget", "mae", "sre"]].round(3).to_string(index=False))
+    strategy  budget   mae   sre
+        take     200 0.216 122.0
+        take     600 0.068  81.0
     """
     asked = budget_settings(
         measures,

@@ -10,7 +10,7 @@ from bayespool.pooling.contributions import (
     contributions_to,
 )
 from bayespool.pooling.fusion import CombAnz, CombMax, CombMed, CombMin, CombMnz, CombSum
-from bayespool.pooling.listing import qrels_of
+from bayespool.pooling.listing import judged_by, qrels_of
 from bayespool.pooling.rank_biased import RBPA, RBPB, RBPC
 from bayespool.pooling.registry import (
     STRATEGIES,
@@ -53,6 +53,7 @@ __all__ = [
     "contributions_of",
     "contributions_to",
     "equal_shares",
+    "judged_by",
     "order_of_topic",
     "parse_strategy",
     "qrels_of",

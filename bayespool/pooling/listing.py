@@ -9,7 +9,33 @@ from bayespool.collection import Collection
 from bayespool.pooling.choosing import Chosen
 from bayespool.trec import Qrels
 
-__all__ = ["qrels_of"]
+__all__ = ["judged_by", "qrels_of"]
+
+
+def judged_by(collection: Collection, chosen: Chosen) -> Collection:
+    """The collection as it would be had the documents chosen been judged, and no others.
+
+    Parameters
+    ----------
+    collection : Collection
+    chosen : Chosen
+
+    Returns
+    -------
+    Collection
+        With the judgments that it has of them.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.pooling import choose
+    >>> example = load_example()
+    >>> int(judged_by(example, choose(example, "take", 200)).judged.sum())
+    200
+    """
+    gone = np.ones(len(collection.relevance), dtype=bool)
+    gone[chosen.pair] = False
+    return collection.without_judgments(gone)
 
 
 def qrels_of(collection: Collection, chosen: Chosen) -> Qrels:

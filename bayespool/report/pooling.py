@@ -47,19 +47,17 @@ def write_choice(listed: Qrels, path: Path) -> None:
 
 
 def print_choice(
-    chosen: Chosen, listed: Qrels, found: Contributions, console: Console, *, rel: int = 1
+    chosen: Chosen, found: Contributions, console: Console, *, n_judged: int = 0, n_relevant: int = 0
 ) -> None:
     """Print how many documents there are to judge, and a table of who contributed them.
 
     Parameters
     ----------
     chosen : Chosen
-    listed : Qrels
-        The same with judgments.
     found : Contributions
     console : rich.console.Console
-    rel : int, default 1
-        Smallest relevance that counts.
+    n_judged, n_relevant : int
+        Documents chosen that are judged already, and those of them that are relevant.
     """
     n, of_topic = len(chosen), found.n_of_topic
     least, most = int(of_topic.min()), int(of_topic.max())
@@ -67,12 +65,9 @@ def print_choice(
     print_line(console, f"{strategy_text(chosen.strategy)}: {n} documents of {len(of_topic)} topics, {each}")
     if chosen.budget is not None and n < chosen.budget:
         print_line(console, f"note: there are no more; the budget was {chosen.budget}")
-    n_open = int((listed.relevance == -1).sum())
-    if n_open < n:
-        n_relevant = int((listed.relevance >= rel).sum())
-        print_line(
-            console, f"judged already: {n - n_open}, {n_relevant} of them relevant; to judge: {n_open}"
-        )
+    if n_judged:
+        told = f"judged already: {n_judged}, {n_relevant} of them relevant; to judge: {n - n_judged}"
+        print_line(console, told)
     alone = bool((found.n_runs == 1).all())
     header = ["run" if alone else "organization", *([] if alone else ["runs"])]
     rows = [

@@ -13,15 +13,14 @@ from bayespool.settings.comparisons import (
     ScoreSettings,
 )
 from bayespool.settings.experiments import (
-    BudgetSettings,
     CommonTopicsSettings,
     ExperimentSettings,
     LeaveOutSettings,
     PoolSettings,
     PoolWidthSettings,
     RunTypesSettings,
-    StrategySettings,
 )
+from bayespool.settings.pooling import BudgetSettings, StrategySettings
 
 __all__ = [
     "BudgetSettings",

@@ -26,17 +26,16 @@ if TYPE_CHECKING:
     from bayespool.counts import Estimand
     from bayespool.estimates import Estimator
     from bayespool.measures import Measure
-    from bayespool.pooling import Strategy
 
 __all__ = [
-    "BudgetSettings",
+    "WITHIN_POOL_DEPTH",
     "CommonTopicsSettings",
     "ExperimentSettings",
     "LeaveOutSettings",
     "PoolSettings",
     "PoolWidthSettings",
     "RunTypesSettings",
-    "StrategySettings",
+    "check_cutoffs",
 ]
 
 By = Literal["organization", "run"]
@@ -45,30 +44,17 @@ Truth = Literal["repooled", "full"]
 Denominator = Literal["qrels", "run"]
 Test = Literal["tukey-hsd", "paired-t"]
 Runs = Literal["pooled", "all"]
-BudgetTruth = Literal["full", "pooled"]
-Shares = Literal["equal", "global"]
 
 _RUNS = Option(
     help="The pooled runs take part, or all: what is unjudged in truth is then not relevant.",
     more="The second is the rule of Webber & Park.",
     of=Runs,
 )
-_POOL_DEPTH = dataclasses.replace(
+WITHIN_POOL_DEPTH = dataclasses.replace(
     POOL_DEPTH,
     more="By default the collection's own depth. Cutoffs may not be deeper: down to the pool depth a "
     "run's true "
     "score is known whatever else is in the pool.",
-)
-_SHARES = Option(
-    help="How topics share a budget: as evenly as they have documents, or by values of documents that "
-    "compare across topics (global).",
-    of=Shares,
-)
-_RELEVANT = Option(
-    help="Smallest relevance that counts as relevant for adaptive strategies, and in counts of documents.",
-    of=int,
-    least=1,
-    flag="--rel",
 )
 _RUN_TYPES = Option(
     help="Types of the runs that take part: CSV with run_id,type.",
@@ -228,14 +214,14 @@ class PoolSettings(ExperimentSettings):
         ),
     )
     runs: Runs = option("pooled", _RUNS)
-    pool_depth: int | None = option(None, _POOL_DEPTH)
+    pool_depth: int | None = option(None, WITHIN_POOL_DEPTH)
     run_types: tuple[tuple[str, str], ...] = option(None, _RUN_TYPES, held=())
     pool_type: str | None = option(None, Option(help="Make pools of runs of this type alone."))
     target_type: str | None = option(None, Option(help="Score runs of this type alone."))
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_cutoffs(self.measures, self.pool_depth)
+        check_cutoffs(self.measures, self.pool_depth)
         known = sorted({kind for _, kind in self.run_types})
         hint = f"known: {', '.join(known)}" if known else "give the types of the runs"
         for kind, what in ((self.pool_type, "pool"), (self.target_type, "target")):
@@ -342,122 +328,8 @@ class RunTypesSettings(ExperimentSettings):
         return super().describe() | {"run_types": dict(self.run_types)}
 
 
-@dataclass(frozen=True, kw_only=True)
-class StrategySettings(Settings):
-    """What a strategy is asked to choose: arguments of `bayespool.pooling.choose`."""
-
-    strategy: str = option(
-        ..., Option(help="Which documents are judged: a strategy, with settings in parentheses."), held=...
-    )
-    budget: int | None = option(
-        None,
-        Option(
-            help="Documents to judge, over all topics. A strategy with a size of its own, such as depth, "
-            "needs none.",
-            of=int,
-            least=1,
-        ),
-    )
-    depth: int | None = option(
-        None, Option(help="Ranks of a run that may be judged at most; default: all.", of=int, least=1)
-    )
-    shares: Shares = option("equal", _SHARES)
-    rel: int = option(1, _RELEVANT)
-    random_seed: int = option(1, SEED)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BudgetSettings(Settings):
-    """Settings of `bayespool.budgets`.
-
-    Before the collection is known ``budgets`` may be empty and ``pool_depth`` None.
-    """
-
-    measures: tuple[Measure, ...] = option(("P@100", "AP@100", "nDCG@100"), MEASURES, held=...)
-    strategies: tuple[Strategy, ...] = option(
-        "paper",
-        Option(
-            help="'paper' (the nine of Lipani et al. 2017), 'all', or comma-separated names with settings in "
-            "parentheses.",
-            more="In Python a name, a strategy, or a sequence of them.",
-            many="listed",
-            typed="str, Strategy or sequence of them",
-            of_parts=False,
-        ),
-        held=...,
-    )
-    budgets: tuple[int, ...] = option(
-        None,
-        Option(
-            help="Comma-separated budgets: documents judged over all topics.",
-            more="By default 5,000, 10,000, … 80,000, as far as the pool has more documents; of a pool of "
-            "fewer than 20,000 its tenths.",
-            of=int,
-            many="listed",
-            least=1,
-        ),
-        held=(),
-    )
-    by: By = option("organization", Option(help="What is left out of the pool at a time.", of=By))
-    top: float = option(
-        75,
-        Option(
-            help="Report the bias against this percentage of the pooled runs, the best by true score.",
-            more="They are chosen for each measure anew, by their scores on the whole depth pool. The others "
-            "still contribute documents.",
-            of=float,
-            above=0,
-            most=100,
-            of_parts=False,
-        ),
-    )
-    truth: BudgetTruth = option(
-        "full",
-        Option(
-            help="What is true: a run's score on the whole depth pool, or on what the strategy judges with "
-            "the run in the pool (pooled).",
-            more="The first counts what a small budget leaves out for all runs alike, too; the second only "
-            "what it costs a run not to contribute.",
-            of=BudgetTruth,
-            of_parts=False,
-        ),
-    )
-    pool_depth: int | None = option(None, _POOL_DEPTH)
-    shares: Shares = option("equal", _SHARES)
-    rel: int = option(1, _RELEVANT)
-    test: Test = option(
-        "paired-t",
-        Option(
-            help="Significance test of a pair.",
-            more="It says what is significant in SRE*, and which differences a budget preserves.",
-            of=Test,
-        ),
-    )
-    random_seed: int = option(1, SEED)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_cutoffs(self.measures, self.pool_depth)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Texts of the strategies in the tables."""
-        from bayespool.pooling import strategy_text
-
-        return tuple(map(strategy_text, self.strategies))
-
-    def describe(self) -> dict[str, Any]:
-        """All settings, as JSON can hold them."""
-        plain = {name: getattr(self, name) for name in options_of(type(self))}
-        return plain | {"measures": [str(m) for m in self.measures], "strategies": list(self.labels)}
-
-    def describe_parts(self) -> dict[str, Any]:
-        """Those settings that the pools of a fold depend on."""
-        described, options = self.describe(), options_of(type(self))
-        return {name: value for name, value in described.items() if options[name][0].of_parts}
-
-
-def _check_cutoffs(measures: tuple[Measure, ...], pool_depth: int | None) -> None:
+def check_cutoffs(measures: tuple[Measure, ...], pool_depth: int | None) -> None:
+    """Refuse measures that look deeper than the pools, where their depth is known."""
     deepest = max(measures, key=lambda m: m.cutoff)
     if pool_depth is not None and deepest.cutoff > pool_depth:
         raise InputError(

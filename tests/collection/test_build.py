@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toys import RANKINGS, from_rankings, ranking, toy_collection, toy_qrels, toy_runs
 
-from bayespool.collection import UNJUDGED, build_collection
+from bayespool.collection import UNJUDGED, build_collection, unjudged_collection
 from bayespool.errors import InputError
 from bayespool.trec import qrels_from_frame, run_from_frame
 
@@ -217,3 +217,17 @@ def test_rank_order_without_ranks_is_refused() -> None:
 def test_orders_are_by_score_or_rank() -> None:
     with pytest.raises(InputError, match="no order 'file'; score or rank"):
         build_collection(toy_runs(), toy_qrels(), order="file")  # type: ignore[arg-type]
+
+
+def test_a_collection_of_nothing_judged_has_every_topic_of_every_run() -> None:
+    runs = [
+        run_from_frame({"2": {"b": 1, "a": 2}}, "x"),
+        run_from_frame({"10": {"c": 1}, "2": {"a": 1}}, "y"),
+    ]
+    collection = unjudged_collection(runs, organizations={"x": "o", "y": "o"}, pooled_run_ids=["x", "y"])
+    assert collection.query_ids == ("2", "10")
+    assert ranking(collection, "x", "2") == ["a", "b"]
+    assert ranking(collection, "x", "10") == []
+    assert (collection.relevance == UNJUDGED).all()
+    assert collection.organizations == ("o",)
+    assert collection.pooled.all()

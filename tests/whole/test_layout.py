@@ -17,6 +17,7 @@ TESTS_TOO = {
     "comparisons/test_comparing": {"comparisons/comparison"},
     "comparisons/test_reversing": {"comparisons/outcomes"},
     "counts/test_judged": {"counts/states"},
+    "experiments/test_budgeting": {"experiments/budget_folds", "experiments/budget_results"},
     "experiments/test_folds": {"experiments/fold_results"},
     "inference/test_nuts": {"inference/fit"},
     "posterior/test_completion": {"posterior/steps"},
@@ -25,6 +26,7 @@ TESTS_TOO = {
     "inference/test_density": {"inference/kernels"}
     | {f"models/{file}" for file in ("anti_precision", "document", "linear", "ratio", "structure")},
     "models/test_graphs": {f"models/{file}" for file in ("background", "interpolated", "smoothed")},
+    "pooling/test_contributions": {"pooling/listing"},
     "pooling/test_choosing": {"pooling/retrieved", "pooling/strategy", "pooling/registry"},
     "pooling/test_orders": {"pooling/by_rank"},
     "predictors/test_table": {
@@ -37,6 +39,7 @@ TESTS_TOO = {
     "cli/test_check": {"report/checks"},
     "cli/test_impute": {"report/imputing"},
     "cli/test_leave_out": {"report/folder"},
+    "cli/test_pooling": {"report/budgets", "report/pooling"},
     "cli/test_process": {"__main__"},
     "cli/test_random_pools": {"report/random_pools"},
     "cli/test_refusals": {"cli/options"},

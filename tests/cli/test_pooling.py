@@ -1,0 +1,239 @@
+"""``bayespool pool`` and ``budgets``: what they print, write and refuse."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from commands import Outcome
+
+from bayespool.errors import WorkerError
+from bayespool.experiments import budgets
+from bayespool.loading import read_collection
+from bayespool.options import options_of
+from bayespool.settings import StrategySettings
+from bayespool.trec import read_qrels
+
+
+def runs(folder: Path) -> list[str]:
+    return ["--pool", str(folder / "pool"), "--organizations", str(folder / "organizations.csv")]
+
+
+def lines(path: Path) -> list[list[str]]:
+    return [line.split() for line in path.read_text().splitlines()]
+
+
+# pool
+
+
+def test_pool_lists_what_is_to_be_judged(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    output = tmp_path / "judge.txt"
+    done = run(
+        "pool", *runs(written), "--strategy", "take", "--budget", 300, "--depth", 10, "--output", output
+    )
+    assert done.status == 0, done.err
+    listed = lines(output)
+    assert len(listed) == 300
+    assert {(iteration, relevance) for _, iteration, _, relevance in listed} == {("0", "-1")}
+    topics = [topic for topic, *_ in listed]
+    assert topics == sorted(topics)
+    assert {topics.count(topic) for topic in topics} == {15}
+    first = {line.split()[2] for path in (written / "pool").iterdir() for line in best_lines(path, "701")}
+    assert {document for topic, _, document, _ in listed[:3] if topic == "701"} <= first
+    assert "take: 300 documents of 20 topics, 15 each" in done.out
+    north = next(line.split() for line in done.out.splitlines() if line.startswith(" north"))
+    assert north[1] == "2"  # runs
+    assert len(read_qrels(output).relevance) == 300
+
+
+def best_lines(path: Path, topic: str) -> list[str]:
+    """The first line of a topic of a run, whose scores descend."""
+    found = [line for line in path.read_text().splitlines() if line.startswith(f"{topic} ")]
+    return sorted(found, key=lambda line: -float(line.split()[4]))[:1]
+
+
+def test_pool_with_judgments_is_the_qrels_it_would_have_made(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "made.txt.gz"
+    asked = ("--strategy", "take", "--budget", 2000, "--qrels", written / "qrels.txt", "--output", output)
+    done = run("pool", *runs(written), *asked)
+    assert done.status == 0, done.err
+    made = {
+        (q, d): r for q, _, d, r in map(str.split, gzip.decompress(output.read_bytes()).decode().splitlines())
+    }
+    known = {(q, d): r for q, _, d, r in lines(written / "qrels.txt")}
+    assert len(made) == 2000
+    assert all(made[pair] == known.get(pair, "-1") for pair in made)
+    n_judged = sum(pair in known for pair in made)
+    n_relevant = sum(known.get(pair, "0") != "0" for pair in made)
+    told = f"judged already: {n_judged}, {n_relevant} of them relevant; to judge: {2000 - n_judged}"
+    assert 0 < n_judged < 2000
+    assert told in done.out
+
+
+def test_pool_does_not_ask_judgments_where_the_order_is_fixed(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    asked = ("--strategy", "combmnz", "--budget", 400, "--depth", 20)
+    for name, more in (("one", ()), ("two", ("--qrels", written / "qrels.txt"))):
+        done = run("pool", *runs(written), *asked, *more, "-o", tmp_path / name)
+        assert done.status == 0, done.err
+    one, two = (lines(tmp_path / name) for name in ("one", "two"))
+    assert [line[:3] for line in one] == [line[:3] for line in two]
+
+
+def test_pool_without_organizations_counts_runs(run: Callable[..., Outcome], written: Path) -> None:
+    done = run("pool", "--pool", written / "pool", "--strategy", "depth(k=5)")
+    assert done.status == 0, done.err
+    assert "organization" not in done.out
+    assert any(line.split()[:2] == ["north-1", "run"] for line in done.out.splitlines()) is False
+    assert any(line.startswith(" north-1 ") for line in done.out.splitlines())
+
+
+def test_a_budget_beyond_the_runs_is_said(run: Callable[..., Outcome], written: Path) -> None:
+    done = run("pool", *runs(written), "--strategy", "take", "--budget", 100_000)
+    assert done.status == 0, done.err
+    assert "note: there are no more; the budget was 100000" in done.out
+
+
+def test_help_has_a_line_for_each_strategy(run: Callable[..., Outcome]) -> None:
+    for command in ("pool", "budgets"):
+        done = run(command, "--help")
+        assert "Strategies:" in done.out
+        assert "  take " in done.out
+        assert "the documents of the best ranks" in done.out
+        assert "Estimators:" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (("--strategy", "best", "--budget", 10), "no strategy 'best'; known: "),
+        (("--strategy", "rbp-c", "--budget", 10), "strategy 'rbp-c' learns from each judgment"),
+        (("--strategy", "take"), "'take' does not say how much to judge; give a budget"),
+        (("--strategy", "take", "--budget", 10, "--output", "/no/such/file"), "there is no folder /no/such"),
+        (("--strategy", "take", "--budget", 10, "--output", "/tmp"), "is a folder"),
+        (("--strategy", "take", "--budget", 10, "--output", "x.zst"), "plain text or .gz"),
+        (("--strategy", "take", "--budget", 10, "--pool", "/no/such/run"), "/no/such/run"),
+    ],
+)
+def test_what_cannot_be_chosen_is_said_in_a_line(
+    run: Callable[..., Outcome], written: Path, asked: tuple[object, ...], message: str
+) -> None:
+    done = run("pool", *runs(written), *asked)
+    assert done.status == 1
+    assert done.out == ""
+    last = done.err.splitlines()[-1]
+    assert last.startswith("error: ")
+    assert message in last
+
+
+def test_options_of_pool_are_the_arguments_of_choose() -> None:
+    import inspect
+
+    from bayespool.pooling import choose
+
+    parameters = inspect.signature(choose).parameters
+    assert set(parameters) - {"collection", "run_index"} == set(options_of(StrategySettings))
+    for name, (_, default) in options_of(StrategySettings).items():
+        assert parameters[name].default == (inspect.Parameter.empty if default is ... else default), name
+
+
+# budgets
+
+
+def arguments(folder: Path, *more: object) -> list[str]:
+    asked = ("-m", "P@10", "-m", "AP@10", "--strategies", "take,depth(k=5)", "--budgets", "200,500,900")
+    return [*map(str, ("--qrels", folder / "qrels.txt", *runs(folder), "--jobs", 1, *asked, *more))]
+
+
+def test_budgets_writes_what_the_library_finds(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    done = run("budgets", *arguments(written, "--output", tmp_path, "--truth", "pooled"))
+    assert done.status == 0, done.err
+    collection = read_collection(
+        written / "qrels.txt", pool=written / "pool", organizations=written / "organizations.csv"
+    )
+    found = budgets(
+        collection,
+        ["P@10", "AP@10"],
+        strategies=["take", "depth(k=5)"],
+        budgets=[200, 500, 900],
+        truth="pooled",
+    )
+    frames = {
+        "bias": found.frame(reported_only=False),
+        "by_organization": found.contributor_frame(),
+        "pools": found.pool_frame(),
+        "summary": found.summary_frame(),
+        "ranking": found.ranking_frame(),
+    }
+    for name, frame in frames.items():
+        pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / f"{name}.parquet"), frame)
+        assert (tmp_path / f"{name}.csv").read_text() == frame.to_csv(index=False)
+    for name in ("bias.png", "ranking.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+    told = json.loads((tmp_path / "settings.json").read_text())["settings"]
+    assert told["strategies"] == ["take", "depth(k=5)"]
+    assert told["budgets"] == [200, 500, 900]
+    assert told["pool_depth"] == 10
+    assert "truth: scores on the strategy's pool with the run in it" in done.out
+    assert "P@10, the best 16 of 21 pooled runs, means over budgets" in done.out
+    means = found.mean_frame().set_index(["measure", "strategy"])
+    rows = [line.split() for line in done.out.splitlines() if line.startswith(" take ")]
+    assert rows[0][1] == f"{means.loc[('P@10', 'take'), 'mae']:.4f}"
+    ranked = found.ranking_frame().set_index(["measure", "bias_measure", "strategy"])
+    assert rows[1][1] == str(ranked.loc[("P@10", "mae", "take"), "rank"])
+    of_take = frames["summary"].query("measure == 'P@10' and strategy == 'take'")
+    assert rows[1][3:] == [f"{x:.4f}" for x in of_take["mae"]]
+    pools = frames["pools"].query("strategy == 'take'")
+    assert rows[-1][1:] == [str(n) for n in pools["n_relevant"]]
+    assert "pools: 18 of 18" in done.err
+
+
+def test_the_same_command_again_works_nothing_out(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    first = run("budgets", *arguments(written, "--output", tmp_path))
+    again = run("budgets", *arguments(written, "--output", tmp_path))
+    assert again.out == first.out
+    assert "pools: 0 of 18" in first.err
+    assert "pools: 0 of 18" not in again.err
+    assert "pools: 18 of 18" in again.err
+
+
+def test_a_dead_worker_leaves_what_is_finished(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dying(*_: object, **__: object) -> None:
+        raise WorkerError("a worker process died")
+
+    monkeypatch.setattr("bayespool.experiments.budgets", dying)
+    done = run("budgets", *arguments(written, "--output", tmp_path))
+    assert done.status == 1
+    assert f"what is finished is in {tmp_path / 'budgets'}" in done.err
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--strategies", "best"), "no strategy 'best'"),
+        (("--budgets", "many"), "--budgets many: not whole numbers"),
+        (("-m", "P@50"), "P@50 looks deeper than the pools"),
+        (("--jobs", 0), "--jobs 0"),
+        (("--output", "/no/such/folder"), "there is no folder"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(
+    run: Callable[..., Outcome], written: Path, more: tuple[object, ...], message: str
+) -> None:
+    done = run("budgets", *arguments(written, *more))
+    assert done.status == 1
+    assert done.out == ""
+    assert message in done.err.splitlines()[-1]

@@ -1,0 +1,278 @@
+"""Budgets by hand on a toy, against independent sums on the example, stored and gone on with."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from drawn_pools import toy
+
+from bayespool.collection import Collection
+from bayespool.comparisons import paired_t
+from bayespool.counts import bounds
+from bayespool.errors import ExperimentChangedWarning, InputError
+from bayespool.experiments import Budgets, budgets, kendall_tau_b
+from bayespool.experiments.budgeting import PAPER_BUDGETS, PAPER_STRATEGIES, _fitting_budgets, strategies_of
+from bayespool.measures import parse_measure
+from bayespool.pooling import FixedOrder, Retrieved, choose
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alphabet(FixedOrder):
+    """Documents in the order of their ids, so that nothing is decided by lot."""
+
+    name = "alphabet"
+
+    def value(self, topic: Retrieved) -> np.ndarray[Any, np.dtype[np.float64]]:
+        return -np.arange(len(topic), dtype=float)
+
+
+# The toy's runs are a: xy pq, b: yz qr, c: wx ps, and w x z, p q are relevant. On all judgments P@2 is .75,
+# .5 and .75. Of budget 4 everybody's pool is wx pq, the same without a (yzwx qrps) and without b (xyw pqs),
+# without c (xyz pqr) xy pq. Of budget 6 it is wxy pqr, so without a, without b wxy pqs, without c xyz pqr.
+POOLED = {4: {"a": 0.75, "b": 0.25, "c": 0.75}, 6: {"a": 0.75, "b": 0.25, "c": 0.75}}
+LEFT_OUT = {4: {"a": 0.75, "b": 0.25, "c": 0.5}, 6: {"a": 0.75, "b": 0.25, "c": 0.5}}
+FULL = {"a": 0.75, "b": 0.5, "c": 0.75}
+
+
+def of_toy(**more: Any) -> Budgets:
+    return budgets(toy(), "P@2", **{"strategies": Alphabet(), "budgets": [6, 4], "top": 100} | more)
+
+
+def test_scores_of_every_pool_by_hand() -> None:
+    frame = of_toy().frame()
+    assert frame["budget"].tolist() == [4, 4, 4, 6, 6, 6]
+    assert frame["run_id"].tolist() == ["a", "b", "c"] * 2
+    assert frame["left_out"].tolist() == ["one", "two", "three"] * 2
+    for _, row in frame.iterrows():
+        assert row["full"] == row["truth"] == FULL[row["run_id"]]
+        assert row["pooled"] == POOLED[row["budget"]][row["run_id"]]
+        assert row["value"] == LEFT_OUT[row["budget"]][row["run_id"]]
+        assert row["error"] == row["value"] - row["truth"]
+
+
+def test_summary_by_hand() -> None:
+    full = of_toy().summary_frame().iloc[0]
+    assert full["mae"] == pytest.approx(1 / 6)
+    assert full["bias"] == pytest.approx(-1 / 6)
+    assert full["sre"] == 1  # c falls from .75 to .5, below a; b stays the last
+    assert full["sre_star"] == 0  # on two topics nobody differs
+    assert full["kendall_tau_b"] == pytest.approx(1)
+    assert np.isnan(full["preserved"])
+    # shares .75 .25 .75 and biases 0 −.25 −.25: ranks 2.5 1 2.5 and 3 1.5 1.5
+    assert full["fairness"] == pytest.approx(0.5)
+    pooled = of_toy(truth="pooled").summary_frame().iloc[0]
+    assert pooled["mae"] == pytest.approx(1 / 12)
+    assert pooled["sre"] == 1
+
+
+def test_pools_and_contributors_by_hand() -> None:
+    result = of_toy()
+    assert (result.n_documents, result.n_relevant) == (8, 5)
+    pools = result.pool_frame().set_index("budget")
+    assert pools.loc[4, ["n_documents", "n_judged", "n_relevant"]].tolist() == [4, 4, 4]
+    assert pools.loc[4, "found"] == 4 / 5
+    assert pools.loc[4, ["topic_least", "topic_most"]].tolist() == [2, 2]
+    assert pools.loc[4, ["run_least", "run_mean", "run_most"]].tolist() == [1, 7 / 3, 3]  # xpq q wxp
+    assert pools.loc[6, ["run_least", "run_mean", "run_most"]].tolist() == [3, 10 / 3, 4]  # xypq yqr wxp
+    by_name = result.contributor_frame().set_index(["budget", "contributor"])
+    columns = ["n_pooled_runs", "n_documents", "share", "n_alone", "n_runs", "bias"]
+    assert by_name.loc[(4, "one"), columns].tolist() == [1, 3, 0.75, 0, 1, 0]
+    assert by_name.loc[(4, "three"), columns].tolist() == [1, 3, 0.75, 1, 1, -0.25]  # w is its own
+    assert by_name.loc[(6, "two"), columns].tolist() == [1, 3, 0.5, 1, 1, -0.25]  # r
+
+
+def test_ranking_is_by_means_over_budgets() -> None:
+    ranking = of_toy(strategies=["take", Alphabet()]).ranking_frame()
+    of_mae = ranking[ranking["bias_measure"] == "mae"].set_index("strategy")
+    summary = of_toy(strategies=["take", Alphabet()]).summary_frame()
+    means = summary.groupby("strategy")["mae"].mean()
+    assert of_mae["mean"].to_dict() == pytest.approx(means.to_dict())
+    assert of_mae["rank"].to_dict() == means.round(12).rank(method="min").astype(int).to_dict()
+    assert set(ranking["bias_measure"]) == {"mae", "sre", "sre_star"}
+
+
+def test_best_runs_alone_are_reported_and_all_contribute() -> None:
+    result = of_toy(top=67)
+    assert set(result.frame()["run_id"]) == {"a", "c"}
+    assert set(result.frame(reported_only=False)["run_id"]) == {"a", "b", "c"}
+    assert result.frame()["pooled"].tolist() == [0.75] * 4
+
+
+@pytest.mark.parametrize("strategy", ["take", "rbp-c"])
+def test_it_is_what_choosing_and_scoring_come_to(example: Collection, strategy: str) -> None:
+    """Pools from `choose`, scores from `bounds`, differences from `paired_t`, one after the other."""
+    measure, budget = parse_measure("AP@10"), 400
+    result = budgets(example, measure, strategies=strategy, budgets=[200, budget], top=100)
+    depth_pool = example.without_judgments(~example.pool())
+    pooled = np.flatnonzero(example.pooled)
+
+    def judged(run_index: Any) -> Collection:
+        chosen = choose(depth_pool, strategy, budget, run_index=run_index, depth=10)
+        gone = np.ones(len(example.relevance), dtype=bool)
+        gone[chosen.pair] = False
+        return depth_pool.without_judgments(gone)
+
+    frame = result.frame()
+    frame = frame[frame["budget"] == budget].set_index("run_id")
+    north = example.organizations.index("north")
+    outside = pooled[example.organization[pooled] == north]
+    names = [example.run_ids[i] for i in outside]
+    without = bounds(judged(np.setdiff1d(pooled, outside)), names, measure).low.means()
+    assert frame.loc[names, "value"].tolist() == without.tolist()
+    now = bounds(judged(pooled), example.pooled_run_ids, measure).low
+    before = bounds(depth_pool, example.pooled_run_ids, measure).low
+    assert frame["pooled"].tolist() == now.means().tolist()
+    assert frame["full"].tolist() == before.means().tolist()
+    summary = result.summary_frame().iloc[1]
+    assert summary["kendall_tau_b"] == kendall_tau_b(before.means(), now.means())
+    counts = dict.fromkeys(("n_significant", "n_preserved", "n_reversed", "n_new"), 0)
+    p_before, p_now = paired_t(before.scores()), paired_t(now.scores())
+    for u in range(len(pooled)):
+        for v in range(u):
+            was, is_ = p_before[u, v] < 0.05, p_now[u, v] < 0.05
+            same = (before.means()[u] > before.means()[v]) == (now.means()[u] > now.means()[v])
+            counts["n_significant"] += was
+            counts["n_preserved"] += was and is_ and same
+            counts["n_reversed"] += was and is_ and not same
+            counts["n_new"] += is_ and not was
+    assert counts["n_preserved"] > 0
+    assert summary[list(counts)].to_dict() == counts
+    assert summary["preserved"] == counts["n_preserved"] / counts["n_significant"]
+
+
+def test_a_budget_for_everything_judges_the_depth_pool(example: Collection) -> None:
+    frame = budgets(example, "P@10", strategies="take", budgets=[10_000], top=100).frame()
+    assert (frame["pooled"] == frame["full"]).all()
+    unpooled = example.unpool(organization="west")
+    west = frame[frame["left_out"] == "west"]
+    expected = bounds(unpooled, west["run_id"].tolist(), parse_measure("P@10")).low.means()
+    assert west["value"].tolist() == expected.tolist()
+
+
+def test_runs_are_left_out_one_by_one(example: Collection) -> None:
+    result = budgets(example, "P@10", strategies="take", budgets=[300], by="run", top=100)
+    assert (result.frame()["left_out"] == result.frame()["run_id"]).all()
+    assert len(result.contributor_frame()) == 21
+
+
+def test_tukeys_test_finds_fewer_pairs(example: Collection) -> None:
+    found = {
+        test: budgets(example, "P@10", strategies="take", budgets=[300], test=test).summary_frame().iloc[0]  # type: ignore[arg-type]
+        for test in ("paired-t", "tukey-hsd")
+    }
+    assert 0 < found["tukey-hsd"]["n_significant"] < found["paired-t"]["n_significant"]
+    assert found["tukey-hsd"]["mae"] == found["paired-t"]["mae"]
+
+
+def told(result: Budgets) -> str:
+    frames = (result.frame(reported_only=False), result.pool_frame(), result.contributor_frame())
+    return "".join(frame.to_csv() for frame in (*frames, result.summary_frame(), result.ranking_frame()))
+
+
+def stored(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in (folder / "budgets").glob("*.parquet")}
+
+
+ASKED: dict[str, Any] = {"measures": ["P@10", "nDCG@10"], "budgets": [200, 500]}
+
+
+def test_two_processes_give_the_same_bytes(example: Collection) -> None:
+    asked = ASKED | {"strategies": ["take", Alphabet()]}
+    assert told(budgets(example, **asked)) == told(budgets(example, n_jobs=2, **asked))
+
+
+def test_an_experiment_that_was_interrupted_goes_on(example: Collection, tmp_path: Path) -> None:
+    def stop(done: int, total: int) -> None:
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        budgets(example, strategies="take", folder=tmp_path, progress=stop, **ASKED)
+    before = stored(tmp_path)
+    assert len(before) == 4
+    seen: list[tuple[int, int]] = []
+    result = budgets(example, strategies="take", folder=tmp_path, progress=lambda *x: seen.append(x), **ASKED)
+    assert seen[0] == (4, 9)  # everybody, and eight organizations
+    assert seen[-1] == (9, 9)
+    assert before.items() <= stored(tmp_path).items()
+    assert told(result) == told(budgets(example, strategies="take", **ASKED))
+
+
+def test_more_strategies_and_other_reports_use_what_is_stored(example: Collection, tmp_path: Path) -> None:
+    budgets(example, strategies="take", folder=tmp_path, **ASKED)
+    before = stored(tmp_path)
+    more = {"strategies": ["depth(k=5)", "take"], "top": 50, "truth": "pooled"}
+    result = budgets(example, folder=tmp_path, **ASKED | more)
+    assert before.items() <= stored(tmp_path).items()
+    assert len(stored(tmp_path)) == 18
+    assert told(result) == told(budgets(example, **ASKED | more))
+    with pytest.warns(ExperimentChangedWarning, match="differs in rel"):
+        budgets(example, strategies="take", folder=tmp_path, rel=2, **ASKED)
+    assert len(stored(tmp_path)) == 9
+
+
+def test_other_code_of_an_own_strategy_is_worked_out_again(example: Collection, tmp_path: Path) -> None:
+    budgets(example, strategies=Alphabet(), folder=tmp_path, **ASKED)
+
+    @dataclass(frozen=True, kw_only=True)
+    class Backwards(Alphabet):
+        def value(self, topic: Retrieved) -> np.ndarray[Any, np.dtype[np.float64]]:
+            return np.arange(len(topic), dtype=float)
+
+    result = budgets(example, strategies=Backwards(), folder=tmp_path, **ASKED)
+    assert told(result) == told(budgets(example, strategies=Backwards(), **ASKED))
+
+
+def test_budgets_by_default() -> None:
+    assert _fitting_budgets((), 81_000) == PAPER_BUDGETS
+    assert _fitting_budgets((), 21_000) == (5_000, 10_000, 15_000, 20_000)
+    assert _fitting_budgets((), 95) == (10, 19, 29, 38, 48, 57, 67, 76, 86, 95)
+    assert _fitting_budgets((7,), 95) == (7,)
+
+
+def test_names_of_strategies() -> None:
+    assert [s.name for s in strategies_of("paper")] == list(PAPER_STRATEGIES)
+    assert strategies_of(["take", "paper"]) == strategies_of("paper")
+    assert {"take", "rbp-c"} < {s.name for s in strategies_of("all")}
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"strategies": "best"}, "no strategy 'best'"),
+        ({"strategies": []}, "strategies cannot be empty"),
+        ({"budgets": []}, "budgets cannot be empty"),
+        ({"budgets": [0]}, "budgets cannot be 0"),
+        ({"measures": "P@11"}, "P@11 looks deeper than the pools"),
+        ({"measures": "P@5", "pool_depth": 11}, "pool depth 11 is not between 1 and 10"),
+        ({"truth": "some"}, "truth cannot be 'some'"),
+        ({"measures": "Judged@10"}, "Judged@10"),
+        ({"strategies": "combmnz"}, "a strategy reads the scores of the runs"),
+        ({"strategies": "rbp-c", "shares": "global"}, "say nothing across topics"),
+        ({"top": 1}, "the best 1 % of 21 runs are none"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(example: Collection, asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        budgets(example, **{"measures": "P@10", "strategies": "take", "budgets": [100]} | asked)
+
+
+def test_a_pool_of_one_organization_is_refused(example: Collection) -> None:
+    alone = dataclasses.replace(example, organization=np.zeros_like(example.organization))
+    with pytest.raises(InputError, match="only one organization was pooled"):
+        budgets(alone, "P@10", strategies="take", budgets=[100])
+
+
+def test_judgments_outside_the_depth_pool_count_for_nothing(example: Collection) -> None:
+    """A strategy sees and a truth has what the depth pool judges, and nothing below."""
+    shallow = {"pool_depth": 5, "strategies": "take", "budgets": [100, 300]}
+    whole = example.truncate_pool(5)
+    one, two = (budgets(c, "AP@5", **shallow) for c in (example, whole))  # type: ignore[arg-type]
+    pd.testing.assert_frame_equal(one.frame(), two.frame())
+    assert one.n_documents == int(whole.pool().sum())
