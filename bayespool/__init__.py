@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bayespool.estimators import register_estimator
     from bayespool.experiments import LeaveOutResult, leave_out
     from bayespool.imputing import Imputations, impute
+    from bayespool.judging import NextJudgments, judge_next
     from bayespool.loading import read_collection
     from bayespool.measures import Measure, Precision, parse_measure, register_measure
     from bayespool.pool import describe_pool, discover_pool
@@ -47,6 +48,7 @@ _HOME = {
     "LeaveOutResult": "experiments",
     "Measure": "measures",
     "ModelChecks": "checking",
+    "NextJudgments": "judging",
     "Precision": "measures",
     "Predictor": "predictors",
     "Reversals": "comparisons",
@@ -64,6 +66,7 @@ _HOME = {
     "discover_pool": "pool",
     "held_out_counts": "counts",
     "impute": "imputing",
+    "judge_next": "judging",
     "judgment_counts": "counts",
     "leave_out": "experiments",
     "load_example": "simulation",
@@ -94,6 +97,7 @@ __all__ = [
     "LeaveOutResult",
     "Measure",
     "ModelChecks",
+    "NextJudgments",
     "Precision",
     "Predictor",
     "Reversals",
@@ -111,6 +115,7 @@ __all__ = [
     "discover_pool",
     "held_out_counts",
     "impute",
+    "judge_next",
     "judgment_counts",
     "leave_out",
     "load_example",

@@ -296,10 +296,22 @@ class Collection:
                 path=qrels.path,
                 hint="are these the topics and documents of this collection?",
             )
-        relevance, added_for = self.relevance.copy(), self.added_for.copy()
-        relevance[pair[new]] = value[new]
-        added_for[pair[new]] = self._best_outside_the_pool(pair[new])
-        return dataclasses.replace(self, relevance=relevance, added_for=added_for)
+        return self.with_added(pair[new], value[new])
+
+    def with_added(self, pair: npt.NDArray[Any], relevance: npt.NDArray[Any]) -> Self:
+        """The collection with judgments added on unjudged documents, as `add_judgments` adds them.
+
+        Parameters
+        ----------
+        pair : ndarray of int, shape (document,)
+            Pair codes, each once.
+        relevance : ndarray of int, shape (document,)
+            0 or more.
+        """
+        all_relevance, added_for = self.relevance.copy(), self.added_for.copy()
+        all_relevance[pair] = relevance
+        added_for[pair] = self._best_outside_the_pool(pair)
+        return dataclasses.replace(self, relevance=all_relevance, added_for=added_for)
 
     def _best_outside_the_pool(self, pair: npt.NDArray[Any]) -> IntArray:
         """The run outside the pool that ranks each document best, the first of equals; −1 where none does."""

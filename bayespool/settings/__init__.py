@@ -9,6 +9,7 @@ from bayespool.settings.comparisons import (
     ComparingSettings,
     DemoSettings,
     ImputeSettings,
+    JudgeNextSettings,
     ReversalSettings,
     ScoreSettings,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "DemoSettings",
     "ExperimentSettings",
     "ImputeSettings",
+    "JudgeNextSettings",
     "LeaveOutSettings",
     "PoolSettings",
     "PoolWidthSettings",
