@@ -32,6 +32,7 @@ def read_collection(
     max_holes: int | None = None,
     pooled_run_ids: Iterable[str] | None = None,
     pool_rule: PoolRule = "leading",
+    scores: bool = False,
     strict: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Collection:
@@ -66,6 +67,9 @@ def read_collection(
         Override the discovery of the pool.
     pool_rule : {"leading", "skipping"}
         The rule of that discovery (``rule`` of `bayespool.discover_pool`).
+    scores : bool, default False
+        Whether the collection keeps the scores of the runs (`Collection.score`), which some pooling
+        strategies read.
     strict : bool, default True
         Whether a line that cannot be used is an error; otherwise it is skipped, counted and reported in an
         `InputWarning`.
@@ -111,6 +115,7 @@ def read_collection(
         negative=negative,
         given_run_ids=given,
         own_run_ids=() if each_its_own else set(given) - set(pool_ids),
+        scores=scores,
     )
     own_qrels = None if own_judgments is None else read_qrels(own_judgments, strict=strict)
     if not pool_ids:

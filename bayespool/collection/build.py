@@ -41,6 +41,7 @@ def build_collection(
     pool_depth: int | Mapping[str, int] = 0,
     given_run_ids: Sequence[str] = (),
     own_run_ids: Iterable[str] = (),
+    scores: bool = False,
 ) -> Collection:
     """A collection from runs and judgments that have been read.
 
@@ -69,6 +70,9 @@ def build_collection(
         The runs to score in the order in which they were given, kept as they are.
     own_run_ids : iterable of str
         Runs of the user. Those that ``organizations`` lacks are of one organization, `USER_ORGANIZATION`.
+    scores : bool, default False
+        Whether the collection keeps the scores of the runs (`Collection.score`), which some pooling
+        strategies read.
 
     Returns
     -------
@@ -85,6 +89,7 @@ def build_collection(
     query_ids = _query_ids(qrels)
     sort_key, columns = _stack(runs, qrels, query_ids, order)
     document = sort_key.view(np.int32)  # the same memory: the keys of a topic give way to its documents
+    score = _scores(runs, columns, document.shape) if scores else None
     codes, negatives = relevance_codes(qrels.relevance, negative)
     judgment = columns[-1].in_order(codes)
 
@@ -102,7 +107,10 @@ def build_collection(
         by_bytes = pc.sort_indices(ids, memory_pool=MEMORY)
         position = np.full(len(ids) + 1, -1, dtype=np.int32)  # the last is that of no document, −1
         position[by_bytes.to_numpy()] = np.arange(len(ids), dtype=np.int32)
-        document[:, t] = _order(position[rankings], sort_key[:, t])
+        packed = _packed(position[rankings], sort_key[:, t])
+        if score is not None:
+            score[:, t] = np.take_along_axis(score[:, t], packed.argsort(axis=1), axis=1)
+        document[:, t] = _order(packed)
         relevance = np.full(len(ids), UNJUDGED, dtype=np.int16)
         first, n_judged = columns[-1].span(t)
         relevance[position[judged]] = judgment[first : first + n_judged]
@@ -130,6 +138,7 @@ def build_collection(
         negatives=negatives,
         given_run_ids=tuple(given_run_ids),
         user_organization=user,
+        score=score,
     )
 
 
@@ -234,14 +243,28 @@ def _descending(score: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
     return ~ascending
 
 
-def _order(document: IntArray, key: npt.NDArray[np.uint32]) -> IntArray:
-    """Rankings of one topic: by key ascending, then by document descending; one integer sort over (run,
-    rank). The lower word stays under 2³¹, so that all bits set stand for no document.
+def _scores(
+    runs: Sequence[Run], columns: Sequence[_Column], shape: tuple[int, ...]
+) -> npt.NDArray[np.float32]:
+    """Scores in single precision in file order, NaN where a run has ended, shape (run, topic, rank)."""
+    score = np.full(shape, np.nan, dtype=np.float32)
+    for r, run in enumerate(runs):
+        there = np.arange(shape[2]) < columns[r].n_lines[:, None]
+        with np.errstate(over="ignore"):
+            score[r][there] = columns[r].in_order(run.score).astype(np.float32)
+    return score
+
+
+def _packed(document: IntArray, key: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint64]:
+    """Rankings of one topic as numbers that ascend in their order: by key ascending, then by document
+    descending. The lower word stays under 2³¹, so that all bits set stand for no document.
     """
     mirrored = np.uint64(0x7FFFFFFF) - document.astype(np.uint32).astype(np.uint64)
-    packed = np.where(
-        document >= 0, (key.astype(np.uint64) << np.uint64(32)) | mirrored, np.uint64(2**64 - 1)
-    )
+    return np.where(document >= 0, (key.astype(np.uint64) << np.uint64(32)) | mirrored, np.uint64(2**64 - 1))
+
+
+def _order(packed: npt.NDArray[np.uint64]) -> IntArray:
+    """Rankings of one topic: one integer sort over (run, rank)."""
     packed.sort(axis=1)
     ordered = (np.uint64(0x7FFFFFFF) - (packed & np.uint64(0x7FFFFFFF))).astype(np.int32)
     ordered[packed == np.uint64(2**64 - 1)] = -1

@@ -67,6 +67,10 @@ class Collection:
     user_organization : int
         Index of the user's own organization, to which the runs to score belong that no list of organizations
         names; −1 where there is no such run.
+    score : ndarray of float32, shape (run, topic, rank), or None
+        Scores of the documents in `document`, in single precision as they are compared, NaN where the run has
+        ended. Where runs are in the order of their ranks, scores need not descend. None where they were not
+        kept.
     """
 
     run_ids: tuple[str, ...]
@@ -83,6 +87,7 @@ class Collection:
     negatives: Negatives = NO_NEGATIVES
     given_run_ids: tuple[str, ...] = ()
     user_organization: int = -1
+    score: npt.NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -164,7 +169,9 @@ class Collection:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that change with any ranking, judgment, organization or pool setting."""
+        """Sixteen hexadecimal digits that change with any ranking, judgment, organization or pool setting,
+        and with any score where scores are kept.
+        """
         digest = hashlib.blake2b(digest_size=8)
         for text in (self.run_ids, self.query_ids, self.organizations, self.pooling):
             digest.update(repr(text).encode())
@@ -175,6 +182,7 @@ class Collection:
             self.organization,
             self.pooled,
             self.added_for,
+            *([] if self.score is None else [self.score]),
         ):
             digest.update(np.ascontiguousarray(array).data)
         for buffer in self.doc_ids.buffers():

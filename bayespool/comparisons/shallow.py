@@ -123,10 +123,12 @@ def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Col
     while any(run.endswith(mark) for run in collection.run_ids):
         mark += "'"
     name = {int(i): collection.run_ids[i] + mark for i in copied}
+    score = collection.score
     with_copies = dataclasses.replace(
         collection,
         run_ids=(*collection.run_ids, *name.values()),
         document=np.concatenate([collection.document, collection.document[copied]]),
+        score=None if score is None else np.concatenate([score, score[copied]]),
         organization=np.concatenate([collection.organization, collection.organization[copied]]),
         pooled=np.concatenate([collection.pooled, np.zeros(len(copied), dtype=bool)]),
         pooling=collection.pooling.of_runs([*range(len(collection.run_ids)), *copied]),

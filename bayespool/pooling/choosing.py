@@ -12,7 +12,7 @@ from bayespool.collection import Collection, IntArray
 from bayespool.errors import InputError
 from bayespool.pooling.registry import parse_strategy
 from bayespool.pooling.retrieved import Retrieved, retrieved_by
-from bayespool.pooling.strategy import Strategy
+from bayespool.pooling.strategy import FixedOrder, Strategy
 from bayespool.randomness import key_of
 
 __all__ = ["Chosen", "choose", "equal_shares", "order_of_topic"]
@@ -25,8 +25,8 @@ class Chosen:
     Attributes
     ----------
     strategy : Strategy
-    budget : int
-        How many documents were asked for.
+    budget : int or None
+        How many documents were asked for; None where the strategy itself says how many.
     pair : ndarray of int32, shape (document,)
         Pair codes, topic by topic, in each topic in the order of judging.
     start : ndarray of int, shape (topic + 1,)
@@ -34,7 +34,7 @@ class Chosen:
     """
 
     strategy: Strategy
-    budget: int
+    budget: int | None
     pair: IntArray
     start: npt.NDArray[np.int64]
 
@@ -74,6 +74,24 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> npt.NDArr
     return shares
 
 
+def _global_shares(
+    strategy: Strategy, topics: list[Retrieved], n_documents: npt.NDArray[np.integer], budget: int
+) -> npt.NDArray[np.int64]:
+    """Shares of topics that give a budget to the largest values of all topics, shape (topic,)."""
+    if not (isinstance(strategy, FixedOrder) and strategy.topics_compare):
+        raise InputError(
+            f"the values of {strategy.name!r} say nothing across topics", hint="give topics equal shares"
+        )
+    parts = []
+    for topic, n in zip(topics, n_documents, strict=True):
+        value, order = strategy.values_in_order(topic)
+        parts.append((value[:n], topic.best_rank[order[:n]], topic.lot[order[:n]]))
+    value, best_rank, lot = (np.concatenate(column) for column in zip(*parts, strict=True))
+    of_topic = np.repeat(np.arange(len(topics)), n_documents)
+    taken = of_topic[np.lexsort((lot, best_rank, -value))[:budget]]
+    return np.bincount(taken, minlength=len(topics))
+
+
 def order_of_topic(
     strategy: Strategy,
     topic: Retrieved,
@@ -97,7 +115,14 @@ def order_of_topic(
     rel : int, default 1
         Smallest relevance that counts.
     random_seed : int, default 1
+
+    Raises
+    ------
+    InputError
+        The strategy needs the scores of the runs, and the collection has none.
     """
+    if strategy.needs_scores:
+        topic.scores()
     rng = np.random.default_rng(key_of(random_seed, strategy.name, topic.query_id))
     order = strategy.order(topic, relevance[topic.pair] >= rel, min(n, len(topic)), rng)
     pairs: IntArray = topic.pair[order]
@@ -107,28 +132,31 @@ def order_of_topic(
 def choose(
     collection: Collection,
     strategy: str | Strategy,
-    budget: int,
+    budget: int | None = None,
     *,
     run_index: npt.NDArray[np.intp] | None = None,
     depth: int | None = None,
-    shares: Literal["equal"] = "equal",
+    shares: Literal["equal", "global"] = "equal",
     rel: int = 1,
     random_seed: int = 1,
 ) -> Chosen:
-    """The documents that a strategy judges for a budget.
+    """The documents that a strategy judges, for a budget or as many as it says itself.
 
     Parameters
     ----------
     collection : Collection
     strategy : str or Strategy
-    budget : int
-        Documents over all topics.
+    budget : int, optional
+        Documents over all topics. Strategies with a size of their own (``depth(k=10)``) need none, and of
+        such a size and a budget the smaller one rules.
     run_index : ndarray of int, optional
         The contributing runs; default: the pooled ones.
     depth : int, optional
         Ranks of a run that may be judged at most.
-    shares : {"equal"}
-        How topics share the budget.
+    shares : {"equal", "global"}
+        How topics share the budget: as evenly as they have documents (`equal_shares`), or by what there is to
+        find: the documents of the largest values over all topics, of equals those of the smaller best rank,
+        then lot. The latter is for strategies whose order is fixed and whose values compare.
     rel : int, default 1
         Smallest relevance that counts, for adaptive strategies.
     random_seed : int, default 1
@@ -136,24 +164,40 @@ def choose(
     Raises
     ------
     InputError
-        A budget below 1, no contributing run.
+        A budget below 1, or none where one is needed; no contributing run; scores that are needed and were
+        not read; global shares of a strategy whose values do not compare.
 
     Examples
     --------
     >>> from bayespool import load_example
-    >>> len(choose(load_example(), "take", 500))
+    >>> example = load_example()
+    >>> len(choose(example, "take", 500))
     500
+    >>> len(choose(example, "depth(k=10)")) == example.pool().sum()
+    True
     """
     chosen = parse_strategy(strategy)
-    if budget < 1:
+    if budget is not None and budget < 1:
         raise InputError(f"a budget of {budget} documents", hint="give 1 or more")
     index = np.flatnonzero(collection.pooled) if run_index is None else run_index
     if not len(index):
         raise InputError("no run contributes", hint="name runs of the pool")
     topics = list(retrieved_by(collection, index, depth=depth, random_seed=random_seed))
-    n = equal_shares(np.array([len(topic) for topic in topics]), budget)
+    n = np.array([_most(chosen, topic, budget) for topic in topics])
+    if budget is not None and shares == "global":
+        n = _global_shares(chosen, topics, n, budget)
+    elif budget is not None:
+        n = equal_shares(n, budget)
     pairs = [
         order_of_topic(chosen, topic, collection.relevance, int(k), rel=rel, random_seed=random_seed)
         for topic, k in zip(topics, n, strict=True)
     ]
     return Chosen(chosen, budget, np.concatenate(pairs), np.append(0, np.cumsum([len(p) for p in pairs])))
+
+
+def _most(strategy: Strategy, topic: Retrieved, budget: int | None) -> int:
+    """As many documents of a topic as a strategy judges at most."""
+    size = strategy.size(topic)
+    if size is None and budget is None:
+        raise InputError(f"{strategy.name!r} does not say how much to judge", hint="give a budget")
+    return len(topic) if size is None else min(size, len(topic))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
+from bayespool.errors import InputError
 from bayespool.randomness import document_keys
 
 __all__ = ["Retrieved", "retrieved_by"]
@@ -29,7 +30,7 @@ class Retrieved:
     document : ndarray of int32, shape (run, rank)
         Numbers of documents from the first rank down, −1 where a run has ended.
     score : ndarray of float32, shape (run, rank), or None
-        Scores of the runs, NaN where a run has ended; None where nobody read them.
+        Scores of the runs, NaN where a run has ended; None where the collection has none.
     lot : ndarray of float, shape (document,)
         A number from 0 up to 1 for each document, which decides between equals. It depends on seed, topic and
         document id alone.
@@ -55,8 +56,56 @@ class Retrieved:
     @cached_property
     def best_rank(self) -> IntArray:
         """The smallest rank of each document, shape (document,)."""
-        best: IntArray = np.where(self.rank > 0, self.rank, np.iinfo(np.int32).max).min(axis=0)
-        return best
+        best = np.empty(len(self) + 1, dtype=np.int32)
+        n_runs, deepest = self.document.shape  # of the ranks of a document the last that is written stays
+        best[self.document.T[::-1].ravel()] = np.repeat(np.arange(deepest, 0, -1, dtype=np.int32), n_runs)
+        return best[:-1]
+
+    @cached_property
+    def by_best_rank(self) -> IntArray:
+        """Documents by best rank, of equals the smaller lot first, shape (document,)."""
+        return np.lexsort((self.lot, self.best_rank)).astype(np.int32)
+
+    @cached_property
+    def length(self) -> IntArray:
+        """Number of documents that each run retrieves, shape (run,)."""
+        length: IntArray = (self.document >= 0).sum(axis=1, dtype=np.int32)
+        return length
+
+    def scores(self) -> npt.NDArray[np.float32]:
+        """Scores of the runs, for a strategy that cannot do without.
+
+        Raises
+        ------
+        InputError
+            Nobody read them.
+        """
+        if self.score is None:
+            raise InputError(
+                "this pooling strategy needs the scores of the runs",
+                hint="read the collection with scores=True",
+            )
+        return self.score
+
+    def total(self, weight: FloatArray) -> FloatArray:
+        """Sum over the runs that retrieve a document of the weight of its rank in each.
+
+        Weights are added from the first rank down, so that documents of the same ranks have the same total to
+        the last bit, whichever runs they are from.
+
+        Parameters
+        ----------
+        weight : ndarray of float, shape (rank,)
+            From rank 1.
+
+        Returns
+        -------
+        ndarray of float, shape (document,)
+        """
+        there = self.document.T >= 0
+        weights = np.broadcast_to(weight[:, None], there.shape)[there]
+        total = np.bincount(self.document.T[there], weights=weights, minlength=len(self))
+        return np.asarray(total, dtype=np.float64)
 
 
 def retrieved_by(
@@ -93,6 +142,7 @@ def retrieved_by(
     ((21, 10), 50)
     """
     document = collection.document[run_index, :, :depth]
+    score = None if collection.score is None else collection.score[run_index, :, :depth]
     for t, query_id in enumerate(collection.query_ids):
         of_topic = document[:, t]
         pair = np.unique(of_topic[of_topic >= 0])
@@ -102,6 +152,6 @@ def retrieved_by(
             query_id=query_id,
             pair=pair,
             document=np.where(of_topic >= 0, np.searchsorted(pair, of_topic), -1).astype(np.int32),
-            score=None,
+            score=None if score is None else score[:, t],
             lot=(keys >> np.uint64(11)).astype(np.float64) * 2.0**-53,
         )

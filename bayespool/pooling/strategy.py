@@ -29,13 +29,19 @@ class Strategy(ABC):
         What it is registered as.
     is_adaptive : bool
         Whether what was judged relevant decides what comes next.
-    needs_scores : bool
-        Whether it reads the scores of the runs.
     """
 
     name: ClassVar[str]
     is_adaptive: ClassVar[bool] = False
-    needs_scores: ClassVar[bool] = False
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether it reads the scores of the runs."""
+        return False
+
+    def size(self, topic: Retrieved) -> int | None:
+        """How many documents of a topic are judged where nobody gives a budget; None where one is needed."""
+        return None
 
     @abstractmethod
     def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
@@ -63,16 +69,29 @@ class FixedOrder(Strategy):
     """A strategy that knows its order before anything is judged: documents by a value of each.
 
     Of equal values the smaller best rank goes first, then the smaller lot.
+
+    Attributes
+    ----------
+    topics_compare : bool
+        Whether values of different topics compare, so that a budget can go to the largest of all.
     """
+
+    topics_compare: ClassVar[bool] = False
 
     @abstractmethod
     def value(self, topic: Retrieved) -> FloatArray:
         """Value of each document, the largest judged first, shape (document,)."""
 
+    def values_in_order(self, topic: Retrieved) -> tuple[FloatArray, IntArray]:
+        """Values, the largest first, and the documents that they are of."""
+        value = self.value(topic)
+        order = topic.by_best_rank
+        order = order[np.argsort(-value[order], kind="stable")]
+        return value[order], order
+
     def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
         """The documents of the largest values."""
-        by_value = np.lexsort((topic.lot, topic.best_rank, -self.value(topic)))
-        return by_value[:n].astype(np.int32)
+        return self.values_in_order(topic)[1][:n]
 
 
 class Adaptive(Strategy):
