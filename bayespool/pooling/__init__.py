@@ -1,7 +1,11 @@
 """Pooling strategies: which documents of the contributing runs are judged."""
 
+from bayespool.pooling.active import ActiveSampling
+from bayespool.pooling.bandits import EpsilonGreedy, MaxMean, Thompson, Ucb1Tuned
 from bayespool.pooling.by_rank import Take
 from bayespool.pooling.choosing import Chosen, choose, equal_shares, order_of_topic
+from bayespool.pooling.front import MoveToFront
+from bayespool.pooling.hedge import Hedge
 from bayespool.pooling.registry import (
     STRATEGIES,
     StrategyEntry,
@@ -10,17 +14,28 @@ from bayespool.pooling.registry import (
     strategy_text,
 )
 from bayespool.pooling.retrieved import Retrieved, retrieved_by
+from bayespool.pooling.sampling import Sampling, Stratified, Uniform
 from bayespool.pooling.strategy import Adaptive, FixedOrder, Strategy
 
 __all__ = [
     "STRATEGIES",
+    "ActiveSampling",
     "Adaptive",
     "Chosen",
+    "EpsilonGreedy",
     "FixedOrder",
+    "Hedge",
+    "MaxMean",
+    "MoveToFront",
     "Retrieved",
+    "Sampling",
     "Strategy",
     "StrategyEntry",
+    "Stratified",
     "Take",
+    "Thompson",
+    "Ucb1Tuned",
+    "Uniform",
     "choose",
     "equal_shares",
     "order_of_topic",
