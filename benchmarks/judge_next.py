@@ -210,7 +210,9 @@ def choose(
         values = completion.evaluate(measure)[0]
         target = find_target("interval", fold.runs, values, 0.95)
         unknown, each, _ = plan(find_influence(completion, measure), target, n_new)
-        return completion.unknowns.pair[unknown], np.full(len(fold.runs), np.nan if not len(each) else each[-1])
+        return completion.unknowns.pair[unknown], np.full(
+            len(fold.runs), np.nan if not len(each) else each[-1]
+        )
     index = smaller.run_index(fold.runs)
     candidate = smaller.relevance < 0
     document = smaller.document[index, :, : measure.cutoff]
@@ -272,7 +274,9 @@ def report(table: pd.DataFrame) -> None:
     )
     print(f"\nPIT in the central 95 %\n{pit.round(3).to_markdown()}")
     n_open = table.pivot_table(index="rule", columns="stage", values="is_open", aggfunc="sum")
-    print(f"\nshare of intervals that hold the truth, of runs with anything open\n{held.round(3).to_markdown()}")
+    print(
+        f"\nshare of intervals that hold the truth, of runs with anything open\n{held.round(3).to_markdown()}"
+    )
     print(f"\nruns with anything open\n{n_open.to_markdown()}")
     needed(table)
 

@@ -148,8 +148,4 @@ def _largest(found: Influence) -> Influence:
         return found
     share = (found.weight**2).sum(axis=0) * (found.within + found.expected.var(axis=0))
     kept = np.sort(np.argsort(-share, kind="stable")[:MOST_DOCUMENTS])
-    return Influence(
-        found.document[kept], found.weight[:, kept], found.expected[:, kept], found.within[kept]
-    )
-
-
+    return Influence(found.document[kept], found.weight[:, kept], found.expected[:, kept], found.within[kept])

@@ -339,9 +339,7 @@ def plan(
     return np.array(chosen[:budget], dtype=np.intp), np.array(expected[:budget], dtype=float), n_needed
 
 
-def _look(
-    completion: Completion, measure: Measure, goal: Goal, ci_prob: float
-) -> tuple[Target, Influence]:
+def _look(completion: Completion, measure: Measure, goal: Goal, ci_prob: float) -> tuple[Target, Influence]:
     """What is open, and how it hangs on documents."""
     values = completion.evaluate(measure)[0]
     return (

@@ -1,9 +1,13 @@
 """Pooling strategies: which documents of the contributing runs are judged."""
 
+from bayespool.pooling.active import ActiveSampling
+from bayespool.pooling.bandits import EpsilonGreedy, MaxMean, Thompson, Ucb1Tuned
 from bayespool.pooling.by_rank import Depth, Take
 from bayespool.pooling.by_weight import DCG, RRF
 from bayespool.pooling.choosing import Chosen, choose, equal_shares, order_of_topic
+from bayespool.pooling.front import MoveToFront
 from bayespool.pooling.fusion import CombAnz, CombMax, CombMed, CombMin, CombMnz, CombSum
+from bayespool.pooling.hedge import Hedge
 from bayespool.pooling.rank_biased import RBPA, RBPB, RBPC
 from bayespool.pooling.registry import (
     STRATEGIES,
@@ -13,6 +17,7 @@ from bayespool.pooling.registry import (
     strategy_text,
 )
 from bayespool.pooling.retrieved import Retrieved, retrieved_by
+from bayespool.pooling.sampling import Sampling, Stratified, Uniform
 from bayespool.pooling.strategy import Adaptive, FixedOrder, Strategy
 from bayespool.pooling.voting import Borda, Condorcet
 
@@ -23,6 +28,7 @@ __all__ = [
     "RBPC",
     "RRF",
     "STRATEGIES",
+    "ActiveSampling",
     "Adaptive",
     "Borda",
     "Chosen",
@@ -34,11 +40,20 @@ __all__ = [
     "CombSum",
     "Condorcet",
     "Depth",
+    "EpsilonGreedy",
     "FixedOrder",
+    "Hedge",
+    "MaxMean",
+    "MoveToFront",
     "Retrieved",
+    "Sampling",
     "Strategy",
     "StrategyEntry",
+    "Stratified",
     "Take",
+    "Thompson",
+    "Ucb1Tuned",
+    "Uniform",
     "choose",
     "equal_shares",
     "order_of_topic",

@@ -150,9 +150,7 @@ class Completion:
         block[:, told >= 0] = told[told >= 0]
         return block
 
-    def expected(
-        self, topic: int, values: npt.NDArray[np.float64]
-    ) -> tuple[FloatArray, FloatArray]:
+    def expected(self, topic: int, values: npt.NDArray[np.float64]) -> tuple[FloatArray, FloatArray]:
         """What a topic's unknown documents are expected to be worth in each draw of the parameters, before
         their relevance is drawn.
 

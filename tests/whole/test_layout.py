@@ -27,6 +27,7 @@ TESTS_TOO = {
     "models/test_graphs": {f"models/{file}" for file in ("background", "interpolated", "smoothed")},
     "pooling/test_choosing": {"pooling/retrieved", "pooling/strategy", "pooling/registry"},
     "pooling/test_orders": {"pooling/by_rank"},
+    "pooling/test_sampling": {"pooling/active"},
     "predictors/test_table": {
         f"predictors/{file}" for file in ("composition", "context", "other_runs", "own_run", "predictor")
     },
