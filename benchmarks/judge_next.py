@@ -23,6 +23,7 @@ import argparse
 import warnings
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,8 +38,8 @@ from bayespool.errors import BayespoolWarning
 from bayespool.estimators import parse_estimator
 from bayespool.experiments.calibration import central_share, pit_range
 from bayespool.experiments.parallel import completed
-from bayespool.judging.influence import find_influence
 from bayespool.judging.goals import find_target
+from bayespool.judging.influence import find_influence
 from bayespool.judging.next import plan
 from bayespool.measures import Measure
 from bayespool.pooling import Retrieved, equal_shares, order_of_topic, parse_strategy
@@ -140,7 +141,7 @@ def stages(n_runs: int) -> Iterator[tuple[int | None, int]]:
     """Stages and the judgments that each adds; None for the half-way ones, which nobody reports."""
     yield 0, 0
     done = 0
-    for before, stage in zip(STAGES, STAGES[1:], strict=False):
+    for before, stage in pairwise(STAGES):
         for target, name in ((((before + stage) * n_runs) // 2, None), (stage * n_runs, stage)):
             yield name, target - done
             done = target

@@ -47,7 +47,7 @@ class Target:
     names: tuple[str, ...]
 
     def open(self, before: FloatArray, left: FloatArray) -> FloatArray:
-        """What of `now` is expected to be left, shape (sum,), when of the variances before so much is left."""
+        """What of `now` is expected to be left, shape (sum,), where so much is left of variances before."""
         share = np.divide(left, before, out=np.zeros_like(left), where=before > 0)
         if self.goal == "interval":
             return np.asarray(self.now * np.sqrt(share))

@@ -23,7 +23,7 @@ FloatArray = npt.NDArray[np.float64]
 class Influence:
     """Values of runs as sums over unjudged documents, and how these vary together.
 
-    A run's mean is its expectation plus the sum over documents of ``weight`` × (worth − expected worth). For a
+    A run's mean is its expectation plus a sum over documents of ``weight`` × (worth − expected worth). For a
     sum of gains that is the measure itself, for any other measure the best such approximation over the draws.
 
     Attributes
@@ -81,14 +81,14 @@ def find_influence(completion: Completion, measure: Measure) -> Influence:
     unknowns = completion.unknowns
     worth = worth_of_levels(measure, completion.levels)
     n_topics = len(unknowns.collection.query_ids)
-    is_sum = isinstance(measure, Additive) and not isinstance(measure, Normalised)
-    values = None if is_sum else completion.evaluate(measure)[0].scores()
+    sum_ = measure if isinstance(measure, Additive) and not isinstance(measure, Normalised) else None
+    values = completion.evaluate(measure)[0].scores() if sum_ is None else np.zeros(0)
     document, weight, expected, within = [], [], [], []
     for t in np.flatnonzero(np.diff(unknowns.start)).tolist():
         mean, variance = completion.expected(t, worth)
         of_topic, own = np.arange(mean.shape[1]), variance.mean(axis=0)
-        if values is None:
-            weights = _weights_of_sum(measure, worth, completion, t)
+        if sum_ is not None:
+            weights = _weights_of_sum(sum_, worth, completion, t)
         else:
             drawn = worth[completion.block(t)]
             weights = _fitted_weights(drawn, values[:, :, t])

@@ -8,6 +8,7 @@ from bayespool.pooling.choosing import Chosen, choose, equal_shares, order_of_to
 from bayespool.pooling.front import MoveToFront
 from bayespool.pooling.fusion import CombAnz, CombMax, CombMed, CombMin, CombMnz, CombSum
 from bayespool.pooling.hedge import Hedge
+from bayespool.pooling.pools import StrategyPool, with_strategy_pool
 from bayespool.pooling.rank_biased import RBPA, RBPB, RBPC
 from bayespool.pooling.registry import (
     STRATEGIES,
@@ -49,6 +50,7 @@ __all__ = [
     "Sampling",
     "Strategy",
     "StrategyEntry",
+    "StrategyPool",
     "Stratified",
     "Take",
     "Thompson",
@@ -61,4 +63,5 @@ __all__ = [
     "register_strategy",
     "retrieved_by",
     "strategy_text",
+    "with_strategy_pool",
 ]

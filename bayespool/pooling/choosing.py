@@ -172,6 +172,7 @@ def choose(
     shares: Literal["equal", "global"] = "equal",
     rel: int = 1,
     random_seed: int = 1,
+    relevance: npt.NDArray[np.int16] | None = None,
 ) -> Chosen:
     """The documents that a strategy judges, for a budget or as many as it says itself.
 
@@ -193,6 +194,8 @@ def choose(
     rel : int, default 1
         Smallest relevance that counts, for adaptive strategies.
     random_seed : int, default 1
+    relevance : ndarray of int16, shape (pair,), optional
+        What an assessor says of each document; default: the collection's judgments.
 
     Raises
     ------
@@ -206,7 +209,7 @@ def choose(
     >>> example = load_example()
     >>> len(choose(example, "take", 500))
     500
-    >>> len(choose(example, "depth(k=10)")) == example.pool().sum()
+    >>> len(choose(example, "depth(k=10)")) == int(example.pool().sum())
     True
     """
     chosen = parse_strategy(strategy)
@@ -215,6 +218,7 @@ def choose(
     index = np.flatnonzero(collection.pooled) if run_index is None else run_index
     if not len(index):
         raise InputError("no run contributes", hint="name runs of the pool")
+    told = collection.relevance if relevance is None else relevance
     topics = list(retrieved_by(collection, index, depth=depth, random_seed=random_seed))
     n = np.array([_most(chosen, topic, budget) for topic in topics])
     if budget is not None and shares == "global":
@@ -222,11 +226,11 @@ def choose(
     elif budget is not None:
         n = equal_shares(n, budget)
     pairs = [
-        order_of_topic(chosen, topic, collection.relevance, int(k), rel=rel, random_seed=random_seed)
+        order_of_topic(chosen, topic, told, int(k), rel=rel, random_seed=random_seed)
         for topic, k in zip(topics, n, strict=True)
     ]
     inclusion = [
-        inclusion_of_topic(chosen, topic, collection.relevance, p, rel=rel, random_seed=random_seed)
+        inclusion_of_topic(chosen, topic, told, p, rel=rel, random_seed=random_seed)
         for topic, p in zip(topics, pairs, strict=True)
     ]
     start = np.append(0, np.cumsum([len(p) for p in pairs]))
