@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bayespool.estimators import register_estimator
     from bayespool.experiments import Budgets, LeaveOutResult, budgets, leave_out
     from bayespool.imputing import Imputations, impute
+    from bayespool.judging import NextJudgments, judge_next
     from bayespool.loading import read_collection
     from bayespool.measures import Measure, Precision, parse_measure, register_measure
     from bayespool.pool import describe_pool, discover_pool
@@ -48,6 +49,7 @@ _HOME = {
     "LeaveOutResult": "experiments",
     "Measure": "measures",
     "ModelChecks": "checking",
+    "NextJudgments": "judging",
     "Precision": "measures",
     "Predictor": "predictors",
     "Reversals": "comparisons",
@@ -66,6 +68,7 @@ _HOME = {
     "discover_pool": "pool",
     "held_out_counts": "counts",
     "impute": "imputing",
+    "judge_next": "judging",
     "judgment_counts": "counts",
     "leave_out": "experiments",
     "load_example": "simulation",
@@ -97,6 +100,7 @@ __all__ = [
     "LeaveOutResult",
     "Measure",
     "ModelChecks",
+    "NextJudgments",
     "Precision",
     "Predictor",
     "Reversals",
@@ -115,6 +119,7 @@ __all__ = [
     "discover_pool",
     "held_out_counts",
     "impute",
+    "judge_next",
     "judgment_counts",
     "leave_out",
     "load_example",

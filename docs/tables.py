@@ -47,7 +47,7 @@ def measures() -> str:
 
 
 def strategies() -> str:
-    """Every pooling strategy: its name, what it does, its settings, what it needs to know, where it is from."""
+    """Every pooling strategy: its name, what it does, its settings, what it needs, where it is from."""
     rows = []
     for name, entry in STRATEGIES.items():
         fields = dataclasses.fields(entry.make)  # type: ignore[arg-type]

@@ -225,7 +225,7 @@ class Collection:
     def pool(self, run_index: npt.NDArray[np.intp] | None = None) -> npt.NDArray[np.bool_]:
         """Which pairs are in the pool of the given runs (default: all pooled ones), shape (pair,)."""
         index = np.flatnonzero(self.pooled) if run_index is None else run_index
-        return self.pooling.judged(self.document, len(self.relevance), index)
+        return self.pooling.judged(self, index)
 
     def with_pool(self, pooled: npt.NDArray[np.bool_], pool: Pool | int) -> Self:
         """The same judgments with another account of how they came about.
@@ -304,10 +304,22 @@ class Collection:
                 path=qrels.path,
                 hint="are these the topics and documents of this collection?",
             )
-        relevance, added_for = self.relevance.copy(), self.added_for.copy()
-        relevance[pair[new]] = value[new]
-        added_for[pair[new]] = self._best_outside_the_pool(pair[new])
-        return dataclasses.replace(self, relevance=relevance, added_for=added_for)
+        return self.with_added(pair[new], value[new])
+
+    def with_added(self, pair: npt.NDArray[Any], relevance: npt.NDArray[Any]) -> Self:
+        """The collection with judgments added on unjudged documents, as `add_judgments` adds them.
+
+        Parameters
+        ----------
+        pair : ndarray of int, shape (document,)
+            Pair codes, each once.
+        relevance : ndarray of int, shape (document,)
+            0 or more.
+        """
+        all_relevance, added_for = self.relevance.copy(), self.added_for.copy()
+        all_relevance[pair] = relevance
+        added_for[pair] = self._best_outside_the_pool(pair)
+        return dataclasses.replace(self, relevance=all_relevance, added_for=added_for)
 
     def _best_outside_the_pool(self, pair: npt.NDArray[Any]) -> IntArray:
         """The run outside the pool that ranks each document best, the first of equals; −1 where none does."""
@@ -324,9 +336,10 @@ class Collection:
     def unpool(self, run_ids: str | Iterable[str] | None = None, *, organization: str | None = None) -> Self:
         """The collection as it would be had some runs, or all runs of an organization, not been pooled.
 
-        The pool is asked again without the runs. A judgment goes when only the removed runs contributed its
-        document. Judgments that no pooled run explains stay: whoever contributed them is not among the
-        removed. The runs keep their rankings, and `depth_of` still says how deep they were pooled.
+        The pool is asked again without the runs. A judgment goes when its document is not in the pool then.
+        Judgments that no pooled run explains stay: whoever contributed them is not among the removed. The
+        runs keep their rankings, and `depth_of` still says how deep they were pooled. A pool of a fixed
+        budget takes other documents in their place, whose judgments are there as far as they are known.
 
         Parameters
         ----------
@@ -364,9 +377,11 @@ class Collection:
             removed = np.zeros(len(self.run_ids), dtype=bool)
             removed[self.run_index(run_ids)] = True
         pooled = self.pooled & ~removed
-        gone = self.pool(np.flatnonzero(self.pooled & removed)) & ~self.pool(np.flatnonzero(pooled))
-        smaller = self.without_judgments(gone & (self.added_for < 0))
-        return dataclasses.replace(smaller, pooled=pooled)
+        left = self.pool(np.flatnonzero(pooled))
+        smaller = self.without_judgments(self.pool() & ~left & (self.added_for < 0))
+        new = left & (smaller.relevance < 0)
+        relevance = np.where(new, np.maximum(self.pooling.known(self), smaller.relevance), smaller.relevance)
+        return dataclasses.replace(smaller, pooled=pooled, relevance=relevance)
 
     def truncate_pool(self, depth: int) -> Self:
         """The collection as it would be had only the pooled runs' first ``depth`` documents been judged.
@@ -408,6 +423,8 @@ def sole_contributor(collection: Collection, by: Literal["organization", "run"] 
 
 
 def _sole_contributor(collection: Collection, unit: IntArray) -> IntArray:
+    if not collection.pooling.is_union:
+        return _needed_contributor(collection, unit)
     n_contributors = np.zeros(len(collection.relevance), dtype=np.int32)
     owner = np.full(len(collection.relevance), -1, dtype=np.int32)
     contributors = collection.contributors
@@ -418,6 +435,29 @@ def _sole_contributor(collection: Collection, unit: IntArray) -> IntArray:
     sole: IntArray = np.where(n_contributors == 1, owner, np.int32(-1))
     sole.flags.writeable = False
     return sole
+
+
+def _needed_contributor(collection: Collection, unit: IntArray) -> IntArray:
+    """The same for a pool that is no union: who has to be there for a document to be judged; of several the
+    one that ranks it best, the first of equals.
+    """
+    pooled, inside = np.flatnonzero(collection.pooled), collection.pool()
+    n_pairs, n_ranks = len(collection.relevance), collection.document.shape[2]
+    best = np.full(n_pairs, n_ranks, dtype=np.int32)
+    owner = np.full(n_pairs, -1, dtype=np.int32)
+    for u in np.unique(unit[pooled]):
+        lost = inside & ~collection.pool(pooled[unit[pooled] != u])
+        rank = np.full(n_pairs + 1, n_ranks, dtype=np.int32)
+        for run in pooled[unit[pooled] == u]:
+            document = collection.document[run]
+            ranks = np.broadcast_to(np.arange(n_ranks, dtype=np.int32), document.shape)
+            rank[document] = np.minimum(rank[document], ranks)
+        better = lost & (rank[:-1] < best)
+        best[better], owner[better] = rank[:-1][better], u
+    added = np.flatnonzero(collection.added_for >= 0)
+    owner[added] = unit[collection.added_for[added]]
+    owner.flags.writeable = False
+    return owner
 
 
 def some(names: Sequence[str], n: int = 3) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from bayespool.collection.contents import Collection
 
 __all__ = ["DepthPool", "Pool"]
 
@@ -30,11 +33,15 @@ class Pool(Protocol):
     def depth_of(self, runs: Runs) -> IntArray:
         """Depth to which each of these runs was or would have been pooled, shape (run,)."""
 
-    def judged(self, document: IntArray, n_pairs: int, runs: Runs) -> npt.NDArray[np.bool_]:
-        """Pairs that would be judged had exactly these runs contributed, shape (pair,).
+    @property
+    def is_union(self) -> bool:
+        """Whether what several runs contribute is what each of them does."""
 
-        ``document`` are the rankings of all runs, pair codes of shape (run, topic, rank).
-        """
+    def judged(self, collection: Collection, runs: Runs) -> npt.NDArray[np.bool_]:
+        """Pairs that would be judged had exactly these runs contributed, shape (pair,)."""
+
+    def known(self, collection: Collection) -> npt.NDArray[np.int16]:
+        """Relevance that a judgment of each pair would have, shape (pair,); negative where nobody knows."""
 
     def truncated(self, depth: int) -> Pool:
         """The pool had nobody been judged below this depth."""
@@ -74,13 +81,22 @@ class DepthPool:
         """Depth to which each of these runs was or would have been pooled, shape (run,)."""
         return np.array(self.depths, dtype=np.int32)[np.asarray(runs, dtype=np.intp)]
 
-    def judged(self, document: IntArray, n_pairs: int, runs: Runs) -> npt.NDArray[np.bool_]:
+    @property
+    def is_union(self) -> bool:
+        """It is."""
+        return True
+
+    def judged(self, collection: Collection, runs: Runs) -> npt.NDArray[np.bool_]:
         """The first documents of these runs, each down to its depth, shape (pair,)."""
         index, depths = np.asarray(runs, dtype=np.intp), self.depth_of(runs)
-        inside = np.zeros(n_pairs + 1, dtype=bool)  # the last answers for −1, no document
+        inside = np.zeros(len(collection.relevance) + 1, dtype=bool)  # the last answers for −1, no document
         for depth in np.unique(depths):
-            inside[document[index[depths == depth], :, :depth]] = True
+            inside[collection.document[index[depths == depth], :, :depth]] = True
         return inside[:-1]
+
+    def known(self, collection: Collection) -> npt.NDArray[np.int16]:
+        """The judgments of the collection."""
+        return collection.relevance
 
     def truncated(self, depth: int) -> DepthPool:
         """No run deeper than this."""

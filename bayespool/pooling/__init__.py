@@ -1,5 +1,7 @@
 """Pooling strategies: which documents of the contributing runs are judged."""
 
+from bayespool.pooling.active import ActiveSampling
+from bayespool.pooling.bandits import EpsilonGreedy, MaxMean, Thompson, Ucb1Tuned
 from bayespool.pooling.by_rank import Depth, Take
 from bayespool.pooling.by_weight import DCG, RRF
 from bayespool.pooling.choosing import Chosen, Shares, choose, equal_shares, order_of_topic, shares_of
@@ -9,8 +11,11 @@ from bayespool.pooling.contributions import (
     contributions_of,
     contributions_to,
 )
+from bayespool.pooling.front import MoveToFront
 from bayespool.pooling.fusion import CombAnz, CombMax, CombMed, CombMin, CombMnz, CombSum
+from bayespool.pooling.hedge import Hedge
 from bayespool.pooling.listing import judged_by, qrels_of
+from bayespool.pooling.pools import StrategyPool, with_strategy_pool
 from bayespool.pooling.rank_biased import RBPA, RBPB, RBPC
 from bayespool.pooling.registry import (
     STRATEGIES,
@@ -20,6 +25,7 @@ from bayespool.pooling.registry import (
     strategy_text,
 )
 from bayespool.pooling.retrieved import Retrieved, retrieved_by
+from bayespool.pooling.sampling import Sampling, Stratified, Uniform
 from bayespool.pooling.strategy import Adaptive, FixedOrder, Strategy
 from bayespool.pooling.voting import Borda, Condorcet
 
@@ -30,6 +36,7 @@ __all__ = [
     "RBPC",
     "RRF",
     "STRATEGIES",
+    "ActiveSampling",
     "Adaptive",
     "Borda",
     "Chosen",
@@ -42,13 +49,23 @@ __all__ = [
     "Condorcet",
     "Contributions",
     "Depth",
+    "EpsilonGreedy",
     "FixedOrder",
+    "Hedge",
+    "MaxMean",
     "Membership",
+    "MoveToFront",
     "Retrieved",
+    "Sampling",
     "Shares",
     "Strategy",
     "StrategyEntry",
+    "StrategyPool",
+    "Stratified",
     "Take",
+    "Thompson",
+    "Ucb1Tuned",
+    "Uniform",
     "choose",
     "contributions_of",
     "contributions_to",
@@ -61,4 +78,5 @@ __all__ = [
     "retrieved_by",
     "shares_of",
     "strategy_text",
+    "with_strategy_pool",
 ]

@@ -12,10 +12,19 @@ from bayespool.collection import Collection, IntArray
 from bayespool.errors import InputError
 from bayespool.pooling.registry import parse_strategy
 from bayespool.pooling.retrieved import Retrieved, retrieved_by
+from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import FixedOrder, Strategy
 from bayespool.randomness import key_of
 
-__all__ = ["Chosen", "Shares", "choose", "equal_shares", "order_of_topic", "shares_of"]
+__all__ = [
+    "Chosen",
+    "Shares",
+    "choose",
+    "equal_shares",
+    "inclusion_of_topic",
+    "order_of_topic",
+    "shares_of",
+]
 
 Shares = Literal["equal", "global"]
 
@@ -33,12 +42,15 @@ class Chosen:
         Pair codes, topic by topic, in each topic in the order of judging.
     start : ndarray of int, shape (topic + 1,)
         Documents of topic t are ``start[t]`` to ``start[t + 1]``.
+    inclusion : ndarray of float, shape (document,)
+        The probability with which each was to be judged: of a sample what `Sampling.inclusion` says, else 1.
     """
 
     strategy: Strategy
     budget: int | None
     pair: IntArray
     start: npt.NDArray[np.int64]
+    inclusion: npt.NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.pair)
@@ -141,6 +153,35 @@ def order_of_topic(
     return pairs
 
 
+def inclusion_of_topic(
+    strategy: Strategy,
+    topic: Retrieved,
+    relevance: npt.NDArray[np.int16],
+    pairs: IntArray,
+    *,
+    rel: int = 1,
+    random_seed: int = 1,
+) -> npt.NDArray[np.float64]:
+    """The probability with which each chosen document was to be judged, 1 if the strategy is no sample.
+
+    Parameters
+    ----------
+    strategy, topic, relevance, rel, random_seed
+        As for `order_of_topic`.
+    pairs : ndarray of int32, shape (n,)
+        What `order_of_topic` returned.
+
+    Returns
+    -------
+    ndarray of float, shape (n,)
+    """
+    if not isinstance(strategy, Sampling):
+        return np.ones(len(pairs))
+    rng = np.random.default_rng(key_of(random_seed, strategy.name, topic.query_id))
+    inclusion = strategy.inclusion(topic, relevance[topic.pair] >= rel, len(pairs), rng)
+    return inclusion[np.searchsorted(topic.pair, pairs)]
+
+
 def choose(
     collection: Collection,
     strategy: str | Strategy,
@@ -151,6 +192,7 @@ def choose(
     shares: Shares = "equal",
     rel: int = 1,
     random_seed: int = 1,
+    relevance: npt.NDArray[np.int16] | None = None,
 ) -> Chosen:
     """The documents that a strategy judges, for a budget or as many as it says itself.
 
@@ -172,6 +214,8 @@ def choose(
     rel : int, default 1
         Smallest relevance that counts, for adaptive strategies.
     random_seed : int, default 1
+    relevance : ndarray of int16, shape (pair,), optional
+        What an assessor says of each document; default: the collection's judgments.
 
     Raises
     ------
@@ -185,7 +229,7 @@ def choose(
     >>> example = load_example()
     >>> len(choose(example, "take", 500))
     500
-    >>> len(choose(example, "depth(k=10)")) == example.pool().sum()
+    >>> len(choose(example, "depth(k=10)")) == int(example.pool().sum())
     True
     """
     chosen = parse_strategy(strategy)
@@ -194,13 +238,19 @@ def choose(
     index = np.flatnonzero(collection.pooled) if run_index is None else run_index
     if not len(index):
         raise InputError("no run contributes", hint="name runs of the pool")
+    told = collection.relevance if relevance is None else relevance
     topics = list(retrieved_by(collection, index, depth=depth, random_seed=random_seed))
     n = shares_of(chosen, topics, budget, shares)
     pairs = [
-        order_of_topic(chosen, topic, collection.relevance, int(k), rel=rel, random_seed=random_seed)
+        order_of_topic(chosen, topic, told, int(k), rel=rel, random_seed=random_seed)
         for topic, k in zip(topics, n, strict=True)
     ]
-    return Chosen(chosen, budget, np.concatenate(pairs), np.append(0, np.cumsum([len(p) for p in pairs])))
+    inclusion = [
+        inclusion_of_topic(chosen, topic, told, p, rel=rel, random_seed=random_seed)
+        for topic, p in zip(topics, pairs, strict=True)
+    ]
+    start = np.append(0, np.cumsum([len(p) for p in pairs]))
+    return Chosen(chosen, budget, np.concatenate(pairs), start, np.concatenate(inclusion))
 
 
 def _most(strategy: Strategy, topic: Retrieved, budget: int | None) -> int:

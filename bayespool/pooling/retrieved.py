@@ -107,6 +107,22 @@ class Retrieved:
         total = np.bincount(self.document.T[there], weights=weights, minlength=len(self))
         return np.asarray(total, dtype=np.float64)
 
+    @cached_property
+    def postings(self) -> tuple[npt.NDArray[np.int64], IntArray, IntArray]:
+        """By document, who retrieves it: document d's are ``start[d]`` to ``start[d + 1]`` of run and rank.
+
+        Returns
+        -------
+        start : ndarray of int, shape (document + 1,)
+        run, rank : ndarray of int32
+            Numbers of runs from the smallest, and their ranks of the document from 1.
+        """
+        run, place = np.nonzero(self.document >= 0)
+        document = self.document[run, place]
+        by_document = np.argsort(document, kind="stable")
+        start = np.append(0, np.cumsum(np.bincount(document, minlength=len(self)))).astype(np.int64)
+        return start, run[by_document].astype(np.int32), (place[by_document] + 1).astype(np.int32)
+
 
 def retrieved_by(
     collection: Collection,

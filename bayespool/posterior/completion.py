@@ -150,6 +150,36 @@ class Completion:
         block[:, told >= 0] = told[told >= 0]
         return block
 
+    def expected(self, topic: int, values: npt.NDArray[np.float64]) -> tuple[FloatArray, FloatArray]:
+        """What a topic's unknown documents are expected to be worth in each draw of the parameters, before
+        their relevance is drawn.
+
+        Parameters
+        ----------
+        topic : int
+        values : ndarray of float, shape (level,)
+            Worth of a document of each of ``levels``.
+
+        Returns
+        -------
+        mean, variance : ndarray of float, each of shape (draw, unknown)
+            Given the draw's models, slopes and effects; a document that is known has no variance.
+        """
+        documents = self.unknowns.on_topic(topic)
+        shape = self.n_draws, documents.stop - documents.start
+        mean, square = np.full(shape, values[0]), np.full(shape, values[0] ** 2)
+        reached, cells = np.ones(shape), self._cell_effects(topic)
+        everything = np.arange(self.n_draws)
+        for k, step in enumerate(self.steps if shape[1] else ()):
+            for rows, log_odds in self._log_odds(step, topic, everything, cells[k]):
+                reached[rows] *= chances(log_odds)
+            mean += reached * (values[k + 1] - values[k])
+            square += reached * (values[k + 1] ** 2 - values[k] ** 2)
+        told = self._told(documents)
+        mean[:, told >= 0] = values[told[told >= 0]]
+        square[:, told >= 0] = values[told[told >= 0]] ** 2
+        return mean, np.maximum(square - mean**2, 0)
+
     def _told(self, documents: slice) -> npt.NDArray[np.int64]:
         """Rung of each document that is known, −1 for the others."""
         known = self.known[documents]

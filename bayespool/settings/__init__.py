@@ -9,6 +9,7 @@ from bayespool.settings.comparisons import (
     ComparingSettings,
     DemoSettings,
     ImputeSettings,
+    JudgeNextSettings,
     ReversalSettings,
     ScoreSettings,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "DemoSettings",
     "ExperimentSettings",
     "ImputeSettings",
+    "JudgeNextSettings",
     "LeaveOutSettings",
     "PoolSettings",
     "PoolWidthSettings",

@@ -86,6 +86,37 @@ class ImputeSettings(TargetSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class JudgeNextSettings(ScoringSettings):
+    """Settings of `bayespool.judge_next`."""
+
+    goal: Literal["interval", "comparison", "ranking"] = option(
+        "interval",
+        Option(
+            help="What judgments are to bring down: the intervals of the runs, the chance that two runs are "
+            "in the wrong order, or that of all pairs of runs.",
+            of=Literal["interval", "comparison", "ranking"],
+        ),
+    )
+    budget: int = option(50, Option(help="Documents to judge.", of=int, least=1))
+    until: float | None = option(
+        None,
+        Option(
+            help="Stop when this is reached: a width of the widest interval, or a chance of a wrong order. "
+            "The number of judgments that it is expected to take is printed.",
+            of=float,
+            above=0,
+        ),
+    )
+    estimator: str = option(
+        "posterior-combined",
+        Option(
+            help="The posterior that says what is uncertain, with settings in parentheses.",
+            typed="str or PosteriorEstimator",
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class DemoSettings(Settings):
     """Settings of the command ``demo``, which scores the embedded example."""
 

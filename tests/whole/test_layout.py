@@ -29,6 +29,7 @@ TESTS_TOO = {
     "pooling/test_contributions": {"pooling/listing"},
     "pooling/test_choosing": {"pooling/retrieved", "pooling/strategy", "pooling/registry"},
     "pooling/test_orders": {"pooling/by_rank"},
+    "pooling/test_sampling": {"pooling/active"},
     "predictors/test_table": {
         f"predictors/{file}" for file in ("composition", "context", "other_runs", "own_run", "predictor")
     },

@@ -1,0 +1,151 @@
+"""What judgments are for: intervals of runs, the order of two runs, or that of many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.errors import InputError
+from bayespool.values import Values
+
+__all__ = ["Goal", "Target", "chance_of_wrong_order", "find_target"]
+
+Goal = Literal["interval", "comparison", "ranking"]
+
+FloatArray = npt.NDArray[np.float64]
+
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(101)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What judgments are to bring down.
+
+    Attributes
+    ----------
+    goal : {"interval", "comparison", "ranking"}
+    contrasts : ndarray of float, shape (sum, run)
+        The sums of the runs' means that it is about: each mean, or differences of two.
+    mean : ndarray of float, shape (sum,)
+        Their expectations.
+    now : ndarray of float, shape (sum,)
+        Width of the interval of each, or the chance that a difference has the other sign than it is now
+        taken to have, from the draws.
+    names : tuple of str
+        What each is.
+    """
+
+    goal: Goal
+    contrasts: FloatArray
+    mean: FloatArray
+    now: FloatArray
+    names: tuple[str, ...]
+
+    def open(self, before: FloatArray, left: FloatArray) -> FloatArray:
+        """What of `now` is expected to be left, shape (sum,), where so much is left of variances before."""
+        share = np.divide(left, before, out=np.zeros_like(left), where=before > 0)
+        if self.goal == "interval":
+            return np.asarray(self.now * np.sqrt(share))
+        at_first = chance_of_wrong_order(self.mean, before, before)
+        later = chance_of_wrong_order(self.mean, before, left)
+        ratio = np.divide(later, at_first, out=np.zeros_like(later), where=at_first > 0)
+        return np.asarray(self.now * np.minimum(ratio, 1))
+
+    def total(self, single: FloatArray) -> float:
+        """One number of those of the sums: the widest interval, or the mean chance of a wrong order."""
+        if not len(single):
+            return 0.0
+        return float(single.max() if self.goal == "interval" else single.mean())
+
+    def gains(self, before: FloatArray, left: FloatArray, until: float | None) -> FloatArray:
+        """What a little less variance of each sum is worth, shape (sum,); nothing for an interval that is
+        narrow enough.
+        """
+        there = left > 0
+        if self.goal == "interval":
+            worth = np.divide(1, np.sqrt(left), out=np.zeros_like(left), where=there)
+            if until is not None and (wide := self.open(before, left) > until).any():
+                worth = np.where(wide, worth, 0.0)
+            return worth
+        step = 0.02 * left
+        slope = chance_of_wrong_order(self.mean, before, left) - chance_of_wrong_order(
+            self.mean, before, left - step
+        )
+        return np.divide(slope, step, out=np.zeros_like(left), where=there)
+
+
+def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: float) -> Target:
+    """What is open now under a goal.
+
+    Parameters
+    ----------
+    goal : {"interval", "comparison", "ranking"}
+    run_ids : tuple of str
+    values : Values, shape (draw, run, topic)
+    ci_prob : float
+
+    Raises
+    ------
+    InputError
+        Unknown goal; a comparison of other than two runs, a ranking of fewer than two.
+    """
+    if goal not in get_args(Goal):
+        raise InputError(f"no goal {goal!r}", hint=f"known: {', '.join(get_args(Goal))}")
+    n_runs, means = len(run_ids), values.means()
+    if goal == "interval":
+        low, high = values.interval(ci_prob)
+        return Target(goal, np.eye(n_runs), means.mean(axis=0), high - low, run_ids)
+    if goal == "comparison" and n_runs != 2:
+        raise InputError(f"a comparison of {n_runs} runs", hint="name two, or ask for their ranking")
+    if n_runs < 2:
+        raise InputError("a ranking of one run", hint="name two or more")
+    pairs = list(combinations(range(n_runs), 2))
+    contrasts = np.zeros((len(pairs), n_runs))
+    wrong = np.zeros(len(pairs))
+    totals = values.totals()
+    for row, (a, b) in enumerate(pairs):
+        contrasts[row, a], contrasts[row, b] = 1, -1
+        greater = float((totals[:, a] > totals[:, b]).mean())
+        smaller = float((totals[:, a] < totals[:, b]).mean())
+        wrong[row] = min(greater, smaller) + (1 - greater - smaller) / 2
+    names = tuple(f"{run_ids[a]} − {run_ids[b]}" for a, b in pairs)
+    return Target(goal, contrasts, contrasts @ means.mean(axis=0), wrong, names)
+
+
+def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, left: FloatArray) -> FloatArray:
+    """Chance that a difference has another sign than it will be taken to have after more judgments.
+
+    Parameters
+    ----------
+    mean, variance : ndarray of float, shape (sum,)
+        Of the difference now, taken as normal.
+    left : ndarray of float, shape (sum,)
+        Variance that the judgments will leave.
+
+    Returns
+    -------
+    ndarray of float, shape (sum,)
+        Its expectation over what they may say: Φ(−|m|/√left) over m ~ N(mean, variance − left).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = np.ones(1)
+    >>> chance_of_wrong_order(one, one, one).round(4).tolist()
+    [0.1587]
+    >>> chance_of_wrong_order(one, one, 0 * one).tolist()
+    [0.0]
+    """
+    from scipy.special import ndtr
+
+    shift = np.sqrt(np.maximum(variance - left, 0))
+    later = np.abs(mean[:, None] + shift[:, None] * _NODES)
+    scale = np.sqrt(np.maximum(left, 0))[:, None]
+    z = np.divide(later, scale, out=np.full_like(later, np.inf), where=scale > 0)
+    wrong: FloatArray = ndtr(-z) @ _WEIGHTS
+    return wrong

@@ -1,0 +1,382 @@
+"""What to judge next: the unjudged documents whose judgment is expected to tell most."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool import __version__
+from bayespool.collection import Collection, IntArray
+from bayespool.counts import Estimand
+from bayespool.errors import InputError
+from bayespool.estimators import parse_estimator
+from bayespool.judging.belief import Belief
+from bayespool.judging.goals import Goal, Target, find_target
+from bayespool.judging.influence import Influence, find_influence, worth_of_levels
+from bayespool.measures import Measure, parse_measures
+from bayespool.options import describe_estimator, documented
+from bayespool.pool import describe_pool
+from bayespool.posterior import Completion, PosteriorEstimator
+from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
+from bayespool.settings import JudgeNextSettings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Afterwards", "NextJudgments", "judge_next", "plan"]
+
+FloatArray = npt.NDArray[np.float64]
+MOST_STEPS = 1000
+"""Judgments that are looked ahead at most."""
+
+
+@dataclass(frozen=True)
+class Afterwards:
+    """What judgments of one's own did, against what was to be expected of them.
+
+    Attributes
+    ----------
+    n : int
+        How many there are.
+    before, expected, now : float
+        What is to be brought down: without them, as was expected with them, and as it is.
+    """
+
+    n: int
+    before: float
+    expected: float
+    now: float
+
+
+@dataclass(frozen=True, eq=False)
+class NextJudgments:
+    """Documents to judge, the most telling first.
+
+    Made by `bayespool.judge_next`.
+
+    Attributes
+    ----------
+    completion : Completion
+        The draws that say what a judgment is expected to tell.
+    measure : Measure
+    target : Target
+        What is to be brought down: intervals, or chances of a wrong order.
+    unknown : ndarray of int, shape (document,)
+        The documents, as positions among the completion's unknowns.
+    expected : ndarray of float, shape (document,)
+        What is expected to be left when the documents down to this one are judged.
+    chance : ndarray of float, shape (document,)
+        Chance that each is relevant; under a graded measure its expected gain, from 0 to 1.
+    until : float or None
+        Where judging may stop.
+    n_needed : int or None
+        How many judgments that is expected to take; None where nobody asked, or all that are looked ahead
+        will not do.
+    afterwards : Afterwards or None
+        What the judgments told so far did.
+    metadata : dict
+        Version, fingerprint, pool, settings.
+    """
+
+    completion: Completion
+    measure: Measure
+    target: Target
+    unknown: npt.NDArray[np.intp]
+    expected: FloatArray
+    chance: FloatArray
+    until: float | None
+    n_needed: int | None
+    afterwards: Afterwards | None
+    metadata: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.unknown)
+
+    def __repr__(self) -> str:
+        return (
+            f"<NextJudgments: {len(self)} documents, {self.criterion} {self.now:.4f} → "
+            f"{self.expected_after:.4f}>"
+        )
+
+    @property
+    def criterion(self) -> str:
+        """What is to be brought down, in words."""
+        return {
+            "interval": "widest interval" if len(self.target.names) > 1 else "width of the interval",
+            "comparison": "chance of a wrong order",
+            "ranking": "mean chance of a wrong order",
+        }[self.target.goal]
+
+    @property
+    def now(self) -> float:
+        """What it is now."""
+        return self.target.total(self.target.now)
+
+    @property
+    def expected_after(self) -> float:
+        """What it is expected to be when all these documents are judged."""
+        return float(self.expected[-1]) if len(self) else self.now
+
+    @property
+    def is_done(self) -> bool:
+        """Whether judging may stop now."""
+        return self.until is not None and self.now <= self.until
+
+    @property
+    def pair(self) -> IntArray:
+        """Pair codes of the documents."""
+        pairs: IntArray = self.completion.unknowns.pair[self.unknown]
+        return pairs
+
+    @cached_property
+    def runs_of(self) -> tuple[tuple[str, ...], ...]:
+        """Which of the runs have each document within the depth of the measure, the best rank first; none for
+        one that an ideal ranking alone may have.
+        """
+        u = self.completion.unknowns
+        start = np.repeat(u.start[:-1], np.diff(u.place_start))
+        place_unknown = start + u.place_unknown
+        found = []
+        for document in self.unknown:
+            places = np.flatnonzero((place_unknown == document) & (u.place_rank < self.measure.cutoff))
+            order = places[np.lexsort((u.place_run[places], u.place_rank[places]))]
+            found.append(tuple(u.run_ids[run] for run in u.place_run[order]))
+        return tuple(found)
+
+    def frame(self) -> pd.DataFrame:
+        """One row per document.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``query_id``, ``doc_id``, ``rank`` (the best that a run gives it), ``runs`` (those that
+            have it, with spaces between), ``chance``, ``expected``.
+        """
+        import pandas as pd
+
+        u = self.completion.unknowns
+        return pd.DataFrame(
+            {
+                "query_id": [u.collection.query_ids[t] for t in u.collection.pair_topic[self.pair]],
+                "doc_id": [u.collection.doc_id(pair) for pair in self.pair],
+                "rank": u.best_rank[self.unknown],
+                "runs": [" ".join(runs) for runs in self.runs_of],
+                "chance": self.chance,
+                "expected": self.expected,
+            }
+        )
+
+
+@documented(JudgeNextSettings)
+def judge_next(
+    collection: Collection,
+    run_ids: str | Iterable[str] | None = None,
+    measure: object = "P@10",
+    *,
+    goal: Goal = "interval",
+    budget: int = 50,
+    until: float | None = None,
+    estimator: str | PosteriorEstimator = "posterior-combined",
+    unpool: str | Iterable[str] | None = None,
+    unpool_by: Literal["organization", "run"] = "organization",
+    pool_depth: int | None = None,
+    estimand: Estimand = "complete",
+    ci_prob: float = 0.95,
+    random_seed: int = 1,
+    report: Callable[[str], None] | None = None,
+    **settings: Any,
+) -> NextJudgments:
+    """The unjudged documents whose judgment is expected to tell most of some runs.
+
+    Parameters
+    ----------
+    collection : Collection
+        With the judgments of one's own so far (`Collection.add_judgments`), from which the models learn.
+    run_ids : str or iterable of str, optional
+        Default: the runs that were not pooled, or with ``unpool`` none but those named there.
+    measure : measure
+    {options}
+    report : callable, optional
+        Called with a line on each stage of the work as it begins.
+    **settings
+        Settings of the posterior: ``engine``, ``draws``, ``chains``, ``priors``, ….
+
+    Returns
+    -------
+    NextJudgments
+
+    Raises
+    ------
+    InputError
+        Several measures; a comparison of other than two runs; unknown run, goal, measure or setting.
+
+    Notes
+    -----
+    A judgment of a document is worth what it takes, on average over its answers, from the variance of a run's
+    mean or of a difference: its own share, and what it says of other documents through slopes, the topic and
+    the organization. Documents are taken one by one, each given those before it. A document that several runs
+    have is paid once.
+
+    Examples
+    --------
+    >>> from bayespool import judge_next, load_example
+    >>> found = judge_next(load_example(), "new-b", "P@10", budget=5)
+    >>> len(found), found.expected_after < found.now
+    (5, True)
+    """
+    JudgeNextSettings(
+        goal=goal,
+        budget=budget,
+        until=until,
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
+        estimand=estimand,
+        ci_prob=ci_prob,
+        random_seed=random_seed,
+    )
+    asked = parse_measures(measure)
+    if len(asked) != 1:
+        raise InputError(f"{len(asked)} measures", hint="judgments are chosen for one at a time")
+    refuse_of_judgments(asked)
+    chosen = parse_estimator(estimator, estimand=estimand, random_seed=random_seed, **settings)
+    if not isinstance(chosen, PosteriorEstimator):
+        raise InputError(
+            f"{chosen.name} does not say how sure it is", hint="name a posterior, such as posterior-combined"
+        )
+    collection, targets, unpooled = find_targets(
+        collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
+    )
+    warn_of_unused_relevance(collection, asked, stacklevel=3)
+    told = collection.added_for >= 0
+    afterwards = None
+    say = report or (lambda line: None)
+    say(f"completing: {chosen.name}")
+    completion = chosen.complete(collection, targets, asked)
+    target, influence = _look(completion, asked[0], goal, ci_prob)
+    if told.any():
+        say("completing without the judgments of your own")
+        before = chosen.complete(collection.without_judgments(told), targets, asked)
+        afterwards = _afterwards(before, asked[0], goal, ci_prob, told, target)
+    say("choosing")
+    unknown, expected, n_needed = plan(influence, target, budget, until)
+    pool = describe_pool(collection)
+    return NextJudgments(
+        completion=completion,
+        measure=asked[0],
+        target=target,
+        unknown=unknown,
+        expected=expected,
+        chance=_chance(completion, asked[0], unknown),
+        until=until,
+        n_needed=n_needed,
+        afterwards=afterwards,
+        metadata={
+            "bayespool": __version__,
+            "fingerprint": collection.fingerprint,
+            "goal": goal,
+            "measure": str(asked[0]),
+            "runs": list(targets),
+            "unpooled": unpooled,
+            "ci_prob": ci_prob,
+            "now": dict(zip(target.names, target.now.tolist(), strict=True)),
+            "until": until,
+            "n_needed": n_needed,
+            "afterwards": None if afterwards is None else dataclasses.asdict(afterwards),
+            "estimator": describe_estimator(chosen),
+            "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
+        },
+    )
+
+
+def plan(
+    influence: Influence, target: Target, budget: int, until: float | None = None
+) -> tuple[npt.NDArray[np.intp], FloatArray, int | None]:
+    """Documents one by one, each the most telling given those before it.
+
+    Parameters
+    ----------
+    influence : Influence
+    target : Target
+    budget : int
+        Documents to choose at most.
+    until : float, optional
+        What is low enough.
+
+    Returns
+    -------
+    unknown : ndarray of int, shape (document,)
+        Fewer than the budget where no other document is expected to tell anything.
+    expected : ndarray of float, shape (document,)
+        What is expected to be left after each.
+    n_needed : int or None
+        After how many it is expected to be low enough.
+    """
+    belief = Belief(influence, target.contrasts)
+    before = belief.variance.copy()
+    now = target.total(target.now)
+    n_needed = 0 if until is not None and now <= until else None
+    looked_ahead = budget if until is None else max(budget, MOST_STEPS)
+    chosen, expected = [], []
+    for step in range(min(looked_ahead, len(influence))):
+        if step >= budget and n_needed is not None:
+            break
+        gain = target.gains(before, belief.variance, until) @ belief.reductions()
+        best = int(gain.argmax())
+        if gain[best] <= 0:
+            break
+        belief.judge(best)
+        now = target.total(target.open(before, belief.variance))
+        chosen.append(influence.document[best])
+        expected.append(now)
+        if until is not None and n_needed is None and now <= until:
+            n_needed = step + 1
+    return np.array(chosen[:budget], dtype=np.intp), np.array(expected[:budget], dtype=float), n_needed
+
+
+def _look(completion: Completion, measure: Measure, goal: Goal, ci_prob: float) -> tuple[Target, Influence]:
+    """What is open, and how it hangs on documents."""
+    values = completion.evaluate(measure)[0]
+    return (
+        find_target(goal, completion.unknowns.run_ids, values, ci_prob),
+        find_influence(completion, measure),
+    )
+
+
+def _afterwards(
+    before: Completion,
+    measure: Measure,
+    goal: Goal,
+    ci_prob: float,
+    told: npt.NDArray[np.bool_],
+    target: Target,
+) -> Afterwards:
+    """What was open without the judgments told, what they were expected to leave, and what they left."""
+    then, influence = _look(before, measure, goal, ci_prob)
+    belief = Belief(influence, then.contrasts)
+    at_first = belief.variance.copy()
+    for document in np.flatnonzero(told[before.unknowns.pair[influence.document]]):
+        if belief.own[document] > 0:
+            belief.judge(int(document))
+    return Afterwards(
+        n=int(told.sum()),
+        before=then.total(then.now),
+        expected=then.total(then.open(at_first, belief.variance)),
+        now=target.total(target.now),
+    )
+
+
+def _chance(completion: Completion, measure: Measure, unknown: npt.NDArray[np.intp]) -> FloatArray:
+    """Expected worth of documents, from 0 to 1, shape (document,)."""
+    worth = worth_of_levels(measure, completion.levels)
+    topics, found = completion.unknowns.topic[unknown], np.zeros(len(unknown))
+    for t in np.unique(topics).tolist():
+        here = topics == t
+        mean, _ = completion.expected(t, worth)
+        found[here] = mean.mean(axis=0)[unknown[here] - completion.unknowns.start[t]]
+    return found

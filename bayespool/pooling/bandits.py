@@ -1,0 +1,241 @@
+"""Strategies that take runs for the arms of a bandit: which run yields the next document?"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import IntArray
+from bayespool.compiled import compiled
+from bayespool.errors import InputError
+from bayespool.pooling.registry import register_strategy
+from bayespool.pooling.retrieved import Retrieved
+from bayespool.pooling.strategy import Adaptive, BoolArray
+
+__all__ = ["Bandit", "EpsilonGreedy", "MaxMean", "Thompson", "Ucb1Tuned"]
+
+_MAX_MEAN, _THOMPSON, _EPSILON_GREEDY, _UCB1_TUNED = range(4)
+
+
+class Bandit(Adaptive):
+    """A strategy that draws the next document from the run of the largest value, and learns the run's yield.
+
+    Each step draws from one run the document below the last one drawn from it. A document that another run
+    has brought before is drawn like any other, but is not judged again. Runs read to their end leave. Of
+    runs with equal values one is taken at random.
+    """
+
+    @abstractmethod
+    def policy(self) -> tuple[int, bool, float, float, float]:
+        """Number of the rule, whether counts are over whole lists, constant epsilon (or −1), c and d."""
+
+    def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
+        """The documents in the order in which they are drawn first."""
+        start, run, _ = topic.postings
+        order: IntArray = _draw(topic.document, start, run, relevant, n, *self.policy(), rng)
+        return order
+
+
+@register_strategy(
+    "max-mean",
+    description="from the run with the largest share of relevant documents among its judged ones",
+    source="Losada, Parapar & Barreiro 2016",
+)
+@dataclass(frozen=True, kw_only=True)
+class MaxMean(Bandit):
+    """The run of the largest (1 + relevant) / (2 + judged).
+
+    Parameters
+    ----------
+    counts : {"list", "drawn"}
+        ``list``: documents of the whole run, whichever run brought them, as in the published tool. ``drawn``:
+        those alone that were drawn from the run.
+
+    References
+    ----------
+    Losada, Parapar & Barreiro: Feeling lucky? Multi-armed bandits for ordering judgements in pooling-based
+    evaluation. SAC 2016.
+    """
+
+    counts: Literal["list", "drawn"] = "list"
+
+    def policy(self) -> tuple[int, bool, float, float, float]:
+        """Of the posterior mean."""
+        return _MAX_MEAN, self.counts == "list", -1.0, 0.0, 1.0
+
+
+@register_strategy(
+    "thompson",
+    description="from the run of the largest draw from what is believed of its share of relevant documents",
+    source="Losada, Parapar & Barreiro 2017",
+)
+@dataclass(frozen=True, kw_only=True)
+class Thompson(Bandit):
+    """The run of the largest number drawn from Beta(1 + relevant, 1 + not relevant).
+
+    Parameters
+    ----------
+    counts : {"list", "drawn"}
+        As for `MaxMean`.
+
+    References
+    ----------
+    Losada, Parapar & Barreiro: Multi-armed bandits for adjudicating documents in pooling-based evaluation of
+    information retrieval systems. Information Processing & Management 53, 2017.
+    """
+
+    counts: Literal["list", "drawn"] = "list"
+
+    def policy(self) -> tuple[int, bool, float, float, float]:
+        """Of a draw from the posterior."""
+        return _THOMPSON, self.counts == "list", -1.0, 0.0, 1.0
+
+
+@register_strategy(
+    "epsilon-greedy",
+    description="from the run whose draws were most often relevant, now and then from any",
+    source="Auer, Cesa-Bianchi & Fischer 2002",
+)
+@dataclass(frozen=True, kw_only=True)
+class EpsilonGreedy(Bandit):
+    """The run whose draws have the largest mean relevance, or with probability ε any run.
+
+    Parameters
+    ----------
+    epsilon : float, optional
+        A constant probability, from 0 to 1. By default it falls: it is min(1, c K / (d² n)) at the n-th draw,
+        where K is the number of runs.
+    c, d : float
+        Of the falling probability; c > 0 and 0 < d ≤ 1. By default it is K / n: every run is drawn from about
+        once before means count.
+
+    Notes
+    -----
+    The mean of a run that nothing was drawn from is ½. The published tool divides whole numbers, so that its
+    means are 0 or 1. Its figures differ for this reason.
+
+    References
+    ----------
+    Auer, Cesa-Bianchi & Fischer: Finite-time analysis of the multiarmed bandit problem. Machine Learning 47,
+    2002, figure 3. Of pooling: Losada, Parapar & Barreiro 2017.
+    """
+
+    epsilon: float | None = None
+    c: float = 0.01
+    d: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Refuse what is no probability."""
+        if self.epsilon is not None and not 0 <= self.epsilon <= 1:
+            raise InputError(f"epsilon-greedy: epsilon is {self.epsilon}", hint="give 0 to 1")
+        if not (self.c > 0 and 0 < self.d <= 1):
+            raise InputError(
+                f"epsilon-greedy: c is {self.c}, d is {self.d}", hint="c is above 0, d above 0 and at most 1"
+            )
+
+    def policy(self) -> tuple[int, bool, float, float, float]:
+        """Of the mean of the draws."""
+        epsilon = -1.0 if self.epsilon is None else float(self.epsilon)
+        return _EPSILON_GREEDY, False, epsilon, float(self.c), float(self.d)
+
+
+@register_strategy(
+    "ucb1-tuned",
+    description="from the run that could be the best given how little was drawn from it",
+    source="Auer, Cesa-Bianchi & Fischer 2002",
+)
+@dataclass(frozen=True, kw_only=True)
+class Ucb1Tuned(Bandit):
+    """The run of the largest upper confidence bound of the mean relevance of its draws.
+
+    Notes
+    -----
+    With n draws in all, m of them from a run with mean x, the bound is x + √(ln n / m · min(¼, v)) with
+    v = x (1 − x) + √(2 ln n / m). Runs that nothing was drawn from go first. The published tool divides whole
+    numbers, so that its means are 0 or 1 and its variances 0. Its figures differ for this reason.
+
+    References
+    ----------
+    Auer, Cesa-Bianchi & Fischer 2002, section 4. Of pooling: Losada, Parapar & Barreiro 2017.
+    """
+
+    def policy(self) -> tuple[int, bool, float, float, float]:
+        """Of the bound."""
+        return _UCB1_TUNED, False, -1.0, 0.0, 1.0
+
+
+@compiled
+def _draw(
+    document: IntArray,
+    start: npt.NDArray[np.int64],
+    run_of: IntArray,
+    relevant: BoolArray,
+    n: int,
+    policy: int,
+    whole_lists: bool,
+    constant: float,
+    c: float,
+    d: float,
+    rng: np.random.Generator,
+) -> IntArray:
+    """Documents by a bandit's policy, shape (n,)."""
+    n_runs, depth = document.shape
+    order = np.empty(n, dtype=np.int32)
+    judged = np.zeros(len(relevant), dtype=np.bool_)
+    place: npt.NDArray[np.int64] = np.zeros(n_runs, dtype=np.int64)
+    hits, misses = np.zeros(n_runs), np.zeros(n_runs)
+    n_arms, n_draws, n_judged = 0, 0, 0
+    for run in range(n_runs):
+        n_arms += depth > 0 and document[run, 0] >= 0
+    while n_judged < n:
+        explore = False
+        if policy == _EPSILON_GREEDY:
+            epsilon = constant if constant >= 0.0 else min(1.0, c * n_arms / (d * d * (n_draws + 1)))
+            explore = rng.random() < epsilon
+        arm, best, n_equal = -1, -1.0, 0
+        for run in range(n_runs):
+            if place[run] == depth or document[run, place[run]] < 0:
+                continue
+            seen = hits[run] + misses[run]
+            if policy == _MAX_MEAN:
+                value = (1.0 + hits[run]) / (2.0 + seen)
+            elif policy == _THOMPSON:
+                value = rng.beta(1.0 + hits[run], 1.0 + misses[run])
+            elif explore:
+                value = 0.0
+            elif seen == 0.0:
+                value = 0.5 if policy == _EPSILON_GREEDY else np.inf
+            else:
+                value = hits[run] / seen
+                if policy == _UCB1_TUNED:
+                    rate = np.log(n_draws) / seen
+                    value += np.sqrt(rate * min(0.25, value * (1.0 - value) + np.sqrt(2.0 * rate)))
+            if value > best:
+                arm, best, n_equal = run, value, 1
+            elif value == best:
+                n_equal += 1
+                if rng.random() * n_equal < 1.0:
+                    arm = run
+        drawn = document[arm, place[arm]]
+        place[arm] += 1
+        n_draws += 1
+        if not whole_lists:
+            if relevant[drawn]:
+                hits[arm] += 1.0
+            else:
+                misses[arm] += 1.0
+        if not judged[drawn]:
+            judged[drawn] = True
+            order[n_judged] = drawn
+            n_judged += 1
+            if whole_lists:
+                for p in range(start[drawn], start[drawn + 1]):
+                    if relevant[drawn]:
+                        hits[run_of[p]] += 1.0
+                    else:
+                        misses[run_of[p]] += 1.0
+    return order

@@ -1,0 +1,133 @@
+"""Strategies that sample: each document is judged with a probability that is known."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import IntArray
+from bayespool.errors import InputError
+from bayespool.pooling.registry import register_strategy
+from bayespool.pooling.retrieved import Retrieved
+from bayespool.pooling.strategy import BoolArray, FloatArray, Strategy
+
+__all__ = ["Sampling", "Stratified", "Uniform"]
+
+
+class Sampling(Strategy):
+    """A strategy whose documents are a random sample of what the runs retrieve."""
+
+    @abstractmethod
+    def inclusion(
+        self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """The probability with which each document is among the first ``n``, shape (document,).
+
+        Parameters
+        ----------
+        topic, relevant, n, rng
+            As for `order`, and ``rng`` made anew, so that both speak of the same sample.
+        """
+
+
+@register_strategy("uniform", description="a random sample of the documents", source="Yilmaz & Aslam 2006")
+@dataclass(frozen=True, kw_only=True)
+class Uniform(Sampling):
+    """Documents in random order, so that the first n are a sample without replacement.
+
+    References
+    ----------
+    Yilmaz & Aslam: Estimating average precision with incomplete and imperfect judgments. CIKM 2006.
+    """
+
+    def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
+        """The first of a permutation."""
+        return rng.permutation(len(topic))[:n].astype(np.int32)
+
+    def inclusion(
+        self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """The share of documents that is judged."""
+        return np.full(len(topic), n / max(len(topic), 1))
+
+
+@register_strategy(
+    "stratified",
+    description="random samples of strata of ranks, denser at the top",
+    source="Yilmaz, Kanoulas & Aslam 2008",
+)
+@dataclass(frozen=True, kw_only=True)
+class Stratified(Sampling):
+    """Random samples without replacement of strata, which are documents by best rank.
+
+    Parameters
+    ----------
+    depths : tuple of int
+        The last rank of each stratum but the last one, which takes all that is below. By default there are
+        two strata, ranks 1 to 10 and the others.
+    rates : tuple of float
+        Sampling rates of the strata, in proportion to one another: they are scaled to the budget. One more
+        than there are depths.
+
+    Notes
+    -----
+    How many documents of a stratum are judged depends on the budget alone, not on chance. One document at a
+    time goes to the stratum in which judged / (rate × documents) is smallest, the upper one of equals, and to
+    none that is judged to its end. So each stratum gets a document first, a larger budget only adds to a
+    smaller one, and in a stratum of N documents of which n are judged each has been with probability n / N.
+    The published tool tosses a coin for each document instead, so that its sizes vary.
+
+    References
+    ----------
+    Yilmaz, Kanoulas & Aslam: A simple and efficient sampling method for estimating AP and NDCG. SIGIR 2008.
+    """
+
+    depths: tuple[int, ...] = (10,)
+    rates: tuple[float, ...] = (10.0, 1.0)
+
+    def __post_init__(self) -> None:
+        """Refuse strata that are none."""
+        if not all(isinstance(given, tuple) for given in (self.depths, self.rates)):
+            raise InputError("stratified: depths and rates are tuples", hint="write (10,) for one depth")
+        if any(low >= high for low, high in pairwise((0, *self.depths))):
+            raise InputError(f"stratified: depths {self.depths}", hint="give ranks from 1 that grow")
+        if len(self.rates) != len(self.depths) + 1 or not all(rate > 0 for rate in self.rates):
+            raise InputError(
+                f"stratified: rates {self.rates}",
+                hint="give one above 0 for each depth and one for the ranks below",
+            )
+
+    def stratum(self, topic: Retrieved) -> IntArray:
+        """Number of each document's stratum from 0, shape (document,)."""
+        return np.searchsorted(self.depths, topic.best_rank).astype(np.int32)
+
+    def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
+        """Strata in turns, each in random order."""
+        stratum = self.stratum(topic)
+        shuffled = rng.permutation(len(topic))
+        by_stratum = shuffled[np.argsort(stratum[shuffled], kind="stable")]
+        turns = self._turns(stratum)
+        return by_stratum[turns[:n]].astype(np.int32)
+
+    def inclusion(
+        self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """The share of each stratum that is judged."""
+        stratum = self.stratum(topic)
+        size = np.bincount(stratum, minlength=len(self.rates))
+        judged = np.sort(stratum)[self._turns(stratum)[:n]]
+        share = np.bincount(judged, minlength=len(self.rates)) / np.maximum(size, 1)
+        inclusion: FloatArray = share[stratum]
+        return inclusion
+
+    def _turns(self, stratum: IntArray) -> npt.NDArray[np.int64]:
+        """The order in which places are judged, where documents stand by stratum; shape (document,)."""
+        size = np.bincount(stratum, minlength=len(self.rates))
+        n_before = np.concatenate([np.arange(s) for s in size])
+        of_place = np.repeat(np.arange(len(size)), size)
+        level = n_before / (np.array(self.rates)[of_place] * size[of_place])
+        return np.lexsort((of_place, level))

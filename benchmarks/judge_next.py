@@ -1,0 +1,302 @@
+"""What judgments that are chosen one way or another are worth to the runs of an organization left out.
+
+    python benchmarks/judge_next.py [COLLECTION ...] [-m P@10] [--jobs 2] [--output TABLE.csv]
+
+BAYESPOOL_COLLECTIONS is the folder of the unpacked collections; by default TREC-8 to depth 10, DL 2021 and
+Medical 2011. Each organization in turn is left out of the pool, and its runs are scored together. Then as
+many judgments as 5, 10, 20, 50 and 100 times its runs are asked of the full judgments, chosen by
+
+- judge-next: `bayespool.judge_next`, asked anew at each of these stages and half-way between;
+- random: any unjudged document in the top n of the runs;
+- take: the best ranks first, over all topics;
+- move-to-front, max-mean: topic by topic with equal shares, from the same documents.
+
+After each stage the runs are scored with these judgments. Tables in Markdown: mean width of the 95 %
+intervals, MAE and the share of intervals that hold the truth, by stage; what judge-next expected its widths
+to be, over what they were; and how many judgments each rule needs for the width that Take@N has after 20 and
+50 per run. Runs that have nothing unjudged left count with width 0, and do not count as covered or not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from at_hand import collections_folder, read
+
+from bayespool import Collection, parse_measure
+from bayespool.counts import bounds
+from bayespool.errors import BayespoolWarning
+from bayespool.estimators import parse_estimator
+from bayespool.experiments.calibration import central_share, pit_range
+from bayespool.experiments.parallel import completed
+from bayespool.judging.goals import find_target
+from bayespool.judging.influence import find_influence
+from bayespool.judging.next import plan
+from bayespool.measures import Measure
+from bayespool.pooling import Retrieved, equal_shares, order_of_topic, parse_strategy
+from bayespool.randomness import key_of
+
+STAGES = (0, 5, 10, 20, 50, 100)
+RULES = ("judge-next", "random", "take", "move-to-front", "max-mean")
+WHERE: dict[str, tuple[dict[str, Any], int | None]] = {
+    "trec8-adhoc": ({"max_holes": 0}, 10),
+    "dl21-passage": ({"order": "rank"}, None),
+    "trec2011-medical": ({}, None),
+}
+
+
+class Fold(NamedTuple):
+    """An organization left out."""
+
+    organization: str
+    runs: tuple[str, ...]
+    rules: tuple[str, ...]
+    measure: str
+    seed: int
+
+
+def main() -> None:
+    """Print the tables."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("collections", nargs="*", default=list(WHERE))
+    parser.add_argument("-m", "--measure", default="P@10")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--rules", default=",".join(RULES))
+    parser.add_argument("--output", type=Path)
+    asked = parser.parse_args()
+    folder, tables = collections_folder(parser), []
+    for name in asked.collections:
+        settings, depth = WHERE.get(name, ({}, None))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BayespoolWarning)
+            whole = read(folder / name, **settings)
+        whole = whole if depth is None else whole.truncate_pool(depth)
+        folds = list(folds_of(whole, tuple(asked.rules.split(",")), asked.measure))
+        rows = [row for rows in completed(spend, whole, folds, n_jobs=asked.jobs) for row in rows]
+        tables.append(pd.DataFrame(rows).assign(collection=name))
+        report(tables[-1])
+        if asked.output:
+            pd.concat(tables).to_csv(asked.output, index=False)
+
+
+def folds_of(whole: Collection, rules: tuple[str, ...], measure: str) -> Iterator[Fold]:
+    """Organizations that contributed, each with its pooled runs."""
+    pooled = np.flatnonzero(whole.pooled)
+    for o in np.unique(whole.organization[pooled]):
+        runs = tuple(whole.run_ids[r] for r in pooled if whole.organization[r] == o)
+        yield Fold(whole.organizations[o], runs, rules, measure, 1)
+
+
+def spend(whole: Collection, fold: Fold) -> list[dict[str, Any]]:
+    """Estimates of the runs of an organization after each stage of judging, by each rule."""
+    warnings.simplefilter("ignore")
+    measure = parse_measure(fold.measure)
+    smaller = whole.unpool(organization=fold.organization)
+    answers = np.maximum(whole.relevance, 0)  # what nobody judged is taken for nonrelevant
+    truth = bounds(whole, fold.runs, measure).low
+    rows = []
+    first: list[dict[str, Any]] = []
+    for rule in fold.rules:
+        told = np.zeros(len(whole.relevance), dtype=bool)
+        expected: npt.NDArray[np.float64] | None = None
+        for stage, n_new in stages(len(fold.runs)):
+            if n_new:
+                chosen, expected = choose(rule, smaller, told, answers, fold, measure, n_new)
+                told[chosen] = True
+            if stage is None:
+                continue
+            if stage == 0 and first:
+                rows += [{**row, "rule": rule} for row in first]
+                continue
+            found = [
+                {
+                    "organization": fold.organization,
+                    "run_id": run,
+                    "rule": rule,
+                    "stage": stage,
+                    "n_told": int(told.sum()),
+                    "truth": truth.means()[i],
+                    **row,
+                    "expected_width": np.nan if expected is None else expected[i],
+                }
+                for i, (run, row) in enumerate(scored(smaller, told, answers, truth.totals(), fold, measure))
+            ]
+            rows += found
+            if stage == 0:
+                first = found
+    return rows
+
+
+def stages(n_runs: int) -> Iterator[tuple[int | None, int]]:
+    """Stages and the judgments that each adds; None for the half-way ones, which nobody reports."""
+    yield 0, 0
+    done = 0
+    for before, stage in pairwise(STAGES):
+        for target, name in ((((before + stage) * n_runs) // 2, None), (stage * n_runs, stage)):
+            yield name, target - done
+            done = target
+
+
+def with_answers(
+    smaller: Collection, told: npt.NDArray[np.bool_], answers: npt.NDArray[np.int16]
+) -> Collection:
+    """The collection with judgments added, as `Collection.add_judgments` has them."""
+    if not told.any():
+        return smaller
+    pair = np.flatnonzero(told)
+    return smaller.with_added(pair, answers[pair])
+
+
+def posterior(fold: Fold) -> Any:
+    """The default posterior."""
+    return parse_estimator("posterior-combined", random_seed=fold.seed)
+
+
+def scored(
+    smaller: Collection,
+    told: npt.NDArray[np.bool_],
+    answers: npt.NDArray[np.int16],
+    truth: npt.NDArray[Any],
+    fold: Fold,
+    measure: Measure,
+) -> list[tuple[str, dict[str, Any]]]:
+    """Estimate, interval and randomised PIT bounds of each run."""
+    collection = with_answers(smaller, told, answers)
+    (estimates,) = posterior(fold).estimate(collection, fold.runs, measure)
+    open_ = bounds(collection, fold.runs, measure).has_unjudged
+    means, totals = estimates.draws.means(), estimates.draws.totals()
+    low, high = estimates.draws.interval()
+    pit = pit_range(totals, truth)
+    return [
+        (
+            run,
+            {
+                "estimate": means[:, i].mean(),
+                "lower": low[i],
+                "upper": high[i],
+                "pit_lower": pit[0][i],
+                "pit_upper": pit[1][i],
+                "is_open": bool(open_[i]),
+            },
+        )
+        for i, run in enumerate(fold.runs)
+    ]
+
+
+def choose(
+    rule: str,
+    smaller: Collection,
+    told: npt.NDArray[np.bool_],
+    answers: npt.NDArray[np.int16],
+    fold: Fold,
+    measure: Measure,
+    n_new: int,
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64] | None]:
+    """Pair codes of the documents to judge, and the widths that are expected then."""
+    if rule == "judge-next":
+        collection = with_answers(smaller, told, answers)
+        completion = posterior(fold).complete(collection, fold.runs, measure)
+        if not len(completion.unknowns):
+            return np.zeros(0, dtype=int), None
+        values = completion.evaluate(measure)[0]
+        target = find_target("interval", fold.runs, values, 0.95)
+        unknown, each, _ = plan(find_influence(completion, measure), target, n_new)
+        return completion.unknowns.pair[unknown], np.full(
+            len(fold.runs), np.nan if not len(each) else each[-1]
+        )
+    index = smaller.run_index(fold.runs)
+    candidate = smaller.relevance < 0
+    document = smaller.document[index, :, : measure.cutoff]
+    document = np.where((document >= 0) & np.append(candidate, False)[document], document, -1)
+    wanted = int(told.sum()) + n_new
+    topics = [topic_of(smaller, document, t) for t in range(len(smaller.query_ids))]
+    if rule == "random":
+        lot, pair = (np.concatenate(x) for x in zip(*[(t.lot, t.pair) for t in topics], strict=True))
+        order = pair[np.argsort(lot, kind="stable")]
+    elif rule == "take":
+        lot, pair, rank = (
+            np.concatenate(x) for x in zip(*[(t.lot, t.pair, t.best_rank) for t in topics], strict=True)
+        )
+        order = pair[np.lexsort((lot, rank))]
+    else:
+        shares = equal_shares(np.array([len(t) for t in topics]), wanted)
+        parts = [
+            order_of_topic(parse_strategy(rule), t, answers, int(n), rel=measure.rel, random_seed=fold.seed)
+            for t, n in zip(topics, shares, strict=True)
+            if n
+        ]
+        order = np.concatenate([np.zeros(0, dtype=int), *parts])
+    order = order[~told[order]]
+    return order[:n_new], None
+
+
+def topic_of(collection: Collection, document: npt.NDArray[np.int32], t: int) -> Retrieved:
+    """The candidates of a topic as runs retrieve them, in the order of their ranks."""
+    of_topic = document[:, t]
+    pair = np.unique(of_topic[of_topic >= 0])
+    rng = np.random.default_rng(key_of("benchmark", collection.query_ids[t]))
+    return Retrieved(
+        query_id=collection.query_ids[t],
+        pair=pair,
+        document=np.where(of_topic >= 0, np.searchsorted(pair, of_topic), -1).astype(np.int32),
+        score=None,
+        lot=rng.random(len(pair)),
+    )
+
+
+def report(table: pd.DataFrame) -> None:
+    """Print what a collection shows."""
+    name = table["collection"].iloc[0]
+    table = table.assign(
+        width=table["upper"] - table["lower"],
+        error=(table["estimate"] - table["truth"]).abs(),
+        inside=((table["lower"] - 1e-9 <= table["truth"]) & (table["truth"] <= table["upper"] + 1e-9)),
+    )
+    print(f"\n{name}: {table['run_id'].nunique()} runs")
+    for what in ("width", "error"):
+        frame = table.pivot_table(index="rule", columns="stage", values=what, aggfunc="mean")
+        print(f"\n{what}\n{frame.round(4).to_markdown()}")
+    held = table[table["is_open"]].pivot_table(index="rule", columns="stage", values="inside", aggfunc="mean")
+    pit = (
+        table[table["is_open"]]
+        .groupby(["rule", "stage"])
+        .apply(lambda g: central_share(g["pit_lower"], g["pit_upper"], 0.95), include_groups=False)
+        .unstack()
+    )
+    print(f"\nPIT in the central 95 %\n{pit.round(3).to_markdown()}")
+    n_open = table.pivot_table(index="rule", columns="stage", values="is_open", aggfunc="sum")
+    print(
+        f"\nshare of intervals that hold the truth, of runs with anything open\n{held.round(3).to_markdown()}"
+    )
+    print(f"\nruns with anything open\n{n_open.to_markdown()}")
+    needed(table)
+
+
+def needed(table: pd.DataFrame) -> None:
+    """Judgments per run that each rule needs for the mean width that Take@N reaches, by interpolation."""
+    width = table.pivot_table(index="rule", columns="stage", values="width", aggfunc="mean")
+    if "take" not in width.index:
+        return
+    at = partial(np.interp)
+    lines = []
+    for stage in (10, 20, 50):
+        goal = width.loc["take", stage]
+        lines.append(
+            {"judgments of take": stage}
+            | {rule: float(at(-goal, -width.loc[rule], list(width.columns))) for rule in width.index}
+        )
+    print(f"\njudgments per run for the same width\n{pd.DataFrame(lines).round(1).to_markdown(index=False)}")
+
+
+if __name__ == "__main__":
+    main()
