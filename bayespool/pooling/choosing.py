@@ -173,7 +173,7 @@ def choose(
     >>> example = load_example()
     >>> len(choose(example, "take", 500))
     500
-    >>> len(choose(example, "depth(k=10)")) == example.pool().sum()
+    >>> len(choose(example, "depth(k=10)")) == int(example.pool().sum())
     True
     """
     chosen = parse_strategy(strategy)
