@@ -74,6 +74,14 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> npt.NDArr
     return shares
 
 
+def _most(strategy: Strategy, topic: Retrieved, budget: int | None) -> int:
+    """As many documents of a topic as a strategy judges at most."""
+    size = strategy.size(topic)
+    if size is None and budget is None:
+        raise InputError(f"{strategy.name!r} does not say how much to judge", hint="give a budget")
+    return len(topic) if size is None else min(size, len(topic))
+
+
 def _global_shares(
     strategy: Strategy, topics: list[Retrieved], n_documents: npt.NDArray[np.integer], budget: int
 ) -> npt.NDArray[np.int64]:
@@ -193,11 +201,3 @@ def choose(
         for topic, k in zip(topics, n, strict=True)
     ]
     return Chosen(chosen, budget, np.concatenate(pairs), np.append(0, np.cumsum([len(p) for p in pairs])))
-
-
-def _most(strategy: Strategy, topic: Retrieved, budget: int | None) -> int:
-    """As many documents of a topic as a strategy judges at most."""
-    size = strategy.size(topic)
-    if size is None and budget is None:
-        raise InputError(f"{strategy.name!r} does not say how much to judge", hint="give a budget")
-    return len(topic) if size is None else min(size, len(topic))
