@@ -312,6 +312,14 @@ def test_meaning_of_negative_relevance_is_passed_on(folder: Path) -> None:
     assert judged == ["abcfhijk", "abcfhijk", "abcfhijkm"]
 
 
+def test_scores_are_kept_if_asked_for(folder: Path) -> None:
+    arguments = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS}
+    collection = read_collection(folder / "qrels.txt", scores=True, **arguments)
+    assert collection.score is not None
+    assert collection.score[collection.run_ids.index("s2"), 0, :2].tolist() == [2, 1]
+    assert read_collection(folder / "qrels.txt", **arguments).score is None
+
+
 # No pool, no runs
 
 

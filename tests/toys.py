@@ -89,6 +89,7 @@ def toy_collection(
     more: Mapping[str, Mapping[str, int]] | None = None,
     pooled_run_ids: tuple[str, ...] = POOLED,
     pool_depth: int = DEPTH,
+    scores: bool = False,
 ) -> Collection:
     return build_collection(
         toy_runs(),
@@ -96,6 +97,7 @@ def toy_collection(
         organizations=ORGANIZATIONS,
         pooled_run_ids=pooled_run_ids,
         pool_depth=pool_depth,
+        scores=scores,
     )
 
 

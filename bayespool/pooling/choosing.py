@@ -88,6 +88,14 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> npt.NDArr
     return shares
 
 
+def _most(strategy: Strategy, topic: Retrieved, budget: int | None) -> int:
+    """As many documents of a topic as a strategy judges at most."""
+    size = strategy.size(topic)
+    if size is None and budget is None:
+        raise InputError(f"{strategy.name!r} does not say how much to judge", hint="give a budget")
+    return len(topic) if size is None else min(size, len(topic))
+
+
 def _global_shares(
     strategy: Strategy, topics: list[Retrieved], n_documents: npt.NDArray[np.integer], budget: int
 ) -> npt.NDArray[np.int64]:
@@ -251,11 +259,3 @@ def choose(
     ]
     start = np.append(0, np.cumsum([len(p) for p in pairs]))
     return Chosen(chosen, budget, np.concatenate(pairs), start, np.concatenate(inclusion))
-
-
-def _most(strategy: Strategy, topic: Retrieved, budget: int | None) -> int:
-    """As many documents of a topic as a strategy judges at most."""
-    size = strategy.size(topic)
-    if size is None and budget is None:
-        raise InputError(f"{strategy.name!r} does not say how much to judge", hint="give a budget")
-    return len(topic) if size is None else min(size, len(topic))

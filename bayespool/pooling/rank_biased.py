@@ -16,10 +16,10 @@ from bayespool.pooling.strategy import Adaptive, BoolArray, FixedOrder, FloatArr
 
 __all__ = ["RBPA", "RBPB", "RBPC"]
 
-SOURCE = "Moffat, Webber & Zobel 2007"
+_SOURCE = "Moffat, Webber & Zobel 2007"
 
 
-@register_strategy("rbp-a", description="by the sum over runs of the weight of RBP", source=SOURCE)
+@register_strategy("rbp-a", description="by the sum over runs of the weight of RBP", source=_SOURCE)
 @dataclass(frozen=True, kw_only=True)
 class RBPA(FixedOrder):
     """Documents by the sum over runs of w = (1 − p) p^(rank − 1), their weight in rank-biased precision.
@@ -43,7 +43,7 @@ class RBPA(FixedOrder):
 
 
 @register_strategy(
-    "rbp-b", description="by the weight of RBP in runs of which little is judged", source=SOURCE
+    "rbp-b", description="by the weight of RBP in runs of which little is judged", source=_SOURCE
 )
 @dataclass(frozen=True, kw_only=True)
 class RBPB(FixedOrder):
@@ -78,7 +78,7 @@ class RBPB(FixedOrder):
 
 
 @register_strategy(
-    "rbp-c", description="by the weight of RBP in runs that may turn out to be the best", source=SOURCE
+    "rbp-c", description="by the weight of RBP in runs that may turn out to be the best", source=_SOURCE
 )
 @dataclass(frozen=True, kw_only=True)
 class RBPC(Adaptive):
@@ -116,24 +116,26 @@ def _one_by_one(
     topic: Retrieved, p: float, relevant: BoolArray, n: int, by_effectiveness: bool
 ) -> tuple[IntArray, FloatArray]:
     """The first n documents of method B, or C, and the sum of each when it was chosen."""
-    rank, run = np.nonzero(topic.document.T >= 0)
-    document = topic.document[run, rank]
-    by_document = np.argsort(document, kind="stable")
+    by_best_rank = topic.by_best_rank
+    place = np.full(len(topic) + 1, -1, dtype=np.int32)  # the last is that of no document
+    place[by_best_rank] = np.arange(len(topic), dtype=np.int32)
+    document = place[topic.document]
+    rank, run = np.nonzero(document.T >= 0)
+    by_document = np.argsort(document[run, rank], kind="stable")
     order, gain = np.empty(n, dtype=np.int32), np.empty(n)
     _fill_one_by_one(
-        np.ascontiguousarray(topic.document),
+        document,
         _weight(topic, p),
         p ** topic.length.astype(float),
-        np.searchsorted(document[by_document], np.arange(len(topic) + 1)),
+        np.searchsorted(document[run, rank][by_document], np.arange(len(topic) + 1)),
         run[by_document],
         rank[by_document],
-        topic.by_best_rank,
-        relevant,
+        relevant[by_best_rank],
         by_effectiveness,
         order,
         gain,
     )
-    return order, gain
+    return by_best_rank[order], gain
 
 
 @compiled
@@ -144,51 +146,74 @@ def _fill_one_by_one(
     start: npt.NDArray[np.intp],
     run_of: npt.NDArray[np.intp],
     rank_of: npt.NDArray[np.intp],
-    by_best_rank: IntArray,
     relevant: BoolArray,
     by_effectiveness: bool,
     order: IntArray,
-    gain_of: FloatArray,
+    gain: FloatArray,
 ) -> None:
-    """A chosen document changes R and B of the runs that retrieve it, and these the sums of their documents.
+    """Documents, numbered by best rank and lot, one after the other by their sum of weight × factor.
 
-    All are added up anew, from small to large numbers where they differ by magnitudes: nothing is subtracted,
-    so that R stays above 0, and the result depends on what was chosen and not on when.
+    A chosen document changes the factors of the runs that retrieve it, and so the sums of all their
+    documents. Most sums become smaller, and are asked for when they may be the largest alone: what a document
+    had is a bound of what it has. Bounds stand in a tree, in which a node has the larger of its children's,
+    and of equals the left is taken. The bound of a chosen document is −1. R and B are added up from the last
+    rank to the first: nothing is subtracted, so that R stays above 0.
     """
     n_runs, n_ranks = document.shape
-    n_documents = len(by_best_rank)
+    n_documents = len(relevant)
+    n_leaves = 1
+    while n_leaves < n_documents:
+        n_leaves *= 2
+    bound = np.full(2 * n_leaves, -1.0)
+    left, base = np.zeros((n_runs, n_ranks + 1)), np.zeros((n_runs, n_ranks + 1))
     factor = np.empty(n_runs)
-    gain = np.zeros(n_documents)
-    chosen = np.zeros(n_documents, dtype=np.bool_)
-    done_at = np.full(n_documents, -1)
-    runs = np.arange(n_runs)
+    for r in range(n_runs):
+        left[r, n_ranks] = beyond[r]
+        for j in range(n_ranks - 1, -1, -1):
+            left[r, j] = left[r, j + 1] + (weight[j] if document[r, j] >= 0 else 0.0)
+        factor[r] = left[r, 0] * (left[r, 0] / 2) ** 3 if by_effectiveness else left[r, 0]
+    for x in range(n_documents):
+        bound[n_leaves + x] = 0.0
+        for e in range(start[x + 1] - 1, start[x] - 1, -1):
+            bound[n_leaves + x] += weight[rank_of[e]] * factor[run_of[e]]
+    for node in range(n_leaves - 1, 0, -1):
+        bound[node] = max(bound[2 * node], bound[2 * node + 1])
     for step in range(len(order)):
-        for r in runs:
-            left, base = beyond[r], 0.0
-            for j in range(n_ranks - 1, -1, -1):
-                x = document[r, j]
-                if x < 0:
-                    continue
-                if not chosen[x]:
-                    left += weight[j]
-                elif relevant[x]:
-                    base += weight[j]
-            factor[r] = left * (base + left / 2) ** 3 if by_effectiveness else left
-        for r in runs:
-            for j in range(n_ranks):
-                x = document[r, j]
-                if x < 0:
-                    break
-                if chosen[x] or done_at[x] == step:
-                    continue
-                done_at[x] = step
-                gain[x] = 0.0
-                for e in range(start[x + 1] - 1, start[x] - 1, -1):
-                    gain[x] += weight[rank_of[e]] * factor[run_of[e]]
-        last = -1
-        for x in by_best_rank:
-            if not chosen[x] and (last < 0 or gain[x] > gain[last]):
-                last = x
-        chosen[last] = True
-        order[step], gain_of[step] = last, gain[last]
-        runs = run_of[start[last] : start[last + 1]]
+        while True:
+            node = 1
+            while node < n_leaves:
+                node = 2 * node if bound[2 * node] >= bound[2 * node + 1] else 2 * node + 1
+            x = node - n_leaves
+            total = 0.0
+            for e in range(start[x + 1] - 1, start[x] - 1, -1):
+                total += weight[rank_of[e]] * factor[run_of[e]]
+            is_largest = total == bound[node]
+            bound[node] = -1.0 if is_largest else total
+            while node > 1:
+                node //= 2
+                bound[node] = max(bound[2 * node], bound[2 * node + 1])
+            if is_largest:
+                break
+        order[step], gain[step] = x, total
+        some_are_larger = False
+        for e in range(start[x], start[x + 1]):
+            r = run_of[e]
+            for j in range(rank_of[e], -1, -1):
+                y = document[r, j]
+                is_left = bound[n_leaves + y] >= 0
+                left[r, j] = left[r, j + 1] + (weight[j] if is_left else 0.0)
+                base[r, j] = base[r, j + 1] + (weight[j] if not is_left and relevant[y] else 0.0)
+            before = factor[r]
+            factor[r] = left[r, 0] * (base[r, 0] + left[r, 0] / 2) ** 3 if by_effectiveness else left[r, 0]
+            if factor[r] > before:
+                some_are_larger = True
+                for j in range(n_ranks):
+                    y = document[r, j]
+                    if y < 0:
+                        break
+                    if bound[n_leaves + y] >= 0:  # a little more than needed: a bound must not be too small
+                        more = weight[j] * (factor[r] - before)
+                        bound[n_leaves + y] = (bound[n_leaves + y] + more) * (1 + 1e-12)
+        if some_are_larger:
+            for node in range(n_leaves - 1, 0, -1):
+                bound[node] = max(bound[2 * node], bound[2 * node + 1])

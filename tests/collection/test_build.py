@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toys import RANKINGS, from_rankings, ranking, toy_collection, toy_qrels, toy_runs
 
-from bayespool.collection import UNJUDGED, build_collection, unjudged_collection
+from bayespool.collection import UNJUDGED, Collection, build_collection, unjudged_collection
 from bayespool.errors import InputError
 from bayespool.trec import qrels_from_frame, run_from_frame
 
@@ -169,6 +169,69 @@ def test_row_order_of_the_input_never_matters(random: object) -> None:
     assert np.array_equal(collection.document, expected.document)
     assert np.array_equal(collection.relevance, expected.relevance)
     assert collection.fingerprint == expected.fingerprint
+
+
+# Scores
+
+
+def scores_of(collection: Collection, run_id: str, query_id: str) -> list[float]:
+    """Scores of a run on a topic in the order of its documents."""
+    assert collection.score is not None
+    run, topic = collection.run_ids.index(run_id), collection.query_ids.index(query_id)
+    length = int(collection.length[run, topic])
+    assert np.isnan(collection.score[run, topic, length:]).all()
+    found: list[float] = collection.score[run, topic, :length].tolist()
+    return found
+
+
+def test_scores_of_the_toy_stand_beside_its_documents() -> None:
+    collection = toy_collection(scores=True)
+    assert collection.score is not None
+    assert collection.score.dtype == np.float32
+    assert collection.score.shape == collection.document.shape
+    assert scores_of(collection, "n1", "1") == [5, 4, 3, 2, 1]
+    assert scores_of(collection, "n2", "1") == [3, 3, 2.5, 0.5, 0]  # b and a are equal
+    assert scores_of(collection, "n1", "2") == [1, 1, 0.5, -2, -3]  # q, and p of 1.00000001
+    assert scores_of(collection, "s2", "1") == [2, 1]
+    assert scores_of(collection, "s2", "2") == []  # a topic that the run lacks
+    assert scores_of(collection, "u", "1") == [9, 2, 2, 1.5, 1]
+    assert scores_of(collection, "n1", "3") == [np.float32(0.3), np.float32(0.2), np.float32(0.1)]
+
+
+def test_nothing_else_changes_with_scores() -> None:
+    with_scores, without = toy_collection(scores=True), toy_collection()
+    assert without.score is None
+    assert with_scores.document.tobytes() == without.document.tobytes()
+    assert with_scores.relevance.tobytes() == without.relevance.tobytes()
+    assert with_scores.doc_ids.equals(without.doc_ids)
+    assert with_scores.unpool("n1").score is not None
+    assert np.shares_memory(with_scores.unpool("n1").truncate_pool(2).score, with_scores.score)
+
+
+def test_scores_are_part_of_the_fingerprint_where_they_are_kept() -> None:
+    def fingerprint(best: float, scores: bool) -> str:
+        run = run_from_frame({"1": {"a": best, "b": 1}}, "r")
+        return build_collection([run], qrels_from_frame({"1": {"a": 1}}), scores=scores).fingerprint
+
+    assert fingerprint(2, False) == fingerprint(3, False)
+    assert len({fingerprint(2, False), fingerprint(2, True), fingerprint(3, True)}) == 3
+
+
+def test_scores_follow_the_ranks_of_the_file() -> None:
+    run = run_from_frame(frame([2, 0, 3, 1], [4, 3, 1e300, 1.00000001]), "r")
+    qrels = qrels_from_frame({"1": {"d0": 1}})
+    by_rank = build_collection([run], qrels, order="rank", scores=True)
+    assert scores_of(by_rank, "r", "1") == [3, 1, 4, np.inf]
+    assert scores_of(build_collection([run], qrels, scores=True), "r", "1") == [np.inf, 4, 3, 1]
+
+
+@given(st.dictionaries(DOC_IDS, SCORES, min_size=1, max_size=12))
+def test_every_document_keeps_its_score(scores: dict[str, float]) -> None:
+    run = run_from_frame({"1": scores}, "r")
+    collection = build_collection([run], qrels_from_frame({"1": {next(iter(scores)): 1}}), scores=True)
+    with np.errstate(over="ignore"):
+        expected = [float(np.float32(scores[d])) for d in ranking(collection, "r", "1")]
+    assert scores_of(collection, "r", "1") == expected
 
 
 # What a collection holds

@@ -67,6 +67,14 @@ def test_judgments_have_no_order_without_a_pool() -> None:
         judgment_subset(toy_collection(), 0)
 
 
+def test_copies_of_pooled_runs_have_their_scores() -> None:
+    both, _ = unpooled_copies(toy_collection(scores=True), ["s1", "u"])
+    assert both.run_ids[-1] == "s1 (scored)"
+    assert both.score is not None
+    assert np.array_equal(both.score[-1], both.score[both.run_ids.index("s1")], equal_nan=True)
+    assert unpooled_copies(toy_collection(), ["s1"])[0].score is None
+
+
 def test_copies_of_pooled_runs_are_not_pooled_and_leave_the_evidence_alone() -> None:
     example = load_example()
     copied, names = unpooled_copies(example, ["new-a", "north-1", "lake-2"])

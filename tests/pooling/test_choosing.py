@@ -7,9 +7,10 @@ import pytest
 import toys
 from hypothesis import given
 from hypothesis import strategies as st
+from retrievals import documents_of, some_rankings, topic_of
 
 from bayespool.errors import InputError
-from bayespool.pooling import choose, equal_shares
+from bayespool.pooling import Chosen, choose, equal_shares, parse_strategy, retrieved_by
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=8), st.integers(0, 200))
@@ -36,3 +37,102 @@ def test_take_chooses_the_best_ranks() -> None:
 def test_a_budget_of_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="a budget of 0 documents"):
         choose(toys.toy_collection(), "take", 0)
+
+
+def chosen_ids(chosen: Chosen) -> list[str]:
+    """Documents chosen for each topic of the toy, as one text per topic."""
+    ids = [toys.toy_collection().doc_id(pair) for pair in chosen.pair]
+    return ["".join(sorted(ids[i:j])) for i, j in zip(chosen.start, chosen.start[1:], strict=False)]
+
+
+# Strategies with a size of their own
+
+
+def test_a_depth_needs_no_budget() -> None:
+    collection = toys.toy_collection()
+    chosen = choose(collection, "depth(k=3)")
+    assert chosen.budget is None
+    assert sorted(chosen.pair) == np.flatnonzero(collection.pool()).tolist()
+    assert chosen_ids(choose(collection, "depth(k=1)")) == ["abh", "pq", "abc"]
+
+
+def test_of_a_size_and_a_budget_the_smaller_rules() -> None:
+    collection = toys.toy_collection()
+    assert len(choose(collection, "depth(k=1)", 100)) == 8
+    assert np.diff(choose(collection, "depth(k=1)", 7).start).tolist() == [3, 2, 2]
+    # two documents of topic 2 are within the depth, so that others get the rest
+    assert np.diff(choose(collection, "depth(k=1)", 8).start).tolist() == [3, 2, 3]
+    assert np.diff(choose(collection, "take", 8).start).tolist() == [3, 3, 2]
+
+
+def test_other_strategies_need_a_budget() -> None:
+    with pytest.raises(InputError, match="'take' does not say how much to judge; give a budget"):
+        choose(toys.toy_collection(), "take")
+
+
+# Shares by value
+
+
+def test_global_shares_go_to_the_largest_values() -> None:
+    collection = toys.toy_collection()
+    chosen = choose(collection, "take", 8, shares="global")
+    assert chosen_ids(chosen) == ["abh", "pq", "abc"]  # all of first rank, and no other
+    assert len(choose(collection, "take", 9, shares="global")) == 9
+    assert len(choose(collection, "take", 1000, shares="global")) == 11 + 9 + 5  # all there are
+    assert chosen_ids(choose(collection, "depth(k=1)", shares="global")) == ["abh", "pq", "abc"]
+    assert chosen_ids(choose(collection, "depth(k=1)", 9, shares="global")) == ["abh", "pq", "abc"]
+
+
+def test_global_shares_by_a_sum_of_weights() -> None:
+    # topic 1: a 20, b 13, h 12; topic 2: q 18, p 13; topic 3: a 22, c 14, b 12, all in sixteenths
+    assert chosen_ids(choose(toys.toy_collection(), "rbp-a(p=0.5)", 4, shares="global")) == ["a", "q", "ac"]
+    assert chosen_ids(choose(toys.toy_collection(), "rbp-a(p=0.5)", 6, shares="global")) == ["ab", "pq", "ac"]
+
+
+@pytest.mark.parametrize("name", ["take", "rrf", "combsum", "rbp-b"])
+def test_a_global_budget_is_the_beginning_of_a_larger_one(name: str) -> None:
+    collection = toys.toy_collection(scores=True)
+    before: set[int] = set()
+    for budget in range(1, 27):
+        chosen = choose(collection, name, budget, shares="global")
+        assert len(chosen) == len(set(chosen.pair)) == min(budget, 25)
+        assert before < set(chosen.pair.tolist()) or budget > 25
+        before = set(chosen.pair.tolist())
+
+
+@pytest.mark.parametrize("name", ["borda", "condorcet", "rbp-c"])
+def test_values_that_say_nothing_across_topics_give_no_shares(name: str) -> None:
+    with pytest.raises(InputError, match=f"the values of '{name}' say nothing across topics"):
+        choose(toys.toy_collection(), name, 5, shares="global")
+
+
+# What a strategy knows
+
+
+def test_scores_are_handed_on_and_cut() -> None:
+    collection = toys.toy_collection(scores=True)
+    first, second, _ = retrieved_by(collection, collection.run_index(["s2", "n2"]), depth=3)
+    assert np.array_equal(first.scores(), [[2, 1, np.nan], [3, 3, 2.5]], equal_nan=True)
+    assert np.array_equal(second.scores(), [[np.nan] * 3, [4, 3, 2]], equal_nan=True)
+    assert second.length.tolist() == [0, 3]
+
+
+def test_scores_that_were_not_kept_are_asked_for() -> None:
+    assert parse_strategy("combsum").needs_scores
+    with pytest.raises(
+        InputError, match="needs the scores of the runs; read the collection with scores=True"
+    ):
+        choose(toys.toy_collection(), "combsum", 5)
+    assert len(choose(toys.toy_collection(scores=True), "combsum", 5)) == 5
+
+
+@given(some_rankings())
+def test_best_ranks_and_totals_are_those_of_the_rankings(rankings: dict[str, str]) -> None:
+    topic = topic_of(rankings)
+    ranks = [[r.index(d) + 1 for r in rankings.values() if d in r] for d in documents_of(rankings)]
+    assert topic.best_rank.tolist() == [min(of_document) for of_document in ranks]
+    weight = np.arange(1.0, topic.document.shape[1] + 1)
+    assert topic.total(weight).tolist() == [sum(of_document) for of_document in ranks]
+    assert sorted(topic.by_best_rank, key=lambda d: (topic.best_rank[d], topic.lot[d])) == list(
+        topic.by_best_rank
+    )

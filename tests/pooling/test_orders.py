@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import toys
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from retrievals import order_of, some_rankings, topic_of, with_lots
 
-from bayespool.pooling import STRATEGIES, parse_strategy, retrieved_by
+from bayespool.errors import InputError
+from bayespool.pooling import STRATEGIES, FixedOrder, Retrieved, parse_strategy, retrieved_by
 
 every_strategy = pytest.mark.parametrize("name", sorted(STRATEGIES))
 
 
 @every_strategy
 def test_a_smaller_budget_is_the_beginning_of_a_larger_one(name: str) -> None:
-    collection = toys.toy_collection()
+    collection = toys.toy_collection(scores=True)
     strategy = parse_strategy(name)
     for topic in retrieved_by(collection, np.flatnonzero(collection.pooled)):
         relevant = collection.relevance[topic.pair] > 0
@@ -21,3 +27,56 @@ def test_a_smaller_budget_is_the_beginning_of_a_larger_one(name: str) -> None:
         assert sorted(orders[-1].tolist()) == list(range(len(topic)))
         for n, order in enumerate(orders):
             assert order.tolist() == orders[-1][:n].tolist()
+
+
+@every_strategy
+def test_a_topic_without_documents_has_an_empty_order(name: str) -> None:
+    nothing = Retrieved(
+        "1", np.empty(0, np.int32), np.full((2, 3), -1, np.int32), np.full((2, 3), np.nan), np.empty(0)
+    )
+    order = parse_strategy(name).order(nothing, np.empty(0, bool), 0, np.random.default_rng(1))
+    assert order.tolist() == []
+
+
+FIXED = sorted(name for name, entry in STRATEGIES.items() if issubclass(entry.make, FixedOrder))
+
+
+@pytest.mark.parametrize("name", [*FIXED, "rbp-c"])
+def test_two_documents_of_the_same_ranks_go_by_lot(name: str) -> None:
+    topic = topic_of({"r1": "abc", "r2": "bad", "r3": "e"})
+    for lots in ("abcde", "cdbae"):
+        order = order_of(name, with_lots(topic, lots), "abcde")
+        for x, y in ("ab", "cd"):
+            assert (order.index(x) < order.index(y)) == (lots.index(x) < lots.index(y))
+
+
+@settings(max_examples=20)
+@pytest.mark.parametrize("name", FIXED)
+@given(rankings=some_rankings(), data=st.data())
+def test_the_order_of_runs_never_matters(name: str, rankings: dict[str, str], data: st.DataObject) -> None:
+    strategy = parse_strategy(f"{name}(p=0.5)" if name.startswith("rbp") else name)
+    topic = topic_of(rankings)
+    runs = data.draw(st.permutations(range(len(rankings))))
+    assert topic.score is not None
+    shuffled = dataclasses.replace(topic, document=topic.document[runs], score=topic.score[runs])
+    relevant, rng = np.zeros(len(topic), dtype=bool), np.random.default_rng(1)
+    expected = strategy.order(topic, relevant, len(topic), rng).tolist()
+    assert strategy.order(shuffled, relevant, len(topic), rng).tolist() == expected
+
+
+def test_take_and_depth_go_by_best_rank_then_lot() -> None:
+    topic = topic_of({"r1": "abc", "r2": "bda", "r3": "ec"})
+    assert order_of("take", topic, "abcde") == "abecd"
+    assert order_of("take", with_lots(topic, "edcba"), "abcde") == "ebadc"
+    assert order_of("depth(k=1)", topic, "abcde") == "abecd"
+
+
+def test_the_size_of_a_depth_is_that_of_its_pool() -> None:
+    topic = topic_of({"r1": "abc", "r2": "bda", "r3": "ec"})
+    assert [parse_strategy(f"depth(k={k})").size(topic) for k in (1, 2, 9)] == [3, 5, 5]
+    assert parse_strategy("take").size(topic) is None
+
+
+def test_a_depth_of_nothing_is_refused() -> None:
+    with pytest.raises(InputError, match="a depth of 0"):
+        parse_strategy("depth(k=0)")
