@@ -3,7 +3,7 @@
 from bayespool.pooling.active import ActiveSampling
 from bayespool.pooling.bandits import EpsilonGreedy, MaxMean, Thompson, Ucb1Tuned
 from bayespool.pooling.by_rank import Take
-from bayespool.pooling.choosing import Chosen, choose, equal_shares, order_of_topic
+from bayespool.pooling.choosing import Chosen, choose, equal_shares, inclusion_of_topic, order_of_topic
 from bayespool.pooling.front import MoveToFront
 from bayespool.pooling.hedge import Hedge
 from bayespool.pooling.registry import (
@@ -38,6 +38,7 @@ __all__ = [
     "Uniform",
     "choose",
     "equal_shares",
+    "inclusion_of_topic",
     "order_of_topic",
     "parse_strategy",
     "register_strategy",
