@@ -45,9 +45,9 @@ class ActiveSampling(Sampling):
 
     A document's inclusion probability is 1 − ∏ (1 − p) over all draws, as in the paper, and 1 where all
     documents are judged. It takes the course of the weights as given. But a relevant document that is drawn
-    raises the weights of its own runs, and so its own inclusion. So estimates come out low: on TREC-8, with 100
-    to 200 documents judged a topic, the number of relevant documents by 5 to 10 %. With ``even=1`` nothing
-    is learned, and they do not.
+    raises the weights of its own runs, and so its own inclusion. So estimates come out low: on TREC-8, with
+    100 to 200 documents judged a topic, the number of relevant documents by 5 to 10 %. With ``even=1``
+    nothing is learned, and they do not.
 
     References
     ----------
