@@ -9,7 +9,8 @@ document id, which is what trec_eval's tie rule asks for.
 """
 
 from bayespool.collection.build import USER_ORGANIZATION, Order, build_collection, unjudged_collection
-from bayespool.collection.contents import Collection, IntArray, sole_contributor
+from bayespool.collection.contents import Collection, IntArray
+from bayespool.collection.contributors import sole_contributor
 from bayespool.collection.negatives import LISTED, UNJUDGED, Negative, Negatives
 from bayespool.collection.pools import DepthPool, Pool
 

@@ -7,13 +7,14 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bayespool.collection.contributors import find_sole_contributor
 from bayespool.collection.negatives import NO_NEGATIVES, UNJUDGED, Negatives, relevance_codes
 from bayespool.collection.pools import DepthPool, Pool
 from bayespool.errors import InputError
@@ -22,7 +23,7 @@ from bayespool.trec import Qrels
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["Collection", "IntArray", "sole_contributor", "some"]
+__all__ = ["Collection", "IntArray", "some"]
 
 IntArray = npt.NDArray[np.int32]
 
@@ -193,7 +194,7 @@ class Collection:
     @cached_property
     def _sole_organization(self) -> IntArray:
         """`sole_contributor` by organization."""
-        return _sole_contributor(self, self.organization)
+        return find_sole_contributor(self, self.organization)
 
     def run_index(self, run_ids: str | Iterable[str] | None = None) -> npt.NDArray[np.intp]:
         """Positions of the named runs on axis ``run``; all of them without an argument.
@@ -398,66 +399,6 @@ class Collection:
             raise InputError(f"pool depth {depth} is not between 1 and {deepest}")
         shallow = dataclasses.replace(self, pooling=self.pooling.truncated(depth))
         return shallow.without_judgments(~shallow.pool() & (self.added_for < 0))
-
-
-def sole_contributor(collection: Collection, by: Literal["organization", "run"] = "organization") -> IntArray:
-    """Who alone contributed each document to the pool.
-
-    Parameters
-    ----------
-    collection : Collection
-    by : {"organization", "run"}
-        What counts as one contributor.
-
-    Returns
-    -------
-    ndarray of int32, shape (pair,)
-        Index of the organization (or run) that alone retrieved the document within the pool depth; −1 where
-        several did or none; read-only.
-    """
-    if by not in ("organization", "run"):
-        raise InputError(f"cannot hold out by {by!r}", hint="organization or run")
-    if by == "organization":
-        return collection._sole_organization
-    return _sole_contributor(collection, np.arange(len(collection.run_ids), dtype=np.int32))
-
-
-def _sole_contributor(collection: Collection, unit: IntArray) -> IntArray:
-    if not collection.pooling.is_union:
-        return _needed_contributor(collection, unit)
-    n_contributors = np.zeros(len(collection.relevance), dtype=np.int32)
-    owner = np.full(len(collection.relevance), -1, dtype=np.int32)
-    contributors = collection.contributors
-    for u in np.unique(unit[contributors]):
-        inside = collection.contributed(contributors[unit[contributors] == u])
-        n_contributors += inside
-        owner[inside] = u
-    sole: IntArray = np.where(n_contributors == 1, owner, np.int32(-1))
-    sole.flags.writeable = False
-    return sole
-
-
-def _needed_contributor(collection: Collection, unit: IntArray) -> IntArray:
-    """The same for a pool that is no union: who has to be there for a document to be judged; of several the
-    one that ranks it best, the first of equals.
-    """
-    pooled, inside = np.flatnonzero(collection.pooled), collection.pool()
-    n_pairs, n_ranks = len(collection.relevance), collection.document.shape[2]
-    best = np.full(n_pairs, n_ranks, dtype=np.int32)
-    owner = np.full(n_pairs, -1, dtype=np.int32)
-    for u in np.unique(unit[pooled]):
-        lost = inside & ~collection.pool(pooled[unit[pooled] != u])
-        rank = np.full(n_pairs + 1, n_ranks, dtype=np.int32)
-        for run in pooled[unit[pooled] == u]:
-            document = collection.document[run]
-            ranks = np.broadcast_to(np.arange(n_ranks, dtype=np.int32), document.shape)
-            rank[document] = np.minimum(rank[document], ranks)
-        better = lost & (rank[:-1] < best)
-        best[better], owner[better] = rank[:-1][better], u
-    added = np.flatnonzero(collection.added_for >= 0)
-    owner[added] = unit[collection.added_for[added]]
-    owner.flags.writeable = False
-    return owner
 
 
 def some(names: Sequence[str], n: int = 3) -> str:

@@ -46,7 +46,7 @@ class Target:
     now: FloatArray
     names: tuple[str, ...]
 
-    def open(self, before: FloatArray, left: FloatArray) -> FloatArray:
+    def left_open(self, before: FloatArray, left: FloatArray) -> FloatArray:
         """What of `now` is expected to be left, shape (sum,), where so much is left of variances before."""
         share = np.divide(left, before, out=np.zeros_like(left), where=before > 0)
         if self.goal == "interval":
@@ -69,7 +69,7 @@ class Target:
         there = left > 0
         if self.goal == "interval":
             worth = np.divide(1, np.sqrt(left), out=np.zeros_like(left), where=there)
-            if until is not None and (wide := self.open(before, left) > until).any():
+            if until is not None and (wide := self.left_open(before, left) > until).any():
                 worth = np.where(wide, worth, 0.0)
             return worth
         step = 0.02 * left

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Afterwards", "NextJudgments", "judge_next", "plan"]
 
 FloatArray = npt.NDArray[np.float64]
-MOST_STEPS = 1000
+_MOST_STEPS = 1000
 """Judgments that are looked ahead at most."""
 
 
@@ -99,10 +99,7 @@ class NextJudgments:
         return len(self.unknown)
 
     def __repr__(self) -> str:
-        return (
-            f"<NextJudgments: {len(self)} documents, {self.criterion} {self.now:.4f} → "
-            f"{self.expected_after:.4f}>"
-        )
+        return f"<NextJudgments: {len(self)} documents for {self.criterion} of {self.measure}>"
 
     @property
     def criterion(self) -> str:
@@ -322,7 +319,7 @@ def plan(
     before = belief.variance.copy()
     now = target.total(target.now)
     n_needed = 0 if until is not None and now <= until else None
-    looked_ahead = budget if until is None else max(budget, MOST_STEPS)
+    looked_ahead = budget if until is None else max(budget, _MOST_STEPS)
     chosen, expected = [], []
     for step in range(min(looked_ahead, len(influence))):
         if step >= budget and n_needed is not None:
@@ -332,7 +329,7 @@ def plan(
         if gain[best] <= 0:
             break
         belief.judge(best)
-        now = target.total(target.open(before, belief.variance))
+        now = target.total(target.left_open(before, belief.variance))
         chosen.append(influence.document[best])
         expected.append(now)
         if until is not None and n_needed is None and now <= until:
@@ -367,7 +364,7 @@ def _afterwards(
     return Afterwards(
         n=int(told.sum()),
         before=then.total(then.now),
-        expected=then.total(then.open(at_first, belief.variance)),
+        expected=then.total(then.left_open(at_first, belief.variance)),
         now=target.total(target.now),
     )
 

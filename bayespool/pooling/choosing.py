@@ -200,7 +200,7 @@ def choose(
     shares: Shares = "equal",
     rel: int = 1,
     random_seed: int = 1,
-    relevance: npt.NDArray[np.int16] | None = None,
+    labels: npt.NDArray[np.int16] | None = None,
 ) -> Chosen:
     """The documents that a strategy judges, for a budget or as many as it says itself.
 
@@ -222,7 +222,7 @@ def choose(
     rel : int, default 1
         Smallest relevance that counts, for adaptive strategies.
     random_seed : int, default 1
-    relevance : ndarray of int16, shape (pair,), optional
+    labels : ndarray of int16, shape (pair,), optional
         What an assessor says of each document; default: the collection's judgments.
 
     Raises
@@ -246,7 +246,7 @@ def choose(
     index = np.flatnonzero(collection.pooled) if run_index is None else run_index
     if not len(index):
         raise InputError("no run contributes", hint="name runs of the pool")
-    told = collection.relevance if relevance is None else relevance
+    told = collection.relevance if labels is None else labels
     topics = list(retrieved_by(collection, index, depth=depth, random_seed=random_seed))
     n = shares_of(chosen, topics, budget, shares)
     pairs = [

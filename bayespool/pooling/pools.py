@@ -36,7 +36,7 @@ class StrategyPool:
     depth : int
         Depth of the deepest depth pool of the contributing runs that is no larger: what stands for the pool
         depth where one is asked for.
-    relevance : ndarray of int16, shape (pair,)
+    labels : ndarray of int16, shape (pair,)
         What assessors say of each document, as far as that is known; negative elsewhere.
     run_depth : int or None
         Ranks of a run that may be judged at most.
@@ -49,7 +49,7 @@ class StrategyPool:
     strategy: Strategy
     budget: int | None
     depth: int
-    relevance: npt.NDArray[np.int16]
+    labels: npt.NDArray[np.int16]
     run_depth: int | None = None
     shares: Literal["equal", "global"] = "equal"
     rel: int = 1
@@ -57,11 +57,11 @@ class StrategyPool:
     _asked: dict[bytes, npt.NDArray[np.bool_]] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
-        known = hashlib.blake2b(np.ascontiguousarray(self.relevance).data, digest_size=8).hexdigest()
+        known = hashlib.blake2b(np.ascontiguousarray(self.labels).data, digest_size=8).hexdigest()
         return (
             f"StrategyPool({strategy_text(self.strategy)}, budget={self.budget}, "
             f"run_depth={self.run_depth}, shares={self.shares!r}, rel={self.rel}, "
-            f"random_seed={self.random_seed}, relevance={known})"
+            f"random_seed={self.random_seed}, labels={known})"
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class StrategyPool:
                     shares=self.shares,
                     rel=self.rel,
                     random_seed=self.random_seed,
-                    relevance=self.relevance,
+                    labels=self.labels,
                 )
                 inside[chosen.pair] = True
             inside.flags.writeable = False
@@ -106,7 +106,7 @@ class StrategyPool:
 
     def known(self, collection: Collection) -> npt.NDArray[np.int16]:
         """What assessors say of each document."""
-        return self.relevance
+        return self.labels
 
     def truncated(self, depth: int) -> StrategyPool:
         """Not to be had.
@@ -134,7 +134,7 @@ def with_strategy_pool(
     shares: Literal["equal", "global"] = "equal",
     rel: int = 1,
     random_seed: int = 1,
-    relevance: npt.NDArray[np.int16] | None = None,
+    labels: npt.NDArray[np.int16] | None = None,
 ) -> Collection:
     """The collection with a pool that a strategy makes of its pooled runs.
 
@@ -149,7 +149,7 @@ def with_strategy_pool(
         knows what would have been found.
     shares, rel, random_seed
         As for `choose`.
-    relevance : ndarray of int16, shape (pair,), optional
+    labels : ndarray of int16, shape (pair,), optional
         What assessors say of each document. Default: the judgments of the collection, those that are not in
         the new pool among them, so that an experiment can ask it again without some runs.
 
@@ -172,13 +172,13 @@ def with_strategy_pool(
     >>> int(smaller.judged.sum()), int(smaller.unpool(organization="north").judged.sum())
     (400, 400)
     """
-    known = collection.relevance if relevance is None else relevance
+    known = collection.relevance if labels is None else labels
     pooled = np.flatnonzero(collection.pooled)
     pool = StrategyPool(
         strategy=parse_strategy(strategy),
         budget=budget,
         depth=0,
-        relevance=known,
+        labels=known,
         run_depth=run_depth or collection.pool_depth or None,
         shares=shares,
         rel=rel,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["check_judgments_file", "print_next_judgments", "write_next_judgments"]
 
 _TABLES = (".csv", ".json", ".parquet")
+_COLUMNS = ("query_id", "doc_id", "rank", "chance", "expected", "runs")
 _SHOWN = 20
 
 
@@ -58,8 +59,8 @@ def print_next_judgments(found: NextJudgments, console: Console) -> None:
     if (after := found.afterwards) is not None:
         print_line(
             console,
-            f"{after.n} judgments of your own: {what} {number(after.before)} before, {number(after.expected)} "
-            f"expected, {number(after.now)} now",
+            f"{after.n} judgments of your own: {what} {number(after.before)} before, "
+            f"{number(after.expected)} expected, {number(after.now)} now",
         )
     elif found.target.goal == "interval":
         widths = ", ".join(
@@ -76,17 +77,10 @@ def print_next_judgments(found: NextJudgments, console: Console) -> None:
             print_line(console, "nothing to judge: no unjudged document is expected to tell anything")
         return
     header = ["", "topic", "document", "best\nrank", "chance of\nrelevance", "expected\nafter it", "runs"]
+    columns = (found.frame().head(_SHOWN)[name].tolist() for name in _COLUMNS)
     rows = [
-        [
-            str(i + 1),
-            row.query_id,
-            row.doc_id,
-            str(row.rank),
-            number(row.chance),
-            number(row.expected),
-            row.runs,
-        ]
-        for i, row in enumerate(found.frame().head(_SHOWN).itertuples())
+        [str(i), query_id, doc_id, str(rank), number(chance), number(expected), runs]
+        for i, (query_id, doc_id, rank, chance, expected, runs) in enumerate(zip(*columns, strict=True), 1)
     ]
     print_table(console, header, rows, n_names=3)
     if len(found) > _SHOWN:

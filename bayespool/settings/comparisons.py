@@ -27,6 +27,7 @@ __all__ = [
     "ComparingSettings",
     "DemoSettings",
     "ImputeSettings",
+    "JudgeNextSettings",
     "ReversalSettings",
     "ScoreSettings",
 ]

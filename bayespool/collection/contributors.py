@@ -1,0 +1,78 @@
+"""Who alone contributed each document to the pool."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.errors import InputError
+
+if TYPE_CHECKING:
+    from bayespool.collection.contents import Collection
+
+__all__ = ["find_sole_contributor", "sole_contributor"]
+
+IntArray = npt.NDArray[np.int32]
+
+
+def sole_contributor(collection: Collection, by: Literal["organization", "run"] = "organization") -> IntArray:
+    """Who alone contributed each document to the pool.
+
+    Parameters
+    ----------
+    collection : Collection
+    by : {"organization", "run"}
+        What counts as one contributor.
+
+    Returns
+    -------
+    ndarray of int32, shape (pair,)
+        Index of the organization (or run) that alone retrieved the document within the pool depth; −1 where
+        several did or none; read-only.
+    """
+    if by not in ("organization", "run"):
+        raise InputError(f"cannot hold out by {by!r}", hint="organization or run")
+    if by == "organization":
+        return collection._sole_organization
+    return find_sole_contributor(collection, np.arange(len(collection.run_ids), dtype=np.int32))
+
+
+def find_sole_contributor(collection: Collection, unit: IntArray) -> IntArray:
+    """`sole_contributor` by any unit, an index for each run."""
+    if not collection.pooling.is_union:
+        return _needed_contributor(collection, unit)
+    n_contributors = np.zeros(len(collection.relevance), dtype=np.int32)
+    owner = np.full(len(collection.relevance), -1, dtype=np.int32)
+    contributors = collection.contributors
+    for u in np.unique(unit[contributors]):
+        inside = collection.contributed(contributors[unit[contributors] == u])
+        n_contributors += inside
+        owner[inside] = u
+    sole: IntArray = np.where(n_contributors == 1, owner, np.int32(-1))
+    sole.flags.writeable = False
+    return sole
+
+
+def _needed_contributor(collection: Collection, unit: IntArray) -> IntArray:
+    """The same for a pool that is no union: who has to be there for a document to be judged; of several the
+    one that ranks it best, the first of equals.
+    """
+    pooled, inside = np.flatnonzero(collection.pooled), collection.pool()
+    n_pairs, n_ranks = len(collection.relevance), collection.document.shape[2]
+    best = np.full(n_pairs, n_ranks, dtype=np.int32)
+    owner = np.full(n_pairs, -1, dtype=np.int32)
+    for u in np.unique(unit[pooled]):
+        lost = inside & ~collection.pool(pooled[unit[pooled] != u])
+        rank = np.full(n_pairs + 1, n_ranks, dtype=np.int32)
+        for run in pooled[unit[pooled] == u]:
+            document = collection.document[run]
+            ranks = np.broadcast_to(np.arange(n_ranks, dtype=np.int32), document.shape)
+            rank[document] = np.minimum(rank[document], ranks)
+        better = lost & (rank[:-1] < best)
+        best[better], owner[better] = rank[:-1][better], u
+    added = np.flatnonzero(collection.added_for >= 0)
+    owner[added] = unit[collection.added_for[added]]
+    owner.flags.writeable = False
+    return owner
