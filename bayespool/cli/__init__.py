@@ -13,6 +13,7 @@ from bayespool.cli.check import check
 from bayespool.cli.compare import compare, reversals
 from bayespool.cli.estimator_help import CommandWithEstimators
 from bayespool.cli.impute import impute
+from bayespool.cli.judge_next import judge_next
 from bayespool.cli.leave_out import leave_out
 from bayespool.cli.options import is_interruption
 from bayespool.cli.pooling import budgets, pool
@@ -32,6 +33,7 @@ app = typer.Typer(
 for command in (
     score,
     impute,
+    judge_next,
     compare,
     reversals,
     leave_out,

@@ -177,7 +177,7 @@ class NextJudgments:
 def judge_next(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
-    measure: object = "P@10",
+    measures: object = "P@10",
     *,
     goal: Goal = "interval",
     budget: int = 50,
@@ -200,7 +200,8 @@ def judge_next(
         With the judgments of one's own so far (`Collection.add_judgments`), from which the models learn.
     run_ids : str or iterable of str, optional
         Default: the runs that were not pooled, or with ``unpool`` none but those named there.
-    measure : measure
+    measures : measure
+        One: judgments are chosen for one at a time.
     {options}
     report : callable, optional
         Called with a line on each stage of the work as it begins.
@@ -240,7 +241,7 @@ def judge_next(
         ci_prob=ci_prob,
         random_seed=random_seed,
     )
-    asked = parse_measures(measure)
+    asked = parse_measures(measures)
     if len(asked) != 1:
         raise InputError(f"{len(asked)} measures", hint="judgments are chosen for one at a time")
     refuse_of_judgments(asked)

@@ -4,7 +4,15 @@ from bayespool.pooling.active import ActiveSampling
 from bayespool.pooling.bandits import EpsilonGreedy, MaxMean, Thompson, Ucb1Tuned
 from bayespool.pooling.by_rank import Depth, Take
 from bayespool.pooling.by_weight import DCG, RRF
-from bayespool.pooling.choosing import Chosen, Shares, choose, equal_shares, order_of_topic, shares_of
+from bayespool.pooling.choosing import (
+    Chosen,
+    Shares,
+    choose,
+    equal_shares,
+    inclusion_of_topic,
+    order_of_topic,
+    shares_of,
+)
 from bayespool.pooling.contributions import (
     Contributions,
     Membership,
@@ -70,6 +78,7 @@ __all__ = [
     "contributions_of",
     "contributions_to",
     "equal_shares",
+    "inclusion_of_topic",
     "judged_by",
     "order_of_topic",
     "parse_strategy",

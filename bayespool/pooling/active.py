@@ -43,9 +43,11 @@ class ActiveSampling(Sampling):
     runs as long as there is none. Draws of documents that are judged already cost nothing. They are not made
     one by one: their number is drawn from its geometric distribution.
 
-    A document's inclusion probability is 1 − ∏ (1 − p) over all draws. It takes the course of the weights and
-    the number of draws as given, which the judgments and the budget decide. So estimates from it are nearly,
-    not exactly, unbiased. It is 1 where all documents are judged.
+    A document's inclusion probability is 1 − ∏ (1 − p) over all draws, as in the paper, and 1 where all
+    documents are judged. It takes the course of the weights as given. But a relevant document that is drawn
+    raises the weights of its own runs, and so its own inclusion. So estimates come out low: on TREC-8, with
+    100 to 200 documents judged a topic, the number of relevant documents by 5 to 10 %. With ``even=1``
+    nothing is learned, and they do not.
 
     References
     ----------

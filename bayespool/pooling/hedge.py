@@ -57,8 +57,12 @@ class Hedge(Adaptive):
         start, run, rank = topic.postings
         missing = _gain_of_missing((topic.document >= 0).sum(axis=1), len(topic))
         more = np.log(max(len(topic), 1)) - np.log(rank) - missing[run]
-        first = np.lexsort((topic.lot, topic.best_rank)).astype(np.int64)
-        order: IntArray = _follow(start, run, more, missing, first, relevant, n, float(np.log(self.beta)))
+        first = np.lexsort((topic.lot, topic.best_rank))  # documents as they go at equal values
+        size = np.diff(start)
+        at = np.repeat(start[first] - np.cumsum(size[first]) + size[first], size[first]) + np.arange(len(run))
+        ends = np.append(0, np.cumsum(size[first]))
+        found = _follow(ends, run[at], more[at], missing, relevant[first], n, float(np.log(self.beta)))
+        order: IntArray = first[found].astype(np.int32)
         return order
 
 
@@ -77,37 +81,33 @@ def _follow(
     run_of: IntArray,
     more: FloatArray,
     missing: FloatArray,
-    first: npt.NDArray[np.int64],
     relevant: BoolArray,
     n: int,
     log_beta: float,
 ) -> IntArray:
-    """Documents by hedge, shape (n,); ``more`` is a gain beyond that of a missing document.
+    """Documents by hedge, shape (n,), the first of equal values; ``more`` is what gains add to ``missing``.
 
     What all documents of a run have in common adds the same to every document's value, so that a value needs
     the runs alone that retrieve the document.
     """
     order = np.empty(n, dtype=np.int32)
-    left = first.copy()
-    n_left = len(left)
+    judged = np.zeros(len(relevant), dtype=np.bool_)
     loss = np.zeros(len(missing))
     for step in range(n):
         weight = np.exp(log_beta * (loss - loss.min()))
-        at, best = -1, -np.inf
-        for i in range(n_left):
-            document = left[i]
+        best, most = -1, 0.0
+        for document in range(len(relevant)):
+            if judged[document]:
+                continue
             value = 0.0
             for p in range(start[document], start[document + 1]):
                 value += weight[run_of[p]] * more[p]
-            if at < 0 or value > best + 1e-12 * abs(best):  # sums in another order are no difference
-                at, best = i, value
-        document = left[at]
-        order[step] = document
-        n_left -= 1
-        for i in range(at, n_left):
-            left[i] = left[i + 1]
-        half = -0.5 if relevant[document] else 0.5
+            if best < 0 or value > most * (1.0 + 1e-12):  # a sum in another order is no difference
+                best, most = document, value
+        judged[best] = True
+        order[step] = best
+        half = -0.5 if relevant[best] else 0.5
         loss += half * missing
-        for p in range(start[document], start[document + 1]):
+        for p in range(start[best], start[best + 1]):
             loss[run_of[p]] += half * more[p]
     return order

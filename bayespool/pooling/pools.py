@@ -38,6 +38,8 @@ class StrategyPool:
         depth where one is asked for.
     relevance : ndarray of int16, shape (pair,)
         What assessors say of each document, as far as that is known; negative elsewhere.
+    run_depth : int or None
+        Ranks of a run that may be judged at most.
     shares : {"equal", "global"}
     rel : int
         Smallest relevance that counts, for an adaptive strategy.
@@ -48,6 +50,7 @@ class StrategyPool:
     budget: int | None
     depth: int
     relevance: npt.NDArray[np.int16]
+    run_depth: int | None = None
     shares: Literal["equal", "global"] = "equal"
     rel: int = 1
     random_seed: int = 1
@@ -56,8 +59,9 @@ class StrategyPool:
     def __repr__(self) -> str:
         known = hashlib.blake2b(np.ascontiguousarray(self.relevance).data, digest_size=8).hexdigest()
         return (
-            f"StrategyPool({strategy_text(self.strategy)}, budget={self.budget}, shares={self.shares!r}, "
-            f"rel={self.rel}, random_seed={self.random_seed}, relevance={known})"
+            f"StrategyPool({strategy_text(self.strategy)}, budget={self.budget}, "
+            f"run_depth={self.run_depth}, shares={self.shares!r}, rel={self.rel}, "
+            f"random_seed={self.random_seed}, relevance={known})"
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -89,6 +93,7 @@ class StrategyPool:
                     self.strategy,
                     self.budget,
                     run_index=index,
+                    depth=self.run_depth,
                     shares=self.shares,
                     rel=self.rel,
                     random_seed=self.random_seed,
@@ -125,6 +130,7 @@ def with_strategy_pool(
     strategy: str | Strategy,
     budget: int | None = None,
     *,
+    run_depth: int | None = None,
     shares: Literal["equal", "global"] = "equal",
     rel: int = 1,
     random_seed: int = 1,
@@ -138,6 +144,9 @@ def with_strategy_pool(
     strategy : str or Strategy
     budget : int, optional
         As for `choose`.
+    run_depth : int, optional
+        Ranks of a run that may be judged at most; default: the depth of the pool so far, below which nobody
+        knows what would have been found.
     shares, rel, random_seed
         As for `choose`.
     relevance : ndarray of int16, shape (pair,), optional
@@ -170,6 +179,7 @@ def with_strategy_pool(
         budget=budget,
         depth=0,
         relevance=known,
+        run_depth=run_depth or collection.pool_depth or None,
         shares=shares,
         rel=rel,
         random_seed=random_seed,

@@ -208,7 +208,8 @@ def infer_stratified_ap(
     It is the mean over strata of the mean precision expected at their relevant documents, weighted by the
     relevant documents estimated of a stratum, n_pooled · n_relevant / n_judged. The precision expected at
     rank k is 1/k + Σ (pooled / k) (relevant + ε) / (judged + 3 ε) over strata, where counts are of ranks
-    above k and ε is 10⁻⁵. A stratum of which nothing was judged is left out.
+    above k and ε is 10⁻⁵. A stratum of which nothing was judged is left out. Where more documents
+    are relevant than a run may hold, sample_eval divides by the length of the run instead; this does not.
 
     References
     ----------

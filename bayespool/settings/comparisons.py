@@ -89,6 +89,7 @@ class ImputeSettings(TargetSettings):
 class JudgeNextSettings(ScoringSettings):
     """Settings of `bayespool.judge_next`."""
 
+    measures: tuple[Measure, ...] = option("P@10", _MEASURE, held=())
     goal: Literal["interval", "comparison", "ranking"] = option(
         "interval",
         Option(

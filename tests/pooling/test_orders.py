@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from retrievals import order_of, some_rankings, topic_of, with_lots
 
+from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.pooling import STRATEGIES, FixedOrder, Retrieved, parse_strategy, retrieved_by
 
@@ -80,3 +81,21 @@ def test_the_size_of_a_depth_is_that_of_its_pool() -> None:
 def test_a_depth_of_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="a depth of 0"):
         parse_strategy("depth(k=0)")
+
+
+LEARNING = sorted(name for name, entry in STRATEGIES.items() if entry.make.is_adaptive)
+
+
+@pytest.mark.parametrize("name", LEARNING)
+@given(collection=toys.pooled_collections(), data=st.data())
+def test_no_judgment_is_looked_at_but_of_what_is_judged(
+    name: str, collection: Collection, data: st.DataObject
+) -> None:
+    strategy = parse_strategy(name)
+    for topic in retrieved_by(collection, np.arange(len(collection.run_ids))):
+        relevant = collection.relevance[topic.pair] > 0
+        n = data.draw(st.integers(0, len(topic)))
+        order = strategy.order(topic, relevant, n, np.random.default_rng(3))
+        others = relevant.copy()
+        others[np.setdiff1d(np.arange(len(topic)), order)] ^= True
+        assert strategy.order(topic, others, n, np.random.default_rng(3)).tolist() == order.tolist()

@@ -1,0 +1,69 @@
+"""The command ``judge-next``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.options import (
+    Pool,
+    QrelsFile,
+    RunFiles,
+    read_files,
+    say_unpooled,
+    shown_at_last,
+    stage_progress,
+)
+from bayespool.errors import InputError
+from bayespool.options import ReadingRunsSettings, SamplingSettings
+from bayespool.settings import JudgeNextSettings
+
+__all__ = ["judge_next"]
+
+
+@from_settings
+def judge_next(
+    qrels: QrelsFile,
+    asked: Annotated[Asked, JudgeNextSettings],
+    sampling: Annotated[Asked, SamplingSettings],
+    reading: Annotated[Asked, ReadingRunsSettings],
+    runs: RunFiles = None,
+    pool: Pool = None,
+    judged: Annotated[
+        Path | None,
+        typer.Option(help="Judgments of your own so far, as qrels: the models learn from them and go on."),
+    ] = None,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File for the documents: a table where its name ends in .csv, .json or .parquet, else qrels "
+            "with relevance -1 for an assessor to fill in; may be repeated.",
+        ),
+    ] = None,
+) -> None:
+    """Choose what to judge next: the unjudged documents of the runs that are expected to tell most, one by
+    one, and when judging may stop.
+
+    Judge them, and ask again with --judged.
+    """
+    from rich.console import Console
+
+    from bayespool.judging import judge_next as choose_next
+    from bayespool.report.judging import check_judgments_file, print_next_judgments, write_next_judgments
+
+    for path in output or []:
+        check_judgments_file(path)
+    if not runs and not asked["unpool"]:
+        raise InputError("no run to judge for", hint="name run files, or runs of the pool with --unpool")
+    with stage_progress() as say:
+        collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=judged, **reading)
+        say_unpooled(collection, asked)
+        found = choose_next(collection, targets, report=say, **asked, **sampling)
+    with shown_at_last(lambda: print_next_judgments(found, Console())):
+        for path in output or []:
+            write_next_judgments(found, path)

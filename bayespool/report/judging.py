@@ -1,0 +1,108 @@
+"""What to judge next, in the terminal and as files: the list for assessors, and the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bayespool.judging import NextJudgments
+from bayespool.report.files import check_output, write_tables
+from bayespool.report.pooling import check_list
+from bayespool.report.terminal import number, print_line, print_table
+from bayespool.trec import qrels_from_frame, write_qrels
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["check_judgments_file", "print_next_judgments", "write_next_judgments"]
+
+_TABLES = (".csv", ".json", ".parquet")
+_SHOWN = 20
+
+
+def check_judgments_file(path: Path) -> None:
+    """Raise before any work is done for a file that could not be written after it.
+
+    Raises
+    ------
+    OutputError
+    """
+    (check_output if path.suffix in _TABLES else check_list)(path)
+
+
+def write_next_judgments(found: NextJudgments, path: Path) -> None:
+    """Write the documents to a file: a table, and with JSON and Parquet the metadata, where the name ends in
+    .csv, .json or .parquet; else as qrels with relevance −1, the most telling document first.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written; what stood there is untouched.
+    """
+    frame = found.frame()
+    if path.suffix in _TABLES:
+        write_tables(path, {"documents": frame}, "documents", found.metadata)
+        return
+    write_qrels(qrels_from_frame(frame[["query_id", "doc_id"]].assign(relevance=-1)), path)
+
+
+def print_next_judgments(found: NextJudgments, console: Console) -> None:
+    """Print how things stand, the first documents, and what is expected of all.
+
+    Parameters
+    ----------
+    found : NextJudgments
+    console : rich.console.Console
+    """
+    what = f"{found.measure}, {found.criterion}"
+    if (after := found.afterwards) is not None:
+        print_line(
+            console,
+            f"{after.n} judgments of your own: {what} {number(after.before)} before, {number(after.expected)} "
+            f"expected, {number(after.now)} now",
+        )
+    elif found.target.goal == "interval":
+        widths = ", ".join(
+            f"{run} {number(width)}"
+            for run, width in zip(found.target.names, found.target.now.tolist(), strict=True)
+        )
+        print_line(console, f"{found.measure}, widths of the intervals now: {widths}")
+    else:
+        print_line(console, f"{what} now: {number(found.now)}")
+    if found.until is not None:
+        print_line(console, _stopping(found))
+    if not len(found):
+        if not found.is_done:
+            print_line(console, "nothing to judge: no unjudged document is expected to tell anything")
+        return
+    header = ["", "topic", "document", "best\nrank", "chance of\nrelevance", "expected\nafter it", "runs"]
+    rows = [
+        [
+            str(i + 1),
+            row.query_id,
+            row.doc_id,
+            str(row.rank),
+            number(row.chance),
+            number(row.expected),
+            row.runs,
+        ]
+        for i, row in enumerate(found.frame().head(_SHOWN).itertuples())
+    ]
+    print_table(console, header, rows, n_names=3)
+    if len(found) > _SHOWN:
+        print_line(console, f"and {len(found) - _SHOWN} more, which --output writes")
+    print_line(
+        console,
+        f"{len(found)} judgments are expected to bring the {found.criterion} from {number(found.now)} to "
+        f"{number(found.expected_after)}",
+    )
+
+
+def _stopping(found: NextJudgments) -> str:
+    """Whether judging may stop, or how long it is expected to take."""
+    goal = f"{found.criterion} of at most {found.until:g}"
+    if found.is_done:
+        return f"stop: {goal} is reached ({number(found.now)})"
+    if found.n_needed is None:
+        return f"{goal}: not to be expected of the judgments that are looked ahead"
+    return f"{goal}: expected after {found.n_needed} judgments"

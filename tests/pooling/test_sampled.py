@@ -1,0 +1,192 @@
+"""Measures inferred from samples: unbiased over all samples of a small topic, and as others compute them."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import pytrec_eval
+import toys
+
+from bayespool import load_example
+from bayespool.collection import Collection, build_collection
+from bayespool.pooling import Stratified, choose, retrieved_by
+from bayespool.pooling.sampled import (
+    infer_ap,
+    infer_stratified_ap,
+    sampled_ap,
+    sampled_precision,
+    sampled_relevant,
+    sampled_states,
+)
+from bayespool.trec import read_qrels, read_runs
+
+# A topic of seven pooled documents, of which 0 2 3 5 are relevant, and a ranking with a document (7) beyond.
+RELEVANT = np.array([1, 0, 1, 1, 0, 1, 0, 0], dtype=bool)
+POOLED = np.arange(8) < 7
+RANKING = np.array([2, 7, 0, 1, 5, 6, -1])
+PRECISION_5 = 3 / 5
+AP = (1 / 1 + 2 / 3 + 3 / 5) / 4
+
+
+def uniform_samples() -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """All samples of three of seven: judged, inclusion, joint inclusion."""
+    joint = np.full((8, 8), 3 / 7 * 2 / 6)
+    np.fill_diagonal(joint, 3 / 7)
+    return [(np.isin(np.arange(8), s), np.full(8, 3 / 7), joint) for s in combinations(range(7), 3)]
+
+
+def stratified_samples() -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """All samples of two of documents 0 1 2 and three of 3 4 5 6."""
+    first = np.arange(8) < 3
+    inclusion = np.where(first, 2 / 3, 3 / 4)
+    joint = np.where(first[:, None] == first, np.where(first, 2 / 3 * 1 / 2, 3 / 4 * 2 / 3), 2 / 3 * 3 / 4)
+    return [
+        (np.isin(np.arange(8), s + t), inclusion, joint)
+        for s, t in product(combinations(range(3), 2), combinations(range(3, 7), 3))
+    ]
+
+
+samples_of_both_kinds = pytest.mark.parametrize("samples", [uniform_samples(), stratified_samples()])
+
+
+@samples_of_both_kinds
+def test_sums_are_unbiased(samples: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> None:
+    precision, n_relevant, ap = [], [], []
+    for judged, inclusion, joint in samples:
+        state = sampled_states(RANKING, RELEVANT, judged, POOLED)
+        precision.append(sampled_precision(state, inclusion[RANKING], 5))
+        n_relevant.append(sampled_relevant(RELEVANT[judged], inclusion[judged]))
+        ap.append(sampled_ap(state, inclusion[RANKING], 4, joint=joint[np.ix_(RANKING, RANKING)]))
+    assert np.mean(precision) == pytest.approx(PRECISION_5, abs=1e-12)
+    assert np.mean(n_relevant) == pytest.approx(4, abs=1e-12)
+    assert np.mean(ap) == pytest.approx(AP, abs=1e-12)
+
+
+def test_all_judged_gives_the_measures_themselves() -> None:
+    state = sampled_states(RANKING, RELEVANT, POOLED, POOLED)
+    assert state.tolist() == [1, -2, 1, 0, 1, 0, -2]
+    one = np.ones(len(RANKING))
+    assert sampled_precision(state, one, 5).item() == pytest.approx(PRECISION_5, abs=1e-12)
+    assert sampled_precision(state, one, 10).item() == pytest.approx(3 / 10, abs=1e-12)
+    assert sampled_ap(state, one, 4).item() == pytest.approx(AP, abs=1e-12)
+    assert infer_ap(state, 4).item() == pytest.approx(AP, abs=1e-4)
+    stratum = np.where(RANKING < 3, 0, 1)
+    size, hits = np.array([3, 4]), np.array([2, 2])
+    assert infer_stratified_ap(state, stratum, size, size, hits).item() == pytest.approx(AP, abs=1e-4)
+
+
+def test_pairs_taken_for_independent() -> None:
+    # relevant at 1 and 3, each judged with probability ½: (2 · 1 + 2 · (1 + 2) / 3) / 4
+    found = sampled_ap(np.array([1, -1, 1]), np.full(3, 0.5), 4.0)
+    assert found.item() == pytest.approx(1.0, abs=1e-12)
+    assert sampled_ap(np.array([0, -1]), np.full(2, 0.5), 0.0).item() == 0
+
+
+def test_xinfap_by_hand() -> None:
+    # Stratum 0: A relevant, B not. Stratum 1: C relevant, D not, E F not judged. Ranking B E C A D.
+    # C at 3: (1 + 0 + 1 · ⅓) / 3. A at 4: (1 + 0 + 2 · 1) / 4. Relevant: 1 in stratum 0, 2 in stratum 1.
+    state, stratum = np.array([0, -1, 1, 1, 0]), np.array([0, 1, 1, 0, 1])
+    found = infer_stratified_ap(state, stratum, np.array([2, 4]), np.array([2, 2]), np.array([1, 1]))
+    assert found.item() == pytest.approx((3 / 4 + 2 * 4 / 9) / 3, abs=1e-4)
+
+
+def test_a_stratum_that_is_not_judged_is_left_out() -> None:
+    state, stratum = np.array([1, -1]), np.array([0, 1])
+    found = infer_stratified_ap(state, stratum, np.array([1, 5]), np.array([1, 0]), np.array([1, 0]))
+    assert found.item() == pytest.approx(1.0, abs=1e-4)
+
+
+def test_no_relevant_document() -> None:
+    state = np.array([[0, -1], [-2, -2]])
+    assert infer_ap(state, 0).tolist() == [0, 0]
+    none = np.array([0])
+    assert infer_stratified_ap(state, np.zeros((2, 2)), none + 2, none + 1, none).tolist() == [0, 0]
+
+
+def read_by_pytrec_eval(collection: Collection, judged: np.ndarray, pooled: np.ndarray) -> np.ndarray:
+    """infAP of every run and topic; a document that was not sampled is −1."""
+    qrels: dict[str, dict[str, int]] = {query_id: {} for query_id in collection.query_ids}
+    for pair in np.flatnonzero(pooled):
+        level = int(collection.relevance[pair]) if judged[pair] else -1
+        qrels[collection.query_ids[collection.pair_topic[pair]]][collection.doc_id(int(pair))] = level
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"infAP"})
+    found = np.zeros(collection.document.shape[:2])
+    for r in range(len(found)):
+        run = {
+            query_id: {
+                collection.doc_id(int(pair)): -float(rank)
+                for rank, pair in enumerate(collection.document[r, t])
+                if pair >= 0
+            }
+            for t, query_id in enumerate(collection.query_ids)
+        }
+        values = evaluator.evaluate({query_id: documents for query_id, documents in run.items() if documents})
+        for t, query_id in enumerate(collection.query_ids):
+            found[r, t] = values.get(query_id, {"infAP": 0.0})["infAP"]
+    return found
+
+
+def inferred(collection: Collection, judged: np.ndarray, pooled: np.ndarray) -> np.ndarray:
+    relevant = collection.relevance > 0
+    state = sampled_states(collection.document, relevant, judged, pooled)
+    hits = np.bincount(collection.pair_topic[relevant & judged], minlength=len(collection.query_ids))
+    return infer_ap(state, hits)
+
+
+def sample_of(
+    collection: Collection, run_index: np.ndarray, text: str, n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """What was judged and what was pooled, by pair; the rest of the judgments is forgotten."""
+    judged = np.zeros(len(collection.relevance), dtype=bool)
+    judged[choose(collection, text, n, run_index=run_index, depth=100).pair] = True
+    pooled = np.zeros(len(collection.relevance), dtype=bool)
+    for topic in retrieved_by(collection, run_index, depth=100):
+        pooled[topic.pair] = True
+    return judged & (collection.relevance >= 0), pooled
+
+
+def test_infap_is_pytrec_evals() -> None:
+    collection = toys.toy_collection()
+    for n in (3, 6, 9, 15):
+        judged, pooled = sample_of(collection, np.arange(4), "uniform", n)
+        expected = read_by_pytrec_eval(collection, judged, pooled)
+        assert inferred(collection, judged, pooled) == pytest.approx(expected, abs=1e-12)
+
+
+def test_infap_is_pytrec_evals_on_trec8(collections: Path) -> None:
+    folder = collections / "trec8-adhoc"
+    runs = sorted((folder / "runs").iterdir())[::20]
+    collection = build_collection(read_runs(runs), read_qrels(folder / "qrels.txt"))
+    judged, pooled = sample_of(collection, np.arange(len(runs)), "uniform", 5000)
+    expected = read_by_pytrec_eval(collection, judged, pooled)
+    assert expected.mean() > 0.05
+    assert inferred(collection, judged, pooled) == pytest.approx(expected, abs=1e-9)
+
+
+def test_stratified_samples_of_the_example_infer_its_average_precision() -> None:
+    """Means over 300 samples of half the pool are near the values of all judgments."""
+    collection = load_example()
+    index = np.flatnonzero(collection.pooled)
+    relevant = collection.relevance > 0
+    strategy = Stratified(depths=(5,), rates=(3.0, 1.0))
+    topic = next(iter(retrieved_by(collection, index, depth=20)))
+    of_runs = collection.document[index, 0]
+    pooled = np.isin(np.arange(len(relevant)), topic.pair)
+    stratum = np.zeros(len(relevant), dtype=np.int32)
+    stratum[topic.pair] = strategy.stratum(topic)
+    size = np.bincount(stratum[topic.pair], minlength=2)
+    all_judged = sampled_states(of_runs, relevant, pooled, pooled)
+    exact = infer_ap(all_judged, int((relevant & pooled).sum()))
+    values = []
+    for seed in range(300):
+        order = strategy.order(topic, relevant[topic.pair], len(topic) // 2, np.random.default_rng(seed))
+        judged = np.isin(np.arange(len(relevant)), topic.pair[order])
+        state = sampled_states(of_runs, relevant, judged, pooled)
+        n_judged = np.bincount(stratum[judged], minlength=2)
+        hits = np.bincount(stratum[judged & relevant], minlength=2)
+        values.append(infer_stratified_ap(state, stratum[of_runs], size, n_judged, hits))
+    found = np.mean(values, axis=0)
+    assert found == pytest.approx(exact, abs=0.03)

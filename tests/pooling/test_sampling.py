@@ -1,0 +1,184 @@
+"""Samples: how many of which stratum, and the probabilities that they come with."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import toys
+
+from bayespool.collection import Collection
+from bayespool.errors import InputError
+from bayespool.pooling import (
+    ActiveSampling,
+    Retrieved,
+    Sampling,
+    Stratified,
+    Uniform,
+    choose,
+    parse_strategy,
+    retrieved_by,
+)
+from bayespool.pooling.choosing import inclusion_of_topic
+from bayespool.pooling.sampled import sampled_relevant
+
+SAMPLES = [Uniform(), Stratified(depths=(1,), rates=(2.0, 1.0)), ActiveSampling(), ActiveSampling(batch=1)]
+
+
+def of_one_topic(rankings: dict[str, str], relevant: str) -> tuple[Retrieved, np.ndarray]:
+    every = sorted(set("".join(rankings.values())))
+    collection = toys.from_rankings(
+        {run: {"1": documents} for run, documents in rankings.items()},
+        {"1": {document: int(document in relevant) for document in every}},
+    )
+    (topic,) = retrieved_by(collection, np.arange(len(rankings)))
+    return topic, collection.relevance[topic.pair] > 0
+
+
+# best ranks: a d g 1, the others 2 or 3
+RUNS = {"r1": "abc", "r2": "def", "r3": "ghi"}
+
+
+def frequencies(
+    strategy: Sampling, topic: Retrieved, relevant: np.ndarray, n: int, n_seeds: int
+) -> np.ndarray:
+    counts: Counter[int] = Counter()
+    for seed in range(n_seeds):
+        counts.update(strategy.order(topic, relevant, n, np.random.default_rng(seed)).tolist())
+    return np.array([counts[d] for d in range(len(topic))]) / n_seeds
+
+
+def test_a_uniform_sample_has_each_document_with_the_same_probability() -> None:
+    topic, relevant = of_one_topic(RUNS, "a")
+    inclusion = Uniform().inclusion(topic, relevant, 4, np.random.default_rng(1))
+    assert inclusion.tolist() == [4 / 9] * 9
+    assert frequencies(Uniform(), topic, relevant, 4, 2000) == pytest.approx(inclusion, abs=0.045)
+
+
+@pytest.mark.parametrize(
+    ("n", "of_top", "of_rest"), [(1, 1, 0), (2, 1, 1), (3, 2, 1), (4, 2, 2), (5, 3, 2), (6, 3, 3), (9, 3, 6)]
+)
+def test_strata_take_turns_by_their_rates(n: int, of_top: int, of_rest: int) -> None:
+    # three documents at twice the rate of six: judged / (rate × documents) rises by 1/6 in both
+    strategy = Stratified(depths=(1,), rates=(2.0, 1.0))
+    topic, relevant = of_one_topic(RUNS, "a")
+    assert strategy.stratum(topic).tolist() == [0, 1, 1, 0, 1, 1, 0, 1, 1]
+    for seed in range(20):
+        order = strategy.order(topic, relevant, n, np.random.default_rng(seed))
+        assert (strategy.stratum(topic)[order] == 0).sum() == of_top
+    inclusion = strategy.inclusion(topic, relevant, n, np.random.default_rng(1))
+    assert inclusion.tolist() == [of_top / 3, of_rest / 6, of_rest / 6] * 3
+
+
+def test_documents_of_a_stratum_have_equal_chances() -> None:
+    strategy = Stratified(depths=(1,), rates=(2.0, 1.0))
+    topic, relevant = of_one_topic(RUNS, "a")
+    inclusion = strategy.inclusion(topic, relevant, 4, np.random.default_rng(1))
+    assert frequencies(strategy, topic, relevant, 4, 2000) == pytest.approx(inclusion, abs=0.045)
+
+
+def test_an_empty_stratum_is_passed_over() -> None:
+    topic, relevant = of_one_topic(RUNS, "a")
+    strategy = Stratified(depths=(1, 50), rates=(1.0, 1.0, 1.0))
+    order = strategy.order(topic, relevant, 9, np.random.default_rng(1))
+    assert sorted(order.tolist()) == list(range(9))
+
+
+def test_the_first_draw_of_active_sampling_by_hand() -> None:
+    # N = 2: 1 + 1/1 + 1/2 = 5/2 at rank 1, 1 + 1/2 = 3/2 at rank 2. r1: a 5/8, b 3/8. r2: b alone.
+    topic, relevant = of_one_topic({"r1": "ab", "r2": "b"}, "a")
+    inclusion = ActiveSampling().inclusion(topic, relevant, 1, np.random.default_rng(1))
+    assert inclusion == pytest.approx([5 / 16, 11 / 16], abs=1e-12)
+    assert frequencies(ActiveSampling(), topic, relevant, 1, 2000) == pytest.approx(inclusion, abs=0.042)
+
+
+def test_active_sampling_learns_by_hand() -> None:
+    """After a, relevant, r1 has all but half the even share, and repeats are counted."""
+    topic, relevant = of_one_topic({"r1": "ab", "r2": "cd"}, "a")
+    strategy = ActiveSampling(batch=1, even=0.2)
+    second: list[int] = []
+    for seed in range(4000):
+        order = strategy.order(topic, relevant, 2, np.random.default_rng(seed))
+        if order[0] == 0:
+            second.append(int(order[1]))
+            lots = np.random.default_rng(seed).random((2, 2))
+            inclusion = strategy.inclusion(topic, relevant, 2, np.random.default_rng(seed))
+            # r1 0.9, r2 0.1: a 9/16, b 27/80, c 1/16, d 3/80, and a is the repeat
+            n_draws = 1 + np.floor(np.log(1 - lots[1, 0]) / np.log(9 / 16))
+            expected = 1 - (1 - np.array([5, 3, 5, 3]) / 16) * (1 - np.array([45, 27, 5, 3]) / 80) ** n_draws
+            assert inclusion == pytest.approx(expected, abs=1e-12)
+    share = np.bincount(second, minlength=4) / len(second)
+    assert share == pytest.approx(np.array([0, 27, 5, 3]) / 35, abs=0.05)
+
+
+def test_estimates_from_active_samples_are_nearly_unbiased() -> None:
+    """Thirty-nine relevant documents, most in one run of six; samples of 60."""
+    rng = np.random.default_rng(2)
+    document = np.stack([rng.permutation(240)[:100] for _ in range(6)]).astype(np.int32)
+    numbers = np.unique(document)
+    document = np.searchsorted(numbers, document).astype(np.int32)
+    n = len(numbers)
+    topic = Retrieved("1", np.arange(n, dtype=np.int32), document, None, rng.random(n))
+    relevant = np.zeros(n, dtype=bool)
+    relevant[document[0, :30]] = True
+    relevant[document[1, 50:60]] = True
+    estimates = []
+    for seed in range(600):
+        order = ActiveSampling().order(topic, relevant, 60, np.random.default_rng(seed))
+        inclusion = ActiveSampling().inclusion(topic, relevant, 60, np.random.default_rng(seed))
+        estimates.append(sampled_relevant(relevant[order], inclusion[order]))
+    assert np.mean(estimates) == pytest.approx(relevant.sum(), rel=0.05)
+
+
+@pytest.mark.parametrize("strategy", SAMPLES, ids=repr)
+def test_probabilities_are_probabilities(strategy: Sampling) -> None:
+    collection = toys.toy_collection()
+    for topic in retrieved_by(collection, np.arange(5)):
+        relevant = collection.relevance[topic.pair] > 0
+        for n in range(1, len(topic) + 1):
+            order = strategy.order(topic, relevant, n, np.random.default_rng(4))
+            inclusion = strategy.inclusion(topic, relevant, n, np.random.default_rng(4))
+            assert inclusion.shape == (len(topic),)
+            assert (inclusion[order] > 0).all()
+            assert (inclusion <= 1).all()
+        assert (inclusion == 1).all()
+
+
+def chances(collection: Collection, text: str, n: int) -> np.ndarray:
+    (topic,) = retrieved_by(collection, np.arange(len(collection.run_ids)), random_seed=5)
+    chosen = choose(collection, text, n, run_index=np.arange(len(collection.run_ids)), random_seed=5)
+    assert chosen.inclusion.shape == chosen.pair.shape
+    again = inclusion_of_topic(parse_strategy(text), topic, collection.relevance, chosen.pair, random_seed=5)
+    assert again.tolist() == chosen.inclusion.tolist()
+    return chosen.inclusion
+
+
+def test_what_is_chosen_comes_with_its_probabilities() -> None:
+    collection = toys.from_rankings(
+        {run: {"1": documents} for run, documents in RUNS.items()}, {"1": dict.fromkeys("abcdefghi", 1)}
+    )
+    assert chances(collection, "take", 4).tolist() == [1.0] * 4
+    assert chances(collection, "uniform", 4).tolist() == [4 / 9] * 4
+    # in the order of judging: one of three, one of six, and so on in turns
+    found = chances(collection, "stratified(depths=(1,), rates=(2.0, 1.0))", 4).tolist()
+    assert found == [2 / 3, 1 / 3, 2 / 3, 1 / 3]
+    assert chances(collection, "active-sampling", 4).max() < 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stratified(depths=(10, 5), rates=(1.0, 1.0, 1.0))",
+        "stratified(depths=(0,))",
+        "stratified(depths=[10])",
+        "stratified(rates=(1.0,))",
+        "stratified(rates=(1.0, 0.0))",
+        "active-sampling(batch=0)",
+        "active-sampling(even=0.0)",
+        "active-sampling(even=1.5)",
+    ],
+)
+def test_settings_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        parse_strategy(text)
