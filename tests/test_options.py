@@ -45,7 +45,7 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
 }
 NOT_OPTIONS = {
     *("collection", "run_ids", "measure", "n_jobs", "folder", "progress", "report", "settings", "containers"),
-    *("qrels", "runs", "pool", "own_judgments"),  # files, which are arguments of a command
+    *("qrels", "runs", "pool", "own_judgments", "scores"),  # files, which are arguments of a command
 }
 OWN = {CheckingSettings: set(options_of(SamplingSettings)), PoolWidthSettings: {"runs"}}
 
