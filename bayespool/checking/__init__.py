@@ -9,6 +9,7 @@ from bayespool.checking.checks import ModelChecks, check_models, checked_models
 from bayespool.checking.containers import gather_container
 from bayespool.checking.engines import ENDS_WITHIN, MEAN_WITHIN, compare_engines, engine_summary
 from bayespool.checking.fitting import EngineName, Fitting
+from bayespool.checking.found import FoundJudgments, check_found, found_frame
 from bayespool.checking.hidden import HiddenDocuments
 from bayespool.checking.predictions import HeldOutPrediction, predict_held_out
 from bayespool.checking.self_calibration import SelfCalibration, self_calibrate, self_calibration_frame
@@ -21,18 +22,21 @@ __all__ = [
     "MEAN_WITHIN",
     "EngineName",
     "Fitting",
+    "FoundJudgments",
     "HeldOutPrediction",
     "HiddenDocuments",
     "ModelChecks",
     "SelfCalibration",
     "bar_limits",
     "calibration_frame",
+    "check_found",
     "check_models",
     "checked_models",
     "compare_engines",
     "ecdf_band",
     "elpd_frame",
     "engine_summary",
+    "found_frame",
     "gather_container",
     "holm",
     "predict_held_out",

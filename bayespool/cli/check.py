@@ -35,6 +35,14 @@ def check(
         bool,
         typer.Option("--compare-engines", help="Laplace against NUTS on held-out organizations instead."),
     ] = False,
+    found: Annotated[
+        bool,
+        typer.Option(
+            "--found",
+            help="Predict the judgments that no pooled run explains instead: were relevant documents looked "
+            "for? Down to the cutoff of each measure.",
+        ),
+    ] = False,
     simulations: Annotated[int, typer.Option(help="Data sets per model of --sbc.", min=1)] = 200,
     output: Annotated[
         Path | None,
@@ -57,11 +65,16 @@ def check(
     from bayespool.report import check_folder
     from bayespool.report import checks as report
 
-    if sbc and compare_engines:
-        raise InputError("--sbc and --compare-engines are two checks; give one of them")
+    instead = {
+        "--sbc": (sbc, report.SELF_CALIBRATION),
+        "--compare-engines": (compare_engines, report.ENGINES),
+        "--found": (found, report.FOUND),
+    }
+    given = {flag: kind for flag, (is_given, kind) in instead.items() if is_given}
+    if len(given) > 1:
+        raise InputError(f"{' and '.join(given)} are {len(given)} checks; give one of them")
     if output is not None:
-        what = report.SELF_CALIBRATION if sbc else report.ENGINES if compare_engines else report.CHECK
-        check_folder(output, what)
+        check_folder(output, next(iter(given.values()), report.CHECK))
     asked["models"] = checking.checked_models(asked["models"] or MODEL_NAMES)
     measures, n_folds = asked.pop("measures"), asked.pop("n_folds")
     if sbc and len(measures) > 1:
@@ -87,6 +100,17 @@ def check(
             )
         elif collection is None:
             raise InputError("--qrels is missing", hint="only --sbc needs no files")
+        elif found:
+            show, write = report.print_found, report.write_found
+            done = checking.check_found(
+                collection,
+                measures,
+                random_seed=asked["random_seed"],
+                report=say,
+                engine=engine,
+                priors=asked["priors"],
+                **sampling,
+            )
         elif compare_engines:
             show, write = report.print_engines, report.write_engines
             done = checking.compare_engines(collection, measures, n_folds=n_folds, **sampling, **asked)

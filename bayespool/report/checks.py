@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from bayespool.checking import (
+    FoundJudgments,
     ModelChecks,
     SelfCalibration,
     engine_summary,
+    found_frame,
     self_calibration_frame,
 )
 from bayespool.report.folder import FigureFormat, file_name, tables, write_folder
@@ -22,16 +24,20 @@ if TYPE_CHECKING:
 __all__ = [
     "CHECK",
     "ENGINES",
+    "FOUND",
     "SELF_CALIBRATION",
     "print_checks",
     "print_engines",
+    "print_found",
     "print_self_calibration",
     "write_checks",
     "write_engines",
+    "write_found",
     "write_self_calibration",
 ]
 
 CHECK, SELF_CALIBRATION, ENGINES = "check", "check --sbc", "check --compare-engines"
+FOUND = "check --found"
 """What output folders are for."""
 
 _ENOUGH_SIMULATIONS = 200  # they show a shift of a quarter of a standard deviation
@@ -126,6 +132,45 @@ def print_engines(frame: pd.DataFrame, console: Console) -> None:
     print_table(console, header, rows)
     for _, row in summary[summary["problems"] != ""].iterrows():
         print_line(console, f"note: {row['measure']}, {row['model']}: {row['problems']}")
+
+
+def print_found(rows: Sequence[FoundJudgments], console: Console) -> None:
+    """Print how relevant the judgments are that no pooled run explains, beside what was to be expected, and
+    what follows for the documents left unjudged.
+    """
+    header = ["runs", "ranks", "outside\nthe pool", "judged", "relevant", "expected", "", "ratio", "shift"]
+    for measure in dict.fromkeys(row.measure for row in rows):
+        mine = [row for row in rows if row.measure == measure]
+        print_heading(console, f"{measure}: judgments that no pooled run explains, predicted without them")
+        cells = [
+            [
+                row.runs if row.last == measure.cutoff and row.first == 1 else "",
+                f"{row.first}–{row.last}",
+                str(row.n_documents),
+                str(row.n_found),
+                str(row.n_relevant),
+                f"{row.expected:.1f}",
+                f"({row.lower:.0f}–{row.upper:.0f})",
+                f"{row.ratio:.2f}",
+                "" if row.shift != row.shift else f"{row.shift:+.2f}",
+            ]
+            for row in mine
+        ]
+        print_table(console, header, cells, n_names=2)
+        for row in mine:
+            if row.first == 1 and row.last == measure.cutoff and not row.lower <= row.n_relevant <= row.upper:
+                which = "more" if row.n_relevant > row.upper else "fewer"
+                print_line(
+                    console,
+                    f"note: of {row.runs} runs {which} are relevant than expected: whether a document was "
+                    f"judged depended on its relevance. If so everywhere, the log odds of the unjudged ones "
+                    f"are off by {row.shift:+.2f}",
+                )
+
+
+def write_found(rows: Sequence[FoundJudgments], folder: Path, *, figures: FigureFormat = "png") -> None:
+    """Write ``found.csv`` and ``.parquet``, a row per measure, kind of runs and band of ranks."""
+    write_folder(folder, FOUND, {}, tables({"found": found_frame(tuple(rows))}))
 
 
 def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "png") -> None:
