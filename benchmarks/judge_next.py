@@ -1,6 +1,8 @@
 """What judgments that are chosen one way or another are worth to the runs of an organization left out.
 
     python benchmarks/judge_next.py [COLLECTION ...] [-m P@10] [--jobs 2] [--output TABLE.csv]
+    python benchmarks/judge_next.py --until .02 .04 [COLLECTION ...]
+    python benchmarks/judge_next.py --leave-out automatic [COLLECTION ...]
 
 BAYESPOOL_COLLECTIONS is the folder of the unpacked collections; by default TREC-8 to depth 10, DL 2021 and
 Medical 2011. Each organization in turn is left out of the pool, and its runs are scored together. Then as
@@ -14,14 +16,16 @@ many judgments as 5, 10, 20, 50 and 100 times its runs are asked of the full jud
 After each stage the runs are scored with these judgments. Tables in Markdown: mean width of the 95 %
 intervals, MAE and the share of intervals that hold the truth, by stage; what judge-next expected its widths
 to be, over what they were; and how many judgments each rule needs for the width that Take@N has after 20 and
-50 per run. Runs that have nothing unjudged left count with width 0, and do not count as covered or not.
+50 per run. With ``--until`` judging goes on in steps of ten until every interval is that narrow: widths, share
+of intervals that hold the truth, judgments made, and judgments that were expected at the start. With
+``--leave-out`` all runs of a type leave the pool, not those of an organization. Runs that have nothing unjudged left count with width 0, and do not count as covered or not.
 """
 
 from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -44,8 +48,10 @@ from bayespool.judging.next import plan
 from bayespool.measures import Measure
 from bayespool.pooling import Retrieved, equal_shares, order_of_topic, parse_strategy
 from bayespool.randomness import key_of
+from bayespool.trec import read_run_types
 
 STAGES = (0, 5, 10, 20, 50, 100)
+STEP = 10  # judgments between two looks at the stopping rule
 RULES = ("judge-next", "random", "take", "move-to-front", "max-mean")
 WHERE: dict[str, tuple[dict[str, Any], int | None]] = {
     "trec8-adhoc": ({"max_holes": 0}, 10),
@@ -59,6 +65,7 @@ class Fold(NamedTuple):
 
     organization: str
     runs: tuple[str, ...]
+    removed: tuple[str, ...]
     rules: tuple[str, ...]
     measure: str
     seed: int
@@ -72,6 +79,8 @@ def main() -> None:
     parser.add_argument("-m", "--measure", default="P@10")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rules", default=",".join(RULES))
+    parser.add_argument("--until", type=float, nargs="*", default=[])
+    parser.add_argument("--leave-out", help="type of runs to leave out")
     parser.add_argument("--output", type=Path)
     asked = parser.parse_args()
     folder, tables = collections_folder(parser), []
@@ -81,27 +90,32 @@ def main() -> None:
             warnings.simplefilter("ignore", BayespoolWarning)
             whole = read(folder / name, **settings)
         whole = whole if depth is None else whole.truncate_pool(depth)
-        folds = list(folds_of(whole, tuple(asked.rules.split(",")), asked.measure))
-        rows = [row for rows in completed(spend, whole, folds, n_jobs=asked.jobs) for row in rows]
+        types = read_run_types(folder / name / "run-types.csv") if asked.leave_out else {}
+        folds = folds_of(whole, tuple(asked.rules.split(",")), asked.measure, types, asked.leave_out)
+        work = partial(stop, until=asked.until) if asked.until else spend
+        rows = [row for rows in completed(work, whole, list(folds), n_jobs=asked.jobs) for row in rows]
         tables.append(pd.DataFrame(rows).assign(collection=name))
-        report(tables[-1])
+        (report_stopping if asked.until else report)(tables[-1])
         if asked.output:
             pd.concat(tables).to_csv(asked.output, index=False)
 
 
-def folds_of(whole: Collection, rules: tuple[str, ...], measure: str) -> Iterator[Fold]:
-    """Organizations that contributed, each with its pooled runs."""
-    pooled = np.flatnonzero(whole.pooled)
+def folds_of(
+    whole: Collection, rules: tuple[str, ...], measure: str, types: Mapping[str, str], left_out: str | None
+) -> Iterator[Fold]:
+    """Organizations that contributed, each with its pooled runs, or with those of a type."""
+    pooled = [r for r in np.flatnonzero(whole.pooled) if types.get(whole.run_ids[r]) == left_out]
+    of_type = tuple(whole.run_ids[r] for r in pooled)
     for o in np.unique(whole.organization[pooled]):
         runs = tuple(whole.run_ids[r] for r in pooled if whole.organization[r] == o)
-        yield Fold(whole.organizations[o], runs, rules, measure, 1)
+        yield Fold(whole.organizations[o], runs, of_type if left_out else runs, rules, measure, 1)
 
 
 def spend(whole: Collection, fold: Fold) -> list[dict[str, Any]]:
     """Estimates of the runs of an organization after each stage of judging, by each rule."""
     warnings.simplefilter("ignore")
     measure = parse_measure(fold.measure)
-    smaller = whole.unpool(organization=fold.organization)
+    smaller = whole.unpool(fold.removed)
     answers = np.maximum(whole.relevance, 0)  # what nobody judged is taken for nonrelevant
     truth = bounds(whole, fold.runs, measure).low
     rows = []
@@ -135,6 +149,57 @@ def spend(whole: Collection, fold: Fold) -> list[dict[str, Any]]:
             if stage == 0:
                 first = found
     return rows
+
+
+def stop(whole: Collection, fold: Fold, *, until: Sequence[float]) -> list[dict[str, Any]]:
+    """Judge for the runs of an organization until their intervals are narrow enough, for each width."""
+    warnings.simplefilter("ignore")
+    measure, smaller = parse_measure(fold.measure), whole.unpool(fold.removed)
+    answers = np.maximum(whole.relevance, 0)
+    truth = bounds(whole, fold.runs, measure).low
+    told, rows, expected = np.zeros(len(whole.relevance), dtype=bool), [], dict[float, int]()
+    for width in sorted(until, reverse=True):
+        while True:
+            found = scored(smaller, told, answers, truth.totals(), fold, measure)
+            widest = max(row["upper"] - row["lower"] for _, row in found)
+            if width not in expected:
+                expected[width] = ahead(smaller, told, answers, fold, measure, width)
+            if widest <= width:
+                break
+            pairs, _ = choose("judge-next", smaller, told, answers, fold, measure, STEP)
+            told[pairs] = True
+        rows += [
+            {
+                "organization": fold.organization,
+                "run_id": run,
+                "until": width,
+                "n_told": int(told.sum()),
+                "n_expected": expected[width],
+                "truth": truth.means()[i],
+                **row,
+            }
+            for i, (run, row) in enumerate(found)
+        ]
+    return rows
+
+
+def ahead(
+    smaller: Collection,
+    told: npt.NDArray[np.bool_],
+    answers: npt.NDArray[np.int16],
+    fold: Fold,
+    measure: Measure,
+    width: float,
+) -> int:
+    """Judgments in all that are expected to be made until the intervals are as narrow; −1 if they will not
+    do.
+    """
+    completion = posterior(fold).complete(with_answers(smaller, told, answers), fold.runs, measure)
+    if not len(completion.unknowns):
+        return int(told.sum())
+    target = find_target("interval", fold.runs, completion.evaluate(measure)[0], 0.95)
+    n_needed = plan(find_influence(completion, measure), target, 1, width)[2]
+    return -1 if n_needed is None else int(told.sum()) + n_needed
 
 
 def stages(n_runs: int) -> Iterator[tuple[int | None, int]]:
@@ -280,6 +345,35 @@ def report(table: pd.DataFrame) -> None:
     )
     print(f"\nruns with anything open\n{n_open.to_markdown()}")
     needed(table)
+
+
+def report_stopping(table: pd.DataFrame) -> None:
+    """Print whether the stopping rule kept its word."""
+    print(f"\n{table['collection'].iloc[0]}")
+    table = table.assign(
+        width=table["upper"] - table["lower"],
+        error=(table["estimate"] - table["truth"]).abs(),
+        inside=((table["lower"] - 1e-9 <= table["truth"]) & (table["truth"] <= table["upper"] + 1e-9)),
+    )
+    lines = []
+    for width, group in table.groupby("until"):
+        by_fold = group.drop_duplicates("organization")
+        lines.append(
+            {
+                "until": width,
+                "runs": len(group),
+                "widest": group["width"].max(),
+                "mean width": group["width"].mean(),
+                "MAE": group["error"].mean(),
+                "inside": group["inside"].mean(),
+                "PIT in 95 %": central_share(group["pit_lower"], group["pit_upper"], 0.95),
+                "open runs": int(group["is_open"].sum()),
+                "inside, open": group.loc[group["is_open"], "inside"].mean(),
+                "judgments": by_fold["n_told"].mean(),
+                "expected": by_fold["n_expected"].mean(),
+            }
+        )
+    print(pd.DataFrame(lines).round(4).to_markdown(index=False))
 
 
 def needed(table: pd.DataFrame) -> None:

@@ -210,6 +210,8 @@ class Completion:
                 continue
             source = step.source[chosen[rows]]
             log_odds = component.log_odds(source, topic, documents)
+            if component.shift:
+                log_odds = log_odds + component.shift
             shift = shift_table(component.cell_scale)
             add_effects(log_odds, component.effect[source], cells[c][source], run, shift)
             found.append((rows, log_odds))

@@ -86,6 +86,9 @@ class PosteriorEstimator:
         One completion for all measures that are asked for together, with the evidence of the one that looks
         deepest, so that statements across measures come from the same draws. Else P@10 beside AP@1000 is the
         same as alone, and each has draws of its own.
+    shift : float
+        Added to the log odds of every unjudged document being relevant: 0, or what `bayespool.check_found`
+        says of judgments that were looked for, or a number to see what hangs on it.
     random_seed : int
         The same seed, collection and settings give the same bytes.
     progress : bool
@@ -101,6 +104,7 @@ class PosteriorEstimator:
     target_accept: float = 0.9
     estimand: Estimand = "complete"
     joint: bool = False
+    shift: float = 0.0
     random_seed: int = 1
     progress: bool = field(default=False, compare=False)
 
@@ -305,7 +309,8 @@ class PosteriorEstimator:
         )
         effect[:, known >= 0] = draws["organization_effect"][:, known[known >= 0]]
         scale = prepared.interaction_scale(draws)
-        return Component(prepared.model, fit, partial(prepared.log_odds, draws), effect, scale)
+        shift = 0.0 if task.asked.given else self.shift
+        return Component(prepared.model, fit, partial(prepared.log_odds, draws), effect, scale, shift)
 
     def _apart(self, collection: Collection, measures: Sequence[Measure]) -> tuple[Measure, ...]:
         """Measures whose evidence is of another depth when they are asked for alone."""

@@ -34,6 +34,8 @@ class Component:
         Effect of the organization of each run.
     cell_scale : float
         Standard deviation of the effects of organization × topic; 0 for a model without them.
+    shift : float
+        Added to the log odds of every document.
     """
 
     model: str
@@ -41,6 +43,7 @@ class Component:
     log_odds: Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
     effect: FloatArray
     cell_scale: float
+    shift: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
