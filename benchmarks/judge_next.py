@@ -15,10 +15,11 @@ many judgments as 5, 10, 20, 50 and 100 times its runs are asked of the full jud
 
 After each stage the runs are scored with these judgments. Tables in Markdown: mean width of the 95 %
 intervals, MAE and the share of intervals that hold the truth, by stage; what judge-next expected its widths
-to be, over what they were; and how many judgments each rule needs for the width that Take@N has after 20 and
-50 per run. With ``--until`` judging goes on in steps of ten until every interval is that narrow: widths, share
-of intervals that hold the truth, judgments made, and judgments that were expected at the start. With
-``--leave-out`` all runs of a type leave the pool, not those of an organization. Runs that have nothing unjudged left count with width 0, and do not count as covered or not.
+to be, over what they were; and how many judgments each rule needs for the width that Take@N has after 10, 20
+and 50 per run. With ``--until`` judging goes on in steps of ten until every interval is that narrow: widths,
+share of intervals that hold the truth, judgments made, and judgments that were expected. With ``--leave-out``
+all runs of a type leave the pool, not those of an organization. Runs that have nothing unjudged left count
+with width 0, and do not count as covered or not.
 """
 
 from __future__ import annotations

@@ -63,8 +63,11 @@ class Target:
         return float(single.max() if self.goal == "interval" else single.mean())
 
     def gains(self, before: FloatArray, left: FloatArray, until: float | None) -> FloatArray:
-        """What a little less variance of each sum is worth, shape (sum,); nothing for an interval that is
-        narrow enough.
+        """What less variance of each sum is worth, shape (sum,); nothing for an interval that is narrow
+        enough.
+
+        A first judgment hardly ever turns an order round, and alone is worth nothing. So a pair counts by the
+        chance that is left of a wrong order, over the variance that is.
         """
         there = left > 0
         if self.goal == "interval":
@@ -72,11 +75,8 @@ class Target:
             if until is not None and (wide := self.left_open(before, left) > until).any():
                 worth = np.where(wide, worth, 0.0)
             return worth
-        step = 0.02 * left
-        slope = chance_of_wrong_order(self.mean, before, left) - chance_of_wrong_order(
-            self.mean, before, left - step
-        )
-        return np.divide(slope, step, out=np.zeros_like(left), where=there)
+        wrong = chance_of_wrong_order(self.mean, before, left)
+        return np.divide(wrong, left, out=np.zeros_like(left), where=there)
 
 
 def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: float) -> Target:
