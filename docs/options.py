@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bayespool import options, settings
 
-PAGES = [Path(__file__).with_name(name) for name in ("experiments.md", "pooling.md")]
+PAGES = [Path(__file__).with_name(name) for name in ("experiments.md", "pooling.md", "judge-next.md")]
 TABLES = {
     "leave-out": settings.LeaveOutSettings,
     "pool-width": settings.PoolWidthSettings,
@@ -13,6 +13,7 @@ TABLES = {
     "run-types": settings.RunTypesSettings,
     "pool": settings.StrategySettings,
     "budgets": settings.BudgetSettings,
+    "judge-next": settings.JudgeNextSettings,
     "posteriors": options.SamplingSettings,
     "reading": options.ReadingSettings,
     "score": options.ScoringSettings,
