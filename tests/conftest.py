@@ -23,8 +23,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 # In CI a property fails or passes the same way every time; at a desk it looks for new examples.
-settings.register_profile("bayespool-desk", deadline=None)
-settings.register_profile("bayespool-ci", deadline=None, derandomize=True, database=None)
+EXAMPLES = int(os.environ.get("BAYESPOOL_EXAMPLES", "100"))  # of a property that does not say how many
+settings.register_profile("bayespool-desk", deadline=None, max_examples=EXAMPLES)
+settings.register_profile(
+    "bayespool-ci", deadline=None, derandomize=True, database=None, max_examples=EXAMPLES
+)
 settings.load_profile("bayespool-ci" if os.environ.get("CI") else "bayespool-desk")
 
 COLLECTIONS = "BAYESPOOL_COLLECTIONS"
