@@ -62,13 +62,13 @@ def print_next_judgments(found: NextJudgments, console: Console) -> None:
             f"{after.n} judgments of your own: {what} {number(after.before)} before, "
             f"{number(after.expected)} expected, {number(after.now)} now",
         )
-    elif found.target.goal == "interval":
+    if found.target.goal == "interval":
         widths = ", ".join(
             f"{run} {number(width)}"
             for run, width in zip(found.target.names, found.target.now.tolist(), strict=True)
         )
         print_line(console, f"{found.measure}, widths of the intervals now: {widths}")
-    else:
+    elif after is None:
         print_line(console, f"{what} now: {number(found.now)}")
     if found.until is not None:
         print_line(console, _stopping(found))
