@@ -49,7 +49,7 @@ class Influence:
         return len(self.document)
 
     def chance(self, documents: npt.NDArray[np.intp]) -> FloatArray:
-        """Expected worth of some of the documents, by their positions among the unknowns; shape (document,)."""
+        """Expected worth of some of the documents, by position among the unknowns, shape (document,)."""
         expected = self.expected[:, np.searchsorted(self.document, documents)]
         return np.asarray(expected.mean(axis=0, dtype=np.float64))
 

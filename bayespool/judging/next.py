@@ -197,7 +197,7 @@ def judge_next(
     run_ids : str or iterable of str, optional
         Default: the runs that were not pooled, or with ``unpool`` none but those named there.
     measures : measure
-        One: judgments are chosen for one at a time.
+        P@10, nDCG@10, AP@100, …; one of them. Judgments are chosen for one at a time.
     {options}
     report : callable, optional
         Called with a line on each stage of the work as it begins.
