@@ -111,7 +111,9 @@ def test_narrow_intervals_are_worth_nothing_until_all_are_narrow() -> None:
 
 
 def test_a_pair_that_may_be_in_the_wrong_order_is_worth_more_than_one_that_is_clear() -> None:
-    target = Target("ranking", np.zeros((3, 2)), np.array([0.0, 1.0, 9.0]), np.array([0.5, 0.16, 0]), ("",) * 3)
+    target = Target(
+        "ranking", np.zeros((3, 2)), np.array([0.0, 1.0, 9.0]), np.array([0.5, 0.16, 0]), ("",) * 3
+    )
     worth = target.worth(np.ones(3), np.ones(3), None)
     assert worth == pytest.approx([0.5, 0.16, 0])
 
