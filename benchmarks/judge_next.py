@@ -276,7 +276,7 @@ def choose(
             return np.zeros(0, dtype=int), None
         values = completion.evaluate(measure)[0]
         target = find_target("interval", fold.runs, values, 0.95)
-        unknown, each, _ = plan(find_influence(completion, measure), target, n_new)
+        unknown, each, _ = plan(find_influence(completion, measure, values), target, n_new)
         return completion.unknowns.pair[unknown], np.full(
             len(fold.runs), np.nan if not len(each) else each[-1]
         )

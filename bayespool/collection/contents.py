@@ -273,7 +273,7 @@ class Collection:
         Raises
         ------
         InputError
-            A document is judged already, and otherwise; or none is of use.
+            A document is judged already, and otherwise; or no line is a judgment, or none is of use.
         """
         topic_of = {query_id: t for t, query_id in enumerate(self.query_ids)}
         names = qrels.query_id.dictionary.to_pylist()
@@ -287,6 +287,12 @@ class Collection:
             )
             line_pair[on_topic] = np.where(place.is_valid(), first + place.fill_null(0).to_numpy(), -1)
         codes, _ = relevance_codes(qrels.relevance, self.negatives.meaning)
+        if len(codes) and not (codes >= 0).any():
+            raise InputError(
+                "no line is a judgment: none has a relevance of 0 or more",
+                path=qrels.path,
+                hint="−1 lists a document for an assessor, who fills in its relevance",
+            )
         found = (line_pair >= 0) & (codes >= 0)
         pair, value = line_pair[found], codes[found]
         before = self.relevance[pair]
@@ -380,8 +386,9 @@ class Collection:
         pooled = self.pooled & ~removed
         left = self.pool(np.flatnonzero(pooled))
         smaller = self.without_judgments(self.pool() & ~left & (self.added_for < 0))
-        new = left & (smaller.relevance < 0)
-        relevance = np.where(new, np.maximum(self.pooling.known(self), smaller.relevance), smaller.relevance)
+        known = self.pooling.known(self)
+        new = left & (smaller.relevance < 0) & (known != UNJUDGED)
+        relevance = np.where(new, known, smaller.relevance)
         return dataclasses.replace(smaller, pooled=pooled, relevance=relevance)
 
     def truncate_pool(self, depth: int) -> Self:

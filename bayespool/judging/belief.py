@@ -41,32 +41,38 @@ class Belief:
         centered = influence.expected - influence.expected.mean(axis=0, dtype=np.float64).astype(np.float32)
         self._centered = centered / np.float32(np.sqrt(max(1, len(centered))))
         self._within = influence.within
-        self._told = np.zeros((0, len(influence)))
+        self._told: list[FloatArray] = []
         weight = contrasts @ influence.weight
         shared = (self._centered @ weight.T.astype(np.float32)).astype(np.float64)
         self.covariance = (self._centered.T @ shared.astype(np.float32)).T.astype(np.float64)
         self.covariance += weight * self._within
-        self.variance = (self.covariance * weight).sum(axis=1)
+        self.variance = np.einsum("sd,sd->s", self.covariance, weight)
         self.own = self._within + (self._centered.astype(np.float64) ** 2).sum(axis=0)
 
-    def reductions(self) -> FloatArray:
-        """How much less of each sum's variance a judgment of each document leaves, shape (sum, document)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found: FloatArray = np.where(self.own > 0, self.covariance**2 / self.own, 0.0)
-        return found
+    def gains(self, worth: FloatArray) -> FloatArray:
+        """What a judgment of each document is worth, shape (document,): how much less of each sum's variance
+        it leaves, times what a unit of that is worth, shape (sum,). 0 of a document that is judged.
+        """
+        taken = np.einsum("s,sd,sd->d", worth, self.covariance, self.covariance, optimize=False)
+        gains: FloatArray = np.divide(taken, self.own, out=np.zeros_like(taken), where=self.own > 0)
+        return gains
 
     def judge(self, document: int) -> None:
-        """A document is judged: what is left open of the others and of the sums."""
+        """A document is judged: what is left open of the others and of the sums. One that is judged already
+        is no news.
+        """
         own = self.own[document]
+        if own <= 0:
+            return
         row = (self._centered.T @ self._centered[:, document]).astype(np.float64)
         row[document] += self._within[document]
-        row -= self._told[:, document] @ self._told
+        for told in self._told:
+            row -= told[document] * told
         row /= np.sqrt(own)
-        self._told = np.vstack([self._told, row])
+        self._told.append(row)
         share = self.covariance[:, document] / np.sqrt(own)
         self.covariance -= share[:, None] * row
         self.variance = np.maximum(self.variance - share**2, 0)
         self.own = np.maximum(self.own - row**2, 0)
         self.own[document] = 0
-        self.own[self.own < 1e-10] = 0
         self.covariance[:, document] = 0

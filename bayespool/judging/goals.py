@@ -18,9 +18,6 @@ Goal = Literal["interval", "comparison", "ranking"]
 
 FloatArray = npt.NDArray[np.float64]
 
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(101)
-_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
-
 
 @dataclass(frozen=True, eq=False)
 class Target:
@@ -47,14 +44,16 @@ class Target:
     names: tuple[str, ...]
 
     def left_open(self, before: FloatArray, left: FloatArray) -> FloatArray:
-        """What of `now` is expected to be left, shape (sum,), where so much is left of variances before."""
-        share = np.divide(left, before, out=np.zeros_like(left), where=before > 0)
+        """What of `now` is expected to be left, shape (sum,), where so much is left of variances before: all
+        of it where no document says anything of a sum.
+        """
         if self.goal == "interval":
-            return np.asarray(self.now * np.sqrt(share))
-        at_first = chance_of_wrong_order(self.mean, before, before)
-        later = chance_of_wrong_order(self.mean, before, left)
-        ratio = np.divide(later, at_first, out=np.zeros_like(later), where=at_first > 0)
-        return np.asarray(self.now * np.minimum(ratio, 1))
+            at_first, later = np.sqrt(before), np.sqrt(left)
+        else:
+            at_first = chance_of_wrong_order(self.mean, before, before)
+            later = chance_of_wrong_order(self.mean, before, left)
+        share = np.divide(later, at_first, out=np.ones_like(later), where=at_first > 0)
+        return np.asarray(self.now * np.minimum(share, 1))
 
     def total(self, single: FloatArray) -> float:
         """One number of those of the sums: the widest interval, or the mean chance of a wrong order."""
@@ -62,21 +61,14 @@ class Target:
             return 0.0
         return float(single.max() if self.goal == "interval" else single.mean())
 
-    def gains(self, before: FloatArray, left: FloatArray, until: float | None) -> FloatArray:
-        """What less variance of each sum is worth, shape (sum,); nothing for an interval that is narrow
-        enough.
-
-        A first judgment hardly ever turns an order round, and alone is worth nothing. So a pair counts by the
-        chance that is left of a wrong order, over the variance that is.
+    def worth(self, before: FloatArray, left: FloatArray, until: float | None) -> FloatArray:
+        """What a little less variance of each sum is worth, shape (sum,): what is left open over the variance
+        that is left; nothing for an interval that is narrow enough, as long as another one is not.
         """
-        there = left > 0
-        if self.goal == "interval":
-            worth = np.divide(1, np.sqrt(left), out=np.zeros_like(left), where=there)
-            if until is not None and (wide := self.left_open(before, left) > until).any():
-                worth = np.where(wide, worth, 0.0)
-            return worth
-        wrong = chance_of_wrong_order(self.mean, before, left)
-        return np.divide(wrong, left, out=np.zeros_like(left), where=there)
+        still_open = np.where(left > 0, self.left_open(before, left), 0.0)
+        if self.goal == "interval" and until is not None and (wide := still_open > until).any():
+            still_open = np.where(wide, still_open, 0.0)
+        return np.divide(still_open, left, out=np.zeros_like(left), where=left > 0)
 
 
 def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: float) -> Target:
@@ -112,7 +104,8 @@ def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: f
         contrasts[row, a], contrasts[row, b] = 1, -1
         greater = float((totals[:, a] > totals[:, b]).mean())
         smaller = float((totals[:, a] < totals[:, b]).mean())
-        wrong[row] = min(greater, smaller) + (1 - greater - smaller) / 2
+        equal = 1 - greater - smaller
+        wrong[row] = min(greater, smaller) + equal / 2 if equal < 1 else 0.0
     names = tuple(f"{run_ids[a]} − {run_ids[b]}" for a, b in pairs)
     return Target(goal, contrasts, contrasts @ means.mean(axis=0), wrong, names)
 
@@ -130,7 +123,8 @@ def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, left: FloatArr
     Returns
     -------
     ndarray of float, shape (sum,)
-        Its expectation over what they may say: Φ(−|m|/√left) over m ~ N(mean, variance − left).
+        Its expectation over what they may say: of Φ(−|m|/√left) over m ~ N(mean, variance − left), which is
+        2 T(mean/√variance, √(left/(variance − left))) with Owen's T. 0 where nothing is left.
 
     Examples
     --------
@@ -141,11 +135,11 @@ def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, left: FloatArr
     >>> chance_of_wrong_order(one, one, 0 * one).tolist()
     [0.0]
     """
-    from scipy.special import ndtr
+    from scipy.special import owens_t
 
-    shift = np.sqrt(np.maximum(variance - left, 0))
-    later = np.abs(mean[:, None] + shift[:, None] * _NODES)
-    scale = np.sqrt(np.maximum(left, 0))[:, None]
-    z = np.divide(later, scale, out=np.full_like(later, np.inf), where=scale > 0)
-    wrong: FloatArray = ndtr(-z) @ _WEIGHTS
+    known = np.maximum(variance - left, 0)
+    ratio = np.divide(left, known, out=np.where(left > 0, np.inf, 0.0), where=known > 0)
+    scale = np.sqrt(variance)
+    z = np.divide(mean, scale, out=np.full_like(scale, np.inf), where=scale > 0)
+    wrong: FloatArray = 2 * owens_t(np.abs(z), np.sqrt(ratio))
     return wrong

@@ -18,7 +18,7 @@ from bayespool.errors import InputError
 from bayespool.estimators import parse_estimator
 from bayespool.judging.belief import Belief
 from bayespool.judging.goals import Goal, Target, find_target
-from bayespool.judging.influence import Influence, find_influence, worth_of_levels
+from bayespool.judging.influence import Influence, find_influence
 from bayespool.measures import Measure, parse_measures
 from bayespool.options import describe_estimator, documented
 from bayespool.pool import describe_pool
@@ -137,13 +137,12 @@ class NextJudgments:
         one that an ideal ranking alone may have.
         """
         u = self.completion.unknowns
-        start = np.repeat(u.start[:-1], np.diff(u.place_start))
-        place_unknown = start + u.place_unknown
         found = []
-        for document in self.unknown:
-            places = np.flatnonzero((place_unknown == document) & (u.place_rank < self.measure.cutoff))
-            order = places[np.lexsort((u.place_run[places], u.place_rank[places]))]
-            found.append(tuple(u.run_ids[run] for run in u.place_run[order]))
+        for document, t in zip(self.unknown, u.topic[self.unknown], strict=True):
+            run, rank, unknown = u.places_on(t)
+            there = np.flatnonzero((unknown == document - u.start[t]) & (rank < self.measure.cutoff))
+            order = there[np.lexsort((run[there], rank[there]))]
+            found.append(tuple(u.run_ids[r] for r in run[order]))
         return tuple(found)
 
     def frame(self) -> pd.DataFrame:
@@ -198,7 +197,7 @@ def judge_next(
     run_ids : str or iterable of str, optional
         Default: the runs that were not pooled, or with ``unpool`` none but those named there.
     measures : measure
-        One: judgments are chosen for one at a time.
+        P@10, nDCG@10, AP@100, …; one of them. Judgments are chosen for one at a time.
     {options}
     report : callable, optional
         Called with a line on each stage of the work as it begins.
@@ -270,7 +269,7 @@ def judge_next(
         target=target,
         unknown=unknown,
         expected=expected,
-        chance=_chance(completion, asked[0], unknown),
+        chance=influence.chance(unknown),
         until=until,
         n_needed=n_needed,
         afterwards=afterwards,
@@ -324,9 +323,9 @@ def plan(
     for step in range(min(looked_ahead, len(influence))):
         if step >= budget and n_needed is not None:
             break
-        gain = target.gains(before, belief.variance, until) @ belief.reductions()
+        gain = belief.gains(target.worth(before, belief.variance, until))
         best = int(gain.argmax())
-        if gain[best] <= 0:
+        if gain[best] <= 0:  # as it is where nothing is left open
             break
         belief.judge(best)
         now = target.total(target.left_open(before, belief.variance))
@@ -342,7 +341,7 @@ def _look(completion: Completion, measure: Measure, goal: Goal, ci_prob: float) 
     values = completion.evaluate(measure)[0]
     return (
         find_target(goal, completion.unknowns.run_ids, values, ci_prob),
-        find_influence(completion, measure),
+        find_influence(completion, measure, values),
     )
 
 
@@ -359,22 +358,10 @@ def _afterwards(
     belief = Belief(influence, then.contrasts)
     at_first = belief.variance.copy()
     for document in np.flatnonzero(told[before.unknowns.pair[influence.document]]):
-        if belief.own[document] > 0:
-            belief.judge(int(document))
+        belief.judge(int(document))
     return Afterwards(
         n=int(told.sum()),
         before=then.total(then.now),
         expected=then.total(then.left_open(at_first, belief.variance)),
         now=target.total(target.now),
     )
-
-
-def _chance(completion: Completion, measure: Measure, unknown: npt.NDArray[np.intp]) -> FloatArray:
-    """Expected worth of documents, from 0 to 1, shape (document,)."""
-    worth = worth_of_levels(measure, completion.levels)
-    topics, found = completion.unknowns.topic[unknown], np.zeros(len(unknown))
-    for t in np.unique(topics).tolist():
-        here = topics == t
-        mean, _ = completion.expected(t, worth)
-        found[here] = mean.mean(axis=0)[unknown[here] - completion.unknowns.start[t]]
-    return found

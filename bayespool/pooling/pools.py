@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -67,9 +68,6 @@ class StrategyPool:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_asked": {}}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
     @property
     def is_union(self) -> bool:
         """It is not: documents compete for the budget."""
@@ -81,7 +79,7 @@ class StrategyPool:
 
     def judged(self, collection: Collection, runs: Runs) -> npt.NDArray[np.bool_]:
         """What the strategy judges of these runs, shape (pair,); nothing without a run."""
-        index = np.asarray(runs, dtype=np.intp)
+        index = np.unique(np.asarray(runs, dtype=np.intp))
         key = hashlib.blake2b(
             repr((tuple(collection.run_ids[r] for r in index), collection.query_ids)).encode(), digest_size=16
         ).digest()
@@ -156,8 +154,8 @@ def with_strategy_pool(
     Returns
     -------
     Collection
-        Without the judgments of the former pool that are not in the new one. Judgments that no pooled run
-        explained, and added ones, stay.
+        Without the judgments of the former pool that are not in the new one, and with the labels of what is
+        in it. Judgments that no pooled run explained, and added ones, stay.
 
     Raises
     ------
@@ -185,9 +183,10 @@ def with_strategy_pool(
         random_seed=random_seed,
     )
     inside = pool.judged(collection, pooled)
-    object.__setattr__(pool, "depth", _equal_depth(collection, pooled, int(inside.sum())))
+    sized = dataclasses.replace(pool, depth=_equal_depth(collection, pooled, int(inside.sum())))
+    sized._asked.update(pool._asked)
     kept = collection.without_judgments(collection.pool() & ~inside & (collection.added_for < 0))
-    return kept.with_pool(collection.pooled, pool)
+    return kept.with_pool(collection.pooled, sized).unpool(())  # nobody leaves; what is known comes in
 
 
 def _equal_depth(collection: Collection, runs: npt.NDArray[np.intp], size: int) -> int:

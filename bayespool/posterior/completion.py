@@ -150,7 +150,9 @@ class Completion:
         block[:, told >= 0] = told[told >= 0]
         return block
 
-    def expected(self, topic: int, values: npt.NDArray[np.float64]) -> tuple[FloatArray, FloatArray]:
+    def expected(
+        self, topic: int, values: npt.NDArray[np.float64], draws: slice = slice(None)
+    ) -> tuple[FloatArray, FloatArray]:
         """What a topic's unknown documents are expected to be worth in each draw of the parameters, before
         their relevance is drawn.
 
@@ -159,6 +161,8 @@ class Completion:
         topic : int
         values : ndarray of float, shape (level,)
             Worth of a document of each of ``levels``.
+        draws : slice
+            Which draws.
 
         Returns
         -------
@@ -166,12 +170,12 @@ class Completion:
             Given the draw's models, slopes and effects; a document that is known has no variance.
         """
         documents = self.unknowns.on_topic(topic)
-        shape = self.n_draws, documents.stop - documents.start
+        chosen = np.arange(self.n_draws)[draws]
+        shape = len(chosen), documents.stop - documents.start
         mean, square = np.full(shape, values[0]), np.full(shape, values[0] ** 2)
         reached, cells = np.ones(shape), self._cell_effects(topic)
-        everything = np.arange(self.n_draws)
         for k, step in enumerate(self.steps if shape[1] else ()):
-            for rows, log_odds in self._log_odds(step, topic, everything, cells[k]):
+            for rows, log_odds in self._log_odds(step, topic, chosen, cells[k]):
                 reached[rows] *= chances(log_odds)
             mean += reached * (values[k + 1] - values[k])
             square += reached * (values[k + 1] ** 2 - values[k] ** 2)

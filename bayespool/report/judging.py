@@ -59,16 +59,16 @@ def print_next_judgments(found: NextJudgments, console: Console) -> None:
     if (after := found.afterwards) is not None:
         print_line(
             console,
-            f"{after.n} judgments of your own: {what} {number(after.before)} before, "
+            f"{_judgments(after.n)} of your own: {what} {number(after.before)} before, "
             f"{number(after.expected)} expected, {number(after.now)} now",
         )
-    elif found.target.goal == "interval":
+    if found.target.goal == "interval":
         widths = ", ".join(
             f"{run} {number(width)}"
             for run, width in zip(found.target.names, found.target.now.tolist(), strict=True)
         )
         print_line(console, f"{found.measure}, widths of the intervals now: {widths}")
-    else:
+    elif after is None:
         print_line(console, f"{what} now: {number(found.now)}")
     if found.until is not None:
         print_line(console, _stopping(found))
@@ -87,8 +87,8 @@ def print_next_judgments(found: NextJudgments, console: Console) -> None:
         print_line(console, f"and {len(found) - _SHOWN} more, which --output writes")
     print_line(
         console,
-        f"{len(found)} judgments are expected to bring the {found.criterion} from {number(found.now)} to "
-        f"{number(found.expected_after)}",
+        f"{_judgments(len(found))} {'are' if len(found) > 1 else 'is'} expected to bring the {found.criterion} "
+        f"from {number(found.now)} to {number(found.expected_after)}",
     )
 
 
@@ -99,4 +99,8 @@ def _stopping(found: NextJudgments) -> str:
         return f"stop: {goal} is reached ({number(found.now)})"
     if found.n_needed is None:
         return f"{goal}: not to be expected of the judgments that are looked ahead"
-    return f"{goal}: expected after {found.n_needed} judgments"
+    return f"{goal}: expected after {_judgments(found.n_needed)}"
+
+
+def _judgments(n: int) -> str:
+    return f"{n} judgment" + "s" * (n != 1)

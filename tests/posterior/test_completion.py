@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from completed import RUNS, completed
 from fits import TARGETS
+from graded_example import graded_example
 from scipy import stats
 from scipy.special import expit
 
@@ -222,6 +223,65 @@ def test_a_measure_beyond_the_completion_is_refused() -> None:
         found.evaluate("P(rel=2)@5")
     with pytest.raises(InputError, match="there is no draw 10"):
         found.qrels(10)
+
+
+# --- expectations ------------------------------------------------------------------------------------------
+
+
+def test_expected_relevance_is_the_chance_that_draws_are_made_with() -> None:
+    """A document is relevant where a uniform number is below its chance: log odds, then its effect."""
+    found = completed(lambda draws, topic, pairs: 0.01 * draws[:, None] - topic - 0.1 * pairs, 300)
+    for topic in (0, 1):
+        pairs = found.unknowns.pair[found.unknowns.on_topic(topic)]
+        p = expit(0.01 * np.arange(300)[:, None] - topic - 0.1 * pairs)
+        mean, variance = found.expected(topic, np.array([0.0, 1.0]))
+        np.testing.assert_allclose(mean, p, rtol=1e-12)
+        np.testing.assert_allclose(variance, p * (1 - p), rtol=1e-9)
+        mean, variance = found.expected(topic, np.array([0.5, 2.5]), slice(20, 50))
+        np.testing.assert_allclose(mean, 0.5 + 2 * p[20:50], rtol=1e-12)
+        np.testing.assert_allclose(variance, 4 * (p * (1 - p))[20:50], rtol=1e-9)
+
+
+def test_draws_have_the_mean_and_the_variance_that_are_expected() -> None:
+    """With effects of organizations and of organizations on topics, drawn before the documents are."""
+    n = 40_000
+    found = completed(-0.3, n, effect=0.8, scale=0.5)
+    for topic in (0, 1):
+        drawn = found.block(topic).astype(float)
+        mean, variance = found.expected(topic, np.array([0.0, 1.0]))
+        error = np.sqrt(variance.mean(axis=0) / n)  # given the effects, which both have
+        assert (np.abs(drawn.mean(axis=0) - mean.mean(axis=0)) < 4.5 * error).all()
+        assert mean.std(axis=0).min() > 0.1
+        np.testing.assert_allclose((variance.mean(axis=0) + mean.var(axis=0)), drawn.var(axis=0), rtol=0.03)
+
+
+def test_expected_gains_of_graded_documents() -> None:
+    found = PosteriorEstimator(draws=500).complete(graded_example(), "new-b", "nDCG@5")
+    assert found.levels == (0, 1, 2, 3)
+    worth, error, apart = np.array([0, 0.2, 0.5, 1.0]), [], []
+    for topic in range(len(found.unknowns.collection.query_ids)):
+        drawn = worth[found.block(topic)]
+        mean, variance = found.expected(topic, worth)
+        assert (variance >= 0).all()
+        error.append(variance.mean(axis=0) / len(drawn))
+        apart.append(drawn.mean(axis=0) - mean.mean(axis=0))
+        square = found.expected(topic, worth**2)[0]
+        np.testing.assert_allclose(variance, square - mean**2, atol=1e-12)
+    z = np.concatenate(apart) / np.sqrt(np.concatenate(error))
+    assert len(z) > 20
+    assert np.abs(z).max() < 4.5
+
+
+def test_a_known_document_is_worth_what_it_is() -> None:
+    found = completed(0.0, 1000).observe(qrels_from_frame({"1": {"q": 1, "s": 0}}))
+    mean, variance = found.expected(0, np.array([0.0, 1.0]))
+    names = found.unknowns.doc_ids(0)
+    for name, value in (("q", 1), ("s", 0)):
+        assert (mean[:, names.index(name)] == value).all()
+        assert (variance[:, names.index(name)] == 0).all()
+    assert (mean[:, names.index("r")] == 0.5).all()
+    nothing = completed(0.0, 10, ("one",)).expected(1, np.array([0.0, 1.0]))[0]
+    assert nothing.shape == (10, 2)
 
 
 # --- more judgments ----------------------------------------------------------------------------------------

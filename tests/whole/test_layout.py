@@ -39,6 +39,7 @@ TESTS_TOO = {
     "checking/test_containers": {"inference/container"},
     "cli/test_check": {"report/checks"},
     "cli/test_impute": {"report/imputing"},
+    "cli/test_judge_next": {"report/judging"},
     "cli/test_leave_out": {"report/folder"},
     "cli/test_pooling": {"report/budgets", "report/pooling"},
     "cli/test_process": {"__main__"},

@@ -1,0 +1,228 @@
+"""``bayespool judge-next``: what it prints, writes and refuses, and how judging goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from commands import Outcome, everything_in
+
+from bayespool import judge_next, load_example
+from bayespool.simulation import simulate_example
+from bayespool.trec import read_qrels
+
+FAST = ("--estimator", "posterior-background")
+
+
+def call(folder: Path, *more: object) -> list[object]:
+    """Of the new runs of the example's files."""
+    return ["judge-next", folder / "new", *campaign(folder), "--each-its-own", *FAST, *more]
+
+
+def campaign(folder: Path) -> list[object]:
+    files = folder / "qrels.txt", folder / "pool", folder / "organizations.csv"
+    return ["--qrels", files[0], "--pool", files[1], "--organizations", files[2]]
+
+
+def filled_in(path: Path, n: int) -> str:
+    """The first lines of a list with the relevance that documents have in truth."""
+    told = simulate_example().truth
+    keys = zip(told.query_id.to_pylist(), told.doc_id.to_pylist(), strict=True)
+    truth = dict(zip(keys, told.relevance.tolist(), strict=True))
+    lines = [line.split() for line in path.read_text().splitlines()]
+    for line in lines[:n]:
+        line[3] = str(truth[line[0], line[2]])
+    return "".join(" ".join(line) + "\n" for line in lines)
+
+
+def test_the_table_is_what_python_says(run: Callable[..., Outcome], written: Path) -> None:
+    done = run(*call(written, "--budget", 25))
+    assert done.status == 0, done.err
+    found = judge_next(load_example(), budget=25, estimator="posterior-background")
+    said = done.out.splitlines()
+    a, b = found.metadata["now"].values()
+    assert said[0] == f"P@10, widths of the intervals now: new-a {a:.4f}, new-b {b:.4f}"
+    table = [line.split() for line in said if line.strip()[:1].isdigit() and " D" in line]
+    assert len(table) == 20
+    for i, (row, told) in enumerate(zip(table, found.frame().head(20).itertuples(), strict=True), 1):
+        assert row == [
+            *(str(i), told.query_id, told.doc_id, str(told.rank)),
+            *(f"{told.chance:.4f}", f"{told.expected:.4f}"),
+            *told.runs.split(),
+        ]
+    assert said[-2] == "and 5 more, which --output writes"
+    assert said[-1] == (
+        f"25 judgments are expected to bring the widest interval from {max(a, b):.4f} to "
+        f"{found.expected_after:.4f}"
+    )
+    assert "completing: posterior-background" in done.err
+    assert "without the judgments" not in done.err
+
+
+def test_the_list_for_assessors_and_the_tables(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    names = [tmp_path / name for name in ("list.txt", "list.json", "list.csv", "list.parquet")]
+    outputs = [word for path in names for word in ("-o", path)]
+    assert run(*call(written, "--budget", 25, *outputs)).status == 0
+    found = judge_next(load_example(), budget=25, estimator="posterior-background")
+    frame = found.frame()
+    lines = [line.split() for line in names[0].read_text().splitlines()]
+    assert lines == [[q, "0", d, "-1"] for q, d in zip(frame["query_id"], frame["doc_id"], strict=True)]
+    assert read_qrels(names[0]).relevance.tolist() == [-1] * 25
+    told = json.loads(names[1].read_text(encoding="utf-8"))
+    assert pd.DataFrame(told["documents"]).astype(frame.dtypes).equals(frame)
+    assert told["metadata"]["goal"] == "interval"
+    assert told["metadata"]["estimator"]["name"] == "posterior-background"
+    assert told["metadata"]["runs"] == ["new-a", "new-b"]
+    assert told["metadata"]["pool"]["n_judged"] == 1181
+    assert (told["metadata"]["until"], told["metadata"]["afterwards"]) == (None, None)
+    again = pd.read_csv(names[2], dtype={"query_id": str})
+    assert again["doc_id"].tolist() == frame["doc_id"].tolist()
+    assert again["expected"].to_numpy() == pytest.approx(frame["expected"].to_numpy())
+    assert pd.read_parquet(names[3])["chance"].to_numpy() == pytest.approx(frame["chance"].to_numpy())
+
+
+def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    """Twelve of twenty lines have an answer; the eight others are no judgments, and proposed again or not."""
+    first, own, second = tmp_path / "first.txt", tmp_path / "own.txt", tmp_path / "second.txt"
+    asked = call(written, "--budget", 20)
+    assert run(*asked, "-o", first).status == 0
+    own.write_text(filled_in(first, 12))
+    done = run(*asked, "--judged", own, "-o", second, "-o", tmp_path / "second.json")
+    assert done.status == 0, done.err
+    after = json.loads((tmp_path / "second.json").read_text())["metadata"]["afterwards"]
+    assert after["n"] == 12
+    width = judge_next(load_example(), budget=12, estimator="posterior-background")
+    assert after["before"] == pytest.approx(width.now)
+    assert after["expected"] == pytest.approx(width.expected_after, rel=1e-4)
+    assert 0.5 * after["expected"] < after["now"] < after["before"]
+    said = done.out.splitlines()
+    assert said[0] == (
+        f"12 judgments of your own: P@10, widest interval {after['before']:.4f} before, "
+        f"{after['expected']:.4f} expected, {after['now']:.4f} now"
+    )
+    assert said[1].startswith("P@10, widths of the intervals now: new-a 0.")
+    assert "completing without the judgments of your own" in done.err
+    listed = [
+        {tuple(line.split()[::2]) for line in path.read_text().splitlines()} for path in (first, second)
+    ]
+    answered = {tuple(line.split()[::2]) for line in own.read_text().splitlines()[:12]}
+    assert not answered & listed[1]
+    assert len((listed[0] - answered) & listed[1]) >= 4
+    # what is filled in serves score as well
+    scored = run(
+        "score", written / "new", *campaign(written), "--own-judgments", own, "--estimators", "lower-bound"
+    )
+    assert scored.status == 0, scored.err
+    assert "1193 judgments" in scored.err
+
+
+def test_a_list_that_nobody_filled_in(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    assert run(*call(written, "--budget", 3, "-o", tmp_path / "list.txt")).status == 0
+    done = run(*call(written, "--judged", tmp_path / "list.txt"))
+    assert done.status == 1
+    assert "no line is a judgment: none has a relevance of 0 or more" in done.err
+    assert "fills in" in done.err
+
+
+def test_where_judging_may_stop(run: Callable[..., Outcome], written: Path) -> None:
+    n = judge_next(load_example(), budget=2, estimator="posterior-background", until=0.03).n_needed
+    assert n is not None
+    assert n > 2
+    done = run(*call(written, "--budget", 2, "--until", 0.03))
+    assert f"widest interval of at most 0.03: expected after {n} judgments" in done.out.splitlines()
+    done = run(*call(written, "--budget", 2, "--until", 0.5))
+    assert "\nstop: widest interval of at most 0.5 is reached (0." in done.out
+
+
+def test_comparison_and_runs_taken_out_of_the_pool(run: Callable[..., Outcome], written: Path) -> None:
+    asked = ["judge-next", *campaign(written), *FAST, "--budget", 3, "-m", "P@20"]
+    done = run(*asked, "--unpool", "lake-1", "--unpool", "lake-3", "--goal", "comparison")
+    assert done.status == 0, done.err
+    found = judge_next(
+        load_example(),
+        measures="P@20",
+        unpool=["lake-1", "lake-3"],
+        goal="comparison",
+        budget=3,
+        estimator="posterior-background",
+    )
+    assert done.out.splitlines()[0] == f"P@20, chance of a wrong order now: {found.now:.4f}"
+    assert f"the chance of a wrong order from {found.now:.4f} to {found.expected_after:.4f}" in done.out
+    assert "taken out of the pool: organization lake" in done.err
+
+
+def test_nothing_to_judge(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    simulate_example().write(tmp_path)
+    told = simulate_example().truth
+    rows = zip(told.query_id.to_pylist(), told.doc_id.to_pylist(), told.relevance.tolist(), strict=True)
+    (tmp_path / "qrels.txt").write_text("".join(f"{q} 0 {d} {r}\n" for q, d, r in rows))
+    done = run(*call(tmp_path, "--known-depth", 10), "-o", tmp_path / "list.csv")
+    assert done.status == 0, done.err
+    assert done.out.splitlines() == [
+        "P@10, widths of the intervals now: new-a 0.0000, new-b 0.0000",
+        "nothing to judge: no unjudged document is expected to tell anything",
+    ]
+    header = "query_id,doc_id,rank,runs,chance,expected"
+    assert (tmp_path / "list.csv").read_text().splitlines() == [header]
+    done = run(*call(tmp_path, "--known-depth", 10, "--until", 0.1))
+    assert done.out.splitlines()[1:] == ["stop: widest interval of at most 0.1 is reached (0.0000)"]
+
+
+@pytest.mark.parametrize(
+    ("more", "status", "said"),
+    [
+        (["-m", "Judged@10"], 1, "Judged@10"),
+        (["--goal", "luck"], 2, "'luck' is not one of 'interval', 'comparison', 'ranking'"),
+        (["--until", 0], 1, "until cannot be 0.0; above 0"),
+        (["--budget", 0], 1, "budget"),
+        (["--estimator", "lower-bound"], 1, "does not say how sure it is"),
+        (["--output", "nowhere/list.txt"], 1, "nowhere"),
+        (["--unpool", "nobody"], 1, "'nobody' is neither a run nor an organization"),
+    ],
+)
+def test_errors_leave_files_as_they_are(
+    run: Callable[..., Outcome], example: Path, more: list[object], status: int, said: str
+) -> None:
+    before = everything_in(example)
+    done = run(*call(example), "--output", example / "result.csv", *more)
+    assert done.status == status, done.err
+    assert said in done.err
+    assert done.out == ""
+    assert everything_in(example) == before
+
+
+def test_no_run_to_judge_for(run: Callable[..., Outcome], written: Path) -> None:
+    done = run("judge-next", *campaign(written))
+    assert done.status == 1
+    assert "no run to judge for; name run files, or runs of the pool with --unpool" in done.err
+
+
+def test_the_same_call_writes_the_same_bytes(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        outputs = ("-o", tmp_path / name / "list.txt", "-o", tmp_path / name / "list.json")
+        assert run(*call(written, "--budget", 10, "--seed", 7), *outputs).status == 0
+    assert everything_in(tmp_path / "one") == everything_in(tmp_path / "two")
+
+
+def test_one_run_and_a_ranking_are_said_in_their_words(run: Callable[..., Outcome], written: Path) -> None:
+    example = load_example()
+    one = run("judge-next", written / "new" / "new-b.run", *campaign(written), *FAST, "--budget", 1)
+    alone = judge_next(example, "new-b", budget=1, estimator="posterior-background")
+    expected = f"the width of the interval from {alone.now:.4f} to {alone.expected_after:.4f}"
+    assert one.out.splitlines()[-1] == f"1 judgment is expected to bring {expected}"
+    many = run(*call(written, "--goal", "ranking", "--budget", 2, "-m", "P@20"), "--unpool", "lake")
+    assert many.status == 0, many.err
+    assert many.out.splitlines()[0].startswith("P@20, mean chance of a wrong order now: 0.0")
+    assert many.out.splitlines()[-1].startswith(
+        "2 judgments are expected to bring the mean chance of a wrong"
+    )

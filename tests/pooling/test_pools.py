@@ -1,0 +1,214 @@
+"""Pools that strategies make: asked again without some runs, other documents come in."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+from left_out import tables
+from toys import from_rankings, in_pool, judged, judgments, toy_collection
+
+from bayespool.collection import LISTED, UNJUDGED, Collection, sole_contributor
+from bayespool.errors import InputError
+from bayespool.experiments import leave_out
+from bayespool.pooling import StrategyPool, choose, with_strategy_pool
+from bayespool.scoring import score
+from bayespool.simulation import simulate_example
+
+RANKED = {"r1": {"1": "abcd"}, "r2": {"1": "bxyz"}, "r3": {"1": "abpq"}}
+GRADES = {"1": {"a": 1, "b": 0, "c": 1, "d": 0, "x": 2, "y": 0, "z": 1, "p": 0, "q": 0}}
+ORGANIZATIONS = {"r1": "one", "r2": "two", "r3": "one"}
+
+
+def whole() -> Collection:
+    """One topic judged to depth 4. By best rank come a b, then x, then c p y, then d q z."""
+    return from_rankings(RANKED, GRADES, ORGANIZATIONS, pooled_run_ids=tuple(RANKED), pool_depth=4)
+
+
+def three() -> Collection:
+    """The first three documents by best rank."""
+    return with_strategy_pool(whole(), "take", 3)
+
+
+def test_a_pool_of_three_documents() -> None:
+    assert judgments(three()) == {"1": {"a": 1, "b": 0, "x": 2}}
+    assert in_pool(three()) == ["abx"]
+    assert isinstance(three().pooling, StrategyPool)
+    assert three().pool_depth == 2  # to depth 1 there are a and b, to depth 2 x as well
+    assert with_strategy_pool(whole(), "take", 2).pool_depth == 1
+    assert not three().pooling.is_union
+    assert three().pooled_run_ids == ("r1", "r2", "r3")
+
+
+def test_others_take_the_place_of_what_leaves_with_their_labels() -> None:
+    """The budget is kept, as long as there are documents."""
+    without = three().unpool("r1")  # b x y z and a b p q: a b, then x
+    assert judgments(without) == {"1": {"a": 1, "b": 0, "x": 2}}
+    assert judgments(three().unpool(organization="one")) == {"1": {"b": 0, "x": 2, "y": 0}}
+    only_first = three().unpool(["r2", "r3"])
+    assert judgments(only_first) == {"1": {"a": 1, "b": 0, "c": 1}}
+    assert only_first.depth_of(np.arange(3)).tolist() == [2, 2, 2]
+    assert judged(three().unpool(["r1", "r2", "r3"])) == [""]
+    many = with_strategy_pool(whole(), "take", 8)
+    assert judged(many.unpool(organization="two")) == ["abcdpq"]
+
+
+def test_unpooled_twice_is_unpooled_together() -> None:
+    together = three().unpool(["r1", "r3"])
+    for first, second in (("r1", "r3"), ("r3", "r1")):
+        assert three().unpool(first).unpool(second).fingerprint == together.fingerprint
+    example = with_strategy_pool(simulate_example().collection, "move-to-front", 300)
+    north, south = example.organizations.index("north"), example.organizations.index("south")
+    runs = [r for r, o in zip(example.run_ids, example.organization, strict=True) if o in (north, south)]
+    twice = example.unpool(organization="north").unpool(organization="south")
+    assert twice.fingerprint == example.unpool(runs).fingerprint != example.fingerprint
+    assert int(twice.judged.sum()) == int(example.judged.sum()) == 300
+
+
+def test_without_anybody_gone_nothing_changes() -> None:
+    assert three().unpool(()).fingerprint == three().fingerprint
+
+
+def test_who_is_needed_for_a_document() -> None:
+    """Without r2, or the organization two, x is lost; without the organization one a is. b has several."""
+    names = dict(zip("abx", (three().doc_ids.to_pylist().index(d) for d in "abx"), strict=True))
+    by_run, by_organization = sole_contributor(three(), "run"), sole_contributor(three())
+    assert {d: int(by_run[pair]) for d, pair in names.items()} == {"a": -1, "b": -1, "x": 1}
+    one, two = (three().organizations.index(name) for name in ("one", "two"))
+    assert {d: int(by_organization[pair]) for d, pair in names.items()} == {"a": one, "b": -1, "x": two}
+    assert (by_run >= 0).sum() == 1
+
+
+def test_of_several_that_are_needed_the_one_that_ranks_it_best() -> None:
+    """Reciprocal ranks of d add up to more than those of any other; of one run alone they do not."""
+    for first, second, owner in (("ad", "bed", 0), ("bed", "ad", 1), ("ad", "bd", 0)):
+        rankings = {"r1": {"1": first}, "r2": {"1": second}}
+        collection = from_rankings(
+            rankings, {"1": dict.fromkeys(first + second, 1)}, pooled_run_ids=("r1", "r2"), pool_depth=3
+        )
+        pool = with_strategy_pool(collection, "rrf", 1)
+        assert judged(pool) == ["d"]
+        sole = sole_contributor(pool, "run")
+        assert [int(sole[pair]) for pair in np.flatnonzero(pool.judged)] == [owner]
+
+
+def test_judgments_of_other_origin_stay() -> None:
+    """Of the toy j of topic 1 is judged and in no pool; added ones stay, too."""
+    toy = toy_collection()
+    added = toy.with_added(np.flatnonzero([d == "m" for d in toy.doc_ids.to_pylist()])[:1], np.array([1]))
+    pool = with_strategy_pool(added, "take", 3)
+    kept = judgments(pool)["1"]
+    assert (kept["j"], kept["m"]) == (0, 1)
+    assert (pool.added_for >= 0).sum() == 1
+    assert len(kept) == 3
+    assert judgments(pool.unpool(organization="south"))["1"].items() >= {"j": 0, "m": 1}.items()
+
+
+def test_a_document_that_is_listed_is_listed_again_when_it_comes_back() -> None:
+    """b is in the pool and nobody judged it; with a smaller budget it is not in the pool, and unjudged."""
+    relevance = {"1": {**GRADES["1"], "x": -1}}
+    listed = from_rankings(RANKED, relevance, ORGANIZATIONS, pooled_run_ids=tuple(RANKED), pool_depth=4)
+    x = listed.doc_ids.to_pylist().index("x")
+    assert listed.relevance[x] == LISTED
+    assert with_strategy_pool(listed, "take", 3).relevance[x] == LISTED
+    small = with_strategy_pool(listed, "take", 2)
+    assert small.relevance[x] == UNJUDGED
+    assert small.unpool(["r1", "r3"]).relevance[x] == LISTED
+
+
+def test_labels_from_elsewhere_come_in() -> None:
+    """A pool of documents that nobody had judged so far has the judgments that labels tell of."""
+    shallow = from_rankings(
+        RANKED, {"1": {"a": 1, "b": 0}}, ORGANIZATIONS, pooled_run_ids=tuple(RANKED), pool_depth=1
+    )
+    known = whole().relevance.copy()
+    deeper = with_strategy_pool(shallow, "take", 3, run_depth=4, labels=known)
+    assert judgments(deeper) == {"1": {"a": 1, "b": 0, "x": 2}}
+    known[shallow.doc_ids.to_pylist().index("x")] = -1
+    assert judged(with_strategy_pool(shallow, "take", 3, run_depth=4, labels=known)) == ["ab"]
+    assert judged(with_strategy_pool(shallow, "take", 3)) == ["ab"]  # no deeper than the pool so far
+
+
+def test_equal_pools_are_told_by_their_text() -> None:
+    one, other = three(), three()
+    assert one.pooling is not other.pooling
+    assert repr(one.pooling) == repr(other.pooling)
+    assert one.fingerprint == other.fingerprint
+    assert repr(one.pooling).startswith("StrategyPool(take, budget=3, run_depth=4, shares='equal', rel=1, ")
+    others = [
+        with_strategy_pool(whole(), "take", 3, random_seed=2),
+        with_strategy_pool(whole(), "rrf", 3),
+        with_strategy_pool(whole(), "take", 3, rel=2),
+        with_strategy_pool(whole(), "take", 4),
+        with_strategy_pool(whole(), "take", 3, run_depth=3),
+        with_strategy_pool(whole(), "take", 3, shares="global"),
+        with_strategy_pool(whole(), "take", 3, labels=np.maximum(whole().relevance, 1)),
+    ]
+    texts = {repr(c.pooling) for c in (one, *others)}
+    assert len(texts) == len({c.fingerprint for c in (one, *others)}) == 8
+
+
+def test_it_is_pickled_with_the_collection() -> None:
+    small = with_strategy_pool(simulate_example().collection, "max-mean", 200)
+    again = pickle.loads(pickle.dumps(small))
+    assert again.fingerprint == small.fingerprint
+    fewer, expected = again.unpool(organization="east"), small.unpool(organization="east")
+    assert fewer.fingerprint == expected.fingerprint
+    assert not again.pooling.judged(again, [0]).flags.writeable
+
+
+def test_the_order_of_runs_is_of_no_account() -> None:
+    example = with_strategy_pool(simulate_example().collection, "move-to-front", 200)
+    runs = np.flatnonzero(example.pooled)
+    assert np.array_equal(example.pool(runs[::-1]), example.pool(runs))
+    assert int(example.pool(runs).sum()) == len(choose(simulate_example().collection, "move-to-front", 200))
+
+
+def test_it_cannot_be_cut_at_a_depth() -> None:
+    small = with_strategy_pool(whole(), "take", 8)
+    with pytest.raises(
+        InputError, match="a pool by take cannot be cut at a depth; make one of a smaller budget"
+    ):
+        small.truncate_pool(1)
+
+
+def test_experiments_ask_it_again_in_as_many_processes() -> None:
+    """Without an organization there are as many judgments, others among them."""
+    example = with_strategy_pool(simulate_example().collection, "move-to-front", 400)
+    settings = {"measures": "P@10", "estimators": ["lower-bound", "posterior-background"], "draws": 50}
+    one = leave_out(example, **settings)
+    assert tables(one) == tables(leave_out(example, n_jobs=2, **settings))
+    frame = one.frame(reported_only=False)
+    frame = frame[frame["estimator"] == "lower-bound"].set_index("run_id")
+    for run in ("north-1", "east-1"):
+        organization = run.split("-")[0]
+        smaller = example.unpool(organization=organization)
+        index = example.run_index(run)[0]
+        top = smaller.relevance[example.document[index, :, :10]]
+        assert frame.loc[run, "bound_lower"] == pytest.approx((top > 0).sum() / 200)
+        assert int((smaller.judged & ~example.judged).sum()) > 0
+
+
+def test_a_posterior_learns_from_it() -> None:
+    """Half of the judgments of the example: the truth is within the intervals, and above what is judged."""
+    simulation = simulate_example()
+    half = with_strategy_pool(simulation.collection, "move-to-front", 600)
+    scores = score(half, ("new-a", "new-b"), "P@10", estimators=("lower-bound", "posterior-combined"))
+    found = scores["posterior-combined", "P@10"]
+    low, high = found.interval(0.99)
+    truth = np.array(list(simulation.true_values("P@10").values()))
+    assert ((low <= truth) & (truth <= high)).all()
+    judged_only = scores["lower-bound", "P@10"].value
+    assert (truth - judged_only > 0.015).all()
+    assert np.abs(found.value - truth).sum() < 0.7 * (truth - judged_only).sum()
+
+
+def test_a_pool_is_a_frozen_value() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        three().pooling.budget = 4  # type: ignore[attr-defined,misc]
+    with pytest.raises(InputError, match="no strategy 'luck'"):
+        with_strategy_pool(whole(), "luck", 3)
+    with pytest.raises(InputError, match="does not say how much to judge"):
+        with_strategy_pool(whole(), "take")
