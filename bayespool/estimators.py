@@ -89,10 +89,12 @@ DEFAULT_ESTIMATORS = EstimatorNames(lambda entry: entry.default)
 """Those that are asked for where nobody names one."""
 
 ALL_ESTIMATORS = EstimatorNames(
-    lambda entry: entry.default or (entry.kind == "point" and not entry.needs_settings)
+    lambda entry: (
+        entry.default or (entry.kind == "point" and not entry.needs_settings and not entry.needs_sample)
+    )
 )
 """What ``estimators="all"`` stands for in experiments: measures as they stand, every correction that needs no
-argument, and the default posterior."""
+argument and no sample for a pool, and the default posterior."""
 
 
 def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from bayespool.collection import Collection, Negative, Order, build_collection, unjudged_collection
 from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
-from bayespool.pool import PoolRule, discover_pool
+from bayespool.pool import PoolRule, describe_pool, discover_pool, warn_of_unexplained
+from bayespool.pooling import Strategy, parse_strategy, pool_of_strategy
 from bayespool.trec import find_files, read_organizations, read_qrels, read_runs
 
 __all__ = ["read_collection", "read_contributors"]
@@ -32,6 +33,10 @@ def read_collection(
     max_holes: int | None = None,
     pooled_run_ids: Iterable[str] | None = None,
     pool_rule: PoolRule = "leading",
+    pool_strategy: str | Strategy | None = None,
+    pool_budget: int | None = None,
+    pool_run_depth: int | None = None,
+    pool_seed: int = 1,
     scores: bool = False,
     strict: bool = True,
     progress: Callable[[int, int], None] | None = None,
@@ -67,6 +72,13 @@ def read_collection(
         Override the discovery of the pool.
     pool_rule : {"leading", "skipping"}
         The rule of that discovery (``rule`` of `bayespool.discover_pool`).
+    pool_strategy : str or Strategy, optional
+        The strategy that made the pool of ``pooled_run_ids``, or of all runs of ``pool``; nothing is then
+        discovered (`bayespool.pooling.pool_of_strategy`).
+    pool_budget, pool_run_depth : int, optional
+        How many documents it judged over all topics, and how many ranks of a run at most.
+    pool_seed : int, default 1
+        Its random seed.
     scores : bool, default False
         Whether the collection keeps the scores of the runs (`Collection.score`), which some pooling
         strategies read.
@@ -92,11 +104,22 @@ def read_collection(
         counts as its own organization.
     NoPoolWarning
         No pooled run at hand.
+    PoolWarning
+        Fewer than half of the judgments are of documents in the pool, discovered or stated.
     """
     own = _distinct(runs) if runs else []
     pooled = _distinct(pool) if pool is not None else []
     if not own and not pooled:
         raise InputError("no runs given", hint="name the runs to score, or a folder of pooled runs")
+    strategy = _strategy(
+        pool_strategy,
+        needs={"pool_budget": pool_budget, "pool_run_depth": pool_run_depth},
+        excludes={"known_depth": known_depth, "max_holes": max_holes},
+    )
+    if strategy is not None and not pooled:
+        raise InputError(
+            "a pool strategy, and no pooled runs", hint="give the runs that contributed as the pool"
+        )
     files = [*own, *(path for path in pooled if path not in set(own))]
     judgments = read_qrels(qrels, strict=strict)
     by_path = {
@@ -115,7 +138,7 @@ def read_collection(
         negative=negative,
         given_run_ids=given,
         own_run_ids=() if each_its_own else set(given) - set(pool_ids),
-        scores=scores,
+        scores=scores or (strategy is not None and strategy.needs_scores),
     )
     own_qrels = None if own_judgments is None else read_qrels(own_judgments, strict=strict)
     if not pool_ids:
@@ -126,14 +149,25 @@ def read_collection(
             stacklevel=2,
         )
         return collection if own_qrels is None else collection.add_judgments(own_qrels)
-    collection = discover_pool(
-        collection,
-        pool_ids,
-        depth=known_depth,
-        max_holes=max_holes,
-        pooled_run_ids=pooled_run_ids,
-        rule=pool_rule,
-    )
+    if strategy is None:
+        collection = discover_pool(
+            collection,
+            pool_ids,
+            depth=known_depth,
+            max_holes=max_holes,
+            pooled_run_ids=pooled_run_ids,
+            rule=pool_rule,
+        )
+    else:
+        collection = pool_of_strategy(
+            collection,
+            strategy,
+            pool_budget,
+            pooled_run_ids=pool_ids if pooled_run_ids is None else pooled_run_ids,
+            run_depth=pool_run_depth,
+            random_seed=pool_seed,
+        )
+        warn_of_unexplained(describe_pool(collection), "stated")
     return collection if own_qrels is None else collection.add_judgments(own_qrels)
 
 
@@ -184,6 +218,24 @@ def read_contributors(
     if qrels is None:
         return unjudged_collection(read, **building)
     return build_collection(read, read_qrels(qrels, strict=strict), negative=negative, **building)
+
+
+def _strategy(
+    given: str | Strategy | None, *, needs: Mapping[str, int | None], excludes: Mapping[str, int | None]
+) -> Strategy | None:
+    """The strategy that made a pool, if one is given, and if what else is given goes with it.
+
+    Parameters
+    ----------
+    needs, excludes : mapping of str to int or None
+        What is of no use without a strategy, and with one.
+    """
+    for idle in (name for name, value in (needs if given is None else excludes).items() if value is not None):
+        option = f"{idle}, --{idle.replace('_', '-')}"
+        if given is None:
+            raise InputError(f"a pool was made by no strategy ({option})", hint="give pool_strategy, too")
+        raise InputError(f"a pool made by a strategy is not discovered ({option})", hint="leave it out")
+    return None if given is None else parse_strategy(given)
 
 
 def _distinct(source: Source) -> list[Path]:

@@ -289,6 +289,24 @@ class ReadingSettings(FilesSettings):
             of=Literal["leading", "skipping"],
         ),
     )
+    pool_strategy: str | None = option(
+        None,
+        Option(
+            help="The strategy that made the pool, with settings in parentheses; else a depth is discovered.",
+            typed="str or Strategy",
+        ),
+    )
+    pool_budget: int | None = option(
+        None,
+        Option(help="Documents that the strategy of the pool judged, over all topics.", of=int, least=1),
+    )
+    pool_run_depth: int | None = option(
+        None,
+        Option(help="Ranks of a run that it judged at most; default: all.", of=int, least=1),
+    )
+    pool_seed: int = option(
+        1, Option(help="Random seed of the strategy that made the pool.", of=int, least=0)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

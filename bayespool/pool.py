@@ -47,8 +47,9 @@ import numpy.typing as npt
 from bayespool.collection import UNJUDGED, Collection, DepthPool
 from bayespool.collection.contents import some
 from bayespool.errors import InputError, NoPoolWarning, PoolWarning
+from bayespool.pooling import StrategyPool
 
-__all__ = ["PoolReport", "PoolRule", "describe_pool", "discover_pool", "take_out"]
+__all__ = ["PoolReport", "PoolRule", "describe_pool", "discover_pool", "take_out", "warn_of_unexplained"]
 
 PoolRule = Literal["leading", "skipping"]
 
@@ -71,10 +72,11 @@ class PoolReport:
     depth : int
         Pool depth, the common one; 0 without a pooled run.
     n_holes : int
-        Unjudged (topic, document) pairs that a pooled run retrieved within its depth; 0 in a clean pool.
+        Unjudged (topic, document) pairs that a pooled run retrieved within its depth, or that the strategy of
+        the pool chooses; 0 in a clean pool.
     n_judged, n_unexplained : int
         Judgments, and those among them whose document no pooled run retrieved within its depth (absent or
-        deeper contributors, sampling, manual searches).
+        deeper contributors, sampling, manual searches), or the strategy does not choose.
     depths : tuple of (int, int)
         Each depth to which a run was pooled, the deepest first, and the number of runs.
     nearly : tuple of str
@@ -82,6 +84,9 @@ class PoolReport:
         come first. Runs that were given to be scored are left aside.
     negatives : str
         How many judgments are negative and what they are taken for; empty where none is.
+    strategy : str
+        The strategy and the budget that made the pool; empty where it has a depth. ``depth`` is then that of
+        a depth pool of the same size.
     """
 
     n_pooled_runs: int
@@ -94,17 +99,18 @@ class PoolReport:
     depths: tuple[tuple[int, int], ...] = ()
     nearly: tuple[str, ...] = ()
     negatives: str = ""
+    strategy: str = ""
 
     def __str__(self) -> str:
         said = f", {self.negatives}" if self.negatives else ""
         if self.n_pooled_runs == 0:
             return f"no pooled run among {self.n_runs} runs; {self.n_judged} judgments{said}"
-        depth = f"depth {self.depth}"
+        how = f"by {self.strategy}" if self.strategy else f"to depth {self.depth}"
         if len(self.depths) > 1:
-            depth = "depths " + ", ".join(f"{depth} ({n} runs)" for depth, n in self.depths)
+            how = "to depths " + ", ".join(f"{depth} ({n} runs)" for depth, n in self.depths)
         organizations = "organization" if self.n_organizations == 1 else "organizations"
         return (
-            f"{self.n_pooled_runs} of {self.n_runs} runs pooled to {depth} "
+            f"{self.n_pooled_runs} of {self.n_runs} runs pooled {how} "
             f"({self.n_organizations} {organizations}), {self.n_holes} holes; "
             f"{self.n_judged} judgments, {self.n_unexplained} not explained by these runs{said}"
         )
@@ -135,7 +141,10 @@ def describe_pool(collection: Collection) -> PoolReport:
     pooled = np.flatnonzero(collection.pooled)
     depths, n_runs = np.unique(collection.depth_of(pooled), return_counts=True)
     given = np.isin(np.array(collection.run_ids, dtype=object), collection.given_run_ids)
-    nearly = _nearly_pooled(collection, np.flatnonzero(~collection.pooled & ~given))
+    pool = collection.pooling
+    by_strategy = isinstance(pool, StrategyPool)
+    others = np.flatnonzero(~collection.pooled & ~given)
+    nearly = [] if by_strategy else _nearly_pooled(collection, others)
     return PoolReport(
         n_pooled_runs=len(pooled),
         n_runs=len(collection.run_ids),
@@ -150,6 +159,7 @@ def describe_pool(collection: Collection) -> PoolReport:
             for run, n_missing, n_documents in sorted(nearly, key=lambda near: near[1] / near[2])
         ),
         negatives=str(collection.negatives),
+        strategy=str(pool) if by_strategy else "",
     )
 
 
@@ -222,21 +232,35 @@ def discover_pool(
     found = collection.with_pool(pooled, depth if pooled.any() else 0)
     if not even and pooled.any():
         found = _with_nearly_pooled(_with_other_depths(found, candidates_index), candidates_index)
-    report = describe_pool(found)
-    if report.n_pooled_runs == 0:
+    if found.pooled.any():
+        warn_of_unexplained(describe_pool(found), "discovered")
+    else:
         warnings.warn(
             "no run looks pooled: posterior estimates will rest on informative priors; name pooled runs and "
             "a depth if you know them",
             NoPoolWarning,
             stacklevel=2,
         )
-    elif report.n_unexplained > report.n_judged / 2:
-        warnings.warn(
-            f"the discovered pool explains less than half of the judgments: {report}",
-            PoolWarning,
-            stacklevel=2,
-        )
     return found
+
+
+def warn_of_unexplained(report: PoolReport, which: str) -> None:
+    """Warn the caller of the caller where most judgments are of documents that are not in the pool.
+
+    Parameters
+    ----------
+    report : PoolReport
+    which : str
+        How the pool is known: ``"discovered"``.
+
+    Warns
+    -----
+    PoolWarning
+    """
+    if report.n_unexplained > report.n_judged / 2:
+        warnings.warn(
+            f"the {which} pool explains less than half of the judgments: {report}", PoolWarning, stacklevel=3
+        )
 
 
 def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp]) -> Collection:

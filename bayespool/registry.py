@@ -39,6 +39,8 @@ class EstimatorEntry:
         Whether it is asked for where nobody names one.
     fixed : mapping of str to object
         Settings that the name stands for.
+    needs_sample : bool
+        Whether it answers only where the pool is a random sample. ``"all"`` leaves it out.
     """
 
     name: str
@@ -49,6 +51,7 @@ class EstimatorEntry:
     kind: Kind = "point"
     default: bool = False
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    needs_sample: bool = False
 
     def __call__(self, **settings: Any) -> Estimator:
         """The estimator with these settings."""
@@ -82,6 +85,7 @@ def register_estimator(
     kind: Kind = "point",
     default: bool = False,
     fixed: Mapping[str, Any] | None = None,
+    needs_sample: bool = False,
 ) -> Callable[[Class], Class]:
     """Class decorator that makes an estimator known by its name, wherever estimators are asked for.
 
@@ -89,7 +93,7 @@ def register_estimator(
     ----------
     name : str
         Lower-case letters, digits and hyphens; what the estimator's ``name`` is.
-    description, label, source, kind, default, fixed
+    description, label, source, kind, default, fixed, needs_sample
         See `EstimatorEntry`; without a label the name is one.
 
     Returns
@@ -114,6 +118,7 @@ def register_estimator(
             kind=kind,
             default=default,
             fixed=dict(fixed or {}),
+            needs_sample=needs_sample,
         )
         if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or name == _ALL:
             raise InputError(

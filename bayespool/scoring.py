@@ -89,7 +89,8 @@ class Scores:
                     said.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")
                 if pool["n_organizations"] == 1:
                     said.append("a pool of one organization: how organizations differ is not known from it")
-                if deep and found.has_unjudged[r] and measure.cutoff > pool["depth"] > 0:
+                below = measure.cutoff > pool["depth"] > 0 and not pool["strategy"]
+                if deep and found.has_unjudged[r] and below:
                     said.append(f"ranks below the pool depth of {pool['depth']} are extrapolated")
                 if missing[r]:
                     said.append(f"{missing[r]} of {len(self.query_ids)} topics missing from the run")

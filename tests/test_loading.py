@@ -6,13 +6,15 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 import toys
 from toys import toy_collection, toy_qrels, toy_runs
 
 from bayespool.collection import USER_ORGANIZATION, Collection
-from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
+from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning, PoolWarning
 from bayespool.loading import read_collection, read_contributors
+from bayespool.pool import describe_pool
 from bayespool.trec import run_from_frame, write_organizations, write_qrels, write_run
 
 POOLED_ORGANIZATIONS = {run_id: toys.ORGANIZATIONS[run_id] for run_id in toys.POOLED}
@@ -167,6 +169,85 @@ def test_pool_settings_are_passed_on(folder: Path) -> None:
     assert "u" in read(max_holes=2).pooled_run_ids
     assert read(known_depth=2).pool_depth == 2
     assert read(pooled_run_ids=["n1", "s1"]).pooled_run_ids == ("n1", "s1")
+
+
+def test_the_strategy_of_the_pool_is_stated(folder: Path) -> None:
+    """Nothing is discovered: the runs named contributed, and what the strategy chooses is the pool."""
+
+    def read(**settings: object) -> Collection:
+        return read_collection(
+            folder / "qrels.txt",
+            folder / "input.u.gz",
+            pool=folder / "pool",
+            organizations=POOLED_ORGANIZATIONS,
+            **settings,  # type: ignore[arg-type]
+        )
+
+    by_depth = read()
+    stated = read(pool_strategy="depth(k=3)")
+    assert stated.pooled_run_ids == by_depth.pooled_run_ids == toys.POOLED
+    assert np.array_equal(stated.pool(), by_depth.pool())
+    assert toys.judgments(stated) == toys.judgments(by_depth)
+    assert str(describe_pool(stated)) == (
+        "4 of 5 runs pooled by depth(k=3) (2 organizations), 0 holes; "
+        + str(describe_pool(by_depth)).split("; ")[1]
+    )
+    with pytest.warns(PoolWarning, match="13 not explained by these runs"):
+        named = read(pool_strategy="take", pool_budget=4, pool_run_depth=1, pooled_run_ids=["n1", "s1"])
+    assert named.pooled_run_ids == ("n1", "s1")
+    # of the first documents of n1 and s1 on three topics
+    assert named.pool().sum() == 4
+    assert set(np.flatnonzero(named.pool())) <= set(named.document[named.run_index(["n1", "s1"]), :, 0].flat)
+    assert str(describe_pool(named)).startswith(
+        "2 of 5 runs pooled by take, budget 4, runs to rank 1 (2 organizations), 0 holes; "
+    )
+    samples = [read(pool_strategy="uniform", pool_budget=15, pool_seed=seed).pool() for seed in (1, 1, 2)]
+    assert np.array_equal(samples[0], samples[1])
+    assert not np.array_equal(samples[0], samples[2])
+    assert read(pool_strategy="depth(k=3)").score is None
+    assert read(pool_strategy="combmnz", pool_budget=20).score is not None
+
+
+def test_what_a_strategy_does_not_explain_is_told(folder: Path) -> None:
+    with pytest.warns(
+        PoolWarning, match="the stated pool explains less than half of the judgments: 4 of 4 runs"
+    ):
+        collection = read_collection(
+            folder / "qrels.txt",
+            pool=folder / "pool",
+            organizations=POOLED_ORGANIZATIONS,
+            pool_strategy="take",
+            pool_budget=6,
+        )
+    report = describe_pool(collection)
+    assert report.n_judged - report.n_unexplained == 6 - report.n_holes
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"pool_budget": 5}, r"no strategy \(pool_budget, --pool-budget\)"),
+        ({"pool_run_depth": 5}, r"no strategy \(pool_run_depth, --pool-run-depth\)"),
+        ({"pool_strategy": "take", "pool_budget": 5, "known_depth": 3}, "not discovered .known_depth"),
+        ({"pool_strategy": "take", "pool_budget": 5, "max_holes": 0}, "not discovered .max_holes"),
+        ({"pool_strategy": "take"}, "'take' does not say how much to judge; give a budget"),
+        ({"pool_strategy": "give", "pool_budget": 5}, "no strategy 'give'"),
+        ({"pool_strategy": "take", "pool_budget": 5, "pooled_run_ids": ["x"]}, "no run 'x'"),
+    ],
+)
+def test_settings_that_do_not_go_together(folder: Path, settings: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_collection(
+            folder / "qrels.txt",
+            pool=folder / "pool",
+            organizations=POOLED_ORGANIZATIONS,
+            **settings,  # type: ignore[arg-type]
+        )
+
+
+def test_a_strategy_needs_the_runs_of_its_pool(folder: Path) -> None:
+    with pytest.raises(InputError, match="a pool strategy, and no pooled runs"):
+        read_collection(folder / "qrels.txt", folder / "input.u.gz", pool_strategy="depth(k=3)")
 
 
 def test_file_ranks_are_read_for_rank_order(folder: Path) -> None:

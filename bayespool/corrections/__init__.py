@@ -28,12 +28,20 @@ from bayespool.corrections.froebe import FroebeBootstrap
 # isort: split
 from bayespool.corrections.lu_moffat_culpepper import LuMoffatCulpepper
 
+# isort: split
+from bayespool.corrections.horvitz_thompson import HorvitzThompson
+
+# isort: split
+from bayespool.corrections.yilmaz_aslam import InferredAP
+
 __all__ = [
     "AntiPrecision",
     "Background",
     "CondensedList",
     "Constants",
     "FroebeBootstrap",
+    "HorvitzThompson",
+    "InferredAP",
     "Interpolated",
     "LowerBound",
     "LuMoffatCulpepper",

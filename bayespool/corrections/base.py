@@ -14,8 +14,10 @@ from bayespool.collection import Collection
 from bayespool.counts import Bounds, Estimand, bounds
 from bayespool.estimates import Estimates
 from bayespool.measures import parse_measures
+from bayespool.pooling import StrategyPool
 
 __all__ = [
+    "NO_SAMPLE",
     "Corrected",
     "PointCorrection",
     "SharedCorrection",
@@ -23,9 +25,14 @@ __all__ = [
     "lacks_pool",
     "not_defined",
     "open_residual",
+    "outside_the_sample",
+    "sampled_pool",
 ]
 
 FloatArray = npt.NDArray[np.float64]
+
+NO_SAMPLE = "needs a pool that is a random sample (--pool-strategy)"
+"""Why a correction for samples has no value."""
 
 
 class Corrected(NamedTuple):
@@ -159,3 +166,20 @@ def lacks_pool(collection: Collection, found: Bounds) -> npt.NDArray[np.bool_]:
     """Where a run has something unjudged and no other run was pooled to learn from, shape (run,)."""
     n_others = collection.pooled.sum() - collection.pooled[collection.run_index(found.run_ids)]
     return np.asarray((n_others == 0) & has_open_ranks(found))
+
+
+def sampled_pool(collection: Collection) -> StrategyPool | None:
+    """The pool of the collection where it is a random sample of what some runs retrieve, else None."""
+    pool = collection.pooling
+    return pool if isinstance(pool, StrategyPool) and pool.is_sample and collection.pooled.any() else None
+
+
+def outside_the_sample(collection: Collection, pool: StrategyPool, found: Bounds) -> tuple[str, ...]:
+    """A note for each run on its unjudged documents down to the cutoff that could not be sampled."""
+    candidates = pool.candidates(collection, np.flatnonzero(collection.pooled))
+    outside = np.append(~candidates & ~collection.judged, False)
+    top = collection.document[collection.run_index(found.run_ids), :, : found.measure.cutoff]
+    return tuple(
+        f"documents that could not be sampled count as not relevant: {n}" if n else ""
+        for n in outside[top].sum(axis=(1, 2)).tolist()
+    )

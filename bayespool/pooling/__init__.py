@@ -23,7 +23,7 @@ from bayespool.pooling.front import MoveToFront
 from bayespool.pooling.fusion import CombAnz, CombMax, CombMed, CombMin, CombMnz, CombSum
 from bayespool.pooling.hedge import Hedge
 from bayespool.pooling.listing import judged_by, qrels_of
-from bayespool.pooling.pools import StrategyPool, with_strategy_pool
+from bayespool.pooling.pools import StrategyPool, pool_of_strategy, with_strategy_pool
 from bayespool.pooling.rank_biased import RBPA, RBPB, RBPC
 from bayespool.pooling.registry import (
     STRATEGIES,
@@ -82,6 +82,7 @@ __all__ = [
     "judged_by",
     "order_of_topic",
     "parse_strategy",
+    "pool_of_strategy",
     "qrels_of",
     "register_strategy",
     "retrieved_by",

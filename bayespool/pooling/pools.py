@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,11 +12,13 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection, DepthPool, IntArray
 from bayespool.errors import InputError
-from bayespool.pooling.choosing import choose
+from bayespool.pooling.choosing import Chosen, choose
 from bayespool.pooling.registry import parse_strategy, strategy_text
-from bayespool.pooling.strategy import Strategy
+from bayespool.pooling.retrieved import retrieved_by
+from bayespool.pooling.sampling import Sampling
+from bayespool.pooling.strategy import BoolArray, FloatArray, Strategy
 
-__all__ = ["StrategyPool", "with_strategy_pool"]
+__all__ = ["StrategyPool", "pool_of_strategy", "with_strategy_pool"]
 
 Runs = npt.NDArray[np.integer] | Sequence[int]
 
@@ -27,7 +28,8 @@ class StrategyPool:
     """A pool of the documents that a strategy judges for a budget.
 
     Without some of its runs the strategy is asked again, for the same budget: other documents then take the
-    place of theirs. Equal settings and judgments have an equal ``repr``.
+    place of theirs. A sample is drawn again, too, and has other inclusion probabilities. Equal settings and
+    judgments have an equal ``repr``. `StrategyPool.of` makes one.
 
     Attributes
     ----------
@@ -55,7 +57,53 @@ class StrategyPool:
     shares: Literal["equal", "global"] = "equal"
     rel: int = 1
     random_seed: int = 1
-    _asked: dict[bytes, npt.NDArray[np.bool_]] = field(default_factory=dict, init=False)
+    _asked: dict[bytes, tuple[BoolArray, Chosen | None]] = field(default_factory=dict, init=False)
+
+    @classmethod
+    def of(
+        cls,
+        collection: Collection,
+        runs: Runs,
+        strategy: str | Strategy,
+        budget: int | None = None,
+        *,
+        run_depth: int | None = None,
+        shares: Literal["equal", "global"] = "equal",
+        rel: int = 1,
+        random_seed: int = 1,
+        labels: npt.NDArray[np.int16] | None = None,
+    ) -> StrategyPool:
+        """The pool that a strategy makes of some runs of a collection.
+
+        Parameters
+        ----------
+        collection : Collection
+        runs : array of int
+            Positions of the contributing runs.
+        strategy, budget, run_depth, shares, rel, random_seed
+            See `StrategyPool`; a strategy may be a text.
+        labels : ndarray of int16, shape (pair,), optional
+            Default: the judgments of the collection.
+
+        Raises
+        ------
+        InputError
+            As for `choose`.
+        """
+        pool = cls(
+            strategy=parse_strategy(strategy),
+            budget=budget,
+            depth=0,
+            labels=collection.relevance if labels is None else labels,
+            run_depth=run_depth,
+            shares=shares,
+            rel=rel,
+            random_seed=random_seed,
+        )
+        n_documents = int(pool.judged(collection, runs).sum())
+        deep = replace(pool, depth=_equal_depth(collection, runs, n_documents))
+        deep._asked.update(pool._asked)  # the depth changes no answer
+        return deep
 
     def __repr__(self) -> str:
         known = hashlib.blake2b(np.ascontiguousarray(self.labels).data, digest_size=8).hexdigest()
@@ -68,10 +116,21 @@ class StrategyPool:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_asked": {}}
 
+    def __str__(self) -> str:
+        """What a user asked for."""
+        budget = "" if self.budget is None else f", budget {self.budget}"
+        to_rank = "" if self.run_depth is None else f", runs to rank {self.run_depth}"
+        return f"{strategy_text(self.strategy)}{budget}{to_rank}"
+
     @property
     def is_union(self) -> bool:
         """It is not: documents compete for the budget."""
         return False
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether documents are judged with probabilities that are known."""
+        return isinstance(self.strategy, Sampling)
 
     def depth_of(self, runs: Runs) -> IntArray:
         """The depth that stands for the pool's, shape (run,)."""
@@ -79,12 +138,55 @@ class StrategyPool:
 
     def judged(self, collection: Collection, runs: Runs) -> npt.NDArray[np.bool_]:
         """What the strategy judges of these runs, shape (pair,); nothing without a run."""
+        return self._ask(collection, runs)[0]
+
+    def inclusion(self, collection: Collection, runs: Runs) -> FloatArray:
+        """The probability with which each judgment came about, had exactly these runs contributed.
+
+        Returns
+        -------
+        ndarray of float, shape (pair,)
+            Of a document of the sample what the strategy says (`Sampling.inclusion`). 1 for a judgment that
+            is not of the sample: an added one, or one that these runs do not explain. 1, too, where the
+            strategy is no sample. NaN for what the collection has no judgment of, in the sample or not.
+        """
+        _, chosen = self._ask(collection, runs)
+        inclusion = np.where(collection.judged, 1.0, np.nan)
+        if chosen is not None:
+            inclusion[chosen.pair] *= chosen.inclusion
+        return inclusion
+
+    def candidates(self, collection: Collection, runs: Runs) -> BoolArray:
+        """What could be judged of these runs: all that they retrieve within ``run_depth``, shape (pair,)."""
+        depth = self.run_depth or collection.document.shape[2]
+        return DepthPool.even(depth, len(collection.run_ids)).judged(collection, runs)
+
+    def strata(self, collection: Collection, runs: Runs) -> IntArray | None:
+        """The stratum of the sample that each document belongs to, had exactly these runs contributed.
+
+        Returns
+        -------
+        ndarray of int32, shape (pair,), or None
+            From 0; −1 for what could not be sampled, as none of these runs retrieves it within ``run_depth``.
+            None where the strategy samples no strata.
+        """
+        stratum = np.full(len(collection.relevance), -1, dtype=np.int32)
+        index = np.asarray(runs, dtype=np.intp)
+        for topic in retrieved_by(collection, index, depth=self.run_depth, random_seed=self.random_seed):
+            of_topic = self.strategy.stratum(topic) if isinstance(self.strategy, Sampling) else None
+            if of_topic is None:
+                return None
+            stratum[topic.pair] = of_topic
+        return stratum
+
+    def _ask(self, collection: Collection, runs: Runs) -> tuple[BoolArray, Chosen | None]:
+        """What the strategy judges of some runs; asked once for each set of them."""
         index = np.unique(np.asarray(runs, dtype=np.intp))
         key = hashlib.blake2b(
             repr((tuple(collection.run_ids[r] for r in index), collection.query_ids)).encode(), digest_size=16
         ).digest()
         if key not in self._asked:
-            inside = np.zeros(len(collection.relevance), dtype=bool)
+            inside, chosen = np.zeros(len(collection.relevance), dtype=bool), None
             if len(index):
                 chosen = choose(
                     collection,
@@ -99,7 +201,7 @@ class StrategyPool:
                 )
                 inside[chosen.pair] = True
             inside.flags.writeable = False
-            self._asked[key] = inside
+            self._asked[key] = inside, chosen
         return self._asked[key]
 
     def known(self, collection: Collection) -> npt.NDArray[np.int16]:
@@ -121,6 +223,61 @@ class StrategyPool:
     def of_runs(self, runs: Runs) -> StrategyPool:
         """The same: runs are told by their names."""
         return self
+
+
+def pool_of_strategy(
+    collection: Collection,
+    strategy: str | Strategy,
+    budget: int | None = None,
+    *,
+    pooled_run_ids: Iterable[str] | None = None,
+    run_depth: int | None = None,
+    shares: Literal["equal", "global"] = "equal",
+    rel: int = 1,
+    random_seed: int = 1,
+) -> Collection:
+    """The collection with the account that a strategy made its pool: what a user knows who made it.
+
+    Parameters
+    ----------
+    collection : Collection
+    strategy, budget, shares, rel, random_seed
+        As they were when the pool was made (`choose`).
+    pooled_run_ids : iterable of str, optional
+        The runs that contributed; default: all.
+    run_depth : int, optional
+        Ranks of a run that might be judged at most; default: all.
+
+    Returns
+    -------
+    Collection
+        With the same judgments, whether the strategy chooses their documents or not.
+
+    Raises
+    ------
+    InputError
+        As for `choose`; an unknown run.
+
+    Examples
+    --------
+    >>> from bayespool import describe_pool, load_example
+    >>> example = load_example()
+    >>> pooled = pool_of_strategy(example, "take", 500, pooled_run_ids=example.pooled_run_ids, run_depth=5)
+    >>> str(describe_pool(pooled)).split(" (")[0]
+    '21 of 23 runs pooled by take, budget 500, runs to rank 5'
+    """
+    index = collection.run_index(pooled_run_ids)
+    pool = StrategyPool.of(
+        collection,
+        index,
+        strategy,
+        budget,
+        run_depth=run_depth,
+        shares=shares,
+        rel=rel,
+        random_seed=random_seed,
+    )
+    return collection.with_pool(np.isin(np.arange(len(collection.run_ids)), index), pool)
 
 
 def with_strategy_pool(
@@ -170,26 +327,24 @@ def with_strategy_pool(
     >>> int(smaller.judged.sum()), int(smaller.unpool(organization="north").judged.sum())
     (400, 400)
     """
-    known = collection.relevance if labels is None else labels
     pooled = np.flatnonzero(collection.pooled)
-    pool = StrategyPool(
-        strategy=parse_strategy(strategy),
-        budget=budget,
-        depth=0,
-        labels=known,
+    pool = StrategyPool.of(
+        collection,
+        pooled,
+        strategy,
+        budget,
         run_depth=run_depth or collection.pool_depth or None,
         shares=shares,
         rel=rel,
         random_seed=random_seed,
+        labels=labels,
     )
     inside = pool.judged(collection, pooled)
-    sized = dataclasses.replace(pool, depth=_equal_depth(collection, pooled, int(inside.sum())))
-    sized._asked.update(pool._asked)
     kept = collection.without_judgments(collection.pool() & ~inside & (collection.added_for < 0))
-    return kept.with_pool(collection.pooled, sized).unpool(())  # nobody leaves; what is known comes in
+    return kept.with_pool(collection.pooled, pool).unpool(())  # nobody leaves; what is known comes in
 
 
-def _equal_depth(collection: Collection, runs: npt.NDArray[np.intp], size: int) -> int:
+def _equal_depth(collection: Collection, runs: Runs, size: int) -> int:
     """Depth of the deepest depth pool of runs that has no more documents."""
     low, high = 0, collection.document.shape[2]
     while low < high:

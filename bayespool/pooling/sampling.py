@@ -33,11 +33,20 @@ class Sampling(Strategy):
             As for `order`, and ``rng`` made anew, so that both speak of the same sample.
         """
 
+    def stratum(self, topic: Retrieved) -> IntArray | None:
+        """Number of each document's stratum from 0, shape (document,), where each stratum is a random sample
+        without replacement; None where documents are sampled in another way.
+        """
+        return None
+
 
 @register_strategy("uniform", description="a random sample of the documents", source="Yilmaz & Aslam 2006")
 @dataclass(frozen=True, kw_only=True)
 class Uniform(Sampling):
-    """Documents in random order, so that the first n are a sample without replacement.
+    """Documents in the order of their lots, so that the first n are a sample without replacement.
+
+    A document keeps its lot whichever runs retrieve it. So without a run the sample loses the documents that
+    it alone retrieved, and goes on to the next ones for the same budget.
 
     References
     ----------
@@ -45,14 +54,18 @@ class Uniform(Sampling):
     """
 
     def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """The first of a permutation."""
-        return rng.permutation(len(topic))[:n].astype(np.int32)
+        """The documents of the smallest lots."""
+        return np.argsort(topic.lot, kind="stable")[:n].astype(np.int32)
 
     def inclusion(
         self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator
     ) -> FloatArray:
         """The share of documents that is judged."""
         return np.full(len(topic), n / max(len(topic), 1))
+
+    def stratum(self, topic: Retrieved) -> IntArray:
+        """One of all documents."""
+        return np.zeros(len(topic), dtype=np.int32)
 
 
 @register_strategy(
@@ -106,10 +119,9 @@ class Stratified(Sampling):
         return np.searchsorted(self.depths, topic.best_rank).astype(np.int32)
 
     def order(self, topic: Retrieved, relevant: BoolArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Strata in turns, each in random order."""
+        """Strata in turns, each in the order of its documents' lots."""
         stratum = self.stratum(topic)
-        shuffled = rng.permutation(len(topic))
-        by_stratum = shuffled[np.argsort(stratum[shuffled], kind="stable")]
+        by_stratum = np.lexsort((topic.lot, stratum))
         turns = self._turns(stratum)
         return by_stratum[turns[:n]].astype(np.int32)
 

@@ -32,6 +32,8 @@ def test_an_option_says_the_same_in_every_command() -> None:
         *(("--seed", 1), ("--max-holes", None), ("--pooled-runs", None), ("--pool-rule", "leading")),
         *(
             ("--known-depth", None),
+            ("--pool-strategy", None),
+            ("--pool-seed", 1),
             ("--pool-depth", None),
             ("--jobs", -1),
             ("--top", 100),

@@ -7,12 +7,14 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from commands import FAST, Outcome, arguments
 
 import bayespool
 from bayespool.counts import judgment_counts
+from bayespool.pooling import with_strategy_pool
 from bayespool.scoring import score
 from bayespool.simulation import load_example, simulate_example
 
@@ -141,6 +143,41 @@ def test_what_is_known_of_the_pool_may_be_given(run: Callable[..., Outcome], wri
     assert "pool: 2 of 23 runs pooled to depth 10 (2 organizations)" in done.err
     shallow = run(*arguments(written), *FAST, "--known-depth", 5, "--max-holes", 0)
     assert "pool: 21 of 23 runs pooled to depth 5 (8 organizations), 0 holes" in shallow.err
+
+
+def test_the_strategy_that_made_the_pool_may_be_given(run: Callable[..., Outcome], example: Path) -> None:
+    """The example's judgments are those of a depth pool, and of a sample once others are taken away."""
+    done = run(*arguments(example), *FAST, "--pool-strategy", "depth(k=10)")
+    assert done.status == 0
+    assert (
+        "pool: 21 of 23 runs pooled by depth(k=10) (8 organizations), 0 holes; "
+        "1181 judgments, 0 not explained by these runs"
+    ) in done.err
+    assert values(done.out) == values(run(*arguments(example), *FAST).out)
+
+    sample = with_strategy_pool(load_example(), "uniform", 500, random_seed=3)
+    names = np.array(sample.query_ids)[sample.pair_topic]
+    judged = [
+        f"{names[pair]} 0 {sample.doc_id(pair)} {sample.relevance[pair]}\n"
+        for pair in np.flatnonzero(sample.judged)
+    ]
+    (example / "qrels.txt").write_text("".join(judged))
+    options = ("--pool-strategy", "uniform", "--pool-budget", 500, "--pool-run-depth", 10, "--pool-seed", 3)
+    measures = ("-m", "P@10", "-m", "AP@10", "--estimators", "horvitz-thompson,inferred-ap")
+    path = example / "result.csv"
+    done = run(*arguments(example), *measures, *options, "-o", path)
+    assert done.status == 0
+    assert (
+        "pool: 21 of 23 runs pooled by uniform, budget 500, runs to rank 10 (8 organizations), 0 holes; "
+        "500 judgments, 0 not explained by these runs"
+    ) in done.err
+    found = pd.read_csv(path)
+    direct = score(
+        sample, ["new-a", "new-b"], ["P@10", "AP@10"], estimators=["horvitz-thompson", "inferred-ap"]
+    ).frame()
+    for name in ("horvitz-thompson", "inferred-ap"):
+        assert found[name].to_numpy() == pytest.approx(direct[name].to_numpy(), nan_ok=True)
+        assert found[name].notna().sum() == 2
 
 
 def test_common_topics_add_the_topics_adjustment(run: Callable[..., Outcome], example: Path) -> None:

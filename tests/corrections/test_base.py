@@ -18,6 +18,8 @@ from bayespool.corrections import (
     Background,
     CondensedList,
     FroebeBootstrap,
+    HorvitzThompson,
+    InferredAP,
     Interpolated,
     LowerBound,
     LuMoffatCulpepper,
@@ -25,7 +27,7 @@ from bayespool.corrections import (
     SystemsAdjustment,
     TopicsAdjustment,
 )
-from bayespool.corrections.base import PointCorrection
+from bayespool.corrections.base import NO_SAMPLE, PointCorrection
 from bayespool.counts import bounds, judgment_counts
 from bayespool.errors import InputError
 from bayespool.estimates import Estimator
@@ -48,7 +50,10 @@ POINT_CORRECTIONS: tuple[PointCorrection, ...] = (
     FroebeBootstrap(n_bootstraps=20, distribution="run-and-pool", loss="asymmetric"),
     LuMoffatCulpepper(),
     LuMoffatCulpepper(shape="linear", loss="b"),
+    HorvitzThompson(),
+    InferredAP(),
 )
+NEED_A_SAMPLE = (HorvitzThompson, InferredAP)  # what they say of samples is tested with them
 NEED_A_POOL = (SystemsAdjustment, TopicsAdjustment, AntiPrecision, FroebeBootstrap, LuMoffatCulpepper)
 by_correction = pytest.mark.parametrize("correction", POINT_CORRECTIONS, ids=repr)
 
@@ -68,7 +73,8 @@ def test_correction_is_an_estimator_without_an_interval(correction: PointCorrect
     assert result.fingerprint == collection.fingerprint
     assert result.draws is None
     assert np.isnan(result.interval()).all()
-    assert np.allclose(result.per_topic.mean(axis=1), result.value, atol=1e-12)
+    assert np.allclose(result.per_topic.mean(axis=1), result.value, atol=1e-12, equal_nan=True)
+    assert np.isnan(result.value).all() == isinstance(correction, NEED_A_SAMPLE)
 
 
 @by_correction
@@ -80,7 +86,7 @@ def test_many_measures_and_runs_equal_one_at_a_time(correction: PointCorrection)
     for result in together:
         for r, run_id in enumerate(collection.run_ids):
             (alone,) = correction.estimate(collection, run_id, result.measure)
-            assert np.allclose(alone.per_topic[0], result.per_topic[r], atol=1e-15)
+            assert np.allclose(alone.per_topic[0], result.per_topic[r], atol=1e-15, equal_nan=True)
             assert alone.notes == result.notes[r : r + 1]
 
 
@@ -97,6 +103,9 @@ def test_fully_judged_run_has_trec_evals_value(
     (result,) = correction.estimate(judged, measures=Precision(cutoff, rel))
     counts = judgment_counts(judged, cutoffs=cutoff, rel=rel)
     assert not counts.residual.any()
+    if isinstance(correction, NEED_A_SAMPLE):
+        assert np.isnan(result.value).all()
+        return
     assert np.allclose(result.value, counts.lower[:, :, 0].mean(axis=1), rtol=0, atol=1e-12)
 
 
@@ -121,7 +130,8 @@ def test_estimands_coincide_above_the_pool_depth(correction: PointCorrection) ->
     for measure in ("P@1", "P@3"):
         for run_id in collection.run_ids:
             complete = estimate(correction, measure, run_id, collection)
-            assert np.array_equal(estimate(pooled, measure, run_id, collection).value, complete.value)
+            again = estimate(pooled, measure, run_id, collection)
+            assert np.array_equal(again.value, complete.value, equal_nan=True)
 
 
 def test_pooled_estimand_has_nothing_to_correct_below_the_pool() -> None:
@@ -151,6 +161,11 @@ def test_edge_case(case: str, correction: PointCorrection) -> None:
     for result in correction.estimate(collection, run_id, EDGE_MEASURES):
         counts = judgment_counts(collection, run_id, cutoffs=result.measure.cutoff, rel=result.measure.rel)
         lower, upper = counts.lower[0, :, 0], counts.upper[0, :, 0]
+        if isinstance(correction, NEED_A_SAMPLE):
+            assert np.isnan(result.per_topic).all()
+            lacking = case in WITHOUT_A_POOL and counts.n_unjudged.any()
+            assert result.notes == ("needs a pooled run" if lacking else NO_SAMPLE,)
+            continue
         needs_a_pool = isinstance(correction, NEED_A_POOL)
         if needs_a_pool and case in WITHOUT_A_POOL and counts.n_unjudged.any():
             assert np.isnan(result.value).all(), result.measure
@@ -261,8 +276,9 @@ def test_every_measure_has_a_value_or_a_note(correction: PointCorrection) -> Non
         assert result.measure == measure
         if np.isnan(result.value).any():
             assert np.isnan(result.per_topic).all()
-            assert all(note.startswith("defined for ") for note in result.notes)
-            assert isinstance(correction, AntiPrecision) or not measure.rises
+            lacking = NO_SAMPLE if isinstance(correction, NEED_A_SAMPLE) else "defined for "
+            assert all(note.startswith(lacking) for note in result.notes)
+            assert isinstance(correction, (AntiPrecision, *NEED_A_SAMPLE)) or not measure.rises
             continue
         assert np.isfinite(result.per_topic).all()
         np.testing.assert_allclose(result.per_topic.mean(axis=1), result.value, atol=1e-12)
@@ -282,7 +298,8 @@ def test_fully_judged_run_keeps_the_value_of_every_measure(correction: PointCorr
     judged = dataclasses.replace(example, relevance=np.maximum(example.relevance, np.int16(0)))
     for result in on_the_example(correction).estimate(judged, ["new-a", "north-1"], EVERY_MEASURE):
         if np.isnan(result.value).all():
-            assert result.notes[0].startswith("defined for ")
+            lacking = NO_SAMPLE if isinstance(correction, NEED_A_SAMPLE) else "defined for "
+            assert result.notes[0].startswith(lacking)
             continue
         found = bounds(judged, ["new-a", "north-1"], result.measure)
         assert not found.n_unjudged.any()

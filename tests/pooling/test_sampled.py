@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import combinations, product
 from pathlib import Path
 
@@ -182,7 +183,8 @@ def test_stratified_samples_of_the_example_infer_its_average_precision() -> None
     exact = infer_ap(all_judged, int((relevant & pooled).sum()))
     values = []
     for seed in range(300):
-        order = strategy.order(topic, relevant[topic.pair], len(topic) // 2, np.random.default_rng(seed))
+        drawn = dataclasses.replace(topic, lot=np.random.default_rng(seed).random(len(topic)))
+        order = strategy.order(drawn, relevant[topic.pair], len(topic) // 2, np.random.default_rng(seed))
         judged = np.isin(np.arange(len(relevant)), topic.pair[order])
         state = sampled_states(of_runs, relevant, judged, pooled)
         n_judged = np.bincount(stratum[judged], minlength=2)

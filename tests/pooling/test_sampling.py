@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 
 import numpy as np
 import pytest
 import toys
 
+from bayespool import load_example
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.pooling import (
@@ -40,12 +42,20 @@ def of_one_topic(rankings: dict[str, str], relevant: str) -> tuple[Retrieved, np
 RUNS = {"r1": "abc", "r2": "def", "r3": "ghi"}
 
 
+def order_by_seed(
+    strategy: Sampling, topic: Retrieved, relevant: np.ndarray, n: int, seed: int
+) -> np.ndarray:
+    """The order with lots and random numbers of a seed."""
+    drawn = dataclasses.replace(topic, lot=np.random.default_rng([seed, 1]).random(len(topic)))
+    return strategy.order(drawn, relevant, n, np.random.default_rng(seed))
+
+
 def frequencies(
     strategy: Sampling, topic: Retrieved, relevant: np.ndarray, n: int, n_seeds: int
 ) -> np.ndarray:
     counts: Counter[int] = Counter()
     for seed in range(n_seeds):
-        counts.update(strategy.order(topic, relevant, n, np.random.default_rng(seed)).tolist())
+        counts.update(order_by_seed(strategy, topic, relevant, n, seed).tolist())
     return np.array([counts[d] for d in range(len(topic))]) / n_seeds
 
 
@@ -65,7 +75,7 @@ def test_strata_take_turns_by_their_rates(n: int, of_top: int, of_rest: int) -> 
     topic, relevant = of_one_topic(RUNS, "a")
     assert strategy.stratum(topic).tolist() == [0, 1, 1, 0, 1, 1, 0, 1, 1]
     for seed in range(20):
-        order = strategy.order(topic, relevant, n, np.random.default_rng(seed))
+        order = order_by_seed(strategy, topic, relevant, n, seed)
         assert (strategy.stratum(topic)[order] == 0).sum() == of_top
     inclusion = strategy.inclusion(topic, relevant, n, np.random.default_rng(1))
     assert inclusion.tolist() == [of_top / 3, of_rest / 6, of_rest / 6] * 3
@@ -76,6 +86,29 @@ def test_documents_of_a_stratum_have_equal_chances() -> None:
     topic, relevant = of_one_topic(RUNS, "a")
     inclusion = strategy.inclusion(topic, relevant, 4, np.random.default_rng(1))
     assert frequencies(strategy, topic, relevant, 4, 2000) == pytest.approx(inclusion, abs=0.045)
+
+
+def test_documents_keep_their_lots_without_some_runs() -> None:
+    """The order of fewer runs' documents is that of all, without those that the other runs alone have."""
+    collection = load_example()
+    pooled = np.flatnonzero(collection.pooled)
+    n_before = n_after = 0
+    for of_all, of_some in zip(
+        retrieved_by(collection, pooled), retrieved_by(collection, pooled[:-3]), strict=True
+    ):
+        before, after = (
+            topic.pair[Uniform().order(topic, np.zeros(0, dtype=bool), len(topic), np.random.default_rng(1))]
+            for topic in (of_all, of_some)
+        )
+        assert after.tolist() == before[np.isin(before, after)].tolist()
+        n_before, n_after = n_before + len(before), n_after + len(after)
+    assert n_after < n_before
+
+
+def test_strata_of_a_sample() -> None:
+    topic, _ = of_one_topic(RUNS, "a")
+    assert Uniform().stratum(topic).tolist() == [0] * 9
+    assert ActiveSampling().stratum(topic) is None
 
 
 def test_an_empty_stratum_is_passed_over() -> None:

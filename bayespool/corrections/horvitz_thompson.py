@@ -1,0 +1,94 @@
+"""Sums over a random sample of the judgments, weighted by inclusion (Horvitz & Thompson 1952).
+
+References
+----------
+D. G. Horvitz and D. J. Thompson (1952). A generalization of sampling without replacement from a finite
+universe. Journal of the American Statistical Association 47, 663–685.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayespool.collection import Collection
+from bayespool.corrections.base import (
+    NO_SAMPLE,
+    Corrected,
+    PointCorrection,
+    not_defined,
+    outside_the_sample,
+    sampled_pool,
+)
+from bayespool.counts import Bounds, ranked_levels
+from bayespool.measures import Additive
+from bayespool.measures.normalised import Normalised
+from bayespool.registry import register_estimator
+
+__all__ = ["HorvitzThompson"]
+
+
+@register_estimator(
+    "horvitz-thompson",
+    label="Horvitz-\nThompson",
+    description="sums of gains in which each document of a sample counts 1 / its probability",
+    source="Horvitz & Thompson 1952",
+    needs_sample=True,
+)
+@dataclass(frozen=True, kw_only=True)
+class HorvitzThompson(PointCorrection):
+    """Let each document of the sample stand for 1 / p documents, where p is its inclusion probability.
+
+    The estimate is Σ weight · gain / p over the judged documents of the run's top n. It is unbiased over
+    samples of documents that could all have been sampled. What no pooled run retrieves could not, and counts
+    as not relevant; a note says how many such documents a run has. So does what was sampled and never judged.
+    Judgments that are not of the sample (added ones, those that no pooled run explains) count once. The
+    value is NaN where the pool is no sample (`bayespool.pooling.Sampling`).
+
+    Defined for sums of gains that no ideal ranking divides: P@n, RBP, DCG.
+
+    Parameters
+    ----------
+    within_bounds : bool, default True
+        Keep every run's value inside [B, T]; a note says where it was cut. Then what is added to B is made
+        smaller on all topics alike. Values of single topics may leave the bounds either way: one relevant
+        document of a sample of one in twenty is worth twenty. ``False`` gives the sums to the letter.
+
+    Notes
+    -----
+    A run whose top is fully judged, by chance or by added judgments, keeps B within bounds. Both estimands
+    coincide but for T.
+    """
+
+    within_bounds: bool = True
+
+    @property
+    def name(self) -> str:
+        """``horvitz-thompson``."""
+        return "horvitz-thompson"
+
+    def correct(self, collection: Collection, found: Bounds) -> Corrected:
+        """B, and for each document of the sample its gain (1 / p − 1) times more."""
+        measure, pool = found.measure, sampled_pool(collection)
+        if pool is None:
+            return not_defined(found, NO_SAMPLE)
+        if not isinstance(measure, Additive) or isinstance(measure, Normalised):
+            return not_defined(found, "defined for sums of gains that no ideal ranking divides")
+        index = collection.run_index(found.run_ids)
+        inclusion = pool.inclusion(collection, np.flatnonzero(collection.pooled))
+        more = np.append(np.where(np.isnan(inclusion), 0.0, 1 / inclusion - 1), 0.0)
+        level = measure.read(ranked_levels(collection, index, measure.cutoff))
+        gains = measure.gains(level) * measure.weights()[: level.shape[2]] / measure.unit
+        added = (gains * more[collection.document[index, :, : measure.cutoff]]).sum(axis=2)
+        notes = outside_the_sample(collection, pool, found)
+        if self.within_bounds:
+            total, room = added.sum(axis=1), found.residual.sum(axis=1)
+            kept = np.clip(total, np.minimum(room, 0), np.maximum(room, 0))
+            added *= np.where(total != 0, kept / np.where(total != 0, total, 1), 0)[:, None]
+            cut = np.abs(total - kept) > 1e-12
+            notes = tuple(
+                "; ".join(["cut to the upper bound"] * bool(was_cut) + [note] * bool(note))
+                for note, was_cut in zip(notes, cut, strict=True)
+            )
+        return Corrected(found.lower + added, notes=notes)

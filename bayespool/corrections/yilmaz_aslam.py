@@ -1,0 +1,104 @@
+"""Average precision inferred from a random sample of the judgments: infAP and xinfAP.
+
+References
+----------
+E. Yilmaz and J. A. Aslam (2006). Estimating average precision with incomplete and imperfect judgments. CIKM
+2006, 102–111.
+
+E. Yilmaz, E. Kanoulas and J. A. Aslam (2008). A simple and efficient sampling method for estimating AP and
+NDCG. SIGIR 2008, 603–610.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayespool.collection import Collection, IntArray
+from bayespool.corrections.base import (
+    NO_SAMPLE,
+    Corrected,
+    FloatArray,
+    SharedCorrection,
+    not_defined,
+    outside_the_sample,
+    sampled_pool,
+)
+from bayespool.counts import RELEVANT, Bounds
+from bayespool.counts.states import states
+from bayespool.measures import AveragePrecision
+from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_states
+from bayespool.registry import register_estimator
+
+__all__ = ["InferredAP"]
+
+
+@register_estimator(
+    "inferred-ap",
+    label="inferred\nAP",
+    description="average precision inferred from a sample: infAP, or xinfAP of strata",
+    source="Yilmaz & Aslam 2006; Yilmaz, Kanoulas & Aslam 2008",
+    needs_sample=True,
+)
+@dataclass(frozen=True, kw_only=True)
+class InferredAP(SharedCorrection):
+    """The precision expected at the ranks of the judged relevant documents, from the sample above them.
+
+    infAP of a uniform sample, as trec_eval computes it, and xinfAP of a stratified one
+    (`bayespool.pooling.sampled`). What could not be sampled, as no pooled run retrieves it, counts as not
+    relevant; a note says how many such documents a run has. Judgments that are not of the sample (added ones,
+    those that no pooled run explains) are a stratum of their own, which is judged in full. The value is NaN
+    where the pool is no sample, or one that is not made of strata.
+
+    Defined for AP over the relevant documents of completed judgments. It lies between 0 and 1, and may lie
+    outside the bounds. A run whose top is fully judged has not its value as judged, as the number of relevant
+    documents is not known. Both estimands coincide.
+    """
+
+    @property
+    def name(self) -> str:
+        """``inferred-ap``."""
+        return "inferred-ap"
+
+    def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
+        """`correct` for several measures: strata are looked for once."""
+        pool = sampled_pool(collection)
+        if pool is None:
+            return [not_defined(one, NO_SAMPLE) for one in found]
+        pooled = np.flatnonzero(collection.pooled)
+        stratum = pool.strata(collection, pooled)
+        if stratum is None:
+            return [not_defined(one, "defined for uniform and stratified samples") for one in found]
+        others = collection.judged & ~pool.judged(collection, pooled)
+        stratum = np.where(others, stratum.max() + 1, stratum).astype(np.int32)
+        return [
+            Corrected(_inferred(collection, one, stratum), notes=outside_the_sample(collection, pool, one))
+            if isinstance(one.measure, AveragePrecision) and one.measure.ideal == "completed"
+            else not_defined(one, "defined for AP over completed judgments")
+            for one in found
+        ]
+
+
+def _inferred(collection: Collection, found: Bounds, stratum: IntArray) -> FloatArray:
+    """Values from the stratum of each pair, −1 outside of all; shape (run, topic)."""
+    relevant = states(collection.relevance, found.measure.rel) == RELEVANT
+    n_topics, n_strata = len(collection.query_ids), int(stratum.max()) + 1
+    top = collection.document[collection.run_index(found.run_ids), :, : found.measure.cutoff]
+    state = sampled_states(top, relevant, collection.judged, stratum >= 0)
+    place = collection.pair_topic * n_strata + stratum
+    n_pooled, n_judged, n_relevant = (
+        np.bincount(place[(stratum >= 0) & of_kind], minlength=n_topics * n_strata).reshape(
+            n_topics, n_strata
+        )
+        for of_kind in (True, collection.judged, relevant)
+    )
+    if n_strata == 1:
+        return infer_ap(state, n_relevant[:, 0].astype(np.int32))
+    at_rank = np.append(stratum, np.int32(-1))[top]
+    by_topic = [
+        infer_stratified_ap(state[:, t], at_rank[:, t], n_pooled[t], n_judged[t], n_relevant[t])
+        for t in range(n_topics)
+    ]
+    return np.stack(by_topic, axis=1)

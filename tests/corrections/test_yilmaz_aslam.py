@@ -1,0 +1,113 @@
+"""Inferred average precision of collections whose pool is a sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import toys
+from real import read_real
+
+from bayespool import load_example, score
+from bayespool.collection import Collection
+from bayespool.corrections import InferredAP
+from bayespool.corrections.base import NO_SAMPLE
+from bayespool.pool import discover_pool
+from bayespool.pooling import StrategyPool, retrieved_by, with_strategy_pool
+from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_states
+
+STRATIFIED = "stratified(depths=(3,), rates=(3.0, 1.0))"
+
+
+def states_of(collection: Collection, runs: list[str], cutoff: int) -> np.ndarray:
+    pooled = np.zeros(len(collection.relevance), dtype=bool)
+    for topic in retrieved_by(collection, np.flatnonzero(collection.pooled), depth=10):
+        pooled[topic.pair] = True
+    top = collection.document[collection.run_index(runs), :, :cutoff]
+    return sampled_states(top, collection.relevance > 0, collection.judged, pooled)
+
+
+def n_relevant(collection: Collection) -> np.ndarray:
+    return np.bincount(collection.pair_topic[collection.relevance > 0], minlength=len(collection.query_ids))
+
+
+def test_score_gives_infap_of_a_uniform_sample() -> None:
+    collection, runs = with_strategy_pool(load_example(), "uniform", 500), ["new-a", "north-1"]
+    for cutoff in (5, 10):
+        expected = infer_ap(states_of(collection, runs, cutoff), n_relevant(collection))
+        scores = score(collection, runs, f"AP@{cutoff}", estimators="inferred-ap")
+        assert scores.frame()["inferred-ap"].tolist() == pytest.approx(expected.mean(axis=1), abs=1e-12)
+        (found,) = InferredAP().estimate(collection, runs, f"AP@{cutoff}")
+        assert found.per_topic == pytest.approx(expected, abs=1e-12)
+    assert expected.mean() > 0.2
+
+
+def test_infap_of_trec8_is_infer_aps(collections: Path) -> None:
+    trec8 = discover_pool(read_real(collections / "trec8-adhoc"), max_holes=0)
+    only = trec8.without_judgments(~trec8.pool())
+    runs = only.pooled_run_ids
+    true = score(only, runs, "AP@1000", estimators="lower-bound").frame()["as_judged"].to_numpy()
+    for share, most in ((1, 1e-6), (5, 0.02)):
+        sample = with_strategy_pool(only, "uniform", int(only.pool().sum()) // share)
+        (found,) = InferredAP().estimate(sample, runs, "AP@1000")
+        candidates = sample.pooling.candidates(sample, np.flatnonzero(sample.pooled))
+        top = sample.document[sample.run_index(runs)]
+        state = sampled_states(top, sample.relevance > 0, sample.judged, candidates)
+        assert found.per_topic == pytest.approx(infer_ap(state, n_relevant(sample)), abs=1e-12)
+        assert abs((found.value - true).mean()) < most
+    assert np.corrcoef(found.value, true)[0, 1] > 0.98
+
+
+def test_xinfap_of_a_stratified_sample() -> None:
+    collection = with_strategy_pool(load_example(), STRATIFIED, 500)
+    pooled = np.flatnonzero(collection.pooled)
+    top = collection.document[collection.run_index("new-a")]
+    state = states_of(collection, ["new-a"], 10)
+    (found,) = InferredAP().estimate(collection, "new-a", "AP@10")
+    for t, topic in enumerate(retrieved_by(collection, pooled, depth=10)):
+        stratum = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
+        stratum[topic.pair] = of_topic = np.where(topic.best_rank <= 3, 0, 1)
+        judged, hits = collection.judged[topic.pair], collection.relevance[topic.pair] > 0
+        n_pooled, n_judged, n_hits = (
+            np.bincount(of_topic[of_kind], minlength=2) for of_kind in (hits | True, judged, hits)
+        )
+        expected = infer_stratified_ap(state[:, t], stratum[top[:, t, :10]], n_pooled, n_judged, n_hits)
+        assert found.per_topic[0, t] == pytest.approx(expected.item(), abs=1e-12)
+    assert found.value[0] > 0.2
+
+
+def test_other_judgments_are_a_stratum_of_their_own() -> None:
+    """Two of four documents are sampled and relevant. A fifth, which could not be, is relevant as well."""
+    rankings = {"a": {"1": "cdef"}, "u": {"1": "ycdef"}}
+
+    def sampled(judged: dict[str, int]) -> Collection:
+        bare = toys.from_rankings(rankings, {"1": judged}, pooled_run_ids=("a",), pool_depth=4)
+        return bare.with_pool(bare.pooled, StrategyPool.of(bare, [0], "uniform", 2))
+
+    empty = sampled({"c": 1})
+    chosen = [empty.doc_id(pair) for pair in np.flatnonzero(empty.pool())]
+    collection = sampled(dict.fromkeys([*chosen, "y"], 1))
+    first, second = sorted("ycdef".index(document) + 1 for document in chosen)
+    # y counts once, each of the sample twice. Above the first of these are y and documents of which nothing
+    # is known, which are taken for a third relevant; above the second all that is known is relevant.
+    at_first, at_second = (1 + 1 + (first - 2) / 3) / first, (1 + 1 + (second - 2)) / second
+    (found,) = InferredAP().estimate(collection, "u", "AP@5")
+    assert found.per_topic[0, 0] == pytest.approx((1 + 2 * at_first + 2 * at_second) / 5, abs=1e-4)
+
+
+def test_refused_where_there_is_nothing_to_infer_from() -> None:
+    example = load_example()
+    (found,) = InferredAP().estimate(example, ["new-a"], "AP@10")
+    assert np.isnan(found.value).all()
+    assert found.notes == (NO_SAMPLE,)
+    active = with_strategy_pool(example, "active-sampling", 500)
+    assert InferredAP().estimate(active, ["new-a"], "AP@10")[0].notes == (
+        "defined for uniform and stratified samples",
+    )
+    sample = with_strategy_pool(example, "uniform", 500)
+    kinds = InferredAP().estimate(sample, ["new-a"], ["AP@10", "P@10", "AP(ideal='judged')@10"])
+    assert [np.isnan(kind.value).item() for kind in kinds] == [False, True, True]
+    assert kinds[2].notes == ("defined for AP over completed judgments",)
+    (noted,) = InferredAP().estimate(sample, ["new-b"], "AP@10")
+    assert noted.notes == ("documents that could not be sampled count as not relevant: 44",)
