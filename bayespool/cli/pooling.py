@@ -23,7 +23,7 @@ from bayespool.cli.options import (
     told_when_interrupted,
 )
 from bayespool.errors import InputError
-from bayespool.options import FilesSettings, ReadingSettings
+from bayespool.options import FilesSettings, ReadingSettings, SamplingSettings
 from bayespool.settings import BudgetSettings, StrategySettings
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def budgets(
     qrels: QrelsFile,
     pool: CampaignRuns,
     asked: Annotated[Asked, BudgetSettings],
+    sampling: Annotated[Asked, SamplingSettings],
     reading: Annotated[Asked, ReadingSettings],
     jobs: Jobs = -1,
     output: Folder = None,
@@ -106,10 +107,10 @@ def budgets(
     from bayespool.report.budgets import print_budgets, write_budgets
 
     check_experiment(jobs, output, "budgets")
-    settings = budget_settings(**asked)  # told before anything is read
+    settings = budget_settings(settings=sampling, **asked)  # told before anything is read
     collection = read_campaign(qrels, pool, **_scores_for(settings.strategies), **reading)
     with told_when_interrupted(output, "budgets"), count_progress("pools", n_lines=10) as show:
-        result = budgets(collection, folder=output, n_jobs=jobs, progress=show, **asked)
+        result = budgets(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
     with shown_at_last(lambda: print_budgets(result, Console())):
         if output is not None:
             write_budgets(result, output, figures=figures)

@@ -6,6 +6,7 @@ orders, so that all budgets are read off one of them.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +17,10 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray
 from bayespool.comparisons import paired_t, tukey_significant
 from bayespool.counts import n_relevant_documents, ranked_levels, relevance_levels, tally_of
+from bayespool.experiments.budget_estimates import estimates_of, seen_by_estimators
 from bayespool.experiments.error_measures import kendall_tau_b
 from bayespool.experiments.storage import Columns
+from bayespool.experiments.warned import Said
 from bayespool.measures import Measure
 from bayespool.pooling import Membership, Strategy, order_of_topic, retrieved_by, shares_of
 from bayespool.settings import BudgetSettings
@@ -52,11 +55,15 @@ class Part:
         The organization, or the run; empty where nobody is left out.
     run_ids : tuple of str
         The runs to score: those left out, or all that are pooled.
+    budget : int or None
+        The one whose pool estimators are asked about; None for a part of scores as they stand, at every
+        budget.
     """
 
     strategy: Strategy
     left_out: str
     run_ids: tuple[str, ...]
+    budget: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,15 +74,19 @@ class PartResult:
     ----------
     part : Part
     rows : dict of str to list
-        ``measure``, ``budget``, ``run_id``, ``value``: scores of the part's runs.
+        ``measure``, ``budget``, ``run_id``, ``value``: scores of the part's runs. Of a part with a budget,
+        what estimators say, see `estimates_of`.
     pools : dict of str to dict
         Where nobody is left out, columns of further tables by their names: ``pools``, ``contributors``,
         ``agreement``; else nothing.
+    warnings : tuple of (str, str)
+        Class and text of those that estimators gave, each once.
     """
 
     part: Part
     rows: Columns
     pools: dict[str, Columns]
+    warnings: Said = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +138,8 @@ def scores_of(
 
 
 def run_part(whole: Collection, part: Part, settings: BudgetSettings) -> PartResult:
-    """Scores of the part's runs at every budget, and where nobody is left out what the pools are like.
+    """Scores of the part's runs at every budget, and where nobody is left out what the pools are like; or
+    what estimators make of one of these pools.
 
     Parameters
     ----------
@@ -138,13 +150,20 @@ def run_part(whole: Collection, part: Part, settings: BudgetSettings) -> PartRes
     """
     away = set(part.run_ids) if part.left_out else set()
     contributors = whole.run_index([run for run in whole.pooled_run_ids if run not in away])
-    order = order_of(whole, part.strategy, contributors, settings)
     index = whole.run_index(part.run_ids)
+    if part.budget is not None:
+        settings = dataclasses.replace(settings, budgets=(part.budget,))
+    order = order_of(whole, part.strategy, contributors, settings)
+    if part.budget is not None:
+        reduced = whole.without_judgments(~order.judged(whole, 0))
+        given = seen_by_estimators(reduced, part.strategy, part.budget, part.run_ids, settings)
+        names = (part.strategy, part.left_out, part.budget)
+        estimates, said = estimates_of(whole, given, part.run_ids, names, settings)
+        return PartResult(part, estimates, {}, said)
     rows: Columns = {"measure": [], "budget": [], "run_id": [], "value": []}
     pools = None if part.left_out else _Pools(whole, index, settings)
     for b, budget in enumerate(settings.budgets):
         inside = order.judged(whole, b)
-        # what an estimator of the scores would be given, too
         reduced = whole.without_judgments(~inside)
         scores = scores_of(whole, reduced, index, settings.measures)
         for measure, values in zip(settings.measures, scores, strict=True):

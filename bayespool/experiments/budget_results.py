@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.errors import InputError
 from bayespool.experiments.budget_folds import unpacked
 from bayespool.experiments.error_measures import mean_absolute_error, mean_error, system_rank_error
+from bayespool.experiments.intervals import interval_summary
 from bayespool.settings import BudgetSettings
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ class Budgets:
         The pooled runs.
     significant : mapping of str to ndarray of bool, shape (run, run)
         By measure, which of them differ significantly on the whole depth pool.
+    warnings : tuple of (str, str)
+        Class and text of the warnings that estimators gave.
     """
 
     settings: BudgetSettings
@@ -51,10 +55,12 @@ class Budgets:
     n_relevant: int
     run_ids: tuple[str, ...]
     significant: Mapping[str, npt.NDArray[np.bool_]]
+    warnings: tuple[tuple[str, str], ...]
     _rows: pd.DataFrame
     _pools: pd.DataFrame
     _contributors: pd.DataFrame
     _agreement: pd.DataFrame
+    _estimates: pd.DataFrame | None
 
     def __repr__(self) -> str:
         s = self.settings
@@ -189,6 +195,78 @@ class Budgets:
             [frame["rank"], frame["bias_measure"].map(BIAS_MEASURES.index), frame["measure"].map(places)]
         )
         return frame.iloc[order].reset_index(drop=True)
+
+    def estimate_frame(self, *, reported_only: bool = True) -> pd.DataFrame:
+        """One row per measure, strategy, budget, estimator and run left out.
+
+        Parameters
+        ----------
+        reported_only : bool, default True
+            As of `frame`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``measure``, ``strategy``, ``budget``, ``estimator``, ``run_id``, ``organization``, ``left_out``,
+            ``reported``, ``full`` (score on the whole depth pool), ``truth`` (the same, but for ideal
+            rankings: of these, only what an estimator may speak of), ``as_judged`` (as the budget's judgments
+            have it), ``value`` (the estimate), ``error`` (value − truth), ``open`` (whether anything of it is
+            unjudged), ``lower``, ``upper`` and ``ci_prob`` (95 % interval), ``std``, ``covered_50``,
+            ``covered_80``, ``covered_95``, ``pit``, ``pit_lower``, ``pit_upper`` and ``crps``, as
+            `LeaveOutResult.frame` has them.
+
+        Raises
+        ------
+        InputError
+            No estimator was asked.
+        """
+        if self._estimates is None:
+            raise InputError("no estimator was asked", hint='budgets(…, estimators="posterior-combined")')
+        rows = self._estimates
+        return (rows[rows["reported"]] if reported_only else rows).reset_index(drop=True)
+
+    def posterior_frame(self) -> pd.DataFrame:
+        """One row per measure, strategy, budget and estimator: what estimators make of each pool.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``measure``, ``strategy``, ``budget``, ``estimator``, ``n_runs``, ``mae_as_judged`` and
+            ``bias_as_judged`` (of scores as the budget's judgments have them), ``mae`` and ``bias`` (of the
+            estimates), ``n_open`` (runs of which anything is unjudged); over these ``coverage_50``,
+            ``coverage_80``, ``coverage_95``, ``pit_50``, ``pit_80``, ``pit_95`` and ``width`` of the 95 %
+            interval, as `LeaveOutResult.summary_frame` has them; ``crps``; ``full_mae_as_judged`` and
+            ``full_mae``, against the score on the whole depth pool, which is another only for measures over
+            an ideal ranking.
+
+        Raises
+        ------
+        InputError
+            No estimator was asked.
+        """
+        import pandas as pd
+
+        keys = ["measure", "strategy", "budget", "estimator"]
+        summaries = []
+        for key, rows in self.estimate_frame().groupby(keys, sort=False):
+            names = ("truth", "value", "as_judged", "full")
+            truth, value, as_judged, full = (rows[name].to_numpy() for name in names)
+            summaries.append(
+                dict(zip(keys, key, strict=True))
+                | {
+                    "n_runs": len(rows),
+                    "mae_as_judged": mean_absolute_error(truth, as_judged),
+                    "bias_as_judged": mean_error(truth, as_judged),
+                    "mae": mean_absolute_error(truth, value),
+                    "bias": mean_error(truth, value),
+                }
+                | interval_summary(rows, rows["open"])
+                | {
+                    "full_mae_as_judged": mean_absolute_error(full, as_judged),
+                    "full_mae": mean_absolute_error(full, value),
+                }
+            )
+        return pd.DataFrame(summaries)
 
     def _errors(self, of_runs: pd.DataFrame, in_pool: str) -> dict[str, Any]:
         truth, value = of_runs["truth"].to_numpy(), of_runs["value"].to_numpy()

@@ -22,6 +22,7 @@ import numpy as np
 from bayespool.collection import Collection
 from bayespool.counts import n_relevant_documents
 from bayespool.errors import InputError
+from bayespool.experiments.budget_estimates import estimate_rows
 from bayespool.experiments.budget_folds import (
     Part,
     PartResult,
@@ -34,9 +35,11 @@ from bayespool.experiments.folds import best_scores, n_best
 from bayespool.experiments.own import own_estimators
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.resampling import contributors, distinct_sizes, whole_pool
+from bayespool.experiments.settings import Estimators, labelled_estimators
 from bayespool.experiments.storage import Columns, PartStore, description_of
+from bayespool.experiments.warned import warn_once
 from bayespool.measures import parse_measures
-from bayespool.options import documented
+from bayespool.options import describe_estimator, documented
 from bayespool.pool import describe_pool
 from bayespool.pooling import STRATEGIES, Strategy, parse_strategy, strategy_text
 from bayespool.scoring import refuse_of_judgments, warn_of_unused_relevance
@@ -76,6 +79,7 @@ def budgets(
     collection: Collection,
     measures: object = ("P@100", "AP@100", "nDCG@100"),
     *,
+    estimators: Estimators | None = None,
     strategies: Strategies = "paper",
     budgets: Sequence[int] | None = None,
     by: By = "organization",
@@ -89,6 +93,7 @@ def budgets(
     n_jobs: int | None = None,
     folder: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
+    **settings: Any,
 ) -> Budgets:
     """How biased pools of different strategies and budgets are against runs that did not contribute.
 
@@ -105,7 +110,9 @@ def budgets(
         computed again, even when more strategies are asked for.
     progress : callable, optional
         Called with the number of finished parts and their total: each strategy with nobody left out, and with
-        each organization (or run) left out.
+        each organization (or run) left out; with estimators each budget besides.
+    **settings
+        Settings of the named estimators that have them: ``draws``, ``engine``, ``priors``, ….
 
     Returns
     -------
@@ -114,8 +121,8 @@ def budgets(
     Raises
     ------
     InputError
-        Unknown measure or strategy, no pool, a pool of one organization (or run), a cutoff below the pool
-        depth, runs without the scores that a strategy reads.
+        Unknown measure, strategy, estimator or setting, no pool, a pool of one organization (or run), a
+        cutoff below the pool depth, runs without the scores that a strategy reads.
     OutputError
         ``folder`` cannot be written.
     WorkerError
@@ -138,6 +145,11 @@ def budgets(
 
     A pool without an organization is no subset of that with it: its budget buys other documents.
 
+    An estimator gets the judgments that the budget bought without the organization, and the strategy, which
+    it may ask again without a further one. Its estimates are compared with scores on the whole depth pool,
+    whatever ``truth`` is; of a measure over an ideal ranking, with ideal rankings of the documents that the
+    budget judged and of those that the runs have within reach, since a posterior speaks of no others.
+
     Examples
     --------
     >>> from bayespool import load_example
@@ -150,6 +162,8 @@ def budgets(
     asked = budget_settings(
         measures,
         strategies,
+        estimators=estimators,
+        settings=settings,
         budgets=budgets,
         by=by,
         top=top,
@@ -178,6 +192,7 @@ def budgets(
         store = PartStore(Path(folder) / "budgets", description)
     parts = _parts(whole, found)
     results = _run(whole, parts, found, store, n_jobs, progress)
+    warn_once([result.warnings for result in results if result.part.budget], "pools", stacklevel=2)
     return _assembled(collection, whole, found, results, n_documents)
 
 
@@ -201,21 +216,40 @@ def strategies_of(given: Strategies) -> tuple[Strategy, ...]:
 
 
 def budget_settings(
-    measures: object, strategies: Strategies, *, budgets: Iterable[int] | None = None, **options: Any
+    measures: object,
+    strategies: Strategies,
+    *,
+    estimators: Estimators | None = None,
+    settings: Mapping[str, Any] | None = None,
+    budgets: Iterable[int] | None = None,
+    **options: Any,
 ) -> BudgetSettings:
     """Settings from what a user gives.
 
     Raises
     ------
     InputError
-        Unknown measure or strategy, a value that an option cannot have.
+        Unknown measure, strategy, estimator or setting; a value that an option cannot have.
     """
     sizes = () if budgets is None else tuple(budgets)
     if budgets is not None and not sizes:
         raise InputError("budgets cannot be empty", hint="leave it out, or name some")
     parsed = parse_measures(measures)
     refuse_of_judgments(parsed)
-    asked = BudgetSettings(measures=parsed, strategies=strategies_of(strategies), budgets=sizes, **options)
+    labelled = labelled_estimators(
+        BudgetSettings,
+        () if estimators is None else estimators,
+        "complete",
+        random_seed=options.get("random_seed", 1),
+        settings=settings,
+    )
+    asked = BudgetSettings(
+        measures=parsed,
+        strategies=strategies_of(strategies),
+        estimators=labelled,
+        budgets=sizes,
+        **options,
+    )
     return dataclasses.replace(asked, budgets=distinct_sizes(asked.budgets, "budget"))
 
 
@@ -235,7 +269,9 @@ def _fitting_budgets(asked: tuple[int, ...], n_documents: int) -> tuple[int, ...
 
 
 def _parts(whole: Collection, settings: BudgetSettings) -> list[Part]:
-    """All that is to be worked out: each strategy with everybody, and without each contributor."""
+    """All that is to be worked out: each strategy with everybody, and without each contributor; then, budget
+    by budget, what estimators are asked.
+    """
     n_best(len(whole.pooled_run_ids), settings.top)
     units = contributors(whole, settings.by)
     if len(units) < 2:
@@ -243,10 +279,14 @@ def _parts(whole: Collection, settings: BudgetSettings) -> list[Part]:
             f"only one {settings.by} was pooled: nothing is left once it is left out",
             hint="give more runs, or the organizations of the runs",
         )
-    return [
+    parts = [
         Part(strategy, left_out, run_ids)
         for strategy in settings.strategies
         for left_out, run_ids in (("", whole.pooled_run_ids), *units.items())
+    ]
+    asked = settings.budgets if settings.estimators else ()
+    return parts + [
+        dataclasses.replace(part, budget=budget) for budget in asked for part in parts if part.left_out
     ]
 
 
@@ -262,14 +302,16 @@ def _run(
     results: dict[Part, PartResult] = {}
     if store is not None:
         for part in parts:
-            if (stored := store.load(_name(part), _identity(part))) is not None:
-                results[part] = PartResult(part, stored[0], stored[1]["pools"])
+            if (stored := store.load(_name(part), _identity(part, settings))) is not None:
+                said = tuple((name, text) for name, text in stored[1]["warnings"])
+                results[part] = PartResult(part, stored[0], stored[1]["pools"], said)
     if progress is not None:
         progress(len(results), len(parts))
     left = [part for part in parts if part not in results]
     for result in completed(functools.partial(run_part, settings=settings), whole, left, n_jobs=n_jobs):
         if store is not None:
-            store.save(_name(result.part), _identity(result.part), result.rows, {"pools": result.pools})
+            rest = {"pools": result.pools, "warnings": result.warnings}
+            store.save(_name(result.part), _identity(result.part, settings), result.rows, rest)
         results[result.part] = result
         if progress is not None:
             progress(len(results), len(parts))
@@ -277,13 +319,24 @@ def _run(
 
 
 def _name(part: Part) -> str:
-    return f"{part.strategy.name}-{part.left_out or 'everybody'}"
+    budget = "" if part.budget is None else f"-{part.budget}"
+    return f"{part.strategy.name}{budget}-{part.left_out or 'everybody'}"
 
 
-def _identity(part: Part) -> list[Any]:
-    """What tells a part from the others: of a strategy of the user's own its code, too."""
+def _identity(part: Part, settings: BudgetSettings) -> list[Any]:
+    """What tells a part from the others: of a strategy of the user's own its code, too. So that estimators
+    can be added to what is finished, they are told here and not in the description of all parts.
+    """
     text, strategy = strategy_text(part.strategy), cast("Any", part.strategy)
-    return [text, own_estimators([(text, strategy)]), part.left_out, list(part.run_ids)]
+    identity = [text, own_estimators([(text, strategy)]), part.left_out, list(part.run_ids)]
+    if part.budget is None:
+        return identity
+    return [
+        *identity,
+        part.budget,
+        [[label, describe_estimator(estimator)] for label, estimator in settings.estimators],
+        own_estimators(settings.estimators),
+    ]
 
 
 def _assembled(
@@ -301,6 +354,11 @@ def _assembled(
     best = {measure: best_scores(of_runs, settings.top) for measure, of_runs in means.items()}
     labels = dict(zip(settings.strategies, settings.labels, strict=True))
     everybody = [result for result in results if not result.part.left_out]
+    rows = _rows(
+        whole, settings, [result for result in results if result.part.budget is None], means, best, labels
+    )
+    asked = [result for result in results if result.part.budget is not None]
+    estimates = [(labels[r.part.strategy], r.part.budget or 0, r.rows) for r in asked]
     tables = {name: _table(everybody, name, labels) for name in ("pools", "contributors", "agreement")}
     return Budgets(
         settings=settings,
@@ -313,7 +371,9 @@ def _assembled(
         significant={
             measure: significant_pairs(values.scores(), settings.test) for measure, values in in_truth.items()
         },
-        _rows=_rows(whole, settings, results, means, best, labels),
+        warnings=tuple(dict.fromkeys(said for result in asked for said in result.warnings)),
+        _rows=rows,
+        _estimates=estimate_rows(estimates, rows, settings) if asked else None,
         _pools=tables["pools"],
         _contributors=tables["contributors"],
         _agreement=tables["agreement"],

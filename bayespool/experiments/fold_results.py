@@ -16,20 +16,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.checking import randomised_pit
 from bayespool.collection import Collection
 from bayespool.counts import Bounds, bounds
 from bayespool.estimates import Estimates, Estimator, ask
-from bayespool.experiments.calibration import covered, crps, pit_range
 from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_values, without
+from bayespool.experiments.intervals import interval_columns
 from bayespool.experiments.settings import LeaveOutSettings, changed
 from bayespool.experiments.warned import Said, own_warnings
-from bayespool.values import equal_tailed_interval
 
-__all__ = ["COVERAGE_LEVELS", "FoldResult", "naming", "run_fold", "seeded"]
-
-COVERAGE_LEVELS = (50, 80, 95)
-"""Levels, in percent, at which intervals are checked whatever ``ci_prob`` is."""
+__all__ = ["FoldResult", "naming", "run_fold", "seeded"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +119,14 @@ class _Comparison:
             "estimator": [label] * n_runs,
             "truth": truth.values.means(self.n_topics),
             "value": self._value(estimates),
-            **self._interval(label, estimates),
+            **interval_columns(
+                estimates,
+                truth.values,
+                found.has_unjudged,
+                ci_prob=self.settings.ci_prob,
+                seed=seed_of(self.settings.random_seed, "pit", fold.name, found.measure, label),
+                n_topics=self.n_topics,
+            ),
             "as_judged": found.low.means(self.n_topics),
             "bound_lower": found.least.means(self.n_topics),
             "bound_upper": found.most.means(self.n_topics),
@@ -144,38 +146,6 @@ class _Comparison:
             self.bounds.low.means(self.n_topics) + added.sum(axis=1) / self.n_topics
         )
         return value
-
-    def _interval(self, label: str, estimates: Estimates) -> dict[str, Any]:
-        open_, draws = self.bounds.has_unjudged, estimates.draws
-        n_runs = len(open_)
-        nothing = np.full(n_runs, np.nan)
-        std = nothing if estimates.std is None else estimates.std * len(estimates.query_ids) / self.n_topics
-        if draws is None:
-            flags = {f"covered_{level}": [None] * n_runs for level in COVERAGE_LEVELS}
-            names = ("lower", "upper", "ci_prob")
-            last = dict.fromkeys(("pit", "pit_lower", "pit_upper", "crps"), nothing)
-            return {**dict.fromkeys(names, nothing), "std": std, **flags, **last}
-        total, true_total = draws.totals(), self.truth.values.totals()
-        per_mean = draws.per_mean(self.n_topics)
-        low, high = equal_tailed_interval(total, self.settings.ci_prob)
-        inside = {level: covered(total, true_total, level / 100) for level in COVERAGE_LEVELS}
-        seed = seed_of(self.settings.random_seed, "pit", self.fold.name, self.bounds.measure, label)
-        pit = randomised_pit(total, true_total, np.random.default_rng(seed))
-        below, up_to = pit_range(total, true_total)
-        return {
-            "lower": low / per_mean,
-            "upper": high / per_mean,
-            "ci_prob": np.full(n_runs, self.settings.ci_prob),
-            "std": std,
-            **{
-                f"covered_{level}": [bool(hit) if o else None for hit, o in zip(hits, open_, strict=True)]
-                for level, hits in inside.items()
-            },
-            "pit": np.where(open_, pit, np.nan),
-            "pit_lower": np.where(open_, below, np.nan),
-            "pit_upper": np.where(open_, up_to, np.nan),
-            "crps": crps(total, true_total) / per_mean,
-        }
 
 
 class _Clock:

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.counts import Estimand
 from bayespool.errors import InputError
-from bayespool.experiments.fold_results import COVERAGE_LEVELS, FoldResult, run_fold
+from bayespool.experiments.fold_results import FoldResult, run_fold
 from bayespool.experiments.folds import Fold, best_scores, make_folds
+from bayespool.experiments.intervals import COVERAGE_LEVELS
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.results import LeaveOutResult
 from bayespool.experiments.settings import Estimators, experiment_settings, parts_description

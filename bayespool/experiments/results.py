@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from bayespool.comparisons import paired_t, tukey_significant
 from bayespool.errors import InputError
-from bayespool.experiments.calibration import central_share
 from bayespool.experiments.error_measures import (
     kendall_tau_b,
     mean_absolute_error,
@@ -20,7 +19,7 @@ from bayespool.experiments.error_measures import (
     root_mean_squared_error,
     system_rank_error,
 )
-from bayespool.experiments.fold_results import COVERAGE_LEVELS
+from bayespool.experiments.intervals import interval_summary
 from bayespool.experiments.reliability import Reliability, reliability
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import parse_measure
@@ -233,16 +232,9 @@ class LeaveOutResult:
             "kendall_tau_b": kendall_tau_b(truth, value),
         }
         posterior = bool(rows["ci_prob"].notna().any())
-        open_ = rows[rows["n_unjudged"] > 0]
-        summary["n_open"] = len(open_)
-        for level in COVERAGE_LEVELS:
-            hits = open_[f"covered_{level}"].dropna().astype(bool)
-            summary[f"coverage_{level}"] = float(hits.mean()) if len(hits) else np.nan
-        for level in COVERAGE_LEVELS:
-            summary[f"pit_{level}"] = central_share(open_["pit_lower"], open_["pit_upper"], level / 100)
-        summary["width"] = float((open_["upper"] - open_["lower"]).mean()) if posterior else np.nan
-        summary["ci_prob"] = self.settings.ci_prob if posterior else np.nan
-        summary["crps"] = float(rows["crps"].mean()) if posterior else np.nan
+        graded = interval_summary(rows, rows["n_unjudged"] > 0)
+        score = graded.pop("crps")
+        summary |= graded | {"ci_prob": self.settings.ci_prob if posterior else np.nan, "crps": score}
         return summary
 
 

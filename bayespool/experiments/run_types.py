@@ -29,8 +29,9 @@ from bayespool.experiments.error_measures import (
     root_mean_squared_error,
     system_rank_error,
 )
-from bayespool.experiments.fold_results import COVERAGE_LEVELS, FoldResult
+from bayespool.experiments.fold_results import FoldResult
 from bayespool.experiments.folds import Fold
+from bayespool.experiments.intervals import COVERAGE_LEVELS
 from bayespool.experiments.leaving_out import run_folds
 from bayespool.experiments.resampling import ordered_table, run_types_of, whole_pool
 from bayespool.experiments.settings import Estimators, experiment_settings, parts_description

@@ -20,7 +20,7 @@ from bayespool.estimators import (
 )
 from bayespool.experiments.own import own_estimators
 from bayespool.measures import parse_measures
-from bayespool.options import options_of
+from bayespool.options import Settings, options_of
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import refuse_of_judgments
 from bayespool.settings import ExperimentSettings, LeaveOutSettings
@@ -31,6 +31,7 @@ __all__ = [
     "LeaveOutSettings",
     "changed",
     "experiment_settings",
+    "labelled_estimators",
     "parts_description",
 ]
 
@@ -64,6 +65,38 @@ def experiment_settings(
     InputError
         Unknown measure, estimator or setting; a value that an option cannot have.
     """
+    parsed = parse_measures(measures)
+    refuse_of_judgments(parsed)
+    labelled = labelled_estimators(
+        cls,
+        estimators,
+        options.get("estimand", "pooled"),
+        random_seed=options.get("random_seed", 1),
+        settings=settings,
+    )
+    if not labelled:
+        raise InputError("no estimator given", hint=f"known: all, {', '.join(ESTIMATOR_NAMES)}")
+    defaults = {name: default for name, (_, default) in options_of(cls).items()}
+    given = {n: _held(n, v) for n, v in options.items() if v is not None or defaults[n] is not None}
+    return cls(measures=parsed, estimators=labelled, **given)
+
+
+def labelled_estimators(
+    cls: type[Settings],
+    estimators: Estimators,
+    estimand: Estimand,
+    *,
+    random_seed: int,
+    settings: Mapping[str, Any] | None = None,
+) -> tuple[tuple[str, Estimator], ...]:
+    """Estimators of an experiment under distinct labels: their names, or the texts given where two share a
+    name.
+
+    Raises
+    ------
+    InputError
+        Unknown estimator or setting; two of one label.
+    """
     of_estimators = dict(settings or {})
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
     if unknown := set(of_estimators) - known:
@@ -72,19 +105,7 @@ def experiment_settings(
             hint=f"the experiment has {', '.join(options_of(cls))}; "
             f"estimators have {', '.join(sorted(known))}",
         )
-    parsed = parse_measures(measures)
-    refuse_of_judgments(parsed)
-    labelled = _labelled(
-        estimators,
-        options.get("estimand", "pooled"),
-        random_seed=options.get("random_seed", 1),
-        **of_estimators,
-    )
-    if not labelled:
-        raise InputError("no estimator given", hint=f"known: all, {', '.join(ESTIMATOR_NAMES)}")
-    defaults = {name: default for name, (_, default) in options_of(cls).items()}
-    given = {n: _held(n, v) for n, v in options.items() if v is not None or defaults[n] is not None}
-    return cls(measures=parsed, estimators=labelled, **given)
+    return _labelled(estimators, estimand, random_seed=random_seed, **of_estimators)
 
 
 def parts_description(settings: ExperimentSettings) -> dict[str, Any]:
@@ -106,7 +127,6 @@ def _held(name: str, value: Any) -> Any:
 def _labelled(
     estimators: Estimators, estimand: Estimand, **settings: Any
 ) -> tuple[tuple[str, Estimator], ...]:
-    """Estimators under distinct labels: their names, or the texts given where two share a name."""
     if isinstance(estimators, Mapping):
         labelled = tuple((label, _parsed(e, estimand, **settings)) for label, e in estimators.items())
         refuse_idle_priors((e for _, e in labelled), settings.get("priors") or {})

@@ -17,6 +17,8 @@ from bayespool.pooling.strategy import FixedOrder, FloatArray
 
 __all__ = ["Borda", "Condorcet"]
 
+_ABSENT = np.iinfo(np.int32).max  # rank in a run that lacks a document
+
 
 @register_strategy("borda", description="by the sum of ranks", source="Aslam & Montague 2001")
 @dataclass(frozen=True, kw_only=True)
@@ -65,26 +67,39 @@ class Borda(FixedOrder):
 class Condorcet(FixedOrder):
     """Documents sorted by majorities: x goes before y when more runs rank x above y than y above x.
 
-    A run that retrieves x and not y votes for x. A run that retrieves neither does not vote.
-
     Majorities may run in a circle (x before y before z before x), so that no order agrees with all of them.
     As in the paper, documents are sorted with about n log n comparisons, as if there were no circle: no
     document stands directly below one that loses to it, so a document that beats all others is first, and a
     group whose every member beats every other document stands before those. Within a circle the sort decides:
-    it is a merge sort that starts from the order of best ranks, then lots, which stays where votes are equal.
-    So the order is the same at each call.
+    it is a merge sort from a first order, which stays where votes are equal. So the order is the same at each
+    call.
+
+    Parameters
+    ----------
+    missing : {"loses", "nothing"}
+        How a run votes that has one document of two. ``"loses"``, as in Montague & Aslam and the published
+        tool: for the one that it has. ``"nothing"``: not at all, a reading of Lipani et al. 2017 ("if the two
+        are not in the top k of the run, it neither adds nor subtracts"). Most pairs then have no vote, and
+        what runs agree on counts for nothing. A run that has neither document never votes.
+    ties : {"best rank", "lot"}
+        The first order: by best rank, then lot, or by lot alone.
     """
+
+    missing: Literal["loses", "nothing"] = "loses"
+    ties: Literal["best rank", "lot"] = "best rank"
 
     def value(self, topic: Retrieved) -> FloatArray:
         """The negative of the position in the sorted order."""
-        rank = np.where(topic.rank > 0, topic.rank, np.iinfo(np.int32).max)
+        rank = np.ascontiguousarray(np.where(topic.rank > 0, topic.rank, _ABSENT).T)
+        by_lot = np.argsort(topic.lot, kind="stable").astype(np.int32)
+        first = topic.by_best_rank if self.ties == "best rank" else by_lot
         value = np.empty(len(topic))
-        value[_by_majority(np.ascontiguousarray(rank.T), topic.by_best_rank)] = -np.arange(len(topic))
+        value[_by_majority(rank, first, self.missing == "loses")] = -np.arange(len(topic))
         return value
 
 
 @compiled
-def _by_majority(rank: IntArray, order: IntArray) -> npt.NDArray[np.int32]:
+def _by_majority(rank: IntArray, order: IntArray, missing_loses: bool) -> npt.NDArray[np.int32]:
     """Documents merge-sorted by majorities of ``rank`` (document, run) from a first order, which is kept."""
     n, n_runs = rank.shape
     now, then = order.copy(), np.empty_like(order)
@@ -99,7 +114,8 @@ def _by_majority(rank: IntArray, order: IntArray) -> npt.NDArray[np.int32]:
                     x, y = now[left], now[right]
                     votes = 0
                     for r in range(n_runs):
-                        votes += int(rank[y, r] < rank[x, r]) - int(rank[x, r] < rank[y, r])
+                        if missing_loses or max(rank[x, r], rank[y, r]) < _ABSENT:
+                            votes += int(rank[y, r] < rank[x, r]) - int(rank[x, r] < rank[y, r])
                     takes_right = votes > 0
                 if takes_right:
                     then[place] = now[right]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from bayespool.experiments import BIAS_MEASURES, Budgets
 from bayespool.report.folder import FigureFormat, tables, write_folder
 from bayespool.report.terminal import number, print_heading, print_line, print_table
@@ -27,6 +29,16 @@ _MEANS = {
     "new": ("n_new", 1),
     "fairness": ("fairness", 2),
 }
+_ESTIMATED = {
+    "as judged": ("mae_as_judged", 4),
+    "estimated": ("mae", 4),
+    "bias": ("bias", 4),
+    "width": ("width", 4),
+    "inside": ("coverage_95", 3),
+    "PIT 95": ("pit_95", 3),
+    "PIT 50": ("pit_50", 3),
+}
+_AGAINST_FULL = {"as judged*": ("full_mae_as_judged", 4), "estimated*": ("full_mae", 4)}
 _MOST_COLUMNS = 8  # budgets that a printed table has room for
 _TESTS = {"tukey-hsd": "Tukey's test", "paired-t": "paired t tests"}
 
@@ -75,6 +87,8 @@ def print_budgets(result: Budgets, console: Console) -> None:
     pools = result.pool_frame()
     body = [[label, *_by_budget(pools, label, "n_relevant", shown, 0)] for label in s.labels]
     print_table(console, ["strategy", *map(_thousands, shown)], body)
+    if s.estimators:
+        _print_estimates(result, console)
     print_line(
         console,
         f"SRE* counts only runs passed over that differ significantly in truth ({_TESTS[s.test]}, 5 %). "
@@ -88,22 +102,27 @@ def print_budgets(result: Budgets, console: Console) -> None:
 def write_budgets(result: Budgets, folder: Path, *, figures: FigureFormat = "png") -> None:
     """Write ``bias`` (`Budgets.frame` with all runs), ``by_organization`` (`Budgets.contributor_frame`),
     ``pools``, ``summary`` and ``ranking``, each ``.csv`` and ``.parquet``, ``settings.json`` and the figures
-    ``bias`` and ``ranking`` into a folder. The same result gives the same bytes.
+    ``bias`` and ``ranking`` into a folder; with estimators ``estimates`` (`Budgets.estimate_frame` with all
+    runs) and ``posterior``, too. The same result gives the same bytes.
 
     Raises
     ------
     OutputError
         A file cannot be written, or the folder holds the results of another experiment.
     """
-    files = tables(
-        {
-            "bias": result.frame(reported_only=False),
-            "by_organization": result.contributor_frame(),
-            "pools": result.pool_frame(),
-            "summary": result.summary_frame(),
-            "ranking": result.ranking_frame(),
+    frames = {
+        "bias": result.frame(reported_only=False),
+        "by_organization": result.contributor_frame(),
+        "pools": result.pool_frame(),
+        "summary": result.summary_frame(),
+        "ranking": result.ranking_frame(),
+    }
+    if result.settings.estimators:
+        frames |= {
+            "estimates": result.estimate_frame(reported_only=False),
+            "posterior": result.posterior_frame(),
         }
-    )
+    files = tables(frames)
     if figures != "none":
         from bayespool.experiment_plots import draw_budgets, plot_ranking
         from bayespool.plots import figure_grid, render
@@ -118,6 +137,31 @@ def write_budgets(result: Budgets, folder: Path, *, figures: FigureFormat = "png
         "settings": result.settings.describe(),
     }
     write_folder(folder, "budgets", described, files)
+
+
+def _print_estimates(result: Budgets, console: Console) -> None:
+    """What estimators make of each pool, against the whole depth pool."""
+    s, found = result.settings, result.posterior_frame()
+    for measure in map(str, s.measures):
+        of_measure = found[found["measure"] == measure]
+        columns = dict(_ESTIMATED)
+        if not np.allclose(of_measure["full_mae"], of_measure["mae"], rtol=0, atol=1e-12):
+            columns |= _AGAINST_FULL
+        print_heading(console, f"\n{measure} of runs left out, estimated from the pool of each budget")
+        body = [
+            [
+                *(str(row["strategy"]), _thousands(row["budget"]), str(row["estimator"])),
+                *(number(row[name], digits) for name, digits in columns.values()),
+            ]
+            for _, row in of_measure.iterrows()
+        ]
+        print_table(console, ["strategy", "budget", "estimator", *columns], body)
+    print_line(
+        console,
+        "errors are against scores on the whole depth pool, with ideal rankings of what is judged or within "
+        "reach of the runs (as judged*, estimated*: with those of the whole pool); inside: share of 95 % "
+        "intervals that hold the truth; PIT: share of randomised PIT values in the central 95 % and 50 %",
+    )
 
 
 def _scope(result: Budgets) -> str:

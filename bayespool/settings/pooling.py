@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from bayespool.options import MEASURES, SEED, Option, Settings, option, options_of
+from bayespool.options import (
+    ESTIMATORS,
+    MEASURES,
+    SEED,
+    Option,
+    Settings,
+    describe_estimator,
+    option,
+    options_of,
+)
 from bayespool.settings.experiments import WITHIN_POOL_DEPTH, By, Test, check_cutoffs
 
 if TYPE_CHECKING:
+    from bayespool.estimates import Estimator
     from bayespool.measures import Measure
     from bayespool.pooling import Strategy
 
@@ -62,6 +73,18 @@ class BudgetSettings(Settings):
     """
 
     measures: tuple[Measure, ...] = option(("P@100", "AP@100", "nDCG@100"), MEASURES, held=...)
+    estimators: tuple[tuple[str, Estimator], ...] = option(
+        None,
+        dataclasses.replace(
+            ESTIMATORS,
+            help="What estimates the runs left out of each pool, too: 'default', 'all', or names with "
+            "settings. By default nothing does.",
+            more="A posterior is fitted for each strategy, budget and organization: name few of them. In "
+            "Python a name, a sequence of names and estimators, or a mapping of labels to them.",
+            of_parts=False,
+        ),
+        held=(),
+    )
     strategies: tuple[Strategy, ...] = option(
         "paper",
         Option(
@@ -137,7 +160,11 @@ class BudgetSettings(Settings):
     def describe(self) -> dict[str, Any]:
         """All settings, as JSON can hold them."""
         plain = {name: getattr(self, name) for name in options_of(type(self))}
-        return plain | {"measures": [str(m) for m in self.measures], "strategies": list(self.labels)}
+        return plain | {
+            "measures": [str(m) for m in self.measures],
+            "strategies": list(self.labels),
+            "estimators": {label: describe_estimator(e) for label, e in self.estimators},
+        }
 
     def describe_parts(self) -> dict[str, Any]:
         """Those settings that the pools of a fold depend on."""

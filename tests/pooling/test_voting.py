@@ -63,6 +63,20 @@ def test_runs_that_have_neither_document_do_not_vote() -> None:
     assert order_of("condorcet", topic_of(rankings), "abc") == "cba"
 
 
+def test_a_run_that_has_one_document_of_two_may_not_vote() -> None:
+    topic = topic_of({"r1": "xa", "r2": "ya", "r3": "za"})
+    # a stands behind another wherever it is; x, y and z never meet
+    assert order_of("condorcet(missing='nothing')", topic, "axyz") == "xyza"
+    assert order_of("condorcet(missing='nothing')", with_lots(topic, "azyx"), "axyz") == "zyxa"
+
+
+@pytest.mark.parametrize(("ties", "expected"), [("best rank", "cadb"), ("lot", "cdab")])
+def test_the_sort_starts_from_best_ranks_or_lots(ties: str, expected: str) -> None:
+    # nobody compares a or b with c or d; from d b c a: c before d, which stays before a, which goes before b
+    topic = with_lots(topic_of({"r1": "ab", "r2": "cd"}), "dbca")
+    assert order_of(f"condorcet(missing='nothing', ties={ties!r})", topic, "abcd") == expected
+
+
 @pytest.mark.parametrize(
     ("lots", "expected"),
     [

@@ -1,0 +1,111 @@
+"""What posterior draws come to beside a known truth: columns of a table of runs, and their summary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.checking import randomised_pit
+from bayespool.estimates import Estimates
+from bayespool.experiments.calibration import central_share, covered, crps, pit_range
+from bayespool.values import Values, equal_tailed_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["COVERAGE_LEVELS", "interval_columns", "interval_summary"]
+
+COVERAGE_LEVELS = (50, 80, 95)
+"""Levels, in percent, at which intervals are checked whatever ``ci_prob`` is."""
+
+
+def interval_columns(
+    estimates: Estimates,
+    truth: Values,
+    open_: npt.NDArray[np.bool_],
+    *,
+    ci_prob: float,
+    seed: int,
+    n_topics: npt.NDArray[np.intp] | int | None = None,
+) -> dict[str, Any]:
+    """Columns on the intervals of runs, one entry per run.
+
+    Parameters
+    ----------
+    estimates : Estimates
+    truth : Values, shape (run, topic)
+    open_ : ndarray of bool, shape (run,)
+        Runs of which anything is unjudged. The others' intervals are points and are not graded.
+    ci_prob : float in (0, 1)
+        Probability of the interval that is told.
+    seed : int
+        Of the randomised PIT.
+    n_topics : ndarray of int, shape (run,), or int, optional
+        Topics that scores are means over; default: all.
+
+    Returns
+    -------
+    dict of str to ndarray or list
+        ``lower``, ``upper``, ``ci_prob``, ``std``, ``covered_50``, ``covered_80``, ``covered_95`` (None where
+        there is nothing to grade), ``pit``, ``pit_lower``, ``pit_upper`` (NaN there) and ``crps``.
+    """
+    draws, n_runs = estimates.draws, len(open_)
+    n_all = len(estimates.query_ids)
+    n_topics = n_all if n_topics is None else n_topics
+    nothing = np.full(n_runs, np.nan)
+    std = nothing if estimates.std is None else estimates.std * n_all / n_topics
+    if draws is None:
+        flags = {f"covered_{level}": [None] * n_runs for level in COVERAGE_LEVELS}
+        last = dict.fromkeys(("pit", "pit_lower", "pit_upper", "crps"), nothing)
+        return {**dict.fromkeys(("lower", "upper", "ci_prob"), nothing), "std": std, **flags, **last}
+    total, true_total = draws.totals(), truth.totals()
+    per_mean = draws.per_mean(n_topics)
+    low, high = equal_tailed_interval(total, ci_prob)
+    inside = {level: covered(total, true_total, level / 100) for level in COVERAGE_LEVELS}
+    pit = randomised_pit(total, true_total, np.random.default_rng(seed))
+    below, up_to = pit_range(total, true_total)
+    return {
+        "lower": low / per_mean,
+        "upper": high / per_mean,
+        "ci_prob": np.full(n_runs, ci_prob),
+        "std": std,
+        **{
+            f"covered_{level}": [bool(hit) if o else None for hit, o in zip(hits, open_, strict=True)]
+            for level, hits in inside.items()
+        },
+        "pit": np.where(open_, pit, np.nan),
+        "pit_lower": np.where(open_, below, np.nan),
+        "pit_upper": np.where(open_, up_to, np.nan),
+        "crps": crps(total, true_total) / per_mean,
+    }
+
+
+def interval_summary(rows: pd.DataFrame, open_: pd.Series) -> dict[str, Any]:
+    """What the columns of an estimator's runs come to.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        With `interval_columns`, of one estimator and measure.
+    open_ : pandas.Series of bool
+        Which of them are graded.
+
+    Returns
+    -------
+    dict of str to float
+        ``n_open``; over these ``coverage_50``, ``coverage_80``, ``coverage_95``, ``pit_50``, ``pit_80``,
+        ``pit_95`` (see `central_share`) and ``width``; ``crps``, over all. NaN where there is none.
+    """
+    graded = rows[open_]
+    posterior = bool(rows["ci_prob"].notna().any())
+    summary: dict[str, Any] = {"n_open": len(graded)}
+    for level in COVERAGE_LEVELS:
+        hits = graded[f"covered_{level}"].dropna().astype(bool)
+        summary[f"coverage_{level}"] = float(hits.mean()) if len(hits) else np.nan
+    for level in COVERAGE_LEVELS:
+        summary[f"pit_{level}"] = central_share(graded["pit_lower"], graded["pit_upper"], level / 100)
+    summary["width"] = float((graded["upper"] - graded["lower"]).mean()) if posterior else np.nan
+    summary["crps"] = float(rows["crps"].mean()) if posterior else np.nan
+    return summary
