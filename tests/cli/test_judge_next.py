@@ -223,7 +223,8 @@ def test_one_run_and_a_ranking_are_said_in_their_words(run: Callable[..., Outcom
     assert one.out.splitlines()[-1] == f"1 judgment is expected to bring {expected}"
     many = run(*call(written, "--goal", "ranking", "--budget", 2, "-m", "P@20"), "--unpool", "lake")
     assert many.status == 0, many.err
-    assert many.out.splitlines()[0].startswith("P@20, mean chance of a wrong order now: 0.0")
-    assert many.out.splitlines()[-1].startswith(
-        "2 judgments are expected to bring the mean chance of a wrong"
-    )
+    asked = {"goal": "ranking", "budget": 2, "unpool": "lake", "estimator": "posterior-background"}
+    ranked = judge_next(example, ["new-a", "new-b"], "P@20", **asked)
+    assert many.out.splitlines()[0] == f"P@20, mean chance of a wrong order now: {ranked.now:.4f}"
+    expected = f"the mean chance of a wrong order from {ranked.now:.4f} to {ranked.expected_after:.4f}"
+    assert many.out.splitlines()[-1] == f"2 judgments are expected to bring {expected}"
