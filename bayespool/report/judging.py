@@ -87,8 +87,8 @@ def print_next_judgments(found: NextJudgments, console: Console) -> None:
         print_line(console, f"and {len(found) - _SHOWN} more, which --output writes")
     print_line(
         console,
-        f"{_judgments(len(found))} {'are' if len(found) > 1 else 'is'} expected to bring the {found.criterion} "
-        f"from {number(found.now)} to {number(found.expected_after)}",
+        f"{_judgments(len(found))} {'are' if len(found) > 1 else 'is'} expected to bring the "
+        f"{found.criterion} from {number(found.now)} to {number(found.expected_after)}",
     )
 
 

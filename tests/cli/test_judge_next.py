@@ -181,7 +181,7 @@ def test_nothing_to_judge(run: Callable[..., Outcome], tmp_path: Path) -> None:
         (["-m", "Judged@10"], 1, "Judged@10"),
         (["--goal", "luck"], 2, "'luck' is not one of 'interval', 'comparison', 'ranking'"),
         (["--until", 0], 1, "until cannot be 0.0; above 0"),
-        (["--budget", 0], 1, "budget"),
+        (["--budget", 0], 2, "'--budget': Input should be"),
         (["--estimator", "lower-bound"], 1, "does not say how sure it is"),
         (["--output", "nowhere/list.txt"], 1, "nowhere"),
         (["--unpool", "nobody"], 1, "'nobody' is neither a run nor an organization"),
@@ -216,13 +216,15 @@ def test_the_same_call_writes_the_same_bytes(
 
 def test_one_run_and_a_ranking_are_said_in_their_words(run: Callable[..., Outcome], written: Path) -> None:
     example = load_example()
-    one = run("judge-next", written / "new" / "new-b.run", *campaign(written), *FAST, "--budget", 1)
+    new_b = written / "new" / "new-b.run"
+    one = run("judge-next", new_b, *campaign(written), "--each-its-own", *FAST, "--budget", 1)
     alone = judge_next(example, "new-b", budget=1, estimator="posterior-background")
     expected = f"the width of the interval from {alone.now:.4f} to {alone.expected_after:.4f}"
     assert one.out.splitlines()[-1] == f"1 judgment is expected to bring {expected}"
     many = run(*call(written, "--goal", "ranking", "--budget", 2, "-m", "P@20"), "--unpool", "lake")
     assert many.status == 0, many.err
-    assert many.out.splitlines()[0].startswith("P@20, mean chance of a wrong order now: 0.0")
-    assert many.out.splitlines()[-1].startswith(
-        "2 judgments are expected to bring the mean chance of a wrong"
-    )
+    asked = {"goal": "ranking", "budget": 2, "unpool": "lake", "estimator": "posterior-background"}
+    ranked = judge_next(example, ["new-a", "new-b"], "P@20", **asked)
+    assert many.out.splitlines()[0] == f"P@20, mean chance of a wrong order now: {ranked.now:.4f}"
+    expected = f"the mean chance of a wrong order from {ranked.now:.4f} to {ranked.expected_after:.4f}"
+    assert many.out.splitlines()[-1] == f"2 judgments are expected to bring {expected}"

@@ -1,4 +1,4 @@
-"""Who alone contributed a document, to a pool that is a union; for others see `tests/pooling/test_pools.py`."""
+"""Who alone contributed a document, to a pool that is a union; of others see `tests/pooling/test_pools`."""
 
 from __future__ import annotations
 
