@@ -193,6 +193,7 @@ def test_metadata_are_what_a_result_is_quoted_with() -> None:
         "depths": ((10, 21),),
         "nearly": (),
         "negatives": "",
+        "strategy": "",
     }
     assert {"name": "background", "estimand": "complete", "e": 0.03} in scores.metadata["estimators"]
     posterior = scores.metadata["estimators"][-1]

@@ -38,6 +38,7 @@ def test_score_gives_infap_of_a_uniform_sample() -> None:
         expected = infer_ap(states_of(collection, runs, cutoff), n_relevant(collection))
         scores = score(collection, runs, f"AP@{cutoff}", estimators="inferred-ap")
         assert scores.frame()["inferred-ap"].tolist() == pytest.approx(expected.mean(axis=1), abs=1e-12)
+        assert not scores.frame()["note"].str.contains("pool depth").any()  # it has none
         (found,) = InferredAP().estimate(collection, runs, f"AP@{cutoff}")
         assert found.per_topic == pytest.approx(expected, abs=1e-12)
     assert expected.mean() > 0.2
