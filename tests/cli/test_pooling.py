@@ -107,7 +107,7 @@ def test_help_has_a_line_for_each_strategy(run: Callable[..., Outcome]) -> None:
         assert "Strategies:" in done.out
         assert "  take " in done.out
         assert "the documents of the best ranks" in done.out
-        assert "Estimators:" not in done.out
+        assert ("Estimators:" in done.out) == (command == "budgets")
 
 
 @pytest.mark.parametrize(
@@ -195,6 +195,27 @@ def test_budgets_writes_what_the_library_finds(
     pools = frames["pools"].query("strategy == 'take'")
     assert rows[-1][1:] == [str(n) for n in pools["n_relevant"]]
     assert "pools: 18 of 18" in done.err
+
+
+def test_budgets_says_what_estimators_make_of_the_pools(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    asked = ("-m", "nDCG@10", "--estimators", "lower-bound,condensed-list", "--output", tmp_path)
+    done = run("budgets", *arguments(written, *asked))
+    assert done.status == 0, done.err
+    posterior = pd.read_parquet(tmp_path / "posterior.parquet")
+    assert len(pd.read_csv(tmp_path / "estimates.csv")) == 3 * 2 * 3 * 2 * 21
+    told = json.loads((tmp_path / "settings.json").read_text())["settings"]
+    assert told["estimators"]["lower-bound"] == {"name": "lower-bound", "estimand": "complete"}
+    assert "P@10 of runs left out, estimated from the pool of each budget" in done.out
+    rows = [line.split() for line in done.out.splitlines() if " condensed-list " in line]
+    assert len(rows) == 3 * 2 * 3
+    first = posterior[posterior["estimator"] == "condensed-list"].iloc[0]
+    assert rows[0][:3] == ["take", "200", "condensed-list"]
+    assert rows[0][3:6] == [f"{first[name]:.4f}" for name in ("mae_as_judged", "mae", "bias")]
+    assert "as judged*" in done.out.partition("nDCG@10 of runs left out")[2]
+    of_precision = done.out.partition("P@10 of runs left out")[2].partition("of runs left out")[0]
+    assert "as judged*" not in of_precision
 
 
 def test_the_same_command_again_works_nothing_out(
