@@ -23,7 +23,10 @@ def test_an_option_says_the_same_in_every_command() -> None:
     different = {flag for flag, helps in said.items() if len(helps) > 1}
     # what pools are drawn from is not what is left out of one; one measure or several; a file or a folder;
     # the draws of a posterior or those of them that are written
-    assert different <= {"--by", "--measure", "--output", "--qrels", "--table", "--control", "--draws"}
+    shared = {"--by", "--measure", "--output", "--qrels", "--table", "--control", "--draws"}
+    # a strategy's budget or that of what to judge next; the posterior that is written or that chooses; what
+    # an experiment on pools takes for true, and whom it reports
+    assert different <= shared | {"--budget", "--estimator", "--estimators", "--truth", "--top"}
 
 
 @pytest.mark.parametrize(
@@ -42,12 +45,14 @@ def test_an_option_says_the_same_in_every_command() -> None:
     ],
 )
 def test_an_option_has_one_default(flag: str, default: object) -> None:
-    found = [p.default for c in COMMANDS.values() for p in c.params if flag in p.opts]
+    but = {"--top": "budgets"}.get(flag)  # which reports on the best 75 %, as its paper does
+    found = [p.default for n, c in COMMANDS.items() for p in c.params if flag in p.opts and n != but]
     assert set(found) == {default}
 
 
 def test_depths_mean_one_thing() -> None:
     with_pools = {"leave-out", "pool-width", "common-topics", "run-types", "score", "compare", "impute"}
+    with_pools |= {"judge-next", "budgets"}
     found = {n for n, c in COMMANDS.items() if any("--pool-depth" in p.opts for p in c.params)}
     assert found == with_pools
     reading = {n for n, c in COMMANDS.items() if any("--known-depth" in p.opts for p in c.params)}
