@@ -139,7 +139,7 @@ def test_options_of_pool_are_the_arguments_of_choose() -> None:
     from bayespool.pooling import choose
 
     parameters = inspect.signature(choose).parameters
-    assert set(parameters) - {"collection", "run_index", "relevance"} == set(options_of(StrategySettings))
+    assert set(parameters) - {"collection", "run_index", "labels"} == set(options_of(StrategySettings))
     for name, (_, default) in options_of(StrategySettings).items():
         assert parameters[name].default == (inspect.Parameter.empty if default is ... else default), name
 
