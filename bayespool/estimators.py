@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, get_args, get_origin, get_type_hints, overload
+from typing import Any, get_type_hints, overload
 
 import bayespool.corrections  # noqa: F401 - each correction registers itself
 from bayespool.errors import InputError
 from bayespool.estimates import Estimator
+from bayespool.options import check_types
 from bayespool.posterior import PosteriorEstimator, prior_names
 from bayespool.registry import ESTIMATORS, EstimatorEntry, register_estimator
 
@@ -149,7 +150,7 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError("write settings as name=value")
         given = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
-        _check_types(given, _hints(entry.make))
+        check_types(given, _hints(entry.make))
         fields = getattr(entry.make, "__dataclass_fields__", {})
         merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | given
         if issubclass(entry.make, PosteriorEstimator) and "priors" in settings and "priors" not in given:
@@ -177,16 +178,3 @@ def _hints(cls: type) -> dict[str, Any]:
         return get_type_hints(cls)
     except NameError:  # one of the user's own whose annotations are for the reader only
         return {}
-
-
-def _check_types(given: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
-    """Refuse values of the wrong kind among settings read from a text."""
-    numbers = {int: (int,), float: (int, float)}
-    for name, value in given.items():
-        hint = hints.get(name)
-        if hint in numbers and (not isinstance(value, numbers[hint]) or isinstance(value, bool)):
-            raise ValueError(f"{name} must be {'a whole number' if hint is int else 'a number'}")
-        if hint is bool and not isinstance(value, bool):
-            raise ValueError(f"{name} must be True or False")
-        if get_origin(hint) is Literal and value not in get_args(hint):
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, get_args(hint)))}")

@@ -31,6 +31,7 @@ __all__ = [
     "ScoringSettings",
     "Settings",
     "TargetSettings",
+    "check_types",
     "describe_estimator",
     "documented",
     "option",
@@ -157,6 +158,31 @@ def describe_estimator(estimator: Any) -> dict[str, Any]:
     return {"name": estimator.name} | {
         name: dict(value) if isinstance(value, Mapping) else value for name, value in settings.items()
     }
+
+
+def check_types(given: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
+    """Refuse values of the wrong kind among settings read from a text such as ``rrf(k=60)``.
+
+    Parameters
+    ----------
+    given : mapping of str to object
+    hints : mapping of str to type
+        What each setting is; those that have none are passed over.
+
+    Raises
+    ------
+    ValueError
+        A value is of another kind.
+    """
+    numbers = {int: (int,), float: (int, float)}
+    for name, value in given.items():
+        hint = hints.get(name)
+        if hint in numbers and (not isinstance(value, numbers[hint]) or isinstance(value, bool)):
+            raise ValueError(f"{name} must be {'a whole number' if hint is int else 'a number'}")
+        if hint is bool and not isinstance(value, bool):
+            raise ValueError(f"{name} must be True or False")
+        if get_origin(hint) is Literal and value not in get_args(hint):
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, get_args(hint)))}")
 
 
 def documented(cls: type) -> Callable[[Function], Function]:

@@ -6,9 +6,10 @@ import ast
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import TypeVar, get_type_hints
 
 from bayespool.errors import InputError
+from bayespool.options import check_types
 from bayespool.pooling.strategy import Strategy
 
 __all__ = ["STRATEGIES", "StrategyEntry", "parse_strategy", "register_strategy", "strategy_text"]
@@ -93,7 +94,7 @@ def parse_strategy(text: str | Strategy) -> Strategy:
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError("write settings as name=value")
         given = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
-        _check(given, get_type_hints(make))
+        check_types(given, get_type_hints(make))
         return make(**given)
     except (SyntaxError, ValueError, TypeError) as error:
         raise InputError(f"strategy {text!r}: {error}") from error
@@ -112,16 +113,3 @@ def strategy_text(strategy: Strategy) -> str:
         f"{f.name}={getattr(strategy, f.name)!r}" for f in fields if getattr(strategy, f.name) != f.default
     ]
     return strategy.name + (f"({', '.join(set_)})" if set_ else "")
-
-
-def _check(given: dict[str, Any], hints: dict[str, Any]) -> None:
-    """Refuse values of the wrong kind among settings read from a text."""
-    numbers: dict[Any, tuple[type, ...]] = {int: (int,), float: (int, float)}
-    for name, value in given.items():
-        hint = hints.get(name)
-        if hint in numbers and (not isinstance(value, numbers[hint]) or isinstance(value, bool)):
-            raise ValueError(f"{name} must be {'a whole number' if hint is int else 'a number'}")
-        if hint is bool and not isinstance(value, bool):
-            raise ValueError(f"{name} must be True or False")
-        if get_origin(hint) is Literal and value not in get_args(hint):
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, get_args(hint)))}")

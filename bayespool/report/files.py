@@ -15,7 +15,7 @@ from bayespool.scoring import Scores
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_output", "write_scores", "write_tables"]
+__all__ = ["check_output", "check_place", "write_scores", "write_tables"]
 
 _FORMATS = (".csv", ".json", ".parquet")
 
@@ -32,6 +32,17 @@ def check_output(path: Path) -> None:
         raise OutputError(
             f"{path}: cannot write {path.suffix or 'a file without ending'}; use {', '.join(_FORMATS)}"
         )
+    check_place(path)
+
+
+def check_place(path: Path) -> None:
+    """Raise for a path that no file can be written to.
+
+    Raises
+    ------
+    OutputError
+        A folder, or no folder to write into.
+    """
     if path.is_dir():
         raise OutputError(f"{path}: is a folder; name a file")
     if not path.parent.is_dir():

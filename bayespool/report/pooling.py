@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayespool.errors import OutputError
 from bayespool.pooling import Chosen, Contributions, strategy_text
+from bayespool.report.files import check_place
 from bayespool.report.terminal import percent, print_line, print_table
 from bayespool.trec import Qrels, write_qrels
 
@@ -27,12 +27,7 @@ def check_list(path: Path) -> None:
     """
     if path.suffix in (".xz", ".zst"):
         raise OutputError(f"{path}: cannot be written: plain text or .gz, not {path.suffix}")
-    if path.is_dir():
-        raise OutputError(f"{path}: is a folder; name a file")
-    if not path.parent.is_dir():
-        raise OutputError(f"{path}: there is no folder {path.parent}; make it first")
-    if not os.access(path.parent, os.W_OK):
-        raise OutputError(f"{path}: the folder {path.parent} cannot be written into")
+    check_place(path)
 
 
 def write_choice(listed: Qrels, path: Path) -> None:
