@@ -198,8 +198,9 @@ def ahead(
     completion = posterior(fold).complete(with_answers(smaller, told, answers), fold.runs, measure)
     if not len(completion.unknowns):
         return int(told.sum())
-    target = find_target("interval", fold.runs, completion.evaluate(measure)[0], 0.95)
-    n_needed = plan(find_influence(completion, measure), target, 1, width)[2]
+    values = completion.evaluate(measure)[0]
+    target = find_target("interval", fold.runs, values, 0.95)
+    n_needed = plan(find_influence(completion, measure, values), target, 1, width)[2]
     return -1 if n_needed is None else int(told.sum()) + n_needed
 
 
@@ -286,14 +287,12 @@ def choose(
     document = np.where((document >= 0) & np.append(candidate, False)[document], document, -1)
     wanted = int(told.sum()) + n_new
     topics = [topic_of(smaller, document, t) for t in range(len(smaller.query_ids))]
-    if rule == "random":
+    if rule in ("random", "take"):
         lot, pair = (np.concatenate(x) for x in zip(*[(t.lot, t.pair) for t in topics], strict=True))
-        order = pair[np.argsort(lot, kind="stable")]
-    elif rule == "take":
-        lot, pair, rank = (
-            np.concatenate(x) for x in zip(*[(t.lot, t.pair, t.best_rank) for t in topics], strict=True)
-        )
-        order = pair[np.lexsort((lot, rank))]
+        rank = np.full(len(smaller.relevance), document.shape[2])
+        there = document >= 0
+        np.minimum.at(rank, document[there], np.nonzero(there)[2])
+        order = pair[np.lexsort((lot, rank[pair] if rule == "take" else 0 * lot))]
     else:
         shares = equal_shares(np.array([len(t) for t in topics]), wanted)
         parts = [
@@ -309,6 +308,8 @@ def choose(
 def topic_of(collection: Collection, document: npt.NDArray[np.int32], t: int) -> Retrieved:
     """The candidates of a topic as runs retrieve them, in the order of their ranks."""
     of_topic = document[:, t]
+    closed = np.argsort(of_topic < 0, axis=1, kind="stable")  # a strategy knows no gaps in a ranking
+    of_topic = np.take_along_axis(of_topic, closed, axis=1)
     pair = np.unique(of_topic[of_topic >= 0])
     rng = np.random.default_rng(key_of("benchmark", collection.query_ids[t]))
     return Retrieved(

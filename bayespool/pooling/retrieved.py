@@ -42,6 +42,11 @@ class Retrieved:
     score: npt.NDArray[np.float32] | None
     lot: FloatArray
 
+    def __post_init__(self) -> None:
+        """Refuse a gap in a ranking: strategies read a run to its first −1."""
+        if ((self.document[:, 1:] >= 0) & (self.document[:, :-1] < 0)).any():
+            raise InputError(f"topic {self.query_id}: a ranking goes on after it has ended")
+
     def __len__(self) -> int:
         return len(self.pair)
 

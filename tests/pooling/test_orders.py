@@ -39,6 +39,12 @@ def test_a_topic_without_documents_has_an_empty_order(name: str) -> None:
     assert order.tolist() == []
 
 
+def test_a_ranking_with_a_gap_is_refused() -> None:
+    document = np.array([[0, -1, 1], [1, 0, -1]], np.int32)
+    with pytest.raises(InputError, match="topic 1: a ranking goes on after it has ended"):
+        Retrieved("1", np.array([3, 4], np.int32), document, None, np.array([0.1, 0.2]))
+
+
 FIXED = sorted(name for name, entry in STRATEGIES.items() if issubclass(entry.make, FixedOrder))
 
 
