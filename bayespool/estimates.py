@@ -38,9 +38,9 @@ class Diagnostics:
         Divergent transitions after tuning; should be 0.
     problems : tuple of str
         What failed, in words; empty when all is well.
-    pareto_k : float
-        Of an approximation, the shape of the tail of its importance ratios to the exact density (Vehtari et
-        al. 2024): over 0.7 the ratios could not mend it. NaN for a sampler.
+    max_end_error : float
+        Of an approximation, how far the ends of intervals of totals are off, as a share of their width; should
+        be at most 0.1. NaN for a sampler.
     """
 
     engine: str
@@ -49,7 +49,7 @@ class Diagnostics:
     min_ess_tail: float
     n_divergences: int
     problems: tuple[str, ...] = ()
-    pareto_k: float = field(default=float("nan"), compare=False)
+    max_end_error: float = field(default=float("nan"), compare=False)
 
     @property
     def passed(self) -> bool:

@@ -18,6 +18,7 @@ __all__ = [
     "covariances",
     "linear_predictor",
     "product_terms",
+    "sums_by_cell",
     "variances",
 ]
 
@@ -26,27 +27,34 @@ IndexArray = npt.NDArray[np.int64]
 
 
 class Design(NamedTuple):
-    """A design matrix Z over all parameters, as what is not zero in its rows.
+    """A design matrix Z over globals and locals (`bayespool.inference.arrow`), as what is not zero in "
+    "its rows.
 
     Attributes
     ----------
     matrix : ndarray, shape (observation, column)
         Values of the coefficients' predictors.
     columns : ndarray, shape (column,)
-        Which parameters the coefficients are.
+        Which parameters the coefficients are; globals.
     effects : ndarray, shape (observation, factor)
-        Which parameters the effects are, whose value is 1.
+        Which parameters the effects are; the locals among them are of one topic.
+    places : ndarray, shape (observation, factor)
+        Their columns in an arrow: those of globals their own, those of locals after all globals.
+    value : ndarray, shape (observation,)
+        What stands before the effects, 1 but for what is left of cells.
     """
 
     matrix: FloatArray
     columns: IndexArray
     effects: IndexArray
+    places: IndexArray
+    value: FloatArray
 
 
 @compiled
 def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
     """Z·x, shape (observation,)."""
-    matrix, index = design.matrix, design.effects
+    matrix, index, value = design.matrix, design.effects, design.value
     slopes = x[design.columns]
     z = np.empty(len(matrix))
     for i in range(len(matrix)):
@@ -54,9 +62,25 @@ def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
         for a in range(len(slopes)):
             total += matrix[i, a] * slopes[a]
         for g in range(index.shape[1]):
-            total += x[index[i, g]]
+            total += value[i] * x[index[i, g]]
         z[i] = total
     return z
+
+
+@compiled
+def sums_by_cell(
+    cell: IndexArray, slope: FloatArray, weight: FloatArray, matrix: FloatArray, n_cells: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Over the observations of each cell the sums of slopes, of weights, and of weights times a matrix."""
+    n_columns = matrix.shape[1]
+    slopes, weights, across = np.zeros(n_cells), np.zeros(n_cells), np.zeros((n_cells, n_columns))
+    for i in range(len(cell)):
+        c = cell[i]
+        slopes[c] += slope[i]
+        weights[c] += weight[i]
+        for a in range(n_columns):
+            across[c, a] += weight[i] * matrix[i, a]
+    return slopes, weights, across
 
 
 @compiled
@@ -122,25 +146,32 @@ def add_weights(
 
 @compiled
 def add_own(
-    design: Design, slope: FloatArray, weight: FloatArray, gradient: FloatArray, total: FloatArray
+    design: Design,
+    slope: FloatArray,
+    weight: FloatArray,
+    gradient: FloatArray,
+    total: FloatArray,
+    n_global: int,
 ) -> None:
-    """Add Zᵀ·slope to a gradient, shape (parameter,), and Zᵀ·diag(weight)·Z to a symmetric total, shape
-    (parameter, parameter).
+    """Add Zᵀ·slope to a gradient, shape (parameter,), and Zᵀ·diag(weight)·Z to an arrow, in the form of
+    `bayespool.inference.arrow.Layout.zeros`.
     """
-    matrix, columns, index = design.matrix, design.columns, design.effects
-    n_columns = matrix.shape[1]
+    matrix, columns, index, value = design.matrix, design.columns, design.effects, design.value
+    places, n_columns = design.places, matrix.shape[1]
     across = np.zeros((len(total), n_columns))
     weighted = np.empty_like(matrix)
     for i in range(len(weight)):
         for a in range(n_columns):
             weighted[i, a] = weight[i] * matrix[i, a]
+        square = weight[i] * value[i] * value[i]
         for g in range(index.shape[1]):
             own = index[i, g]
-            gradient[own] += slope[i]
+            gradient[own] += slope[i] * value[i]
             for a in range(n_columns):
-                across[own, a] += weighted[i, a]
+                across[own, a] += weighted[i, a] * value[i]
             for h in range(index.shape[1]):
-                total[own, index[i, h]] += weight[i]
+                if own >= n_global or index[i, h] < n_global:
+                    total[own, places[i, h]] += square
     slopes, among = slope @ matrix, weighted.T @ matrix
     for a in range(n_columns):
         gradient[columns[a]] += slopes[a]
@@ -148,12 +179,13 @@ def add_own(
             total[columns[a], columns[b]] += among[a, b]
         for j in range(len(total)):
             total[j, columns[a]] += across[j, a]
-            total[columns[a], j] += across[j, a]
+            if j < n_global:
+                total[columns[a], j] += across[j, a]
 
 
 @compiled
-def add_product(left: Design, right: Design, weight: FloatArray, total: FloatArray) -> None:
-    """Add Zₗᵀ·diag(weight)·Zᵣ and its transpose to a symmetric total, shape (parameter, parameter)."""
+def add_product(left: Design, right: Design, weight: FloatArray, total: FloatArray, n_global: int) -> None:
+    """Add Zₗᵀ·diag(weight)·Zᵣ and its transpose to an arrow."""
     a_matrix, a_index, b_matrix, b_index = left.matrix, left.effects, right.matrix, right.effects
     n_a, n_b, size = a_matrix.shape[1], b_matrix.shape[1], len(total)
     among = np.zeros((n_a, n_b))
@@ -169,8 +201,11 @@ def add_product(left: Design, right: Design, weight: FloatArray, total: FloatArr
             for b in range(n_b):
                 down[b, own] += weight[i] * b_matrix[i, b]
             for h in range(b_index.shape[1]):
-                total[own, b_index[i, h]] += weight[i]
-                total[b_index[i, h], own] += weight[i]
+                other = b_index[i, h]
+                if own >= n_global or other < n_global:
+                    total[own, right.places[i, h]] += weight[i]
+                if other >= n_global or own < n_global:
+                    total[other, left.places[i, g]] += weight[i]
         for h in range(b_index.shape[1]):
             own = b_index[i, h]
             for a in range(n_a):
@@ -180,18 +215,20 @@ def add_product(left: Design, right: Design, weight: FloatArray, total: FloatArr
             total[left.columns[a], right.columns[b]] += among[a, b]
             total[right.columns[b], left.columns[a]] += among[a, b]
         for j in range(size):
-            total[left.columns[a], j] += across[a, j]
             total[j, left.columns[a]] += across[a, j]
+            if j < n_global:
+                total[left.columns[a], j] += across[a, j]
     for b in range(n_b):
         for j in range(size):
             total[j, right.columns[b]] += down[b, j]
-            total[right.columns[b], j] += down[b, j]
+            if j < n_global:
+                total[right.columns[b], j] += down[b, j]
 
 
 @compiled
-def variances(design: Design, covariance: FloatArray) -> FloatArray:
-    """Diagonal of Z·covariance·Zᵀ, shape (observation,)."""
-    matrix, columns, index = design.matrix, design.columns, design.effects
+def variances(design: Design, covariance: FloatArray, n_global: int) -> FloatArray:
+    """Diagonal of Z·covariance·Zᵀ, shape (observation,), of a covariance in the form of an arrow."""
+    matrix, columns, index, value = design.matrix, design.columns, design.effects, design.value
     n_columns = len(columns)
     across = np.empty((len(covariance), n_columns))
     for j in range(len(covariance)):
@@ -199,7 +236,7 @@ def variances(design: Design, covariance: FloatArray) -> FloatArray:
             across[j, a] = covariance[j, columns[a]]
     result = np.empty(len(matrix))
     for i in range(len(result)):
-        total = 0.0
+        total, of_effects = 0.0, 0.0
         for a in range(n_columns):
             row = across[columns[a]]
             part = 0.0
@@ -207,37 +244,46 @@ def variances(design: Design, covariance: FloatArray) -> FloatArray:
                 part += row[b] * matrix[i, b]
             total += (2 * part + row[a] * matrix[i, a]) * matrix[i, a]
         for g in range(index.shape[1]):
-            row = across[index[i, g]]
+            own = index[i, g]
+            row = across[own]
             part = 0.0
             for b in range(n_columns):
                 part += row[b] * matrix[i, b]
-            total += 2 * part
-            for h in range(index.shape[1]):
-                total += covariance[index[i, g], index[i, h]]
-        result[i] = total
+            total += 2 * part * value[i]
+            of_effects += covariance[own, design.places[i, g]]
+            for h in range(g):
+                other = index[i, h]
+                if own >= n_global or other < n_global:
+                    of_effects += 2 * covariance[own, design.places[i, h]]
+                else:
+                    of_effects += 2 * covariance[other, design.places[i, g]]
+        result[i] = total + of_effects * value[i] * value[i]
     return result
 
 
 @compiled
-def covariances(left: Design, right: Design, covariance: FloatArray) -> FloatArray:
-    """Diagonal of Zₗ·covariance·Zᵣᵀ, shape (observation,)."""
+def covariances(left: Design, right: Design, covariance: FloatArray, n_global: int) -> FloatArray:
+    """Diagonal of Zₗ·covariance·Zᵣᵀ, shape (observation,), of designs whose effects have the value 1."""
     a_index, b_index = left.effects, right.effects
     result = np.empty(len(left.matrix))
     for i in range(len(result)):
         total = 0.0
         for a in range(len(left.columns)):
-            row = covariance[left.columns[a]]
             part = 0.0
             for b in range(len(right.columns)):
-                part += row[right.columns[b]] * right.matrix[i, b]
+                part += covariance[left.columns[a], right.columns[b]] * right.matrix[i, b]
             for h in range(b_index.shape[1]):
-                part += row[b_index[i, h]]
+                part += covariance[b_index[i, h], left.columns[a]]
             total += part * left.matrix[i, a]
         for g in range(a_index.shape[1]):
-            row = covariance[a_index[i, g]]
+            own = a_index[i, g]
             for b in range(len(right.columns)):
-                total += row[right.columns[b]] * right.matrix[i, b]
+                total += covariance[own, right.columns[b]] * right.matrix[i, b]
             for h in range(b_index.shape[1]):
-                total += row[b_index[i, h]]
+                other = b_index[i, h]
+                if own >= n_global or other < n_global:
+                    total += covariance[own, right.places[i, h]]
+                else:
+                    total += covariance[other, left.places[i, g]]
         result[i] = total
     return result

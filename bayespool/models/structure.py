@@ -55,7 +55,7 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Zero-sum effects of a grouping factor with a scale of their own.
+    """Effects of a grouping factor with a scale of their own, which sum to zero.
 
     Attributes
     ----------
@@ -65,11 +65,18 @@ class Group:
         How many groups.
     dim : str
         Name of their coordinate.
+    topic : ndarray of int, shape (group,), or None
+        Of groups that lie within topics each one's topic. These cells are many and small: their effects do
+        not sum to zero.
+    kept : ndarray of int, shape (kept group,), or None
+        Of cells those whose effects anyone wants to know; default: all.
     """
 
     scale: Prior
     size: int
     dim: str
+    topic: IndexArray | None = None
+    kept: IndexArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +151,8 @@ class Structure:
     coefficients: Mapping[str, Coefficient]
     groups: Mapping[str, Group]
     blocks: tuple[Block, ...]
+
+    @property
+    def cells(self) -> str | None:
+        """Name of the factor whose groups lie within topics, if there is one."""
+        return next((name for name, group in self.groups.items() if group.topic is not None), None)

@@ -76,7 +76,7 @@ def log_predictive_densities(
             near = means | {"organization_effect": means["organization_effect"][~held_out]}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DiagnosticsWarning)  # a rough fit weighs less
-                fit = Laplace(draws=_N_DRAWS, n_points=_N_POINTS, n_checked=0).fit(
+                fit = Laplace(draws=_N_DRAWS, n_points=_N_POINTS, check=False).fit(
                     model.structure(seen), seen.coords, random_seed=random_seed + fold, near=near
                 )
             rows = np.flatnonzero(held_out[evidence.organization])

@@ -434,6 +434,6 @@ def _worst(of_models: Mapping[str, Diagnostics]) -> Diagnostics | None:
         min_ess_bulk=min(d.min_ess_bulk for d in diagnostics),
         min_ess_tail=min(d.min_ess_tail for d in diagnostics),
         n_divergences=sum(d.n_divergences for d in diagnostics),
-        pareto_k=max(d.pareto_k for d in diagnostics),
+        max_end_error=max(d.max_end_error for d in diagnostics),
         problems=tuple(f"{m}: {p}" if several else p for m, d in of_models.items() for p in d.problems),
     )

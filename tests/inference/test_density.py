@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from fits import model_named, prepared_evidence
 
 from bayespool.inference import kernels
+from bayespool.inference.arrow import Arrow, Layout
 from bayespool.inference.density import Density
+from bayespool.models.priors import Prior
+from bayespool.models.structure import Group, Structure
 from bayespool.posterior import MODEL_NAMES
 
 CENTRED = {("interpolated", "topic"), ("interpolated", "run"), ("smoothed", "topic"), ("smoothed", "run")}
@@ -58,11 +63,9 @@ def test_the_density_is_the_one_of_the_pymc_graph(model):
     np.testing.assert_allclose(differences, differences[0], atol=1e-6)
 
 
-@pytest.mark.parametrize("model", MODEL_NAMES)
-def test_derivatives_are_those_of_the_density(model):
-    density = Density(model_named(f"{model}_structure")(prepared_evidence(model)))
-    x, theta = _random_point(density, np.random.default_rng(2))
-    _, gradient, hessian = density.expand(x, theta)
+def check_derivatives(density: Density, x, theta):
+    _, gradient, arrow = density.expand(x, theta)
+    hessian = arrow.dense()
     some = np.random.default_rng(3).choice(density.size, size=12, replace=False)
     for i in some:
         step = np.zeros(density.size)
@@ -70,36 +73,115 @@ def test_derivatives_are_those_of_the_density(model):
         rise = density.log_density(x + step, theta) - density.log_density(x - step, theta)
         assert rise / 2e-5 == pytest.approx(gradient[i], rel=1e-4, abs=1e-3)
         bend = density.expand(x + step, theta)[1] - density.expand(x - step, theta)[1]
-        np.testing.assert_allclose(-bend / 2e-5, hessian[i], rtol=1e-4, atol=1.0)  # 1e6 holds the sums
+        np.testing.assert_allclose(-bend / 2e-5, hessian[i], rtol=1e-4, atol=1e-3)
     np.testing.assert_allclose(hessian, hessian.T, rtol=1e-12)
-    information = density.expand(x, theta, expected=True)[2]
+    information = density.expand(x, theta, expected=True)[2].dense()
     assert np.linalg.eigvalsh(information).min() > 0
+
+
+@pytest.mark.parametrize("model", MODEL_NAMES)
+def test_derivatives_are_those_of_the_density(model):
+    density = Density(model_named(f"{model}_structure")(prepared_evidence(model)))
+    check_derivatives(density, *_random_point(density, np.random.default_rng(2)))
+
+
+def with_cells(structure: Structure, organization, topic, n_topics: int) -> Structure:
+    """A model of one block with effects of organization × topic added."""
+    (block,) = structure.blocks
+    cells, cell = np.unique(organization * n_topics + topic, return_inverse=True)
+    (predictor,) = block.predictors
+    predictor = dataclasses.replace(predictor, groups={**predictor.groups, "cell": cell})
+    group = Group(Prior("HalfNormal", (1.0,)), len(cells), "cell", topic=cells % n_topics)
+    return Structure(
+        structure.coefficients,
+        {**structure.groups, "cell": group},
+        (dataclasses.replace(block, predictors=(predictor,)),),
+    )
+
+
+def evidence_with_cells() -> Structure:
+    evidence = prepared_evidence("evidence")
+    structure = model_named("evidence_structure")(evidence)
+    return with_cells(structure, evidence.organization, evidence.topic, len(evidence.query_ids))
+
+
+def test_derivatives_with_effects_of_cells():
+    density = Density(evidence_with_cells())
+    assert density.layout.n_cells > 50
+    check_derivatives(density, *_random_point(density, np.random.default_rng(2)))
+
+
+@pytest.mark.parametrize("model", ["evidence", "interpolated", "smoothed", "cells"])
+def test_mean_derivatives_are_means_over_the_gaussian(model):
+    """Against the means over many draws of the Gaussian."""
+    structure = (
+        evidence_with_cells()
+        if model == "cells"
+        else model_named(f"{model}_structure")(prepared_evidence(model))
+    )
+    density = Density(structure)
+    x, theta = density.start()
+    about = density.expand(x, theta, expected=True)[2].factor(density.sums)
+    gradient, arrow = density.mean_derivatives(x, theta, about)
+    draws = x + about.draw(4000, np.random.default_rng(1))
+    of_draws = np.array([density.expand(draw, theta)[1] for draw in draws])
+    error = of_draws.std(axis=0) / np.sqrt(len(draws))
+    off = np.abs(of_draws.mean(axis=0) - gradient) / np.maximum(error, 1e-3 * np.abs(gradient).max())
+    assert off.max() < (
+        5 if structure.blocks[-1].link is None else 12
+    )  # three nodes, or a cubature of degree 3
+    assert np.isfinite(arrow.dense()).all()
 
 
 @pytest.mark.parametrize("n_columns", [0, 1, 3])
 def test_sums_over_observations_are_those_of_the_dense_design(n_columns):
+    """Six globals, of which three are effects, and four topics with two locals each."""
     rng = np.random.default_rng(5)
-    n, size = 40, 14
+    n, layout = 40, Layout(n_global=9, n_topics=4, width=2, n_cells=0)
     designs, dense = [], []
-    for columns in (np.arange(n_columns), 11 + np.arange(n_columns)):
+    topic = rng.integers(0, 4, n)
+    for columns, value in (
+        (np.arange(n_columns), rng.normal(size=n)),
+        (3 + np.arange(n_columns), np.ones(n)),
+    ):
         matrix = rng.normal(size=(n, n_columns))
-        effects = np.column_stack([rng.integers(3, 6, n), rng.integers(6, 11, n)])
-        designs.append(kernels.Design(matrix, columns, effects))
-        full = np.zeros((n, size))
+        effects = np.column_stack([rng.integers(6, 9, n), 9 + 2 * topic + rng.integers(0, 2, n)])
+        designs.append(kernels.Design(matrix, columns, effects, layout.places(effects), value))
+        full = np.zeros((n, layout.size))
         full[:, columns] = matrix
         for effect in effects.T:
-            full[np.arange(n), effect] += 1
+            full[np.arange(n), effect] += value
         dense.append(full)
     (left, right), (a, b) = designs, dense
-    root = rng.normal(size=(size, size))
-    covariance, weight, slope = root @ root.T, rng.normal(size=n), rng.normal(size=n)
+    across_topics = np.zeros((layout.size, layout.size), dtype=bool)
+    for t in range(4):
+        own = slice(9 + 2 * t, 11 + 2 * t)
+        across_topics[own, 9:] = True
+        across_topics[own, own] = False
+
+    def full_of(total):
+        return Arrow(layout, total, None).dense()
+
+    root = rng.normal(size=(layout.size, layout.size))
+    covariance = np.where(across_topics, 0, root @ root.T)
+    arrow = layout.zeros()
+    arrow[:, :9] = covariance[:, :9]
+    for p in range(9, layout.size):
+        first = 9 + (p - 9) // 2 * 2
+        arrow[p, 9:] = covariance[p, first : first + 2]
+    assert full_of(arrow) == pytest.approx(covariance)
+    weight, slope = rng.normal(size=n), rng.normal(size=n)
     assert kernels.linear_predictor(left, root[0]) == pytest.approx(a @ root[0])
-    assert kernels.variances(left, covariance) == pytest.approx(np.diag(a @ covariance @ a.T))
-    assert kernels.covariances(left, right, covariance) == pytest.approx(np.diag(a @ covariance @ b.T))
-    gradient, total = np.ones(size), np.ones((size, size))
-    kernels.add_own(left, slope, weight, gradient, total)
+    assert kernels.variances(left, arrow, 9) == pytest.approx(np.diag(a @ covariance @ a.T))
+    ones = left._replace(value=np.ones(n))
+    units = np.where(a != 0, 1.0, 0.0)
+    units[:, :6] = a[:, :6]
+    assert kernels.covariances(ones, right, arrow, 9) == pytest.approx(np.diag(units @ covariance @ b.T))
+    gradient, total = np.ones(layout.size), layout.zeros()
+    kernels.add_own(left, slope, weight, gradient, total, 9)
     assert gradient == pytest.approx(1 + a.T @ slope)
-    assert total == pytest.approx(1 + a.T @ (weight[:, None] * a))
-    kernels.add_product(left, right, weight, total)
-    cross = a.T @ (weight[:, None] * b)
-    assert total == pytest.approx(1 + a.T @ (weight[:, None] * a) + cross + cross.T)
+    assert full_of(total) == pytest.approx(a.T @ (weight[:, None] * a))
+    total = layout.zeros()
+    kernels.add_product(ones, right, weight, total, 9)
+    cross = units.T @ (weight[:, None] * b)
+    assert full_of(total) == pytest.approx(cross + cross.T)

@@ -12,7 +12,7 @@ from scipy import stats
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.inference import NUTS, Laplace
 from bayespool.inference.density import Density
-from bayespool.inference.laplace import _effective_share, approximate
+from bayespool.inference.laplace import approximate
 from bayespool.models import EVIDENCE_SLOPES, parse_prior
 from bayespool.posterior import PosteriorEstimator
 from bayespool.simulation import load_example
@@ -135,12 +135,55 @@ def test_a_curvature_that_is_never_positive_makes_nuts_take_over(monkeypatch):
         estimator.estimate(load_example(), "new-b")
 
 
-def test_an_approximation_far_from_the_density_is_found_out():
-    """Gaussians that are two thirds wider than they should be in each direction."""
-    evidence = prepared_evidence("evidence")
-    approximation = approximate(Density(model_named("evidence_structure")(evidence)))
-    x, _, point = approximation.draw(400, np.random.default_rng(1))
-    assert _effective_share(approximation.log_ratios(x, point, 200)) > 0.5
-    wrong = dataclasses.replace(approximation, cholesky=[0.6 * lower for lower in approximation.cholesky])
-    x, _, point = wrong.draw(400, np.random.default_rng(1))
-    assert _effective_share(wrong.log_ratios(x, point, 200)) < 0.1
+def test_an_approximation_far_from_the_density_is_found_out(monkeypatch):
+    """Three documents say little: chances are far from normal on the scale of log odds."""
+    one = np.ones(1, np.int64)
+    evidence = dataclasses.replace(
+        prepared_evidence("background"),
+        query_ids=("1",),
+        organizations=("o",),
+        hidden_topic=0 * one,
+        hidden_organization=0 * one,
+        n_hidden=np.array([400]),
+        n_hidden_relevant=0 * one,
+    )
+    structure = model_named("background_structure")(evidence, mu=parse_prior("Normal(0, 10)"))
+    off = approximate(Density(structure)).off()
+    draws = Laplace(draws=200_000, check=False).fit(structure, evidence.coords, random_seed=1).draws()["mu"]
+    grid = np.linspace(-60, 2, 200_001)
+    share = np.cumsum(np.exp(-0.5 * (grid / 10) ** 2 - 400 * np.logaddexp(0, grid)))
+    exact = np.interp([0.025, 0.975], share / share[-1], grid)
+    really = np.abs(np.quantile(draws, [0.025, 0.975]) - exact).max() / (exact[1] - exact[0])
+    assert really > 0.1
+    assert off > 0.1
+    with pytest.warns(DiagnosticsWarning, match="off by"):
+        Laplace(draws=100).fit(structure, evidence.coords, random_seed=1)
+
+
+@pytest.mark.parametrize("model", ["background", "ratio", "evidence", "interpolated", "smoothed"])
+def test_a_good_approximation_is_known_for_one_whatever_the_seed(model):
+    approximation = approximate(Density(model_named(f"{model}_structure")(prepared_evidence(model))))
+    assert approximation.off() == approximation.off() < 0.08
+
+
+def test_copies_of_topics_change_no_scale_and_halve_no_effect():
+    """Four times the topics: the same scale of topics, better known."""
+    evidence = prepared_evidence("ratio")
+    n = len(evidence.query_ids)
+    copies = dataclasses.replace(
+        evidence,
+        query_ids=tuple(f"{i}-{q}" for i in range(4) for q in evidence.query_ids),
+        run=np.tile(evidence.run, 4),
+        topic=np.concatenate([evidence.topic + i * n for i in range(4)]),
+        organization=np.tile(evidence.organization, 4),
+        predictors=np.tile(evidence.predictors, (4, 1)),
+        n_hidden=np.tile(evidence.n_hidden, 4),
+        n_hidden_relevant=np.tile(evidence.n_hidden_relevant, 4),
+    )
+    fits = [
+        Laplace(draws=4000).fit(model_named("ratio_structure")(e), e.coords, random_seed=1).draws()
+        for e in (evidence, copies)
+    ]
+    assert fits[1]["mu"].std() < 0.7 * fits[0]["mu"].std()
+    effect = fits[1]["topic_effect"].mean(axis=0).reshape(4, n)
+    np.testing.assert_allclose(effect - effect.mean(axis=0), 0, atol=0.15)
