@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fits import model_named, prepared_evidence
+from fits import prepared_evidence
 
 from bayespool.inference import kernels
 from bayespool.inference.density import Density
+from bayespool.models import MODELS
 from bayespool.posterior import MODEL_NAMES
 
 CENTRED = {("interpolated", "topic"), ("interpolated", "run"), ("smoothed", "topic"), ("smoothed", "run")}
@@ -26,7 +27,7 @@ def test_the_density_is_the_one_of_the_pymc_graph(model):
     evidence = prepared_evidence(model)
     import pytensor.tensor as pt
 
-    graph, density = model_named(model)(evidence), Density(model_named(f"{model}_structure")(evidence))
+    graph, density = MODELS[model].graph(evidence), Density(MODELS[model].structure(evidence))
     logp = graph.compile_logp(jacobian=True)
     rng, differences = np.random.default_rng(1), []
     for _ in range(4):
@@ -60,7 +61,7 @@ def test_the_density_is_the_one_of_the_pymc_graph(model):
 
 @pytest.mark.parametrize("model", MODEL_NAMES)
 def test_derivatives_are_those_of_the_density(model):
-    density = Density(model_named(f"{model}_structure")(prepared_evidence(model)))
+    density = Density(MODELS[model].structure(prepared_evidence(model)))
     x, theta = _random_point(density, np.random.default_rng(2))
     _, gradient, hessian = density.expand(x, theta)
     some = np.random.default_rng(3).choice(density.size, size=12, replace=False)
