@@ -69,7 +69,7 @@ def register_model(spec: ModelSpec) -> ModelSpec:
 
     Examples
     --------
-    A chance of the run's organization and of what most others think of the document:
+    A chance that depends on the run's organization, and on how many other runs have the document:
 
     >>> from bayespool import complete, load_example, register_model
     >>> from bayespool.models import Effect, Linear, ModelSpec, Prior

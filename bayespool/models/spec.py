@@ -36,7 +36,8 @@ OBSERVED = MappingProxyType(
 of all."""
 
 _DIMS = {"documents": ("topic", "organization"), "counts": ("topic", "organization", "run")}
-_NEW = "organization"  # a run to score has one that is not in the evidence: completions draw its effect
+_NEW = "organization"
+_DRAWN = frozenset({_NEW, "cell"})  # whose effects a new run does not have from the evidence: they are drawn
 _NAME = r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
 
 
@@ -235,7 +236,7 @@ class ModelSpec:
         ndarray of float, shape (draw, document)
             A document's are the same to the bit whatever other draws and documents there are.
         """
-        known = {name: effect.dim for name, effect in self.effects.items() if effect.dim != _NEW}
+        known = {name: effect.dim for name, effect in self.effects.items() if effect.dim not in _DRAWN}
         found = evaluate(self.hidden, known, draws, at, predictors, residual, source)
         n = max(np.size(values) for values in at.values()) if predictors is None else len(predictors)
         return found if found.shape[1] == n else np.repeat(found, n, axis=1)
@@ -245,7 +246,7 @@ class ModelSpec:
     ) -> FloatArray:
         """`log_odds` of some rows of hidden documents in the evidence, shape (draw, row)."""
         arrays = evidence.arrays()
-        dims = {effect.dim for effect in self.effects.values()} - {_NEW} | {"topic"}
+        dims = {effect.dim for effect in self.effects.values()} - _DRAWN | {"topic"}
         at = {dim: arrays[f"hidden_{dim}"][row] for dim in dims}
         if isinstance(evidence, LinearEvidence):
             return self.log_odds(draws, at, predictors=evidence.predictors[row])
