@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bayespool.comparisons import Comparison, Reversals, compare, reversals
     from bayespool.counts import composition_effects, condensed_counts, held_out_counts, judgment_counts
     from bayespool.estimates import Estimates
-    from bayespool.estimators import register_estimator
+    from bayespool.estimators import register_estimator, register_model
     from bayespool.experiments import Budgets, LeaveOutResult, budgets, leave_out
     from bayespool.imputing import Imputations, impute
     from bayespool.judging import NextJudgments, judge_next
@@ -81,6 +81,7 @@ _HOME = {
     "read_runs": "trec",
     "register_estimator": "estimators",
     "register_measure": "measures",
+    "register_model": "estimators",
     "register_predictor": "predictors",
     "reversals": "comparisons",
     "run_from_frame": "trec",
@@ -132,6 +133,7 @@ __all__ = [
     "read_runs",
     "register_estimator",
     "register_measure",
+    "register_model",
     "register_predictor",
     "reversals",
     "run_from_frame",

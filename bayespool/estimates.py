@@ -39,8 +39,8 @@ class Diagnostics:
     problems : tuple of str
         What failed, in words; empty when all is well.
     max_end_error : float
-        Of an approximation, how far the ends of intervals of totals are off, as a share of their width; should
-        be at most 0.1. NaN for a sampler.
+        Of an approximation, how far the ends of intervals of totals are off, as a share of their width;
+        should be at most 0.1. NaN for a sampler.
     """
 
     engine: str

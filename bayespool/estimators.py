@@ -9,6 +9,7 @@ from typing import Any, get_type_hints, overload
 import bayespool.corrections  # noqa: F401 - each correction registers itself
 from bayespool.errors import InputError
 from bayespool.estimates import Estimator
+from bayespool.models import MODELS, ModelSpec, add_model
 from bayespool.options import check_types
 from bayespool.posterior import PosteriorEstimator, prior_names
 from bayespool.registry import ESTIMATORS, EstimatorEntry, register_estimator
@@ -24,6 +25,7 @@ __all__ = [
     "parse_estimator",
     "refuse_idle_priors",
     "register_estimator",
+    "register_model",
 ]
 
 
@@ -40,15 +42,64 @@ def _posterior(model: str, description: str, *, source: str = "", default: bool 
     )(PosteriorEstimator)
 
 
-_RAVANA_MOFFAT, _WEBBER_PARK = "after Ravana & Moffat 2010", "after Webber & Park 2009"
-
 _posterior("combined", "ratio and evidence, by how well they predict held-out organizations", default=True)
-_posterior("background", "a chance of being relevant for each topic and organization", source=_RAVANA_MOFFAT)
-_posterior("interpolated", "a share C of the run's judged precision on the topic", source=_RAVANA_MOFFAT)
-_posterior("smoothed", "interpolated where much is judged, background elsewhere", source=_RAVANA_MOFFAT)
-_posterior("ratio", "a share by how good the run is on what is judged", source=_WEBBER_PARK)
-_posterior("anti_precision", "by what the run does to the pooled runs", source="after Lipani et al. 2015")
-_posterior("evidence", "document by document: who ranks it where, and what is judged around it")
+for _spec in MODELS.values():
+    _posterior(_spec.name, _spec.description, source=_spec.source)
+
+
+def register_model(spec: ModelSpec) -> ModelSpec:
+    """Make a model of one's own known: checks take it by its name, and ``posterior-`` with that name is an
+    estimator, in which underscores are hyphens.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+        One that is declared again, as in a notebook, replaces the former. ``del MODELS[name]`` and ``del
+        ESTIMATORS["posterior-…"]`` make it unknown again.
+
+    Returns
+    -------
+    ModelSpec
+        As it is.
+
+    Raises
+    ------
+    InputError
+        The package, or another estimator, has the name.
+
+    Examples
+    --------
+    A chance that depends on the run's organization, and on how many other runs have the document:
+
+    >>> from bayespool import complete, load_example, register_model
+    >>> from bayespool.models import Effect, Linear, ModelSpec, Prior
+    >>> spec = register_model(
+    ...     ModelSpec(
+    ...         name="support_only",
+    ...         description="by how many runs have a document",
+    ...         evidence="documents",
+    ...         coefficients={"mu": Prior("Normal", (-2.0, 1.5)), "beta": Prior("Normal", (0.0, 1.0))},
+    ...         effects={"organization": Effect("organization", Prior("HalfNormal", (0.7,)))},
+    ...         hidden=Linear("mu", slopes="beta", effects=("organization",)),
+    ...         predictors={"support": (1.0, 1.0)},
+    ...     )
+    ... )
+    >>> completion = complete(load_example(), "new-b", "P@10", model="support_only", draws=100)
+    >>> completion.n_draws
+    400
+    >>> parse_estimator("posterior-support-only(draws=100)").model
+    'support_only'
+    >>> del MODELS["support_only"], ESTIMATORS["posterior-support-only"]
+    """
+    before = MODELS.get(spec.name)
+    add_model(spec)
+    try:
+        _posterior(spec.name, spec.description, source=spec.source)
+    except InputError:
+        if before is None:
+            del MODELS[spec.name]
+        raise
+    return spec
 
 
 class EstimatorNames(Sequence[str]):

@@ -52,10 +52,8 @@ from bayespool import Collection
 from bayespool.counts import held_out_counts, judgment_counts
 from bayespool.errors import BayespoolWarning
 from bayespool.inference import NUTS, Laplace
-from bayespool.models import EVIDENCE_SLOPES, LinearEvidence, Prior, Structure, gather_documents
+from bayespool.models import EVIDENCE_SLOPES, LinearEvidence, Structure, gather_documents, model_named
 from bayespool.models.evidence import gather_evidence
-from bayespool.models.interpolated import interpolated_structure
-from bayespool.models.linear import linear_structure
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE
 from bayespool.models.structure import Block, Coefficient, Group, Predictor
 from bayespool.predictors import DocumentTable, document_table, hidden_document_table
@@ -365,7 +363,7 @@ def predict(
     if model in "CD":
         parts = []
         for k, one in enumerate(seen):
-            draws = laplace(linear_structure(one), one.coords, fold, arguments.draws)
+            draws = laplace(model_named("evidence").structure(one), one.coords, fold, arguments.draws)
             parts.append(Part((log_odds(draws, topic, x[k]),), new_scale(draws, kept), k))
         return parts
     structure = sharing(seen) if model == "E" else stacked(seen)
@@ -388,7 +386,7 @@ def direct(
     assert (documents.pair == hidden.documents.pair).all()
     evidence = gather_documents(hidden.collection, documents, EVIDENCE_SLOPES)
     seen = evidence.of_organizations(kept)
-    draws = laplace(linear_structure(seen), seen.coords, fold, n_draws)
+    draws = laplace(model_named("evidence").structure(seen), seen.coords, fold, n_draws)
     return Part((log_odds(draws, documents.topic[rows], evidence.predictors[rows]),), new_scale(draws, kept))
 
 
@@ -532,7 +530,7 @@ def factors(hidden: Hidden, title: str) -> Iterator[list[str]]:
         low, middle, high = np.quantile(each, [0.25, 0.5, 0.75])
         nobody = judgment_counts(collection, [], cutoffs=TOP, rel=rel, given=given)
         evidence = gather_evidence(held_out, nobody, TOP)
-        structure = interpolated_structure(evidence, c=Prior("Beta", (1.0, 1.0)))
+        structure = model_named("interpolated").with_priors({"c": "Beta(1, 1)"}).structure(evidence)
         c = laplace(structure, evidence.coords, 0, 2000)["c"]
         yield [
             title if k == 0 else "",

@@ -31,8 +31,8 @@ from bayespool import Collection, Precision, parse_measure
 from bayespool.checking import randomised_pit
 from bayespool.counts import bounds
 from bayespool.inference import Laplace
-from bayespool.models import LinearEvidence, linear_log_odds
-from bayespool.posterior import WITHOUT_POOL, ModelName, PosteriorEstimator, Task
+from bayespool.models import LinearEvidence
+from bayespool.posterior import WITHOUT_POOL, PosteriorEstimator, Task
 
 Setting = tuple[
     str, int | None, int | None, tuple[int, ...]
@@ -56,7 +56,7 @@ INTERACTION_SETTINGS: tuple[Setting, ...] = (
     ("trec8-adhoc", 0, 10, (10,)),
     ("trec8-adhoc", 0, None, (10, 30, 100)),
 )
-SLOPE_MODELS: tuple[ModelName, ...] = ("ratio", "evidence")
+SLOPE_MODELS: tuple[str, ...] = ("ratio", "evidence")
 
 
 def main() -> None:
@@ -119,7 +119,7 @@ def print_interaction() -> None:
             evidence = prepared.evidence
             assert isinstance(evidence, LinearEvidence)
             draws = Laplace(draws=400).fit(prepared.structure(), evidence.coords, random_seed=1).draws()
-            log_odds = linear_log_odds(draws, evidence.topic, evidence.predictors)
+            log_odds = prepared.spec.log_odds_of_rows(evidence, draws)
             p = expit(log_odds + draws["organization_effect"][:, evidence.organization]).mean(axis=0)
             n, k = evidence.n_hidden, evidence.n_hidden_relevant
             off, variance = np.bincount(evidence.cell, k - n * p), np.bincount(evidence.cell, n * p * (1 - p))

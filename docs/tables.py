@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bayespool.estimators import ALL_ESTIMATORS, DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, ESTIMATORS
 from bayespool.measures import MEASURES
-from bayespool.models import ANTI_PRECISION_SLOPES, EVIDENCE_SLOPES, RATIO_SLOPES
+from bayespool.models import MODEL_NAMES, MODELS
 from bayespool.pooling import STRATEGIES
 from bayespool.predictors import PREDICTORS
 
@@ -60,10 +60,11 @@ def strategies() -> str:
 def predictors() -> str:
     """Every predictor: its name, what it is, whether documents of a ranking share it, its expected slopes."""
     rows = [
-        [f"`{name}`", p.description, p.per, _slope(p.slope), *(_slope(s.get(name)) for s in _OTHERS.values())]
+        [f"`{name}`", p.description, p.per, *(_slope(MODELS[m].predictors.get(name)) for m in _with_slopes())]
         for name, p in PREDICTORS.items()
     ]
-    return markdown(["predictor", "what it is", "per", "evidence", *_OTHERS], rows)
+    models = [name.replace("_", "-") for name in _with_slopes()]
+    return markdown(["predictor", "what it is", "per", *models], rows)
 
 
 def slopes(expected: Mapping[str, tuple[float, float]]) -> str:
@@ -79,10 +80,8 @@ def write_tables(folder: Path) -> None:
         "measures": measures(),
         "predictors": predictors(),
         "strategies": strategies(),
-        "slopes_evidence": slopes(EVIDENCE_SLOPES),
-        "slopes_ratio": slopes(RATIO_SLOPES),
-        "slopes_anti_precision": slopes(ANTI_PRECISION_SLOPES),
     }
+    tables |= {f"slopes_{name}": slopes(MODELS[name].predictors) for name in _with_slopes()}
     folder.mkdir(exist_ok=True)
     for name, text in tables.items():
         file = folder / f"{name}.md"
@@ -90,7 +89,10 @@ def write_tables(folder: Path) -> None:
             file.write_text(text, encoding="utf-8")
 
 
-_OTHERS = {"ratio": RATIO_SLOPES, "anti-precision": ANTI_PRECISION_SLOPES}
+def _with_slopes() -> tuple[str, ...]:
+    """Models that have predictors, the one with all of them first."""
+    names = [name for name in MODEL_NAMES if MODELS[name].predictors]
+    return tuple(sorted(names, key=lambda name: name != "evidence"))
 
 
 def _slope(slope: tuple[float, float] | None) -> str:

@@ -58,9 +58,3 @@ def prepared_evidence(model, collection=None, targets=TARGETS, cutoff=10):
     """What the engines are given for a model by name."""
     collection = load_example() if collection is None else collection
     return Task(collection, targets, parse_measure(f"P@{cutoff}"), "complete").prepare(model, {}).evidence
-
-
-def model_named(name):
-    from bayespool import models
-
-    return getattr(models, name)

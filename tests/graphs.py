@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pymc as pm
 
-from bayespool import models
 from bayespool.collection import Collection
 from bayespool.counts import held_out_counts, judgment_counts
+from bayespool.models import MODELS as SPECS
 from bayespool.models import ModelEvidence, Prior, gather_evidence
 
 MODELS = ("background", "interpolated", "smoothed")
@@ -21,5 +23,14 @@ def evidence_of(collection: Collection, run_ids: Any, cutoff: int = 10, rel: int
 
 
 def build(model: str, evidence: ModelEvidence, **priors: Prior) -> pm.Model:
-    graph: pm.Model = getattr(models, model)(evidence, **priors)
-    return graph
+    return SPECS[model].with_priors(priors).graph(evidence)
+
+
+def log_odds_of(
+    model: str, draws: Mapping[str, np.ndarray], run: np.ndarray, residual: np.ndarray
+) -> np.ndarray:
+    """Log odds of every run on every topic, shape (draw, run, topic)."""
+    row, topic = (index.ravel() for index in np.indices(residual.shape))
+    at = {"topic": topic, "run": run[row]}
+    found = SPECS[model].log_odds(draws, at, residual=residual.ravel())
+    return found.reshape(len(found), *residual.shape)

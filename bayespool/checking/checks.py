@@ -23,10 +23,10 @@ from bayespool.checking.tables import CI_PROBS, calibration_frame, elpd_frame, r
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures import Measure, parse_measures
+from bayespool.models import MODELS
 from bayespool.posterior import (
     COMBINED,
     MODEL_NAMES,
-    ModelName,
     Prepared,
     Rung,
     Task,
@@ -129,7 +129,7 @@ def check_models(
         one's own count as not made.
     measures : measure or iterable of measures
     models : str or iterable of str
-        Out of `bayespool.posterior.MODEL_NAMES`.
+        Out of `bayespool.models.MODELS`; default: the package's.
     engine : {"laplace", "nuts"}
     priors : mapping of str to str, optional
         Priors that replace the models' own, by variable.
@@ -160,7 +160,7 @@ def check_models(
     >>> checks["ratio", "P@10"].draws.shape
     (200, 21)
     """
-    names: tuple[ModelName, ...] = checked_models(models)  # type: ignore[assignment]
+    names = checked_models(models)
     given = dict(priors or {})
     known = {prior for name in names for prior in prior_names(name)}
     if unknown := [prior for prior in given if prior not in known]:
@@ -259,7 +259,7 @@ class _Fits:
     containers: bool
     _made: dict[tuple[str, Rung, int], _OnRung] = field(default_factory=dict)
 
-    def on(self, model: ModelName, measure: Measure, rung: Rung) -> _OnRung:
+    def on(self, model: str, measure: Measure, rung: Rung) -> _OnRung:
         """A model on a rung, with the evidence that a measure asks for."""
         depth = evidence_depth(model, measure.cutoff)
         key = model, rung, depth
@@ -301,11 +301,11 @@ def checked_models(models: str | Iterable[str]) -> tuple[str, ...]:
         An unknown name, or none.
     """
     names = (models,) if isinstance(models, str) else tuple(dict.fromkeys(models))
-    if unknown := [name for name in names if name not in MODEL_NAMES]:
-        hint = f"known: {', '.join(MODEL_NAMES)}"
+    if unknown := [name for name in names if name not in MODELS]:
+        hint = f"known: {', '.join(MODELS)}"
         if unknown[0] == "combined":
             hint = f"it is checked where all of its models are: {', '.join(COMBINED)}"
         raise InputError(f"no model {unknown[0]!r} to check", hint=hint)
     if not names:
-        raise InputError("no model to check", hint=f"known: {', '.join(MODEL_NAMES)}")
+        raise InputError("no model to check", hint=f"known: {', '.join(MODELS)}")
     return names

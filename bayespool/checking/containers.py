@@ -196,7 +196,7 @@ class _Replication:
             else:
                 sigma = part["sigma_organization"]
                 effect = new_organization_effect(sigma, 0, self.rows.organization, self.rng)
-            log_odds = row_log_odds(self.prepared.model, self.prepared.evidence, part, row) + effect
+            log_odds = row_log_odds(self.prepared.spec, self.prepared.evidence, part, row) + effect
             log_odds = log_odds[:, self.rows.of_document]
             relevant = self.rng.logistic(size=log_odds.shape) < log_odds
             likely = self.relevant * log_odds - np.logaddexp(0, log_odds)

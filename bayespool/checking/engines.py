@@ -88,7 +88,7 @@ def compare_engines(
         check_pool(hidden, n_folds)
         rankings = HeldOutRankings(hidden)
         for name in names:
-            prepared = [task.prepare(name, dict(priors or {})) for task in tasks]  # type: ignore[arg-type]
+            prepared = [task.prepare(name, dict(priors or {})) for task in tasks]
             asked = questions_of(prepared, rankings)
             columns: dict[str, Any] = {"measure": str(measure), "model": name}
             problems: list[str] = []
@@ -170,7 +170,7 @@ def _predict(
         effect = new_organization_effect(
             draws["sigma_organization"], int((~held_out).sum()), organization, rng
         )
-        odds = row_log_odds(question.prepared.model, question.evidence, draws, row) + effect
+        odds = row_log_odds(question.prepared.spec, question.evidence, draws, row) + effect
         log_odds.append(odds[:, np.searchsorted(row, question.rows.of_document[of_runs])])
     drawn = rankings.values(runs, np.flatnonzero(of_runs), draw_levels(log_odds, rng))
     return runs, beyond(drawn, rankings.known(runs).totals()), problems

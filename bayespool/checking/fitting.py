@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.models import Evidence
 from bayespool.posterior import Prepared
 
 if TYPE_CHECKING:
-    from bayespool.checking.hidden import Evidence
     from bayespool.inference import CompiledModel, Fit
 
 __all__ = ["EngineName", "Fitting"]

@@ -8,7 +8,6 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +15,9 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.counts import HeldOutCounts, held_out_counts, held_out_documents
 from bayespool.measures import Measure
+from bayespool.models import Evidence, LinearEvidence, ModelSpec
 from bayespool.posterior import Rung, Task, rungs_of
 from bayespool.scoring import refuse_of_judgments
-
-if TYPE_CHECKING:
-    from bayespool.models import LinearEvidence, ModelEvidence
-
-    Evidence: TypeAlias = LinearEvidence | ModelEvidence
 
 __all__ = ["HiddenDocuments", "Rows", "pool_alone", "row_log_odds", "without_organizations"]
 
@@ -162,8 +157,6 @@ class HiddenDocuments:
         ValueError
             The rows of the evidence are neither hidden documents nor (run, topic) cells of them.
         """
-        from bayespool.models import LinearEvidence
-
         if isinstance(evidence, LinearEvidence):
             table = self.task.hidden
             learnt = _Documents(table.run, table.topic, table.pair, table.relevant)
@@ -234,8 +227,6 @@ def without_organizations(evidence: Evidence, kept: npt.NDArray[np.bool_]) -> Ev
     evidence : LinearEvidence or ModelEvidence
     kept : ndarray of bool, shape (organization,)
     """
-    from bayespool.models import LinearEvidence
-
     if isinstance(evidence, LinearEvidence):
         return evidence.of_organizations(kept)
     rows = kept[evidence.hidden_organization]
@@ -249,27 +240,18 @@ def without_organizations(evidence: Evidence, kept: npt.NDArray[np.bool_]) -> Ev
 
 
 def row_log_odds(
-    model: str, evidence: Evidence, draws: Mapping[str, FloatArray], row: IndexArray
+    spec: ModelSpec, evidence: Evidence, draws: Mapping[str, FloatArray], row: IndexArray
 ) -> FloatArray:
     """Log odds that a document of some rows is relevant, shape (draw, row), without the organization's
     effect.
 
     Parameters
     ----------
-    model : str
+    spec : ModelSpec
     evidence : LinearEvidence or ModelEvidence
         With the rows; the draws may come from less evidence with the same topics and runs.
     draws : mapping of str to ndarray
         Draws of the model's variables, draws on the first axis.
     row : ndarray of int64, shape (row,)
     """
-    from bayespool import models
-
-    if isinstance(evidence, models.LinearEvidence):
-        return models.linear_log_odds(draws, evidence.topic[row], evidence.predictors[row])
-    runs, place = np.unique(evidence.hidden_run[row], return_inverse=True)
-    residual = np.zeros((len(runs), len(evidence.query_ids)))
-    residual[place, evidence.hidden_topic[row]] = evidence.hidden_residual[row]
-    of_cells = getattr(models, f"{model.replace('-', '_')}_log_odds")(draws, runs, residual)
-    chosen: FloatArray = of_cells[:, place, evidence.hidden_topic[row]]
-    return chosen
+    return spec.log_odds_of_rows(evidence, draws, row)

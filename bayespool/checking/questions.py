@@ -13,11 +13,11 @@ import numpy.typing as npt
 from bayespool.checking.hidden import HiddenDocuments, Rows, row_log_odds
 from bayespool.checking.rankings import Documents, HeldOutRankings
 from bayespool.counts import held_out_counts
+from bayespool.models import Evidence, LinearEvidence
 from bayespool.posterior import Prepared, new_organization_effect, with_interaction
-from bayespool.predictors import DocumentTable, document_table, evidence_predictors, with_composition
+from bayespool.predictors import DocumentTable, document_table, evidence_predictors, with_predictors
 
 if TYPE_CHECKING:
-    from bayespool.checking.hidden import Evidence
     from bayespool.inference import Fit
 
 __all__ = ["Question", "draw_levels", "questions_of"]
@@ -65,7 +65,7 @@ class Question:
         effect = new_organization_effect(
             parameters["sigma_organization"], len(seen.organizations), organization, rng
         )
-        log_odds = row_log_odds(self.prepared.model, self.evidence, parameters, row) + effect
+        log_odds = row_log_odds(self.prepared.spec, self.evidence, parameters, row) + effect
         scale = self.prepared.interaction_scale(parameters, seen)
         cell = organization * len(self.hidden.collection.query_ids) + self.rows.topic[row]
         return with_interaction(log_odds, scale, cell, rng)
@@ -74,7 +74,7 @@ class Question:
         """Log odds of all rows, every organization new, given draws from the priors; shape (draw, row)."""
         every = np.arange(len(self.rows.organization))
         effect = new_organization_effect(draws["sigma_organization"], 0, self.rows.organization, rng)
-        return row_log_odds(self.prepared.model, self.evidence, draws, every) + effect
+        return row_log_odds(self.prepared.spec, self.evidence, draws, every) + effect
 
 
 def questions_of(prepared: Sequence[Prepared], rankings: HeldOutRankings) -> tuple[Question, ...]:
@@ -112,8 +112,6 @@ def _ask_each(
     """Evidence with a row for each document on a step of the ladder, from 0: as a completion would have them
     predicted.
     """
-    from bayespool.models import LinearEvidence
-
     collection, documents = hidden.collection, rankings.documents
     run, topic, rank, pair = documents
     organization = np.searchsorted(
@@ -161,11 +159,8 @@ def _table(prepared: Prepared, hidden: HiddenDocuments, documents: Documents) ->
         task.collection, *documents, depth=depth, rel=asked.rel, given=asked.given, names=names
     )
     table = DocumentTable(*documents, np.zeros(len(documents.pair), dtype=np.int64), predictors, names)
-    if prepared.model != "anti_precision":
-        return table
-    return with_composition(
-        task.collection, table, cutoff=task.document_depth, rel=asked.rel, given=asked.given
-    )
+    wanted, cutoff = tuple(prepared.spec.predictors), task.document_depth
+    return with_predictors(task.collection, table, wanted, cutoff=cutoff, rel=asked.rel, given=asked.given)
 
 
 def draw_levels(log_odds: Sequence[FloatArray], rng: np.random.Generator) -> Levels:

@@ -35,14 +35,13 @@ from bayespool.checking.uniformity import ecdf_band, holm, randomised_rank, unif
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures import Measure, parse_measure
+from bayespool.models import Evidence, Structure
 from bayespool.posterior import MODEL_NAMES, Prepared, Task, new_organization_effect, rungs_of
 from bayespool.simulation import SimulationSettings, simulate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayespool.checking.hidden import Evidence
-    from bayespool.models import Structure
 
 __all__ = ["DESIGN", "SelfCalibration", "self_calibrate", "self_calibration_frame"]
 
@@ -191,7 +190,7 @@ def self_calibrate(
     fitting = Fitting(engine=engine, draws=kept, tune=500, chains=1, target_accept=0.95)
     done = []
     for name in names:
-        prepared = task.prepare(name, dict(priors or {}))  # type: ignore[arg-type]
+        prepared = task.prepare(name, dict(priors or {}))
         process = _Process(prepared, hidden)
         ranks, n_failed, ess = [], 0, []
         for s in range(n_simulations):
@@ -286,7 +285,7 @@ class _Process:
         their mean: the new one differs from it by its own effect and by that.
         """
         evidence: Any = self.prepared.evidence
-        truth = draw_priors(self.prepared.structure(without_organizations(evidence, self.seen)), 1, rng)  # type: ignore[arg-type]
+        truth = draw_priors(self.prepared.structure(without_organizations(evidence, self.seen)), 1, rng)
         new_effect = rng.normal(scale=truth["sigma_organization"] * np.sqrt(1 + 1 / self.n_seen))
         effects = np.append(truth["organization_effect"], new_effect[None], axis=1)
         structure = self.prepared.structure()
@@ -304,14 +303,14 @@ class _Process:
         self, draws: Mapping[str, FloatArray], seen: Evidence, rng: np.random.Generator
     ) -> dict[str, FloatArray]:
         """Draws of the quantities, each of shape (draw,)."""
-        log_odds = row_log_odds(self.prepared.model, self.prepared.evidence, draws, self.new)
+        log_odds = row_log_odds(self.prepared.spec, self.prepared.evidence, draws, self.new)
         effect = new_organization_effect(draws["sigma_organization"], self.n_seen, np.zeros(1), rng)
         n = self.prepared.evidence.n_hidden[self.new]
         drawn = rng.binomial(n, expit(log_odds + effect)).sum(axis=1)
         return self._parameters(draws, seen) | {"new_run": drawn.astype(float)}
 
     def _parameters(self, draws: Mapping[str, FloatArray], seen: Evidence) -> dict[str, FloatArray]:
-        structure = self.prepared.structure(seen)  # type: ignore[arg-type]
+        structure = self.prepared.structure(seen)
         values: dict[str, FloatArray] = {}
         for name, coefficient in structure.coefficients.items():
             if coefficient.size is None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from bayespool.estimates import Estimator
 from bayespool.measures import Measure
+from bayespool.models import own_models
 from bayespool.predictors import PREDICTORS, Predictor
 
 __all__ = ["own_estimators"]
@@ -29,8 +30,8 @@ class _Opaque(Exception):
 def own_estimators(
     estimators: Iterable[tuple[str, Estimator]], measures: Iterable[Measure] = ()
 ) -> dict[str, Any]:
-    """Digests of the code of those estimators that are not the package's, by label, and of such measures and
-    predictors.
+    """Digests of the code of those estimators that are not the package's, by label, and of such measures,
+    predictors and models.
 
     Dataclasses are compared by the code of their methods and by plain class attributes; their fields are
     settings, and described as such. What methods call outside the class does not count. Any other class, and
@@ -47,6 +48,7 @@ def own_estimators(
         Empty where all are the package's.
     """
     found: dict[str, Any] = {}
+    estimators = tuple(estimators)
     asked: list[tuple[str, str, Any]] = [("estimators", label, one) for label, one in estimators]
     asked += [("measures", str(measure), measure) for measure in measures]
     for kind, label, one in asked:
@@ -62,6 +64,9 @@ def own_estimators(
             found.setdefault(f"own {kind} that are no plain dataclasses", {})[label] = os.urandom(8).hex()
     if own := [predictor for predictor in PREDICTORS.values() if not _is_ours(predictor.compute)]:
         found["own predictors"] = {predictor.name: _digest_predictor(predictor) for predictor in own}
+    used = {getattr(one, "model", None) for _, one in estimators}
+    if models := {name: spec for name, spec in own_models().items() if name in used}:
+        found["own models"] = {name: _hash(repr(spec)) for name, spec in models.items()}
     return found
 
 
@@ -71,7 +76,11 @@ def _digest_predictor(predictor: Predictor) -> str:
     except _Opaque:
         return os.urandom(8).hex()
     described = repr([predictor.per, predictor.slope, code])
-    return hashlib.blake2b(described.encode(), digest_size=8).hexdigest()
+    return _hash(described)
+
+
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def _is_ours(defined: type | Callable[..., Any]) -> bool:
@@ -80,8 +89,7 @@ def _is_ours(defined: type | Callable[..., Any]) -> bool:
 
 def _digest(cls: type) -> str:
     parts = [f"{name}={part}" for name, member in sorted(vars(cls).items()) for part in _parts(name, member)]
-    digest = hashlib.blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
-    return f"{cls.__qualname__} {digest}"
+    return f"{cls.__qualname__} {_hash(chr(10).join(parts))}"
 
 
 def _parts(name: str, member: Any) -> Iterator[str]:

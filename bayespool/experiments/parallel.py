@@ -2,8 +2,8 @@
 
 The collection travels as plain arrays: joblib maps large ones into memory once for all local workers, and a
 Dask cluster that is registered as joblib's backend gets each once. A worker puts the collection together once
-and keeps it; predictors of the caller's own are registered there, too. Every piece runs with one BLAS thread,
-so that results do not depend on the number of cores.
+and keeps it; predictors and models of the caller's own are registered there, too. Every piece runs with one
+BLAS thread, so that results do not depend on the number of cores.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from bayespool.collection import Collection
 from bayespool.errors import WorkerError
+from bayespool.models import MODELS
 from bayespool.predictors import PREDICTORS
 
 __all__ = ["completed"]
@@ -66,7 +67,7 @@ def completed(
     if not tasks:
         return
     header, arrays = _pack(collection)
-    header["predictors"] = dict(PREDICTORS)
+    header["predictors"], header["models"] = dict(PREDICTORS), dict(MODELS)
     jobs = (delayed(_work)(function, task, header, *arrays) for task in tasks)
     parallel = Parallel(
         n_jobs=n_jobs,
@@ -97,9 +98,11 @@ def _work(
     if fingerprint not in _kept:
         _kept.clear()
         _kept[fingerprint] = _unpack(header, arrays)
-    if header["predictors"] != PREDICTORS:
-        PREDICTORS.clear()
-        PREDICTORS.update(header["predictors"])
+    known: tuple[tuple[str, dict[str, Any]], ...] = (("predictors", PREDICTORS), ("models", MODELS))
+    for kind, registry in known:
+        if header[kind] != registry:
+            registry.clear()
+            registry.update(header[kind])
     with threadpool_limits(limits=1):
         return function(_kept[fingerprint], task)
 

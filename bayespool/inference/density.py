@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaln, expit, logit
+from scipy.special import expit, logit
 
 from bayespool.errors import InputError
 from bayespool.inference.arrow import Arrow, Cells, Factor, Layout
@@ -21,8 +21,8 @@ from bayespool.inference.kernels import (
     sums_by_cell,
     variances,
 )
-from bayespool.models.priors import Prior
-from bayespool.models.structure import Block, Coefficient, Predictor, Structure
+from bayespool.models.families import log_density_of_coefficient, log_density_of_scale
+from bayespool.models.structure import Block, Predictor, Structure
 
 __all__ = ["Density"]
 
@@ -82,8 +82,13 @@ class Density:
             self.slices[cells] = slice(self.layout.n_outer, self.layout.size)
         self.sums = tuple(self.slices[name] for name in self.scales if name != cells)
         self._cells = cells
-        self._priors = {n: _coefficient_prior(n, c) for n, c in structure.coefficients.items()}
-        scale_priors = {n: _scale_prior(n, group.scale) for n, group in structure.groups.items()}
+        self._priors = {
+            n: log_density_of_coefficient(n, c.prior, shift=c.shift, logit=c.logit)
+            for n, c in structure.coefficients.items()
+        }
+        scale_priors = {
+            n: log_density_of_scale(f"sigma_{n}", group.scale) for n, group in structure.groups.items()
+        }
         self._scale_priors = [scale_priors[name] for name in self.scales]
         self._blocks = [_Prepared(block, self) for block in structure.blocks if len(block.successes)]
 
@@ -345,71 +350,3 @@ def _design(predictor: Predictor, n: int, density: Density) -> Design:
         density.layout.places(index),
         np.ones(n),
     )
-
-
-_Prior = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
-
-
-def _coefficient_prior(name: str, coefficient: Coefficient) -> _Prior:
-    """Log density of a coefficient on the scale the predictors use, with first and second derivative."""
-    prior, logit, shift = coefficient.prior, coefficient.logit, coefficient.shift
-    if prior.distribution == "Normal" and not logit:
-        mean, sd = _parameters(name, prior)
-
-        def normal(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-            z = (x - shift - mean) / sd
-            return -0.5 * z**2, -z / sd, np.full_like(x, -1 / sd**2)
-
-        return normal
-    if prior.distribution == "Logistic" and not logit:
-        mean, scale = _parameters(name, prior)
-
-        def logistic(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-            z = (x - shift - mean) / scale
-            p = expit(z)
-            return -z - 2 * np.logaddexp(0, -z), (1 - 2 * p) / scale, -2 * p * (1 - p) / scale**2
-
-        return logistic
-    if prior.distribution == "Beta" and logit:
-        a, b = _parameters(name, prior)
-
-        def beta(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-            p = expit(x)
-            value = -a * np.logaddexp(0, -x) - b * np.logaddexp(0, x) - betaln(a, b)
-            return value, a - (a + b) * p, -(a + b) * p * (1 - p)
-
-        return beta
-    kinds = "Beta" if logit else "Normal or Logistic"
-    raise InputError(
-        f"prior of {name}: the laplace engine takes {kinds}, not {prior}", hint="use the nuts engine"
-    )
-
-
-def _scale_prior(name: str, prior: Prior) -> Callable[[float], float]:
-    """Log density of log σ."""
-    if prior.distribution == "HalfNormal":
-        (scale,) = _parameters(f"sigma_{name}", prior)
-        return lambda theta: float(theta - 0.5 * (np.exp(theta) / scale) ** 2)
-    if prior.distribution == "Exponential":
-        (rate,) = _parameters(f"sigma_{name}", prior)
-        return lambda theta: float(theta - rate * np.exp(theta))
-    raise InputError(
-        f"prior of sigma_{name}: the laplace engine takes HalfNormal or Exponential, not {prior}",
-        hint="use the nuts engine",
-    )
-
-
-_FORMS = {  # what to write, how many parameters, and from which on they must be positive
-    "Normal": ("Normal(mean, scale), the scale positive", 2, 1),
-    "Logistic": ("Logistic(mean, scale), the scale positive", 2, 1),
-    "Beta": ("Beta(a, b), both positive", 2, 0),
-    "HalfNormal": ("HalfNormal(scale), the scale positive", 1, 0),
-    "Exponential": ("Exponential(rate), the rate positive", 1, 0),
-}
-
-
-def _parameters(name: str, prior: Prior) -> tuple[float, ...]:
-    form, n, first_positive = _FORMS[prior.distribution]
-    if len(prior.args) != n or not all(a > 0 for a in prior.args[first_positive:]):
-        raise InputError(f"prior of {name}: {prior} is no density", hint=f"write {form}")
-    return prior.args

@@ -32,7 +32,8 @@ from bayespool.estimates import Diagnostics
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit
-from bayespool.models.structure import Group, Structure
+from bayespool.models.families import draw_prior
+from bayespool.models.structure import Structure
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -127,17 +128,16 @@ class Laplace:
             values = expit(values) if coefficient.logit else values
             variables[name] = values[None, :, 0] if coefficient.size is None else values[None]
             dims[name] = () if coefficient.dim is None else (coefficient.dim,)
-        coords = dict(coords)
-        for g, (name, group) in enumerate(structure.groups.items()):
+        coords, rng = dict(coords), np.random.default_rng([random_seed, 1])
+        for name, group in structure.groups.items():
             kept = np.arange(group.size) if group.kept is None else group.kept
-            effect, scale = np.zeros((self.draws, len(kept))), _draw_scale(group, self.draws, random_seed, g)
             if name in density.scales:
                 effect = x[:, density.slices[name]]
                 if group.topic is None:
                     effect = effect - effect.mean(axis=1, keepdims=True)  # zero to the last bit
                 scale = np.exp(theta[:, density.scales.index(name)])
-            elif group.topic is not None:
-                effect = scale[:, None] * np.random.default_rng([random_seed, 2]).normal(size=effect.shape)
+            else:  # no data speak of the scale of a single group
+                scale, effect = draw_prior(group.scale, self.draws, rng), np.zeros((self.draws, len(kept)))
             variables[f"{name}_effect"], dims[f"{name}_effect"] = effect[None], (group.dim,)
             variables[f"sigma_{name}"], dims[f"sigma_{name}"] = scale[None], ()
             if group.kept is not None:
@@ -387,14 +387,6 @@ def _edges(scale: FloatArray) -> FloatArray:
     is_near = scale[0] < _NEAR_ZERO * np.median(scale)
     least = 0.0 if is_near else 2 * scale[0] - between[0]
     return np.concatenate([[least], between, [2 * scale[-1] - between[-1]]])
-
-
-def _draw_scale(group: Group, n: int, random_seed: int, number: int) -> FloatArray:
-    """Draws of a scale that no data speak of, because its factor has a single group: from the prior."""
-    rng = np.random.default_rng([random_seed, 1, number])
-    if group.scale.distribution == "HalfNormal":
-        return np.abs(rng.normal(scale=group.scale.args[0], size=n))
-    return rng.exponential(1 / group.scale.args[0], size=n)
 
 
 def _points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:

@@ -1,48 +1,39 @@
-"""PyMC graphs of the hierarchical models, one file per model: evidence and priors → ``pm.Model``; nothing
-here samples.
+"""Hierarchical models, one file and one declaration each: evidence and priors → the density of an engine, the
+``pm.Model`` of the sampler, log odds of documents; nothing here samples a posterior.
 """
 
-from bayespool.models.anti_precision import (
-    ANTI_PRECISION_SLOPES,
-    anti_precision,
-    anti_precision_structure,
-)
-from bayespool.models.background import background, background_log_odds, background_structure
-from bayespool.models.document import EVIDENCE_SLOPES, evidence, evidence_structure
+from bayespool.models.document import EVIDENCE_SLOPES
 from bayespool.models.evidence import ModelEvidence, gather_evidence
-from bayespool.models.interpolated import interpolated, interpolated_log_odds, interpolated_structure
-from bayespool.models.linear import LinearEvidence, document_log_odds, gather_documents, linear_log_odds
+from bayespool.models.families import FAMILIES, draw_prior, log_density_of_coefficient, log_density_of_scale
+from bayespool.models.formulas import Chances, Effect, Linear, document_log_odds
+from bayespool.models.linear import LinearEvidence, gather_documents
 from bayespool.models.priors import Prior, parse_prior
-from bayespool.models.ratio import RATIO_SLOPES, ratio, ratio_structure
-from bayespool.models.smoothed import smoothed, smoothed_log_odds, smoothed_structure
+from bayespool.models.registry import MODEL_NAMES, MODELS, add_model, model_named, own_models
+from bayespool.models.spec import Evidence, ModelSpec
 from bayespool.models.structure import Structure
 
 __all__ = [
-    "ANTI_PRECISION_SLOPES",
     "EVIDENCE_SLOPES",
-    "RATIO_SLOPES",
+    "FAMILIES",
+    "MODELS",
+    "MODEL_NAMES",
+    "Chances",
+    "Effect",
+    "Evidence",
+    "Linear",
     "LinearEvidence",
     "ModelEvidence",
+    "ModelSpec",
     "Prior",
     "Structure",
-    "anti_precision",
-    "anti_precision_structure",
-    "background",
-    "background_log_odds",
-    "background_structure",
+    "add_model",
     "document_log_odds",
-    "evidence",
-    "evidence_structure",
+    "draw_prior",
     "gather_documents",
     "gather_evidence",
-    "interpolated",
-    "interpolated_log_odds",
-    "interpolated_structure",
-    "linear_log_odds",
+    "log_density_of_coefficient",
+    "log_density_of_scale",
+    "model_named",
+    "own_models",
     "parse_prior",
-    "ratio",
-    "ratio_structure",
-    "smoothed",
-    "smoothed_log_odds",
-    "smoothed_structure",
 ]

@@ -1,18 +1,22 @@
-"""The evidence model: the chance of each document from where runs rank it."""
+r"""The evidence model, document by document: one Bernoulli per hidden document, from where runs rank it.
+
+.. math::
+
+    \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \mathrm{organization}_{o(d)} + \beta \cdot x_d
+
+with x_d the predictors of `bayespool.predictors.evidence_predictors`, whose descriptions stand with them in
+`bayespool.predictors.PREDICTORS`. Priors are those of `bayespool.models.ratio`.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
-from bayespool.models.linear import LinearEvidence, linear_graph, linear_structure
-from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE, Prior
+from bayespool.models.ratio import RATIO
 from bayespool.predictors import PREDICTORS, evidence_predictors
 
-if TYPE_CHECKING:
-    import pymc as pm
-
-__all__ = ["EVIDENCE_SLOPES", "evidence", "evidence_structure"]
+__all__ = ["EVIDENCE", "EVIDENCE_SLOPES"]
 
 
 class _EvidenceSlopes(Mapping[str, tuple[float, float]]):
@@ -36,41 +40,10 @@ EVIDENCE_SLOPES: Mapping[str, tuple[float, float]] = _EvidenceSlopes()
 predictor's own scale, from ``benchmarks/priors.py``. They are those of `bayespool.predictors.PREDICTORS` that
 have an expected slope."""
 
-
-def evidence(
-    documents: LinearEvidence,
-    *,
-    mu: Prior = LOG_ODDS,
-    beta: Prior = SLOPE,
-    sigma_topic: Prior = SCALE,
-    sigma_organization: Prior = SCALE,
-) -> pm.Model:
-    r"""Document-level model: one Bernoulli per hidden document.
-
-    .. math::
-
-        \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \mathrm{organization}_{o(d)} + \beta \cdot
-        x_d
-
-    with x_d the predictors of `bayespool.predictors.evidence_predictors`, whose descriptions stand with
-    them in `bayespool.predictors.PREDICTORS`.
-
-    Parameters
-    ----------
-    documents : LinearEvidence
-        With the predictors `EVIDENCE_SLOPES`.
-    mu, beta, sigma_topic, sigma_organization : Prior
-        As in `bayespool.models.ratio`.
-
-    Returns
-    -------
-    pymc.Model
-        Variables ``mu``, ``beta`` (predictor), ``topic_effect`` (topic), ``organization_effect``
-        (organization) and the scales ``sigma_…``.
-    """
-    return linear_graph(
-        documents, mu=mu, beta=beta, sigma_topic=sigma_topic, sigma_organization=sigma_organization
-    )
-
-
-evidence_structure = linear_structure
+EVIDENCE = dataclasses.replace(
+    RATIO,
+    name="evidence",
+    description="document by document: who ranks it where, and what is judged around it",
+    source="",
+    predictors=EVIDENCE_SLOPES,
+)

@@ -1,32 +1,19 @@
-"""What the models with predictors share: their evidence, their graph and its twin for the Laplace engine."""
+"""The evidence of models of documents: hidden documents with their predictors."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.compiled import compiled
-from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE, Prior
-from bayespool.models.structure import Block, Coefficient, Group, Predictor, Structure
 from bayespool.predictors import PREDICTORS, DocumentTable
 
-if TYPE_CHECKING:
-    import pymc as pm
-
-__all__ = [
-    "LinearEvidence",
-    "document_log_odds",
-    "gather_documents",
-    "linear_graph",
-    "linear_log_odds",
-    "linear_structure",
-]
+__all__ = ["LinearEvidence", "gather_documents"]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -73,6 +60,11 @@ class LinearEvidence:
             "organization": self.organizations,
             "predictor": self.predictor_names,
         }
+
+    @property
+    def much_judged(self) -> bool:
+        """No: it has hidden documents only."""
+        return False
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Arrays by name: what a model registers as ``pm.Data`` and a refit exchanges."""
@@ -142,7 +134,7 @@ def gather_documents(
     else:
         rows, row, first = keys, np.arange(len(keys)), np.arange(len(keys))
     center = chosen.mean(axis=0) if len(chosen) else np.zeros(len(predictor_names))
-    mean, std = np.array(list(slopes.values()), dtype=float).T
+    mean, std = np.array(list(slopes.values()), dtype=float).reshape(-1, 2).T
     own = np.unique(rows[:, 0][np.isin(rows[:, 0], np.flatnonzero(~collection.pooled))])
     present = np.unique(collection.organization[np.concatenate([np.flatnonzero(collection.pooled), own])])
     return LinearEvidence(
@@ -159,108 +151,3 @@ def gather_documents(
         unit=1 / std,
         expected=mean / std,
     )
-
-
-def linear_graph(
-    evidence: LinearEvidence, *, mu: Prior, beta: Prior, sigma_topic: Prior, sigma_organization: Prior
-) -> pm.Model:
-    """The graph of logit p = μ + topic + organization + β·x on hidden documents.
-
-    The sampler sees normal slopes along directions in which the predictors are uncorrelated: the same prior,
-    for a rotation leaves it as it is, and several times the effective draws.
-    """
-    import pymc as pm
-
-    from bayespool.models.parts import binomial, group_effect
-
-    with pm.Model(coords=evidence.coords) as model:
-        data = {name: pm.Data(name, values) for name, values in evidence.arrays().items()}
-        intercept = mu.variable("mu")
-        if beta.distribution == "Normal" and len(beta.args) == 2:
-            center, scale = beta.args
-            standard = pm.Normal("standard_beta", shape=len(evidence.predictor_names))
-            deviation = center + scale * data["rotation"] @ standard
-        else:
-            deviation = beta.variable("standard_beta", dims="predictor")
-        slopes = pm.Deterministic("beta", evidence.expected + deviation, dims="predictor")
-        topic = group_effect("topic", sigma_topic, "topic", centred=False)
-        organization = group_effect("organization", sigma_organization, "organization", centred=False)
-        logit_p = (
-            intercept
-            + topic[data["hidden_topic"]]
-            + organization[data["hidden_organization"]]
-            + data["hidden_predictors"] @ slopes
-        )
-        binomial("hidden_relevant", logit_p, data["n_hidden"], data["n_hidden_relevant"])
-    return model
-
-
-def linear_structure(
-    evidence: LinearEvidence,
-    *,
-    mu: Prior = LOG_ODDS,
-    beta: Prior = SLOPE,
-    sigma_topic: Prior = SCALE,
-    sigma_organization: Prior = SCALE,
-) -> Structure:
-    """The same model for the Laplace engine."""
-    predictor = Predictor(
-        {"mu": np.ones(len(evidence.n_hidden)), "beta": evidence.predictors},
-        {"topic": evidence.topic, "organization": evidence.organization},
-    )
-    return Structure(
-        {
-            "mu": Coefficient(mu),
-            "beta": Coefficient(beta, len(evidence.predictor_names), "predictor", shift=evidence.expected),
-        },
-        {
-            "topic": Group(sigma_topic, len(evidence.query_ids), "topic"),
-            "organization": Group(sigma_organization, len(evidence.organizations), "organization"),
-        },
-        (Block(evidence.n_hidden_relevant, evidence.n_hidden, (predictor,)),),
-    )
-
-
-def linear_log_odds(draws: Mapping[str, FloatArray], topic: IndexArray, predictors: FloatArray) -> FloatArray:
-    """Log odds that documents are relevant, shape (draw, document), without the organization's effect.
-
-    Parameters
-    ----------
-    draws : mapping of str to ndarray
-        Draws of ``mu``, ``beta`` and ``topic_effect``, draws on the first axis.
-    topic : ndarray of int, shape (document,)
-    predictors : ndarray of float, shape (document, predictor)
-        On the scale of the evidence's.
-    """
-    log_odds: FloatArray = draws["beta"] @ predictors.T
-    log_odds += draws["mu"][:, None]
-    log_odds += np.take(draws["topic_effect"], topic, axis=1)
-    return log_odds
-
-
-def document_log_odds(intercept: FloatArray, beta: FloatArray, predictors: FloatArray) -> FloatArray:
-    """Log odds of documents of one topic, shape (draw, document): the same to the bit whatever other draws
-    and documents there are, which a product of matrices does not promise.
-
-    Parameters
-    ----------
-    intercept : ndarray of float, shape (draw,)
-        μ and the effect of the topic.
-    beta : ndarray of float, shape (draw, predictor)
-    predictors : ndarray of float, shape (document, predictor)
-    """
-    log_odds = np.empty((len(intercept), len(predictors)))
-    _fill_log_odds(intercept, beta, np.ascontiguousarray(predictors.T), log_odds)
-    return log_odds
-
-
-@compiled
-def _fill_log_odds(
-    intercept: FloatArray, beta: FloatArray, predictors: FloatArray, log_odds: FloatArray
-) -> None:
-    for i in range(log_odds.shape[0]):
-        log_odds[i] = intercept[i]
-        for k in range(predictors.shape[0]):
-            slope = beta[i, k]
-            for j in range(log_odds.shape[1]):
-                log_odds[i, j] += slope * predictors[k, j]

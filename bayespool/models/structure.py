@@ -1,8 +1,8 @@
 """A model as numbers: blocks of binomial observations on linear predictors, which the Laplace engine
 differentiates.
 
-Each PyMC graph of this package has such a twin; `tests/inference/test_density.py` holds the two densities
-together.
+`ModelSpec.structure` makes it from a model's declaration, as `ModelSpec.graph` makes the PyMC graph;
+`tests/inference/test_density.py` holds the two densities together.
 """
 
 from __future__ import annotations

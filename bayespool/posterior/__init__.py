@@ -1,5 +1,6 @@
 """Posterior estimators: evidence → model → draws → completed judgments → `Estimates`."""
 
+from bayespool.models import MODEL_NAMES
 from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.effects import interaction_scale, new_organization_effect, with_interaction
@@ -7,8 +8,6 @@ from bayespool.posterior.estimator import COMBINED, WITHOUT_POOL, PosteriorEstim
 from bayespool.posterior.ladder import Rung, ladder_of, levels_of, rungs_of
 from bayespool.posterior.preparation import (
     DEPTHS,
-    MODEL_NAMES,
-    ModelName,
     Prepared,
     Task,
     evidence_depth,
@@ -24,7 +23,6 @@ __all__ = [
     "WITHOUT_POOL",
     "Completion",
     "Component",
-    "ModelName",
     "PosteriorEstimator",
     "Prepared",
     "Rung",

@@ -16,13 +16,12 @@ from bayespool.counts import Estimand, reach_of_ideal
 from bayespool.errors import InputError
 from bayespool.estimates import Diagnostics, Estimates
 from bayespool.measures import Measure, Normalised, parse_measures
+from bayespool.models import MODELS
 from bayespool.posterior.combination import log_predictive_densities, members_of_draws, stacking_weights
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.effects import named_organization_effects
 from bayespool.posterior.ladder import Rung, ladder_of, rungs_of
 from bayespool.posterior.preparation import (
-    MODEL_NAMES,
-    ModelName,
     Prepared,
     Task,
     evidence_depth,
@@ -48,7 +47,7 @@ WITHOUT_POOL_ABOVE: Mapping[str, str] = MappingProxyType({"c": "Beta(6, 2)"})
 """The same above the first rung: of documents that are relevant at all, how many are highly relevant is much
 the same among the unjudged and the judged."""
 
-COMBINED: tuple[ModelName, ...] = ("ratio", "evidence")
+COMBINED: tuple[str, ...] = ("ratio", "evidence")
 """The models that the combined estimator mixes."""
 
 _MIN_ORGANIZATIONS = 4  # fewer cannot tell which model predicts better
@@ -66,10 +65,11 @@ class PosteriorEstimator:
 
     Parameters
     ----------
-    model : {"combined", "background", "interpolated", "smoothed", "ratio", "anti_precision", "evidence"}
-        See `bayespool.models`. ``"combined"`` mixes ``ratio`` and ``evidence`` with weights by their log
-        predictive density on held-out organizations; without hidden documents to learn from it is
-        ``interpolated``.
+    model : str
+        ``"combined"``, or a model out of `bayespool.models.MODELS`: ``"background"``, ``"interpolated"``,
+        ``"smoothed"``, ``"ratio"``, ``"anti_precision"``, ``"evidence"``, or one's own. ``"combined"`` mixes
+        ``ratio`` and ``evidence`` with weights by their log predictive density on held-out organizations;
+        without hidden documents to learn from it is ``interpolated``.
     engine : {"laplace", "nuts"}
         `bayespool.inference.Laplace` takes about a second, `bayespool.inference.NUTS` is the reference, and
         takes over with a warning where a check of the other fails.
@@ -95,7 +95,7 @@ class PosteriorEstimator:
         Show the sampler's progress.
     """
 
-    model: ModelName | Literal["combined"] = "combined"
+    model: str = "combined"
     engine: Literal["laplace", "nuts"] = "laplace"
     priors: Mapping[str, str] = field(default_factory=dict)
     draws: int = 1000
@@ -109,8 +109,8 @@ class PosteriorEstimator:
     progress: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.model not in (*MODEL_NAMES, "combined"):
-            raise InputError(f"no model {self.model!r}", hint=f"known: combined, {', '.join(MODEL_NAMES)}")
+        if self.model not in (*MODELS, "combined"):
+            raise InputError(f"no model {self.model!r}", hint=f"known: combined, {', '.join(MODELS)}")
         if self.engine not in ("laplace", "nuts"):
             raise InputError(f"no engine {self.engine!r}", hint="known: laplace, nuts")
         for name in ("draws", "tune", "chains"):
@@ -128,7 +128,7 @@ class PosteriorEstimator:
     def __reduce__(self) -> tuple[Any, ...]:
         settings = {f.name: getattr(self, f.name) for f in fields(self)}
         settings["priors"] = dict(self.priors)  # the proxy does not pickle
-        return partial(type(self), **settings), ()
+        return _unpickled, (type(self), settings)
 
     @property
     def name(self) -> str:
@@ -210,7 +210,7 @@ class PosteriorEstimator:
             return [sorted(measures, key=lambda measure: -measure.cutoff)]
         groups: dict[tuple[tuple[Rung, int, int], ...], list[Measure]] = {}
         ladders = {measure: rungs_of(collection, measure) for measure in measures}
-        models: dict[tuple[Rung, int], tuple[ModelName, ...]] = {}
+        models: dict[tuple[Rung, int], tuple[str, ...]] = {}
         for measure in sorted(measures, key=lambda measure: -len(ladders[measure])):
             key = []
             for rung in ladders[measure]:
@@ -227,7 +227,7 @@ class PosteriorEstimator:
     def _min_organizations(self) -> int:
         return 2 if self.model == "combined" else 1
 
-    def _models(self, task: Task) -> tuple[ModelName, ...]:
+    def _models(self, task: Task) -> tuple[str, ...]:
         if self.model != "combined":
             return (self.model,)
         return COMBINED if task.has_evidence else ("interpolated",)
@@ -291,7 +291,7 @@ class PosteriorEstimator:
         return Step(rung, components, member, np.arange(n_draws)), shares
 
     def _weights(
-        self, prepared: Mapping[ModelName, Prepared], fits: Mapping[ModelName, Fit], seed: int
+        self, prepared: Mapping[str, Prepared], fits: Mapping[str, Fit], seed: int
     ) -> dict[str, float]:
         """Shares of the models in the draws."""
         n_organizations = min(len(one.evidence.organizations) for one in prepared.values())
@@ -410,6 +410,14 @@ def complete(
     if unknown := set(settings) - set(known):
         raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
     return PosteriorEstimator(**settings).complete(collection, run_ids, measures)
+
+
+def _unpickled(cls: type[PosteriorEstimator], settings: dict[str, Any]) -> PosteriorEstimator:
+    """The estimator as it was sent: a worker learns of a model of one's own after it has read settings."""
+    estimator = object.__new__(cls)
+    for name, value in (settings | {"priors": MappingProxyType(settings["priors"])}).items():
+        object.__setattr__(estimator, name, value)
+    return estimator
 
 
 def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,15 @@ from bayespool.counts import (
     judgment_counts,
 )
 from bayespool.measures import Measure
+from bayespool.models import (
+    Linear,
+    LinearEvidence,
+    ModelEvidence,
+    ModelSpec,
+    gather_documents,
+    gather_evidence,
+    model_named,
+)
 from bayespool.posterior.effects import interaction_scale
 from bayespool.posterior.ladder import Rung
 from bayespool.posterior.unknowns import Places, Unknowns, find_places, find_unknowns
@@ -28,26 +37,19 @@ from bayespool.predictors import (
     document_table,
     evidence_predictors,
     hidden_document_table,
-    with_composition,
+    with_predictors,
 )
 
 if TYPE_CHECKING:
-    from bayespool.models import LinearEvidence, ModelEvidence, Structure
+    from bayespool.models import Evidence, Structure
 
 __all__ = [
     "DEPTHS",
-    "MODEL_NAMES",
-    "LinearName",
-    "ModelName",
     "Prepared",
     "Task",
     "evidence_depth",
     "prior_names",
 ]
-
-ModelName = Literal["background", "interpolated", "smoothed", "ratio", "anti_precision", "evidence"]
-MODEL_NAMES: tuple[ModelName, ...] = get_args(ModelName)
-LinearName = Literal["ratio", "anti_precision", "evidence"]
 
 FloatArray = npt.NDArray[np.float64]
 LogOdds = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice], FloatArray]
@@ -63,9 +65,9 @@ it.
 """
 
 
-def evidence_depth(model: ModelName, cutoff: int) -> int:
+def evidence_depth(model: str, cutoff: int) -> int:
     """Down to which rank a model's evidence goes for a measure that looks down to a cutoff."""
-    return max(cutoff, DEPTHS["documents" if model in get_args(LinearName) else "counts"])
+    return max(cutoff, DEPTHS[model_named(model).evidence])
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +105,12 @@ class Task:
     @property
     def document_depth(self) -> int:
         """Depth of the evidence of models of documents."""
-        return evidence_depth("evidence", self.measure.cutoff)
+        return max(self.measure.cutoff, DEPTHS["documents"])
 
     @property
     def count_depth(self) -> int:
         """Depth of the evidence of models of counts."""
-        return evidence_depth("background", self.measure.cutoff)
+        return max(self.measure.cutoff, DEPTHS["counts"])
 
     @cached_property
     def counts(self) -> JudgmentCounts:
@@ -193,26 +195,16 @@ class Task:
             return ()
         return tuple(self.collection.run_ids[i] for i in pooled)
 
-    def table(self, model: LinearName, *, hidden: bool) -> DocumentTable:
+    def table(self, spec: ModelSpec, *, hidden: bool) -> DocumentTable:
         """Hidden or unjudged documents with the predictors of a model among others."""
-        table = self.hidden if hidden else self.unjudged
-        if model != "anti_precision":
-            return table
-        return with_composition(
+        asked, names = self.asked, tuple(spec.predictors)
+        return with_predictors(
             self.collection,
-            table,
+            self.hidden if hidden else self.unjudged,
+            names,
             cutoff=self.document_depth,
-            rel=self.asked.rel,
-            given=self.asked.given,
-        )
-
-    def linear_evidence(self, model: LinearName) -> LinearEvidence:
-        """Evidence of a model with predictors."""
-        from bayespool import models
-
-        slopes: Mapping[str, tuple[float, float]] = getattr(models, f"{model.upper()}_SLOPES")
-        return models.gather_documents(
-            self.collection, self.table(model, hidden=True), slopes, without=self.left_out
+            rel=asked.rel,
+            given=asked.given,
         )
 
     @cached_property
@@ -222,30 +214,23 @@ class Task:
         own = {collection.run_ids[i] for i in collection.contributors} - set(self.left_out)
         return tuple(run for run in self.run_ids if run in own)
 
-    def prepare(self, model: ModelName, priors: Mapping[str, str]) -> Prepared:
-        """Everything that an engine and the completion need for one model."""
-        evidence: LinearEvidence | ModelEvidence
-        if model == "ratio" or model == "evidence" or model == "anti_precision":
-            evidence = self.linear_evidence(model)
-            log_odds = self._linear(model, evidence)
+    def prepare(self, model: str | ModelSpec, priors: Mapping[str, str]) -> Prepared:
+        """Everything that an engine and the completion need for one model, with other priors if given."""
+        spec = (model_named(model) if isinstance(model, str) else model).with_priors(priors)
+        evidence: Evidence
+        if spec.evidence == "documents":
+            table = self.table(spec, hidden=True)
+            evidence = gather_documents(self.collection, table, spec.predictors, without=self.left_out)
+            log_odds = self._of_documents(spec, evidence)
         else:
-            from bayespool.models import gather_evidence
-
+            asked, depth = self.asked, self.count_depth
             held_out = held_out_counts(
-                self.collection,
-                cutoffs=self.count_depth,
-                rel=self.asked.rel,
-                given=self.asked.given,
-                with_added=True,
+                self.collection, cutoffs=depth, rel=asked.rel, given=asked.given, with_added=True
             )
             evidence = gather_evidence(
-                held_out,
-                self.counts,
-                self.count_depth,
-                contributing=self.contributing,
-                without=self.left_out,
+                held_out, self.counts, depth, contributing=self.contributing, without=self.left_out
             )
-            log_odds = self._counted(model, evidence)
+            log_odds = self._of_counts(spec, evidence)
         contributing = self.collection.run_index(self.contributing)
         with_added = contributing[~self.collection.pooled[contributing]]
         known = np.isin(self.organization, self.collection.organization[with_added])
@@ -256,38 +241,28 @@ class Task:
             evidence.organizations.index(self.collection.organizations[o]) if k else -1
             for o, k in zip(self.organization, known, strict=True)
         ]
-        return Prepared(model, evidence, dict(priors), log_odds, np.array(organization, dtype=np.intp))
+        return Prepared(spec, evidence, log_odds, np.array(organization, dtype=np.intp))
 
-    def _linear(self, model: LinearName, evidence: LinearEvidence) -> LogOdds:
-        from bayespool.models import document_log_odds
-
-        of_places = evidence.standardise(self.table(model, hidden=False))
+    def _of_documents(self, spec: ModelSpec, evidence: LinearEvidence) -> LogOdds:
+        of_places = evidence.standardise(self.table(spec, hidden=False))
         predictors = self.places(self.document_depth).mean(of_places)
 
         def log_odds(
             draws: Mapping[str, FloatArray], source: npt.NDArray[np.intp], topic: int, documents: slice
         ) -> FloatArray:
-            intercept = draws["mu"][source] + draws["topic_effect"][source, topic]
-            return document_log_odds(intercept, draws["beta"][source], predictors[documents])
+            return spec.log_odds(draws, {"topic": topic}, predictors=predictors[documents], source=source)
 
         return log_odds
 
-    def _counted(self, model: ModelName, evidence: ModelEvidence) -> LogOdds:
-        from bayespool import models
-
-        function: Callable[..., FloatArray] = getattr(models, f"{model}_log_odds")
+    def _of_counts(self, spec: ModelSpec, evidence: ModelEvidence) -> LogOdds:
         position = np.arange(evidence.n_pooled_runs, len(evidence.run_ids))
         residual, places = self.counts.residual[:, :, 0], self.places(self.count_depth)
 
         def log_odds(
             draws: Mapping[str, FloatArray], source: npt.NDArray[np.intp], topic: int, documents: slice
         ) -> FloatArray:
-            of_topic = ("topic_effect", "background_effect")
-            some = {
-                name: values[source, topic : topic + 1] if name in of_topic else values[source]
-                for name, values in draws.items()
-            }
-            of_runs = function(some, position, residual[:, topic : topic + 1])[:, :, 0]
+            at = {"topic": topic, "run": position}
+            of_runs = spec.log_odds(draws, at, residual=residual[:, topic], source=source)
             there = places.of(documents)
             return there.mean(of_runs.T[there.run]).T
 
@@ -300,9 +275,9 @@ class Prepared:
 
     Attributes
     ----------
-    model : str
+    spec : ModelSpec
+        With the priors at hand.
     evidence : ModelEvidence or LinearEvidence
-    priors : dict of str to str
     log_odds : callable
         (draws by variable, which of them, topic, which of the documents to complete) → log odds of these,
         shape (draw, document), without the effect of their organization.
@@ -310,43 +285,42 @@ class Prepared:
         Of each run to score, as an index into the evidence's; −1 for a new one.
     """
 
-    model: ModelName
-    evidence: ModelEvidence | LinearEvidence
-    priors: dict[str, str]
+    spec: ModelSpec
+    evidence: Evidence
     log_odds: LogOdds
     organization: npt.NDArray[np.intp]
 
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self.spec.name
+
     def interaction_scale(self, draws: Mapping[str, FloatArray], seen: Any = None) -> float:
         """Scale of the effects of organization × topic given a fit to the evidence, or to the part of it that
-        was seen; 0 for models without predictors, which have no such effects.
+        was seen; 0 for models of counts, which have no such effects.
         """
-        from bayespool.models import LinearEvidence
-
-        evidence = self.evidence if seen is None else seen
-        return interaction_scale(evidence, draws) if isinstance(evidence, LinearEvidence) else 0.0
+        evidence, linear = self.evidence if seen is None else seen, self.spec.hidden
+        if not isinstance(evidence, LinearEvidence) or not isinstance(linear, Linear):
+            return 0.0
+        n_draws, effects = len(draws["sigma_organization"]), self.spec.effects
+        of_topics = [draws[f"{name}_effect"] for name in linear.effects if effects[name].dim == "topic"]
+        named = {
+            "mu": draws[linear.intercept] if linear.intercept else np.zeros(n_draws),
+            "beta": draws[linear.slopes] if linear.slopes else np.zeros((n_draws, 0)),
+            "topic_effect": sum(of_topics, np.zeros((n_draws, len(evidence.query_ids)))),
+        }
+        return interaction_scale(evidence, named | {"organization_effect": draws["organization_effect"]})
 
     def graph(self) -> Any:
         """The model as a ``pymc.Model``."""
-        return self._build(self.model, self.evidence)
+        return self.spec.graph(self.evidence)
 
-    def structure(self, evidence: LinearEvidence | None = None) -> Structure:
+    def structure(self, evidence: Evidence | None = None) -> Structure:
         """The model for the Laplace engine, on other evidence if given."""
-        made: Structure = self._build(f"{self.model}_structure", evidence or self.evidence)
-        return made
-
-    def _build(self, function: str, evidence: Any) -> Any:
-        from bayespool import models
-
-        priors = {name: models.parse_prior(text) for name, text in self.priors.items()}
-        build: Callable[..., Any] = getattr(models, function)
-        known = prior_names(self.model)
-        return build(evidence, **{name: prior for name, prior in priors.items() if name in known})
+        return self.spec.structure(self.evidence if evidence is None else evidence)
 
 
 def prior_names(model: str) -> tuple[str, ...]:
     """Names of the priors of a model; of the combined estimator, those of every model that it may use."""
-    from bayespool import models
-
     used = ("ratio", "evidence", "interpolated") if model == "combined" else (model,)
-    names = [name for one in used for name in getattr(models, f"{one}_structure").__kwdefaults__]
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(name for one in used for name in model_named(one).prior_names))

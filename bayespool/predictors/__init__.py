@@ -18,7 +18,7 @@ from bayespool.predictors.table import (
     document_table,
     hidden_document_table,
     unjudged_document_table,
-    with_composition,
+    with_predictors,
 )
 
 __all__ = [
@@ -33,5 +33,5 @@ __all__ = [
     "hidden_document_table",
     "register_predictor",
     "unjudged_document_table",
-    "with_composition",
+    "with_predictors",
 ]

@@ -13,14 +13,14 @@ from bayespool.collection import Collection, IntArray
 from bayespool.counts import held_out_documents, unjudged_documents
 from bayespool.errors import InputError
 from bayespool.predictors.context import DocumentContext
-from bayespool.predictors.registry import COMPOSITION_PREDICTORS, PREDICTORS, evidence_predictors
+from bayespool.predictors.registry import PREDICTORS, evidence_predictors
 
 __all__ = [
     "DocumentTable",
     "document_table",
     "hidden_document_table",
     "unjudged_document_table",
-    "with_composition",
+    "with_predictors",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -186,27 +186,31 @@ def unjudged_document_table(
     return DocumentTable(run, topic, rank, pair, np.zeros(len(pair), dtype=np.int64), predictors, names)
 
 
-def with_composition(
-    collection: Collection, table: DocumentTable, *, cutoff: int, rel: int = 1, given: int = 0
+def with_predictors(
+    collection: Collection,
+    table: DocumentTable,
+    names: Sequence[str],
+    *,
+    cutoff: int,
+    rel: int = 1,
+    given: int = 0,
 ) -> DocumentTable:
-    """The table with `COMPOSITION_PREDICTORS` besides, each run composed with the pool without its
-    organization.
-    """
-    depth = int(table.rank.max(initial=cutoff))
-    effects = document_table(
+    """The table with other predictors besides, those that it has not; the cutoff is `document_table`'s."""
+    missing = tuple(name for name in names if name not in table.names)
+    if not missing:
+        return table
+    columns = document_table(
         collection,
         table.run,
         table.topic,
         table.rank,
         table.pair,
-        depth=depth,
+        depth=int(table.rank.max(initial=cutoff)),
         rel=rel,
         given=given,
-        names=COMPOSITION_PREDICTORS,
+        names=missing,
         cutoff=cutoff,
     )
     return dataclasses.replace(
-        table,
-        predictors=np.hstack([table.predictors, effects]),
-        names=(*table.names, *COMPOSITION_PREDICTORS),
+        table, predictors=np.hstack([table.predictors, columns]), names=(*table.names, *missing)
     )

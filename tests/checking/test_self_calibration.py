@@ -7,6 +7,7 @@ Where all say the same, the rank of each true value among the posterior draws is
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -110,11 +111,8 @@ def test_other_priors_than_simulated_are_noticed(monkeypatch: pytest.MonkeyPatch
     fit = self_calibration.Fitting.fit
 
     def fit_with_other_prior(self: Any, prepared: Any, *arguments: Any) -> Any:
-        prepared.priors["mu"] = "Normal(0.5, 0.5)"
-        try:
-            return fit(self, prepared, *arguments)
-        finally:
-            del prepared.priors["mu"]
+        other = prepared.spec.with_priors({"mu": "Normal(0.5, 0.5)"})
+        return fit(self, dataclasses.replace(prepared, spec=other), *arguments)
 
     monkeypatch.setattr(self_calibration.Fitting, "fit", fit_with_other_prior)
     (found,) = self_calibrate("background", n_simulations=60)

@@ -6,11 +6,12 @@ import dataclasses
 
 import numpy as np
 import pytest
-from fits import model_named, prepared_evidence
+from fits import prepared_evidence
 
 from bayespool.inference import kernels
 from bayespool.inference.arrow import Arrow, Layout
 from bayespool.inference.density import Density
+from bayespool.models import MODELS
 from bayespool.models.priors import Prior
 from bayespool.models.structure import Group, Structure
 from bayespool.posterior import MODEL_NAMES
@@ -31,7 +32,7 @@ def test_the_density_is_the_one_of_the_pymc_graph(model):
     evidence = prepared_evidence(model)
     import pytensor.tensor as pt
 
-    graph, density = model_named(model)(evidence), Density(model_named(f"{model}_structure")(evidence))
+    graph, density = MODELS[model].graph(evidence), Density(MODELS[model].structure(evidence))
     logp = graph.compile_logp(jacobian=True)
     rng, differences = np.random.default_rng(1), []
     for _ in range(4):
@@ -81,7 +82,7 @@ def check_derivatives(density: Density, x, theta):
 
 @pytest.mark.parametrize("model", MODEL_NAMES)
 def test_derivatives_are_those_of_the_density(model):
-    density = Density(model_named(f"{model}_structure")(prepared_evidence(model)))
+    density = Density(MODELS[model].structure(prepared_evidence(model)))
     check_derivatives(density, *_random_point(density, np.random.default_rng(2)))
 
 
@@ -101,7 +102,7 @@ def with_cells(structure: Structure, organization, topic, n_topics: int) -> Stru
 
 def evidence_with_cells() -> Structure:
     evidence = prepared_evidence("evidence")
-    structure = model_named("evidence_structure")(evidence)
+    structure = MODELS["evidence"].structure(evidence)
     return with_cells(structure, evidence.organization, evidence.topic, len(evidence.query_ids))
 
 
@@ -115,9 +116,7 @@ def test_derivatives_with_effects_of_cells():
 def test_mean_derivatives_are_means_over_the_gaussian(model):
     """Against the means over many draws of the Gaussian."""
     structure = (
-        evidence_with_cells()
-        if model == "cells"
-        else model_named(f"{model}_structure")(prepared_evidence(model))
+        evidence_with_cells() if model == "cells" else MODELS[model].structure(prepared_evidence(model))
     )
     density = Density(structure)
     x, theta = density.start()

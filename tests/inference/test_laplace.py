@@ -6,14 +6,14 @@ import dataclasses
 
 import numpy as np
 import pytest
-from fits import model_named, prepared_evidence
+from fits import prepared_evidence
 from scipy import stats
 
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.inference import NUTS, Laplace
 from bayespool.inference.density import Density
 from bayespool.inference.laplace import approximate
-from bayespool.models import EVIDENCE_SLOPES, parse_prior
+from bayespool.models import EVIDENCE_SLOPES, MODELS
 from bayespool.posterior import PosteriorEstimator
 from bayespool.simulation import load_example
 
@@ -28,7 +28,7 @@ def test_one_intercept_is_the_conjugate_posterior():
         n_hidden=np.array([40]),
         n_hidden_relevant=np.array([9]),
     )
-    structure = model_named("background_structure")(evidence, mu=parse_prior("Logistic(0, 1)"))
+    structure = MODELS["background"].with_priors({"mu": "Logistic(0, 1)"}).structure(evidence)
     fit = Laplace(draws=200_000).fit(structure, evidence.coords, random_seed=1)
     p = 1 / (1 + np.exp(-fit.draws()["mu"]))
     exact = stats.beta(1 + 9, 1 + 31)
@@ -40,7 +40,7 @@ def test_one_intercept_is_the_conjugate_posterior():
 
 def test_draws_sum_to_zero_and_repeat_to_the_byte():
     evidence = prepared_evidence("evidence")
-    structure = model_named("evidence_structure")(evidence)
+    structure = MODELS["evidence"].structure(evidence)
     fits = [Laplace(draws=500).fit(structure, evidence.coords, random_seed=s) for s in (7, 7, 8)]
     first, again, other = (fit.draws() for fit in fits)
     assert all(first[name].tobytes() == again[name].tobytes() for name in first)
@@ -52,7 +52,7 @@ def test_draws_sum_to_zero_and_repeat_to_the_byte():
 
 
 def test_weights_of_the_scales_are_a_distribution():
-    approximation = approximate(Density(model_named("ratio_structure")(prepared_evidence("ratio"))))
+    approximation = approximate(Density(MODELS["ratio"].structure(prepared_evidence("ratio"))))
     assert approximation.converged
     assert approximation.weight.sum() == pytest.approx(1)
     assert 1 / (approximation.weight**2).sum() > 10  # no single point carries the posterior of the scales
@@ -61,9 +61,7 @@ def test_weights_of_the_scales_are_a_distribution():
 def test_without_evidence_draws_come_from_the_priors():
     collection = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     evidence = prepared_evidence("background", collection)
-    fit = Laplace(draws=20_000).fit(
-        model_named("background_structure")(evidence), evidence.coords, random_seed=1
-    )
+    fit = Laplace(draws=20_000).fit(MODELS["background"].structure(evidence), evidence.coords, random_seed=1)
     draws = fit.draws()
     assert draws["mu"].mean() == pytest.approx(-2.2, abs=0.05)
     assert draws["mu"].std() == pytest.approx(1.5, rel=0.03)
@@ -82,9 +80,7 @@ def test_scales_that_nobody_knows_have_the_prior_down_to_zero():
         n_hidden=one,
         n_hidden_relevant=np.array([0, 1, 0, 1]),
     )
-    fit = Laplace(draws=20_000).fit(
-        model_named("background_structure")(evidence), evidence.coords, random_seed=1
-    )
+    fit = Laplace(draws=20_000).fit(MODELS["background"].structure(evidence), evidence.coords, random_seed=1)
     sigma = fit.draws()["sigma_organization"]
     prior = stats.halfnorm()
     for at in (0.01, 0.05, 0.2, 0.7, 1.5):
@@ -147,7 +143,7 @@ def test_an_approximation_far_from_the_density_is_found_out(monkeypatch):
         n_hidden=np.array([400]),
         n_hidden_relevant=0 * one,
     )
-    structure = model_named("background_structure")(evidence, mu=parse_prior("Normal(0, 10)"))
+    structure = MODELS["background"].with_priors({"mu": "Normal(0, 10)"}).structure(evidence)
     off = approximate(Density(structure)).off()
     draws = Laplace(draws=200_000, check=False).fit(structure, evidence.coords, random_seed=1).draws()["mu"]
     grid = np.linspace(-60, 2, 200_001)
@@ -162,7 +158,7 @@ def test_an_approximation_far_from_the_density_is_found_out(monkeypatch):
 
 @pytest.mark.parametrize("model", ["background", "ratio", "evidence", "interpolated", "smoothed"])
 def test_a_good_approximation_is_known_for_one_whatever_the_seed(model):
-    approximation = approximate(Density(model_named(f"{model}_structure")(prepared_evidence(model))))
+    approximation = approximate(Density(MODELS[model].structure(prepared_evidence(model))))
     assert approximation.off() == approximation.off() < 0.08
 
 
@@ -181,7 +177,7 @@ def test_copies_of_topics_change_no_scale_and_halve_no_effect():
         n_hidden_relevant=np.tile(evidence.n_hidden_relevant, 4),
     )
     fits = [
-        Laplace(draws=4000).fit(model_named("ratio_structure")(e), e.coords, random_seed=1).draws()
+        Laplace(draws=4000).fit(MODELS["ratio"].structure(e), e.coords, random_seed=1).draws()
         for e in (evidence, copies)
     ]
     assert fits[1]["mu"].std() < 0.7 * fits[0]["mu"].std()

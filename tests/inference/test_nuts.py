@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from fits import compile_once, example_evidence, same_draws, sample_quietly
 
-from bayespool import models
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.inference import NUTS, Fit
-from bayespool.models import Prior
+from bayespool.models import MODELS
 
 
 @pytest.mark.parametrize(
@@ -29,7 +28,7 @@ BACKGROUND = ("mu", "topic_effect", "organization_effect", "sigma_topic", "sigma
 
 
 def background_fit(random_seed: int = 1, cutoff: int = 10, settings: NUTS = SMALL) -> Fit:
-    compiled = compile_once(settings, models.background(example_evidence()))
+    compiled = compile_once(settings, MODELS["background"].graph(example_evidence()))
     return sample_quietly(compiled, random_seed=random_seed, data=example_evidence(cutoff).arrays())
 
 
@@ -57,7 +56,7 @@ def test_sampling_leaves_the_compiled_model_as_it_was() -> None:
 def test_refit_with_other_data_is_the_fit_to_them() -> None:
     five, ten = example_evidence(5), example_evidence(10)
     assert len(five.n_hidden) != len(ten.n_hidden)
-    fresh = SMALL.compile(models.background(five))
+    fresh = SMALL.compile(MODELS["background"].graph(five))
     refitted = background_fit(3, cutoff=5)
     assert same_draws(refitted, sample_quietly(fresh, random_seed=3))
     assert not same_draws(refitted, background_fit(3, cutoff=10))
@@ -65,7 +64,7 @@ def test_refit_with_other_data_is_the_fit_to_them() -> None:
 
 def test_refit_without_all_data_is_refused() -> None:
     """Else the old data of what is missing would be fitted again, in silence."""
-    compiled = compile_once(SMALL, models.background(example_evidence()))
+    compiled = compile_once(SMALL, MODELS["background"].graph(example_evidence()))
     arrays = example_evidence().arrays()
     del arrays["n_hidden"]
     with pytest.raises(KeyError, match="n_hidden"):
@@ -119,7 +118,7 @@ def test_posterior_is_a_tree_that_arviz_reads() -> None:
 
 
 def test_failed_checks_warn_and_mark_the_fit() -> None:
-    compiled = compile_once(NUTS(draws=20, tune=20, chains=2), models.background(example_evidence()))
+    compiled = compile_once(NUTS(draws=20, tune=20, chains=2), MODELS["background"].graph(example_evidence()))
     with pytest.warns(DiagnosticsWarning) as caught:
         fit = compiled.sample(random_seed=1, data=example_evidence().arrays())
     assert not fit.diagnostics.passed
@@ -128,7 +127,9 @@ def test_failed_checks_warn_and_mark_the_fit() -> None:
 
 
 def test_enough_draws_pass_without_a_warning() -> None:
-    compiled = compile_once(NUTS(draws=1500, tune=700, chains=4), models.background(example_evidence()))
+    compiled = compile_once(
+        NUTS(draws=1500, tune=700, chains=4), MODELS["background"].graph(example_evidence())
+    )
     fit = compiled.sample(random_seed=1, data=example_evidence().arrays())  # a warning would be an error
     assert fit.diagnostics.passed
     assert fit.diagnostics.engine == "nuts"
@@ -137,7 +138,7 @@ def test_enough_draws_pass_without_a_warning() -> None:
 def test_prior_without_a_density_is_an_error_of_the_users() -> None:
     evidence = example_evidence()
     settings = NUTS(draws=5, tune=5, chains=1)
-    compiled = settings.compile(models.background(evidence, mu=Prior("Uniform", (3.0, 1.0))))
+    compiled = settings.compile(MODELS["background"].with_priors({"mu": "Uniform(3, 1)"}).graph(evidence))
     with pytest.raises(InputError, match="finds no point where the model has a density; do the priors fit"):
         compiled.sample(random_seed=1)
 

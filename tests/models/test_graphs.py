@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,12 +10,11 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
-from graphs import MODELS, NO_LINKER, build, evidence_of
+from graphs import MODELS, NO_LINKER, SPECS, build, evidence_of, log_odds_of
 from scipy import stats
 from scipy.linalg import null_space
 from scipy.special import expit, gammaln, logit
 
-from bayespool import models
 from bayespool.counts import held_out_counts, judgment_counts, unjudged_documents
 from bayespool.errors import InputError
 from bayespool.models import ModelEvidence, Prior, gather_evidence, parse_prior
@@ -287,12 +285,11 @@ def test_log_odds_of_a_run_are_the_graphs(model: str) -> None:
     }
     pm.set_data({name: values for name, values in cells.items() if name in graph.named_vars}, model=graph)
     likelihood = graph.compile_logp(vars=[graph["hidden_relevant"]], sum=False, **NO_LINKER)
-    log_odds = getattr(models, f"{model}_log_odds")
     for _ in range(3):
         values = random_values(model, evidence, rng)
         (of_graph,) = likelihood(point_of(graph, values))
         draws = {name: np.asarray(value)[None] for name, value in values.items()}
-        ours = log_odds(draws, np.arange(n_runs), residual)
+        ours = log_odds_of(model, draws, np.arange(n_runs), residual)
         assert ours.shape == (1, n_runs, n_topics)
         effect = values["organization_effect"][organization]
         assert of_graph.reshape(n_runs, n_topics) == pytest.approx(ours[0] + effect[:, None], rel=1e-9)
@@ -304,10 +301,9 @@ def test_log_odds_take_the_runs_asked_for(model: str) -> None:
     rng = np.random.default_rng(10)
     drawn = [random_values(model, evidence, rng) for _ in range(6)]
     draws = {name: np.stack([np.asarray(d[name]) for d in drawn]) for name in drawn[0]}
-    log_odds = getattr(models, f"{model}_log_odds")
     residual = rng.random((5, 4))
-    everything = log_odds(draws, np.arange(5), residual)
-    some = log_odds(draws, np.array([4, 1]), residual[[4, 1]])
+    everything = log_odds_of(model, draws, np.arange(5), residual)
+    some = log_odds_of(model, draws, np.array([4, 1]), residual[[4, 1]])
     assert everything.shape == (6, 5, 4)
     assert np.array_equal(some, everything[:, [4, 1]])
 
@@ -322,12 +318,12 @@ def test_log_odds_by_hand() -> None:
         "background_effect": np.array([[1.0, -1.0]]),
     }
     run, residual = np.array([0]), np.array([[0.25, 1.0]])
-    assert models.background_log_odds(draws, run, residual)[0, 0] == pytest.approx([-0.8, -1.2])
+    assert log_odds_of("background", draws, run, residual)[0, 0] == pytest.approx([-0.8, -1.2])
     precision = 1 / (1 + np.exp(-np.array([1.0, 0.6])))
     p = 0.4 * precision
-    assert models.interpolated_log_odds(draws, run, residual)[0, 0] == pytest.approx(np.log(p / (1 - p)))
+    assert log_odds_of("interpolated", draws, run, residual)[0, 0] == pytest.approx(np.log(p / (1 - p)))
     q = [0.75 * p[0] + 0.25 * 0.5, 1 / (1 + np.exp(2))]  # E = ½ on the first; nothing judged on the second
-    assert models.smoothed_log_odds(draws, run, residual)[0, 0] == pytest.approx(logit(q))
+    assert log_odds_of("smoothed", draws, run, residual)[0, 0] == pytest.approx(logit(q))
 
 
 # --- priors ------------------------------------------------------------------------------------------------
@@ -344,9 +340,7 @@ DENSITY_OF_OTHER = {"c": stats.beta(5, 1), "sigma": stats.expon(scale=1 / 3), ""
 @every_model
 def test_each_prior_is_an_argument(model: str) -> None:
     evidence = one_of_everything() if model == "background" else made_up_evidence(11)
-    names = [
-        n for n, p in inspect.signature(getattr(models, model)).parameters.items() if p.kind is p.KEYWORD_ONLY
-    ]
+    names = SPECS[model].prior_names
     assert set(names) == {n for n, dim in DIMS[model].items() if dim is None}
     kinds = {n: "c" if n == "c" else "sigma" if n.startswith("sigma") else "" for n in names}
     graph = build(model, evidence, **{n: OTHER[kind] for n, kind in kinds.items()})
@@ -391,7 +385,7 @@ def test_prior_predicts_scores_that_make_sense(model: str) -> None:
     assert (evidence.organizations, len(evidence.n_hidden)) == ((), 0)
     draws = prior_draws(model, evidence, 2000, 1)
     rng = np.random.default_rng(2)
-    log_odds = getattr(models, f"{model}_log_odds")(draws, np.arange(2), counts.residual[:, :, 0])
+    log_odds = log_odds_of(model, draws, np.arange(2), counts.residual[:, :, 0])
     effect = new_organization_effect(draws["sigma_organization"], 0, np.arange(2), rng)
     run, topic, _, _ = unjudged_documents(example, ["new-a", "new-b"], cutoff=10)
     relevant = rng.logistic(size=(len(log_odds), len(run))) < (log_odds + effect[:, :, None])[:, run, topic]

@@ -17,7 +17,7 @@ from bayespool.predictors import (
     evidence_predictors,
     hidden_document_table,
     unjudged_document_table,
-    with_composition,
+    with_predictors,
 )
 from bayespool.simulation import load_example
 from bayespool.trec import qrels_from_frame, run_from_frame
@@ -84,14 +84,18 @@ def test_what_is_hidden_tells_nothing_of_itself(depths):
         collection = collection.with_pool(collection.pooled, DepthPool(10, tuple(own.tolist())))
     elif depths < collection.pool_depth:
         collection = collection.truncate_pool(depths)
-    before = with_composition(collection, hidden_document_table(collection, cutoff=10), cutoff=10)
+    before = with_predictors(
+        collection, hidden_document_table(collection, cutoff=10), COMPOSITION_PREDICTORS, cutoff=10
+    )
     for o in np.unique(collection.organization[collection.pooled]):
         own = sole_contributor(collection) == o
         turned = np.where(
             own & (collection.relevance >= 0), 1 - collection.relevance.clip(0, 1), collection.relevance
         )
         changed = dataclasses.replace(collection, relevance=turned.astype(np.int16))
-        after = with_composition(changed, hidden_document_table(changed, cutoff=10), cutoff=10)
+        after = with_predictors(
+            changed, hidden_document_table(changed, cutoff=10), COMPOSITION_PREDICTORS, cutoff=10
+        )
         rows = collection.organization[before.run] == o
         assert rows.any()
         assert (after.relevant[rows] == 1 - before.relevant[rows]).all()
@@ -100,7 +104,9 @@ def test_what_is_hidden_tells_nothing_of_itself(depths):
 
 def test_composition_predictors_are_the_effects_without_the_organization():
     collection = load_example()
-    table = with_composition(collection, hidden_document_table(collection, cutoff=10), cutoff=10)
+    table = with_predictors(
+        collection, hidden_document_table(collection, cutoff=10), COMPOSITION_PREDICTORS, cutoff=10
+    )
     run, topic = int(table.run[0]), int(table.topic[0])
     organization = collection.organizations[collection.organization[run]]
     effects = composition_effects(
@@ -150,7 +156,9 @@ def test_a_longer_ranking_that_was_not_pooled_changes_nothing():
 
 def test_predictors_of_rankings_have_one_value_per_run_and_topic():
     collection = load_example()
-    table = with_composition(collection, hidden_document_table(collection, cutoff=30), cutoff=30)
+    table = with_predictors(
+        collection, hidden_document_table(collection, cutoff=30), COMPOSITION_PREDICTORS, cutoff=30
+    )
     ranking = table.run * len(collection.query_ids) + table.topic
     varies = {
         name: any(len(set(values[ranking == r])) > 1 for r in np.unique(ranking))

@@ -25,7 +25,10 @@ TESTS_TOO = {
     # one test for all members of a family
     "inference/test_density": {"inference/kernels"}
     | {f"models/{file}" for file in ("anti_precision", "document", "linear", "ratio", "structure")},
-    "models/test_graphs": {f"models/{file}" for file in ("background", "interpolated", "smoothed")},
+    "models/test_graphs": {
+        f"models/{file}" for file in ("background", "formulas", "interpolated", "smoothed")
+    },
+    "models/test_spec": {"models/registry"},
     "pooling/test_contributions": {"pooling/listing"},
     "pooling/test_choosing": {"pooling/retrieved", "pooling/strategy", "pooling/registry"},
     "pooling/test_orders": {"pooling/by_rank"},

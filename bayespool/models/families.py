@@ -1,0 +1,220 @@
+"""One table of the families of priors: what their parameters are, how to draw, and their densities for the
+engine that differentiates them itself.
+
+PyMC takes every continuous distribution that it has (`Prior.variable`); here stand those that prior checks
+can draw from, and with a density those that the Laplace engine takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaln, expit
+
+from bayespool.errors import InputError
+from bayespool.models.priors import Prior
+
+__all__ = ["FAMILIES", "Family", "draw_prior", "log_density_of_coefficient", "log_density_of_scale"]
+
+FloatArray = npt.NDArray[np.float64]
+Derivatives = tuple[FloatArray, FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A family of priors, with PyMC's name and parameters.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+    draw : callable
+        Of a generator, a size and the parameters.
+    positive : tuple of str
+        Parameters that must be.
+    coefficient : callable, optional
+        Log density of a coefficient, with its first and second derivative, of its value and the parameters.
+    of_logit : callable, optional
+        The same, of the logit of a coefficient on (0, 1).
+    log_scale : callable, optional
+        Log density of log σ, of that and the parameters.
+    """
+
+    parameters: tuple[str, ...]
+    draw: Callable[..., FloatArray]
+    positive: tuple[str, ...] = ()
+    coefficient: Callable[..., Derivatives] | None = None
+    of_logit: Callable[..., Derivatives] | None = None
+    log_scale: Callable[..., float] | None = None
+
+
+def _normal(x: FloatArray, mean: float, sd: float) -> Derivatives:
+    z = (x - mean) / sd
+    return -0.5 * z**2, -z / sd, np.full_like(x, -1 / sd**2)
+
+
+def _logistic(x: FloatArray, mean: float, scale: float) -> Derivatives:
+    z = (x - mean) / scale
+    p = expit(z)
+    return -z - 2 * np.logaddexp(0, -z), (1 - 2 * p) / scale, -2 * p * (1 - p) / scale**2
+
+
+def _logit_of_beta(x: FloatArray, a: float, b: float) -> Derivatives:
+    p = expit(x)
+    value = -a * np.logaddexp(0, -x) - b * np.logaddexp(0, x) - betaln(a, b)
+    return value, a - (a + b) * p, -(a + b) * p * (1 - p)
+
+
+_LOCATION, _SCALE = ("mean", "scale"), ("scale",)
+
+FAMILIES = MappingProxyType(
+    {
+        "Beta": Family(
+            ("a", "b"), lambda rng, n, a, b: rng.beta(a, b, n), ("a", "b"), of_logit=_logit_of_beta
+        ),
+        "Cauchy": Family(_LOCATION, lambda rng, n, m, s: m + s * rng.standard_cauchy(n), _SCALE),
+        "Exponential": Family(
+            ("rate",),
+            lambda rng, n, rate: rng.exponential(1 / rate, n),
+            ("rate",),
+            log_scale=lambda theta, rate: float(theta - rate * np.exp(theta)),
+        ),
+        "Gamma": Family(("a", "rate"), lambda rng, n, a, rate: rng.gamma(a, 1 / rate, n), ("a", "rate")),
+        "HalfCauchy": Family(_SCALE, lambda rng, n, s: np.abs(s * rng.standard_cauchy(n)), _SCALE),
+        "HalfNormal": Family(
+            _SCALE,
+            lambda rng, n, s: np.abs(rng.normal(0, s, n)),
+            _SCALE,
+            log_scale=lambda theta, s: float(theta - 0.5 * (np.exp(theta) / s) ** 2),
+        ),
+        "HalfStudentT": Family(
+            ("nu", "scale"), lambda rng, n, nu, s: np.abs(s * rng.standard_t(nu, n)), ("nu", "scale")
+        ),
+        "InverseGamma": Family(("a", "b"), lambda rng, n, a, b: 1 / rng.gamma(a, 1 / b, n), ("a", "b")),
+        "Laplace": Family(_LOCATION, lambda rng, n, m, s: rng.laplace(m, s, n), _SCALE),
+        "LogNormal": Family(_LOCATION, lambda rng, n, m, s: rng.lognormal(m, s, n), _SCALE),
+        "Logistic": Family(
+            _LOCATION, lambda rng, n, m, s: rng.logistic(m, s, n), _SCALE, coefficient=_logistic
+        ),
+        "Normal": Family(_LOCATION, lambda rng, n, m, s: rng.normal(m, s, n), _SCALE, coefficient=_normal),
+        "StudentT": Family(
+            ("nu", "mean", "scale"),
+            lambda rng, n, nu, m, s: m + s * rng.standard_t(nu, n),
+            ("nu", "scale"),
+        ),
+        "Uniform": Family(("lower", "upper"), lambda rng, n, low, high: rng.uniform(low, high, n)),
+    }
+)
+"""Families by PyMC's name."""
+
+
+def draw_prior(prior: Prior, size: int | tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+    """Draws from one prior.
+
+    Parameters
+    ----------
+    prior : Prior
+    size : int or tuple of int
+    rng : numpy.random.Generator
+
+    Raises
+    ------
+    InputError
+        A distribution that is not known here, or a wrong number of parameters.
+
+    Examples
+    --------
+    >>> from bayespool.models import parse_prior
+    >>> draw_prior(parse_prior("Uniform(2, 2)"), 3, np.random.default_rng(1)).tolist()
+    [2.0, 2.0, 2.0]
+    """
+    family = FAMILIES.get(prior.distribution)
+    if family is None:
+        raise InputError(
+            f"no draws from the prior {prior}", hint=f"prior checks know {', '.join(sorted(FAMILIES))}"
+        )
+    if len(prior.args) != len(family.parameters):
+        n = len(family.parameters)
+        raise InputError(f"the prior {prior} has {len(prior.args)} parameters, not {n}")
+    return family.draw(rng, size, *prior.args)
+
+
+def log_density_of_coefficient(
+    name: str, prior: Prior, *, shift: float | FloatArray = 0.0, logit: bool = False
+) -> Callable[[FloatArray], Derivatives]:
+    """Log density of a coefficient on the scale that predictors use, up to a constant, with first and second
+    derivative.
+
+    Parameters
+    ----------
+    name : str
+        What the prior is of, for messages.
+    prior : Prior
+    shift : float or ndarray of float
+        The prior is of the coefficient less this.
+    logit : bool
+        Whether the prior is on (0, 1) and the predictors use the logit, which the density is then of.
+
+    Returns
+    -------
+    callable
+        Of values, shape (value,); three arrays of that shape.
+
+    Raises
+    ------
+    InputError
+        The Laplace engine does not know the density, or there is none with these parameters.
+    """
+    family = FAMILIES.get(prior.distribution)
+    density = None if family is None else family.of_logit if logit else family.coefficient
+    if density is None:
+        kinds = [n for n, f in FAMILIES.items() if (f.of_logit if logit else f.coefficient) is not None]
+        raise _unknown(name, prior, sorted(kinds, reverse=True))
+    args = _checked(name, prior)
+    if logit:
+        return lambda x: density(x, *args)
+    return lambda x: density(x - shift, *args)
+
+
+def log_density_of_scale(name: str, prior: Prior) -> Callable[[float], float]:
+    """Log density of log σ under the prior of σ, up to a constant.
+
+    Parameters
+    ----------
+    name : str
+        Of the scale, ``sigma_…``, for messages.
+    prior : Prior
+
+    Raises
+    ------
+    InputError
+        As of `log_density_of_coefficient`.
+    """
+    family = FAMILIES.get(prior.distribution)
+    density = None if family is None else family.log_scale
+    if density is None:
+        kinds = [n for n, f in FAMILIES.items() if f.log_scale is not None]
+        raise _unknown(name, prior, sorted(kinds, reverse=True))
+    args = _checked(name, prior)
+    return lambda theta: density(theta, *args)
+
+
+def _unknown(name: str, prior: Prior, kinds: list[str]) -> InputError:
+    return InputError(
+        f"prior of {name}: the laplace engine takes {' or '.join(kinds)}, not {prior}",
+        hint="use the nuts engine",
+    )
+
+
+def _checked(name: str, prior: Prior) -> tuple[float, ...]:
+    """The parameters of a density."""
+    family = FAMILIES[prior.distribution]
+    given = dict(zip(family.parameters, prior.args, strict=False))
+    if len(prior.args) != len(family.parameters) or not all(given[p] > 0 for p in family.positive):
+        form = f"{prior.distribution}({', '.join(family.parameters)})"
+        positive = f"the {family.positive[0]}" if len(family.positive) == 1 else "both"
+        raise InputError(f"prior of {name}: {prior} is no density", hint=f"write {form}, {positive} positive")
+    return prior.args

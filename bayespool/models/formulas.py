@@ -1,0 +1,177 @@
+"""What the log odds of a chance are made of: coefficients, slopes and effects of groups, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.compiled import compiled
+from bayespool.models.priors import SCALE, Prior
+
+__all__ = ["Chances", "Effect", "Formula", "Linear", "document_log_odds", "evaluate"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Effects of the groups of a coordinate, normal with mean 0; they sum to zero.
+
+    Attributes
+    ----------
+    dim : str
+        The coordinate: ``topic``, ``run`` or ``organization``.
+    scale : Prior
+        Of their standard deviation.
+    centred : bool
+        Whether the sampler sees effects themselves, and not standardised ones, where much is judged. The
+        model is the same.
+    """
+
+    dim: str
+    scale: Prior = SCALE
+    centred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """An intercept, slopes times predictors, and effects, added up.
+
+    Attributes
+    ----------
+    intercept, slopes : str or None
+        Names of coefficients.
+    effects : tuple of str
+        Names of effects.
+    """
+
+    intercept: str | None = None
+    slopes: str | None = None
+    effects: tuple[str, ...] = ()
+
+    @property
+    def coefficients(self) -> tuple[str, ...]:
+        """Names of its coefficients."""
+        return tuple(name for name in (self.intercept, self.slopes) if name is not None)
+
+    @property
+    def parts(self) -> tuple[Linear, ...]:
+        """The linear predictors that it has: itself."""
+        return (self,)
+
+    @property
+    def outer(self) -> Linear:
+        """The part that is added to the log odds as they are."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """The chance (1 − Δ)·C·π + Δ·E, or C·π, whose log odds an effect is added to.
+
+    Δ is the share of a run's top n on a topic that is not judged.
+
+    Attributes
+    ----------
+    precision : Linear
+        Log odds of π.
+    factor : str
+        Name of the coefficient C, whose prior is on (0, 1).
+    background : Linear or None
+        Log odds of E; without it the chance is C·π.
+    effect : Linear
+        What is added to the log odds.
+    """
+
+    precision: Linear
+    factor: str
+    background: Linear | None = None
+    effect: Linear = Linear(effects=("organization",))
+
+    @property
+    def parts(self) -> tuple[Linear, ...]:
+        """The linear predictors: of π, C, E where there is one, and the effect."""
+        background = () if self.background is None else (self.background,)
+        return (self.precision, Linear(self.factor), *background, self.effect)
+
+    @property
+    def outer(self) -> Linear:
+        """The part that is added to the log odds as they are."""
+        return self.effect
+
+
+Formula: TypeAlias = Linear | Chances
+
+
+def evaluate(
+    formula: Formula,
+    effects: Mapping[str, str],
+    draws: Mapping[str, FloatArray],
+    at: Mapping[str, Any],
+    predictors: FloatArray | None,
+    residual: FloatArray | float,
+    source: Any,
+) -> FloatArray:
+    """Log odds by a formula, shape (draw, observation or 1); see `ModelSpec.log_odds`.
+
+    ``effects`` are those that take part, with their coordinates.
+    """
+    if isinstance(formula, Linear):
+        total = np.zeros((1, 1))
+        if formula.intercept is not None:
+            total = draws[formula.intercept][source][:, None]
+        for name in formula.effects:
+            if name in effects:
+                total = total + _of_groups(draws[f"{name}_effect"], at[effects[name]], source)
+        if formula.slopes is None:
+            return total
+        assert predictors is not None
+        return document_log_odds(total, draws[formula.slopes][source], predictors)
+
+    def of(linear: Linear) -> FloatArray:
+        return evaluate(linear, effects, draws, at, predictors, residual, source)
+
+    factor = draws[formula.factor][source][:, None]
+    if formula.background is None:
+        p = factor / (1 + np.exp(-of(formula.precision)))
+    else:
+        p = (1 - residual) * factor / (1 + np.exp(-of(formula.precision)))
+        p = p + residual / (1 + np.exp(-of(formula.background)))
+    log_odds: FloatArray = np.log(p) - np.log1p(-p) + of(formula.effect)
+    return log_odds
+
+
+def _of_groups(values: FloatArray, group: Any, source: Any) -> FloatArray:
+    """Effects of one group or of several, shape (draw, 1 or observation)."""
+    found: FloatArray = values[source, group][:, None] if np.ndim(group) == 0 else values[source][:, group]
+    return found
+
+
+def document_log_odds(intercept: FloatArray, beta: FloatArray, predictors: FloatArray) -> FloatArray:
+    """Log odds of documents, shape (draw, document): the same to the bit whatever other draws and documents
+    there are, which a product of matrices does not promise.
+
+    Parameters
+    ----------
+    intercept : ndarray of float, shape (draw, 1) or (draw, document)
+        All but the slopes.
+    beta : ndarray of float, shape (draw, predictor)
+    predictors : ndarray of float, shape (document, predictor)
+    """
+    log_odds = np.empty((len(beta), len(predictors)))
+    log_odds[:] = intercept
+    _add_slopes(beta, np.ascontiguousarray(predictors.T), log_odds)
+    return log_odds
+
+
+@compiled
+def _add_slopes(beta: FloatArray, predictors: FloatArray, log_odds: FloatArray) -> None:
+    for i in range(log_odds.shape[0]):
+        for k in range(predictors.shape[0]):
+            slope = beta[i, k]
+            for j in range(log_odds.shape[1]):
+                log_odds[i, j] += slope * predictors[k, j]

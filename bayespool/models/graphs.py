@@ -1,0 +1,93 @@
+"""The PyMC graph of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pymc as pm
+import pytensor.tensor as pt
+
+from bayespool.models.formulas import Chances, Formula, Linear
+from bayespool.models.linear import LinearEvidence
+from bayespool.models.parts import binomial, group_effect, log_odds
+from bayespool.models.priors import Prior
+from bayespool.models.spec import OBSERVED, Evidence, ModelSpec
+
+__all__ = ["build_graph"]
+
+
+def build_graph(spec: ModelSpec, evidence: Evidence) -> pm.Model:
+    """A model of some evidence as a graph that can be sampled, and sampled again with other data.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+    evidence : LinearEvidence or ModelEvidence
+        Its arrays become ``pm.Data``.
+
+    Returns
+    -------
+    pymc.Model
+        Variables: the coefficients, slopes with the dimension ``predictor``; of each effect ``<name>_effect``
+        with its coordinate, and ``sigma_<name>``; observed ``hidden_relevant`` and, where there is a formula
+        of it, ``judged_relevant``.
+
+    Raises
+    ------
+    InputError
+        A prior that PyMC does not have.
+    """
+    with pm.Model(coords=evidence.coords) as model:
+        data = {name: pm.Data(name, values) for name, values in evidence.arrays().items()}
+        coefficients, effects = {}, {}
+        for name, prior in spec.coefficients.items():
+            if name == spec.slopes and isinstance(evidence, LinearEvidence):
+                coefficients[name] = _slopes(name, prior, evidence, data["rotation"])
+            else:
+                coefficients[name] = prior.variable(name)
+        for name, effect in spec.effects.items():
+            centred = effect.centred and evidence.much_judged
+            effects[name] = group_effect(name, effect.scale, effect.dim, centred=centred)
+
+        def linear(part: Linear, of: str) -> Any:
+            terms = [] if part.intercept is None else [coefficients[part.intercept]]
+            terms += [effects[name][data[f"{of}_{spec.effects[name].dim}"]] for name in part.effects]
+            if part.slopes is not None:
+                terms.append(data[f"{of}_predictors"] @ coefficients[part.slopes])
+            return sum(terms)
+
+        def logit(formula: Formula, of: str) -> Any:
+            if isinstance(formula, Linear):
+                return linear(formula, of)
+            return _logit_of_chances(formula, of, linear, coefficients, data)
+
+        for of, formula in spec.likelihoods.items():
+            successes, trials = (data[name] for name in OBSERVED[of])
+            binomial(f"{of}_relevant", logit(formula, of), trials, successes)
+    return model
+
+
+def _logit_of_chances(
+    formula: Chances, of: str, linear: Any, coefficients: Mapping[str, Any], data: Mapping[str, Any]
+) -> Any:
+    chance = coefficients[formula.factor] * pt.sigmoid(linear(formula.precision, of))
+    if formula.background is not None:
+        residual = data[f"{of}_residual"]
+        chance = (1 - residual) * chance + residual * pt.sigmoid(linear(formula.background, of))
+    return log_odds(chance) + linear(formula.effect, of)
+
+
+def _slopes(name: str, prior: Prior, evidence: LinearEvidence, rotation: Any) -> Any:
+    """Slopes expected plus deviations.
+
+    The sampler sees normal ones along directions in which the predictors are uncorrelated: the same prior,
+    for a rotation leaves it as it is, and several times the effective draws.
+    """
+    if prior.distribution == "Normal" and len(prior.args) == 2:
+        center, scale = prior.args
+        standard = pm.Normal(f"standard_{name}", shape=len(evidence.predictor_names))
+        deviation = center + scale * rotation @ standard
+    else:
+        deviation = prior.variable(f"standard_{name}", dims="predictor")
+    return pm.Deterministic(name, evidence.expected + deviation, dims="predictor")

@@ -1,0 +1,253 @@
+"""A model as one declaration, from which everything else is derived."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.errors import InputError
+from bayespool.models.evidence import ModelEvidence
+from bayespool.models.formulas import Chances, Effect, Formula, Linear, evaluate
+from bayespool.models.linear import LinearEvidence
+from bayespool.models.priors import Prior, parse_prior
+from bayespool.models.structure import Block, Coefficient, Group, Predictor, Product, Structure
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+__all__ = ["OBSERVED", "Evidence", "EvidenceKind", "ModelSpec"]
+
+FloatArray = npt.NDArray[np.float64]
+Evidence: TypeAlias = LinearEvidence | ModelEvidence
+EvidenceKind = Literal["documents", "counts"]
+
+OBSERVED = MappingProxyType(
+    {"judged": ("n_relevant", "n_judged"), "hidden": ("n_hidden_relevant", "n_hidden")}
+)
+"""What formulas of judged and of hidden documents are about: the evidence's arrays of relevant documents and
+of all."""
+
+_DIMS = {"documents": ("topic", "organization"), "counts": ("topic", "organization", "run")}
+_NEW = "organization"
+_DRAWN = frozenset({_NEW, "cell"})  # whose effects a new run does not have from the evidence: they are drawn
+_NAME = r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSpec:
+    """A hierarchical model: binomial counts of relevant documents, with log odds by formulas.
+
+    The sampler's graph, the density of the Laplace engine, draws from the priors and the log odds of
+    documents to complete are derived from it.
+
+    Parameters
+    ----------
+    name : str
+        Lower-case letters, digits and underscores.
+    description, source : str
+        One line on what it says, and where it is from if not our own.
+    evidence : {"documents", "counts"}
+        Whether it learns from hidden documents with predictors, `LinearEvidence`, or from numbers of hidden
+        and of judged documents by run and topic, `ModelEvidence`.
+    coefficients : mapping of str to Prior
+        Intercepts, slopes and factors. The prior of slopes is about those expected, in standard deviations.
+    effects : mapping of str to Effect
+        Those of ``organization`` are among them: they say how far a new run may be from the pooled ones.
+    hidden : Linear or Chances
+        Log odds that a hidden document is relevant, and an unjudged one.
+    judged : Linear or Chances, optional
+        Log odds that a judged document is; of models of counts.
+    predictors : mapping of str to (float, float), optional
+        Predictors of models with slopes, out of `bayespool.predictors.PREDICTORS`, and the mean and standard
+        deviation that is expected of their slopes.
+
+    Raises
+    ------
+    InputError
+        Names that are not declared or not used, or what the evidence does not have.
+
+    Examples
+    --------
+    >>> from bayespool.models import MODELS
+    >>> MODELS["interpolated"].prior_names
+    ('a', 'c', 'sigma_topic', 'sigma_run', 'sigma_organization')
+    """
+
+    name: str
+    description: str
+    source: str = ""
+    evidence: EvidenceKind
+    coefficients: Mapping[str, Prior]
+    effects: Mapping[str, Effect]
+    hidden: Formula
+    judged: Formula | None = None
+    predictors: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("coefficients", "effects", "predictors"):
+            given = getattr(self, name)
+            if isinstance(given, dict):  # another mapping may know of predictors that are registered later
+                object.__setattr__(self, name, MappingProxyType(dict(given)))
+        if wrong := self._fault():
+            raise InputError(f"model {self.name}: {wrong}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values: dict[str, Any] = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        for name, value in values.items():
+            values[name] = dict(value) if isinstance(value, MappingProxyType) else value  # they do not pickle
+        return partial(type(self), **values), ()
+
+    def _fault(self) -> str:
+        """What is wrong with the declaration, if anything."""
+        if not re.fullmatch(_NAME, self.name):
+            return "its name has lower-case letters, digits and underscores between them"
+        if self.evidence not in get_args(EvidenceKind):
+            return f"no evidence {self.evidence!r}; known: {', '.join(get_args(EvidenceKind))}"
+        linear = [part for formula in self.likelihoods.values() for part in formula.parts]
+        for kind, declared, used in (
+            ("coefficient", self.coefficients, [name for one in linear for name in one.coefficients]),
+            ("effect", self.effects, [name for one in linear for name in one.effects]),
+        ):
+            if unknown := [name for name in used if name not in declared]:
+                return f"{kind} {unknown[0]} is in a formula and not declared"
+            if idle := [name for name in declared if name not in used]:
+                return f"{kind} {idle[0]} is declared and in no formula"
+        dims = {name: effect.dim for name, effect in self.effects.items()}
+        if unknown := [name for name, dim in dims.items() if dim not in _DIMS[self.evidence]]:
+            known = ", ".join(_DIMS[self.evidence])
+            return f"effect {unknown[0]} is of {dims[unknown[0]]}, {self.evidence} have {known}"
+        of_new = [name for name, dim in dims.items() if dim == _NEW]
+        if of_new != [_NEW] or self.hidden.outer.effects.count(_NEW) != 1:
+            return "one effect of organization, called so, is added to the log odds of hidden documents"
+        if any(_NEW in one.effects for one in linear if one is not self.hidden.outer):
+            return (
+                "effects of organization are added to the log odds of hidden documents, and to nothing else"
+            )
+        if self.evidence == "documents" and (self.judged is not None or isinstance(self.hidden, Chances)):
+            return "a model of documents has one linear formula, of hidden ones"
+        slopes = {one.slopes for one in linear} - {None}
+        if self.evidence == "counts" and (slopes or self.predictors):
+            return "slopes and predictors are of documents"
+        if bool(slopes) != bool(self.predictors):
+            return "slopes have predictors, and predictors slopes"
+        return ""
+
+    @property
+    def likelihoods(self) -> dict[str, Formula]:
+        """Formulas by what they are of: ``judged`` documents, where it has such a formula, and ``hidden``."""
+        judged = {} if self.judged is None else {"judged": self.judged}
+        return {**judged, "hidden": self.hidden}
+
+    @property
+    def slopes(self) -> str | None:
+        """Name of the slopes."""
+        return self.hidden.slopes if isinstance(self.hidden, Linear) else None
+
+    @property
+    def prior_names(self) -> tuple[str, ...]:
+        """Names of what has a prior: coefficients, and scales of effects."""
+        return (*self.coefficients, *(f"sigma_{name}" for name in self.effects))
+
+    def with_priors(self, priors: Mapping[str, str | Prior]) -> ModelSpec:
+        """The model with other priors; those of names that it does not have are passed over.
+
+        Examples
+        --------
+        >>> from bayespool.models import MODELS
+        >>> MODELS["ratio"].with_priors({"mu": "Normal(0, 1)"}).coefficients["mu"]
+        Prior(distribution='Normal', args=(0.0, 1.0))
+        """
+        given = {name: parse_prior(prior) for name, prior in priors.items()}
+        effects = {
+            name: dataclasses.replace(effect, scale=given.get(f"sigma_{name}", effect.scale))
+            for name, effect in self.effects.items()
+        }
+        coefficients = {name: given.get(name, prior) for name, prior in self.coefficients.items()}
+        return dataclasses.replace(self, coefficients=coefficients, effects=effects)
+
+    def structure(self, evidence: Evidence) -> Structure:
+        """The model of this evidence for the Laplace engine, and for draws from the priors."""
+        coords, arrays = evidence.coords, evidence.arrays()
+        factors = [f.factor for f in self.likelihoods.values() if isinstance(f, Chances)]
+        coefficients = {name: Coefficient(p, logit=name in factors) for name, p in self.coefficients.items()}
+        if self.slopes is not None and isinstance(evidence, LinearEvidence):
+            n, prior = len(evidence.predictor_names), self.coefficients[self.slopes]
+            coefficients[self.slopes] = Coefficient(prior, n, "predictor", shift=evidence.expected)
+        groups = {name: Group(e.scale, len(coords[e.dim]), e.dim) for name, e in self.effects.items()}
+        blocks = (self._block(of, formula, arrays) for of, formula in self.likelihoods.items())
+        return Structure(coefficients, groups, tuple(blocks))
+
+    def _block(self, of: str, formula: Formula, arrays: Mapping[str, npt.NDArray[Any]]) -> Block:
+        successes, trials = (arrays[name] for name in OBSERVED[of])
+        one = np.ones(len(trials))
+
+        def predictor(linear: Linear) -> Predictor:
+            coefficients = {name: one for name in linear.coefficients}
+            if linear.slopes is not None:
+                coefficients[linear.slopes] = arrays[f"{of}_predictors"]
+            groups = {name: arrays[f"{of}_{self.effects[name].dim}"] for name in linear.effects}
+            return Predictor(coefficients, groups)
+
+        link = None
+        if isinstance(formula, Chances):
+            link = Product(None if formula.background is None else arrays[f"{of}_residual"])
+        return Block(successes, trials, tuple(predictor(part) for part in formula.parts), link)
+
+    def graph(self, evidence: Evidence) -> pm.Model:
+        """The model of this evidence as a ``pymc.Model``, see `bayespool.models.graphs.build_graph`."""
+        from bayespool.models.graphs import build_graph
+
+        return build_graph(self, evidence)
+
+    def log_odds(
+        self,
+        draws: Mapping[str, FloatArray],
+        at: Mapping[str, Any],
+        *,
+        predictors: FloatArray | None = None,
+        residual: FloatArray | float = 0.0,
+        source: Any = slice(None),
+    ) -> FloatArray:
+        """Log odds that hidden or unjudged documents are relevant, without the effect of their organization.
+
+        Parameters
+        ----------
+        draws : mapping of str to ndarray
+            Draws of the model's variables, draws on the first axis.
+        at : mapping of str to int or ndarray of int, shape (document,)
+            Where the documents are on the coordinates ``topic`` and, of models of counts, ``run``.
+        predictors : ndarray of float, shape (document, predictor), optional
+            On the scale of the evidence's; of models of documents.
+        residual : float or ndarray of float, shape (document,)
+            Δ; of models of counts.
+        source : slice or ndarray of int
+            Which draws.
+
+        Returns
+        -------
+        ndarray of float, shape (draw, document)
+            A document's are the same to the bit whatever other draws and documents there are.
+        """
+        known = {name: effect.dim for name, effect in self.effects.items() if effect.dim not in _DRAWN}
+        found = evaluate(self.hidden, known, draws, at, predictors, residual, source)
+        n = max(np.size(values) for values in at.values()) if predictors is None else len(predictors)
+        return found if found.shape[1] == n else np.repeat(found, n, axis=1)
+
+    def log_odds_of_rows(
+        self, evidence: Evidence, draws: Mapping[str, FloatArray], row: Any = slice(None)
+    ) -> FloatArray:
+        """`log_odds` of some rows of hidden documents in the evidence, shape (draw, row)."""
+        arrays = evidence.arrays()
+        dims = {effect.dim for effect in self.effects.values()} - _DRAWN | {"topic"}
+        at = {dim: arrays[f"hidden_{dim}"][row] for dim in dims}
+        if isinstance(evidence, LinearEvidence):
+            return self.log_odds(draws, at, predictors=evidence.predictors[row])
+        return self.log_odds(draws, at, residual=evidence.hidden_residual[row])

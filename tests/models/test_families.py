@@ -1,0 +1,118 @@
+"""Families of priors: draws, densities with their derivatives, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from bayespool.errors import InputError
+from bayespool.models import draw_prior, log_density_of_coefficient, log_density_of_scale, parse_prior
+
+
+@pytest.mark.parametrize(
+    ("text", "reference"),
+    [
+        ("Beta(2, 2.5)", stats.beta(2, 2.5)),
+        ("Cauchy(1, 2)", stats.cauchy(1, 2)),
+        ("Exponential(2)", stats.expon(scale=0.5)),
+        ("Gamma(3, 2)", stats.gamma(3, scale=0.5)),
+        ("HalfCauchy(2)", stats.halfcauchy(scale=2)),
+        ("HalfNormal(0.7)", stats.halfnorm(scale=0.7)),
+        ("HalfStudentT(4, 2)", stats.foldnorm(0)),  # replaced below
+        ("InverseGamma(3, 2)", stats.invgamma(3, scale=2)),
+        ("Laplace(1, 2)", stats.laplace(1, 2)),
+        ("LogNormal(0.5, 0.4)", stats.lognorm(0.4, scale=np.exp(0.5))),
+        ("Logistic(-1, 0.5)", stats.logistic(-1, 0.5)),
+        ("Normal(-2.2, 1.5)", stats.norm(-2.2, 1.5)),
+        ("StudentT(5, 1, 2)", stats.t(5, 1, 2)),
+        ("Uniform(2, 5)", stats.uniform(2, 3)),
+    ],
+)
+def test_draws_follow_the_prior(text: str, reference: Any) -> None:
+    draws = draw_prior(parse_prior(text), 4000, np.random.default_rng(1))
+    if text.startswith("HalfStudentT"):
+        assert draws.min() >= 0
+        draws, reference = np.append(draws, -draws) / 2, stats.t(4)
+    assert stats.kstest(draws, reference.cdf).pvalue > 1e-4
+
+
+def test_unknown_prior_is_named() -> None:
+    with pytest.raises(InputError, match=r"no draws from the prior Kumaraswamy\(1, 1\)"):
+        draw_prior(parse_prior("Kumaraswamy(1, 1)"), 3, np.random.default_rng(1))
+    with pytest.raises(InputError, match="has 1 parameters, not 2"):
+        draw_prior(parse_prior("Normal(1)"), 3, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize(
+    ("text", "shift", "reference"),
+    [
+        ("Normal(-2.2, 1.5)", 0.0, stats.norm(-2.2, 1.5)),
+        ("Logistic(-1, 0.5)", 0.7, stats.logistic(-0.3, 0.5)),
+    ],
+)
+def test_density_of_a_coefficient_is_that_of_the_distribution(
+    text: str, shift: float, reference: Any
+) -> None:
+    x = np.linspace(-4, 3, 9)
+    density = log_density_of_coefficient("mu", parse_prior(text), shift=shift)
+    off = density(x)[0] - reference.logpdf(x)
+    assert off == pytest.approx(np.full(9, off[0]))
+    assert_derivatives(density, x)
+
+
+def test_density_of_a_logit_has_the_jacobian() -> None:
+    x = np.linspace(-4, 3, 9)
+    density = log_density_of_coefficient("c", parse_prior("Beta(2, 2.5)"), logit=True)
+    p = expit(x)
+    assert density(x)[0] == pytest.approx(stats.beta(2, 2.5).logpdf(p) + np.log(p * (1 - p)))
+    assert_derivatives(density, x)
+
+
+@pytest.mark.parametrize(
+    ("text", "reference"),
+    [("HalfNormal(0.7)", stats.halfnorm(scale=0.7)), ("Exponential(2)", stats.expon(scale=0.5))],
+)
+def test_density_of_a_log_scale_has_the_jacobian(text: str, reference: Any) -> None:
+    density, theta = log_density_of_scale("sigma_topic", parse_prior(text)), np.linspace(-3, 1, 5)
+    off = [density(t) - reference.logpdf(np.exp(t)) - t for t in theta]
+    assert off == pytest.approx([off[0]] * 5)
+
+
+def assert_derivatives(density: Any, x: np.ndarray) -> None:
+    (above, *_), (below, *_) = density(x + 1e-4), density(x - 1e-4)
+    value, first, second = density(x)
+    assert first == pytest.approx((above - below) / 2e-4, abs=1e-6)
+    assert second == pytest.approx((above - 2 * value + below) / 1e-8, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "logit", "message"),
+    [
+        ("Beta(1, 1)", False, r"prior of x: the laplace engine takes Normal or Logistic, not Beta\(1, 1\)"),
+        ("Normal(0, 1)", True, r"the laplace engine takes Beta, not Normal\(0, 1\); use the nuts engine"),
+        ("Normal(0, 0)", False, r"no density; write Normal\(mean, scale\), the scale positive"),
+        ("Normal(0)", False, r"prior of x: Normal\(0\) is no density"),
+        ("Beta(1, -1)", True, r"Beta\(1, -1\) is no density; write Beta\(a, b\), both positive"),
+        ("Flat()", False, r"takes Normal or Logistic, not Flat\(\)"),
+    ],
+)
+def test_coefficient_without_a_density_is_refused(text: str, logit: bool, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        log_density_of_coefficient("x", parse_prior(text), logit=logit)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("HalfCauchy(1)", r"the laplace engine takes HalfNormal or Exponential, not HalfCauchy\(1\)"),
+        ("Exponential(0)", r"is no density; write Exponential\(rate\), the rate positive"),
+        ("HalfNormal(1, 2)", r"is no density; write HalfNormal\(scale\), the scale positive"),
+    ],
+)
+def test_scale_without_a_density_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        log_density_of_scale("sigma_topic", parse_prior(text))

@@ -1,0 +1,228 @@
+"""Declarations of models: what they must say, and a model of one's own wherever models are used."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from fits import sample_quietly
+
+from bayespool import check_models, complete, leave_out, register_model, score, self_calibrate
+from bayespool.checking import self_calibration_frame
+from bayespool.errors import InputError
+from bayespool.estimators import ESTIMATORS, parse_estimator
+from bayespool.experiments.own import own_estimators
+from bayespool.inference import NUTS, Laplace
+from bayespool.measures import parse_measure
+from bayespool.models import MODEL_NAMES, MODELS, Chances, Effect, Linear, ModelSpec, Prior, model_named
+from bayespool.posterior import PosteriorEstimator, Task
+from bayespool.simulation import load_example
+
+OWN_OF_DOCUMENTS = ModelSpec(
+    name="mine",
+    description="by how many runs have a document, and how good its own is",
+    evidence="documents",
+    coefficients={"level": Prior("Normal", (-2.0, 1.5)), "slope": Prior("Normal", (0.0, 1.0))},
+    effects={"organization": Effect("organization", Prior("HalfNormal", (0.7,)))},
+    hidden=Linear("level", slopes="slope", effects=("organization",)),
+    predictors={"support": (1.0, 1.0), "delta_precision": (0.0, 5.0)},
+)
+OWN_OF_COUNTS = ModelSpec(
+    name="mine",
+    description="half as likely as what is judged of the run",
+    evidence="counts",
+    coefficients={"a": Prior("Normal", (-0.5, 1.5)), "c": Prior("Beta", (3.0, 3.0))},
+    effects={"run": Effect("run"), "organization": Effect("organization")},
+    judged=Linear("a", effects=("run",)),
+    hidden=Chances(Linear("a", effects=("run",)), factor="c"),
+)
+BARE = dataclasses.replace(
+    OWN_OF_DOCUMENTS,
+    coefficients={"level": Prior("Normal", (-2.0, 1.5))},
+    hidden=Linear("level", effects=("organization",)),
+    predictors={},
+)
+OWN = {"documents": OWN_OF_DOCUMENTS, "counts": OWN_OF_COUNTS, "no predictors": BARE}
+
+
+@pytest.fixture(autouse=True)
+def registries_as_they_were() -> Iterator[None]:
+    registries: tuple[dict[str, Any], ...] = (MODELS, ESTIMATORS)
+    before = [dict(registry) for registry in registries]
+    yield
+    for registry, entries in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(entries)
+
+
+@pytest.fixture(params=OWN)
+def own(request: pytest.FixtureRequest) -> ModelSpec:
+    return register_model(OWN[request.param])
+
+
+def task(measure: str = "P@10") -> Task:
+    return Task(load_example(), ("new-a", "new-b"), parse_measure(measure), "complete")
+
+
+def test_own_model_completes_and_is_an_estimator(own: ModelSpec) -> None:
+    completion = complete(load_example(), "new-b", "P@10", model="mine", draws=100)
+    (values,) = completion.evaluate("P@10")
+    scores = score(load_example(), "new-b", "P@10", estimators="posterior-mine", draws=100)
+    estimates = scores["posterior-mine", "P@10"]
+    assert estimates.draws is not None
+    np.testing.assert_array_equal(values.amount, estimates.draws.amount)
+    assert set(own.prior_names) <= set(estimates.fits["mine"].draws())
+    assert ESTIMATORS["posterior-mine"].description == own.description
+    other = parse_estimator("posterior-mine(priors={'sigma_organization': 'HalfNormal(3)'}, draws=100)")
+    (wider,) = other.estimate(load_example(), "new-b", "P@10")
+    assert wider.std[0] > estimates.std[0]
+
+
+def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
+    prepared = task().prepare(own, {})
+    evidence = prepared.evidence
+    fast = Laplace(draws=4000).fit(prepared.structure(), evidence.coords, random_seed=1)
+    sampler = NUTS(draws=1000, tune=500, chains=2).compile(prepared.graph())
+    reference = sample_quietly(sampler, random_seed=1, data=evidence.arrays())
+    assert set(reference.variables) == set(fast.variables)
+    for name in own.prior_names:
+        one, other = fast.draws()[name], reference.draws()[name]
+        assert one.mean(axis=0) == pytest.approx(other.mean(axis=0), abs=0.15 * np.max(other.std(axis=0)))
+
+
+def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
+    checks = check_models(load_example(), models=("mine", "ratio"), draws=50)
+    assert checks["mine", "P@10"].draws.shape == checks["ratio", "P@10"].draws.shape
+    assert "prior" in checks.containers["P@10", "mine"].children
+    settings: dict[str, Any] = {"estimators": ["posterior-mine"], "draws": 40, "chains": 1}
+    here = leave_out(load_example(), "P@10", **settings).frame()
+    in_workers = leave_out(load_example(), "P@10", n_jobs=2, **settings).frame()
+    np.testing.assert_array_equal(here["value"], in_workers["value"])
+    changed = {name: "Normal(2, 0.1)" for name in ("level", "a")}
+    register_model(own.with_priors(changed))  # the workers that wait have the former
+    again = leave_out(load_example(), "P@10", n_jobs=2, **settings).frame()
+    assert (here["value"] != again["value"]).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["laplace", "nuts"])
+def test_own_model_is_calibrated(own: ModelSpec, engine: Any) -> None:
+    (found,) = self_calibrate("mine", engine=engine, n_simulations=200)
+    frame = self_calibration_frame([found])
+    assert frame["uniform"].all(), frame.to_string()
+
+
+def test_own_model_ranks_what_its_formulas_have(own: ModelSpec) -> None:
+    (found,) = self_calibrate("mine", n_simulations=2, n_draws=9)
+    assert {"sigma_organization", "new_run", "log_likelihood"} < set(found.quantities)
+
+
+def test_stored_work_is_told_apart_by_own_models(own: ModelSpec) -> None:
+    def described() -> dict[str, Any]:
+        return own_estimators([("mine", PosteriorEstimator(model="mine"))])
+
+    before = described()
+    assert list(before) == ["own models"]
+    assert described() == before
+    assert own_estimators([("ratio", PosteriorEstimator(model="ratio"))]) == {}
+    register_model(own.with_priors({"sigma_organization": "HalfNormal(0.1)"}))
+    assert described() != before
+
+
+def test_an_estimator_travels_without_its_model(own: ModelSpec) -> None:
+    estimator = PosteriorEstimator(model="mine", priors={"sigma_organization": "HalfNormal(3)"})
+    sent = pickle.dumps(estimator)
+    assert pickle.loads(sent) == estimator
+    del MODELS["mine"]
+    arrived = pickle.loads(sent)
+    with pytest.raises(InputError, match="no model 'mine'; known: background, "):
+        arrived.estimate(load_example(), "new-b", "P@10")
+
+
+@pytest.mark.parametrize("model", MODEL_NAMES)
+def test_spec_is_a_value(model: str) -> None:
+    spec = MODELS[model]
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    other = spec.with_priors({"sigma_topic": "Exponential(2)", "not there": "Normal(0, 1)"})
+    assert other != spec
+    assert other.effects["topic"].scale == Prior("Exponential", (2.0,))
+    assert other.with_priors({"sigma_topic": str(spec.effects["topic"].scale)}) == spec
+
+
+def test_names_of_the_package_are_taken() -> None:
+    register_model(MODELS["ratio"])  # nothing new
+    for name in ("ratio", "combined"):
+        with pytest.raises(InputError, match=f"there is a model '{name}' already"):
+            register_model(dataclasses.replace(OWN_OF_COUNTS, name=name))
+    assert tuple(MODELS) == MODEL_NAMES
+    with pytest.raises(InputError, match="no model 'mine'; known: background, interpolated"):
+        model_named("mine")
+    with pytest.raises(InputError, match="no model 'mine'"):
+        PosteriorEstimator(model="mine")
+
+
+def test_a_model_whose_estimator_is_another_is_refused() -> None:
+    entry = dataclasses.replace(ESTIMATORS["condensed-list"], name="posterior-mine")
+    ESTIMATORS["posterior-mine"] = entry
+    with pytest.raises(InputError, match="there is an estimator 'posterior-mine' already"):
+        register_model(OWN_OF_COUNTS)
+    assert "mine" not in MODELS
+
+
+@pytest.mark.parametrize(
+    ("spec", "changes", "message"),
+    [
+        (OWN_OF_DOCUMENTS, {"name": "Mine"}, "its name has lower-case letters"),
+        (OWN_OF_DOCUMENTS, {"evidence": "runs"}, "no evidence 'runs'; known: documents, counts"),
+        (OWN_OF_DOCUMENTS, {"coefficients": {}}, "coefficient level is in a formula and not declared"),
+        (OWN_OF_DOCUMENTS, {"effects": {}}, "effect organization is in a formula and not declared"),
+        (
+            OWN_OF_DOCUMENTS,
+            {"effects": {**OWN_OF_DOCUMENTS.effects, "topic": Effect("topic")}},
+            "effect topic is declared and in no formula",
+        ),
+        (
+            OWN_OF_DOCUMENTS,
+            {
+                "effects": {**OWN_OF_DOCUMENTS.effects, "run": Effect("run")},
+                "hidden": Linear("level", "slope", ("organization", "run")),
+            },
+            "effect run is of run, documents have topic, organization",
+        ),
+        (
+            OWN_OF_COUNTS,
+            {"effects": {"run": Effect("run"), "organization": Effect("topic")}},
+            "one effect of organization, called so, is added to the log odds of hidden documents",
+        ),
+        (
+            OWN_OF_COUNTS,
+            {"judged": Linear("a", effects=("run", "organization"))},
+            "to the log odds of hidden documents, and to nothing else",
+        ),
+        (OWN_OF_DOCUMENTS, {"judged": Linear("level")}, "a model of documents has one linear formula"),
+        (OWN_OF_COUNTS, {"predictors": {"support": (0.0, 1.0)}}, "slopes and predictors are of documents"),
+        (OWN_OF_DOCUMENTS, {"predictors": {}}, "slopes have predictors, and predictors slopes"),
+    ],
+)
+def test_what_makes_no_model_is_refused(spec: ModelSpec, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        dataclasses.replace(spec, **changes)
+
+
+def test_a_predictor_that_is_not_there_is_named() -> None:
+    register_model(dataclasses.replace(OWN_OF_DOCUMENTS, predictors={"suport": (1.0, 1.0)}))
+    with pytest.raises(InputError, match="no predictor 'suport'; known: log_rank, "):
+        complete(load_example(), "new-b", "P@10", model="mine", draws=10)
+
+
+def test_log_odds_of_documents_do_not_depend_on_what_else_there_is() -> None:
+    prepared = task().prepare("evidence", {})
+    fit = Laplace(draws=50).fit(prepared.structure(), prepared.evidence.coords, random_seed=1)
+    draws, every = fit.draws(), np.arange(50)
+    whole = prepared.log_odds(draws, every, 3, slice(0, 6))
+    part = prepared.log_odds(draws, every[7:9], 3, slice(2, 4))
+    assert part.tobytes() == np.ascontiguousarray(whole[7:9, 2:4]).tobytes()
