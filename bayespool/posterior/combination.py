@@ -14,7 +14,6 @@ from scipy.special import logsumexp
 
 from bayespool.errors import DiagnosticsWarning
 from bayespool.posterior.drawing import add_moments
-from bayespool.posterior.effects import interaction_scale, new_organization_effect, shift_table
 from bayespool.posterior.preparation import Prepared
 
 if TYPE_CHECKING:
@@ -26,8 +25,10 @@ __all__ = ["log_predictive_densities", "members_of_draws", "mix", "stacking_weig
 FloatArray = npt.NDArray[np.float64]
 
 _N_FOLDS = 5
-_N_DRAWS = 400
+_N_DRAWS = 800
 _N_POINTS = 4
+_NODES, _SHARES = np.polynomial.hermite_e.hermegauss(15)
+_SHARES = _SHARES / _SHARES.sum()
 _PRIOR_ORGANIZATIONS = 0.1  # the weights start from equal ones that count as much as this many each
 
 
@@ -80,14 +81,16 @@ def log_predictive_densities(
                     model.structure(seen), seen.coords, random_seed=random_seed + fold, near=near
                 )
             rows = np.flatnonzero(held_out[evidence.organization])
-            rows = rows[np.argsort(run[rows], kind="stable")]
-            rng = np.random.default_rng([random_seed, fold])
-            mean, variance = _moments_of_runs(evidence, rows, run[rows], seen, fit.draws(), rng)
+            rows = rows[np.lexsort((evidence.topic[rows], run[rows]))]
+            draws = fit.draws()
+            tau = model.interaction_scale(draws, seen)
+            mean, variance = _moments_of_runs(evidence, rows, run[rows], len(seen.organizations), draws, tau)
             predicted, start = np.unique(run[rows], return_index=True)
             k = np.add.reduceat(evidence.n_hidden_relevant[rows], start)
             variance += 1 / 12
             log_normal = -0.5 * ((k - mean) ** 2 / variance + np.log(2 * np.pi * variance))
-            density[predicted] = logsumexp(log_normal, axis=0) - np.log(len(mean))
+            log_normal += np.log(_SHARES)[:, None]
+            density[predicted] = logsumexp(log_normal, axis=(0, 1)) - np.log(len(mean))
         columns.append(density)
         weight = 1 / np.bincount(organization, minlength=n_organizations)[organization]
     return np.column_stack(columns), weight
@@ -97,30 +100,29 @@ def _moments_of_runs(
     evidence: LinearEvidence,
     rows: npt.NDArray[np.intp],
     run: npt.NDArray[np.intp],
-    seen: LinearEvidence,
+    n_organizations: int,
     draws: Mapping[str, FloatArray],
-    rng: np.random.Generator,
+    tau: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance, given the parameters of each draw, of the number of relevant documents in some rows
-    of organizations that were not seen, by run; two arrays of shape (draw, run).
+    """Mean and variance, given the parameters of each draw and an effect of the new organization, of the
+    number of relevant documents in some rows by run, in the order of runs and topics; two arrays of shape
+    (draw, effect, run).
+
+    No random number takes part: effects are the nodes of Gauss and Hermite, and those of organization × topic
+    add to the variance (`bayespool.posterior.interaction_scale`).
     """
-    effect = new_organization_effect(
-        draws["sigma_organization"], len(seen.organizations), evidence.organization[rows], rng
-    )
-    scale = interaction_scale(seen, draws)
-    cells, cell = np.unique(evidence.cell[rows], return_inverse=True)
-    mean, variance = np.zeros((2, len(effect), len(np.unique(run))))
+    scale = draws["sigma_organization"] * np.sqrt(1 + 1 / n_organizations)
+    position = np.unique(run, return_inverse=True)[1].astype(np.int64)
+    mean, variance = np.zeros((2, len(scale), len(_NODES), int(position.max(initial=-1)) + 1))
     add_moments(
         draws["mu"],
         draws["beta"],
         draws["topic_effect"],
-        effect,
-        rng.normal(scale=scale, size=(len(effect), len(cells))),
-        shift_table(scale),
+        np.exp(-scale[:, None] * _NODES),
+        tau,
         evidence.predictors[rows],
         evidence.topic[rows],
-        cell.astype(np.int64),
-        np.unique(run, return_inverse=True)[1].astype(np.int64),
+        position,
         evidence.n_hidden[rows],
         mean,
         variance,

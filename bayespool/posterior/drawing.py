@@ -158,34 +158,35 @@ def add_moments(
     intercept: FloatArray,
     slopes: FloatArray,
     topics: FloatArray,
-    effect: FloatArray,
-    cells: FloatArray,
-    shift: FloatArray,
+    factor: FloatArray,
+    tau: float,
     predictors: FloatArray,
     topic: npt.NDArray[np.int64],
-    cell: npt.NDArray[np.int64],
     run: npt.NDArray[np.int64],
     n_hidden: npt.NDArray[np.int64],
     mean: FloatArray,
     variance: FloatArray,
 ) -> None:
-    """Add to the means and variances of runs, of shape (draw, run), those of binomial counts in rows.
+    """Add to the means and variances of runs, of shape (draw, effect, run), those of binomial counts in rows,
+    which are in the order of runs and topics.
 
-    Log odds are intercept + slopes · predictors + topic + effect (draw, row), then moved as in `add_effects`,
-    with cells of shape (draw, cell).
+    Log odds are intercept + slopes · predictors + topic + effect. ``factor`` is exp(−effect), shape (draw,
+    effect). The counts of a run on a topic, of variance V alone, have V + τ²V² together.
     """
-    last = len(shift) - 1
+    n_effects = factor.shape[1]
+    of_topic = np.zeros(n_effects)
     for i in range(len(intercept)):
         for j in range(len(topic)):
-            x = intercept[i] + topics[i, topic[j]] + effect[i, j]
+            x = intercept[i] + topics[i, topic[j]]
             for k in range(predictors.shape[1]):
                 x += slopes[i, k] * predictors[j, k]
-            if last > 0:
-                position = min(max((x + 25.0) * 20.0, 0.0), float(last))
-                k = min(int(position), last - 1)
-                rest = position - k
-                x += shift[k] * (1 - rest) + shift[k + 1] * rest + cells[i, cell[j]]
-            p = 1.0 / (1.0 + np.exp(-x))
-            expected = n_hidden[j] * p
-            mean[i, run[j]] += expected
-            variance[i, run[j]] += expected * (1.0 - p)
+            odds_against = np.exp(-x)
+            for e in range(n_effects):
+                p = 1.0 / (1.0 + odds_against * factor[i, e])
+                expected = n_hidden[j] * p
+                mean[i, e, run[j]] += expected
+                of_topic[e] += expected * (1.0 - p)
+            if j + 1 == len(topic) or topic[j + 1] != topic[j] or run[j + 1] != run[j]:
+                for e in range(n_effects):
+                    variance[i, e, run[j]] += of_topic[e] * (1.0 + tau * tau * of_topic[e])
+                    of_topic[e] = 0.0
