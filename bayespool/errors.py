@@ -69,7 +69,7 @@ class BayespoolWarning(UserWarning):
 
 
 class InputWarning(BayespoolWarning):
-    """Input lines, documents or runs were skipped or reinterpreted (``strict=False``)."""
+    """Input lines, documents or runs were skipped or reinterpreted (``strict=False``), or are of no use."""
 
 
 class OrganizationWarning(BayespoolWarning):
