@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+
 from bayespool.errors import OutputError
 from bayespool.judging import NextJudgments
 from bayespool.report.files import check_output, write_tables
 from bayespool.report.pooling import check_list
 from bayespool.report.terminal import number, print_line, print_table
-from bayespool.trec import qrels_from_frame, write_qrels
+from bayespool.trec import Qrels, write_qrels
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,7 +47,8 @@ def check_judgments_file(path: Path) -> None:
 
 def write_next_judgments(found: NextJudgments, path: Path) -> None:
     """Write the documents to a file: a table, and with JSON and Parquet the metadata, where the name ends in
-    .csv, .json or .parquet; else as qrels with relevance −1, the most telling document first.
+    .csv, .json or .parquet; else as qrels with relevance −1, the most telling document first. Where there is
+    nothing to judge the file is empty.
 
     Raises
     ------
@@ -55,7 +59,9 @@ def write_next_judgments(found: NextJudgments, path: Path) -> None:
     if path.suffix in _TABLES:
         write_tables(path, {"documents": frame}, "documents", found.metadata)
         return
-    write_qrels(qrels_from_frame(frame[["query_id", "doc_id"]].assign(relevance=-1)), path)
+    topics = pa.array(frame["query_id"].tolist(), pa.string()).dictionary_encode()
+    doc_ids = pa.array(frame["doc_id"].tolist(), pa.string())
+    write_qrels(Qrels(topics, doc_ids, np.full(len(frame), -1, dtype=np.int16)), path)
 
 
 def print_next_judgments(found: NextJudgments, console: Console) -> None:
