@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.pooling.choosing import Chosen, Shares, choose
+from bayespool.pooling.choosing import Chosen, Shares, check_budget, choose
 from bayespool.pooling.registry import parse_strategy, strategy_text
 from bayespool.pooling.strategy import Strategy
 
@@ -47,7 +47,8 @@ class PoolPlan:
     Raises
     ------
     InputError
-        Shares of another name, a rank or a relevance below 1.
+        No budget where the strategy needs one; shares of another name, a budget, a rank or a relevance below
+        1.
 
     Examples
     --------
@@ -64,6 +65,7 @@ class PoolPlan:
     random_seed: int = 1
 
     def __post_init__(self) -> None:
+        check_budget(self.strategy, self.budget)
         if self.shares not in get_args(Shares):
             raise InputError(f"no shares {self.shares!r}", hint=f"known: {', '.join(get_args(Shares))}")
         if self.run_depth is not None and self.run_depth < 1:

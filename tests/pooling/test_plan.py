@@ -26,7 +26,7 @@ def test_options_are_the_fields_with_a_default() -> None:
 
 
 def test_text_says_what_is_not_as_by_default() -> None:
-    assert str(PoolPlan.of("rrf(k=10)")) == "rrf(k=10)"
+    assert str(PoolPlan.of("depth(k=10)")) == "depth(k=10)"
     plan = PoolPlan.of("hedge", 20, run_depth=5, shares="global", rel=2, random_seed=9)
     assert str(plan) == "hedge, budget 20, runs to rank 5, global shares, relevance from 2"
 
@@ -41,6 +41,12 @@ def test_it_chooses_as_choose_does() -> None:
     by_value = PoolPlan.of("take", 300, shares="global").choose(example, runs, example.relevance)
     expected = choose(example, "take", 300, run_index=runs, shares="global")
     assert np.array_equal(by_value.pair, expected.pair)
+
+
+def test_a_strategy_without_a_size_needs_a_budget() -> None:
+    with pytest.raises(InputError, match="'take' does not say how much to judge; give a budget"):
+        PoolPlan.of("take")
+    assert PoolPlan.of("depth").budget is None
 
 
 @pytest.mark.parametrize(
