@@ -59,8 +59,7 @@ def settings_in(
     if not opened:
         return {}
     said, known = f"{what} {text!r}", _arguments(make)
-    example = sorted(set(known or ()) - set(fixed))[:1] or ["setting"]
-    form = f"write {name}({example[0]}=value)"
+    form = f"write {name}({_example(make, fixed)})"
     try:
         call = ast.parse(f"f({rest}", mode="eval").body
     except SyntaxError:
@@ -95,6 +94,14 @@ def _arguments(make: type[Any]) -> tuple[str, ...] | None:
     if any(one.kind is one.VAR_KEYWORD for one in parameters):
         return None
     return tuple(one.name for one in parameters)
+
+
+def _example(make: type[Any], fixed: Collection[str]) -> str:
+    """A setting of a class as a text gives it, with its default."""
+    for one in inspect.signature(make).parameters.values():
+        if one.name not in fixed and isinstance(one.default, int | float | str | tuple):
+            return f"{one.name}={one.default!r}"
+    return "setting=value"
 
 
 def _hints(make: type[Any]) -> dict[str, Any]:

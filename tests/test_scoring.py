@@ -441,7 +441,7 @@ def test_settings_are_defaults_for_what_the_text_does_not_say() -> None:
         ("posterior-background(chains=-1)", "chains must be at least 1 and is -1"),
         ("posterior-background(random_seed=-1)", "random_seed -1 is negative"),
         ("posterior-background(priors=3)", "estimator 'posterior-background\\(priors=3\\)': "),
-        ("posterior-background(model='smoothed')", "multiple values for keyword argument 'model'"),
+        ("posterior-background(model='smoothed')", "there is no setting 'model'"),
     ],
 )
 def test_text_that_is_no_estimator_is_refused(text: str, message: str) -> None:
