@@ -257,6 +257,7 @@ def test_what_is_added_is_shown_by_tests_that_are_there() -> None:
         "A measure",
         "A correction",
         "A predictor",
+        "A pooling strategy",
         "An estimator",
     ]
     for entry in entries:

@@ -27,7 +27,7 @@ TESTS_TOO = {
     | {f"models/{file}" for file in ("anti_precision", "document", "linear", "ratio", "structure")},
     "models/test_graphs": {f"models/{file}" for file in ("background", "interpolated", "smoothed")},
     "pooling/test_contributions": {"pooling/listing"},
-    "pooling/test_choosing": {"pooling/retrieved", "pooling/strategy", "pooling/registry"},
+    "pooling/test_choosing": {"pooling/retrieved", "pooling/strategy"},
     "pooling/test_orders": {"pooling/by_rank"},
     "pooling/test_sampling": {"pooling/active"},
     "predictors/test_table": {
