@@ -16,6 +16,7 @@ __all__ = [
     "OutputError",
     "PoolWarning",
     "PooledRunWarning",
+    "StatedPoolWarning",
     "WorkerError",
 ]
 
@@ -69,7 +70,7 @@ class BayespoolWarning(UserWarning):
 
 
 class InputWarning(BayespoolWarning):
-    """Input lines, documents or runs were skipped or reinterpreted (``strict=False``)."""
+    """Input lines, documents or runs were skipped or reinterpreted (``strict=False``), or are of no use."""
 
 
 class OrganizationWarning(BayespoolWarning):
@@ -78,6 +79,10 @@ class OrganizationWarning(BayespoolWarning):
 
 class PoolWarning(BayespoolWarning):
     """The pool that was discovered looks unlike a depth-k pool."""
+
+
+class StatedPoolWarning(PoolWarning):
+    """The judgments are not those that the strategy, budget and seed stated of the pool lead to."""
 
 
 class NoPoolWarning(BayespoolWarning):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, get_type_hints, overload
+from typing import Any, overload
 
 import bayespool.corrections  # noqa: F401 - each correction registers itself
 from bayespool.errors import InputError
 from bayespool.estimates import Estimator
 from bayespool.models import MODELS, ModelSpec, add_model
-from bayespool.options import check_types
 from bayespool.posterior import PosteriorEstimator, prior_names
 from bayespool.registry import ESTIMATORS, EstimatorEntry, register_estimator
+from bayespool.texts import name_in, settings_in
 
 __all__ = [
     "ALL_ESTIMATORS",
@@ -192,23 +191,19 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
         if isinstance(text, type) or not isinstance(text, Estimator):
             raise InputError(f"{text!r} is neither the name of an estimator nor one")
         return text
-    name, opened, rest = text.strip().partition("(")
+    name = name_in(text)
     if name not in ESTIMATORS:
         raise InputError(f"no estimator {name!r}", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
     entry = ESTIMATORS[name]
+    given = settings_in(text, "estimator", entry.make, fixed=entry.fixed)
     try:
-        call = ast.parse(f"f({rest}" if opened else "f()", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args:
-            raise ValueError("write settings as name=value")
-        given = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
-        check_types(given, _hints(entry.make))
         fields = getattr(entry.make, "__dataclass_fields__", {})
         merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | given
         if issubclass(entry.make, PosteriorEstimator) and "priors" in settings and "priors" not in given:
             names = prior_names(entry.fixed["model"])
             merged["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
         return entry(**merged)
-    except (SyntaxError, ValueError, TypeError) as error:
+    except (ValueError, TypeError) as error:
         raise InputError(f"estimator {text!r}: {error}") from error
 
 
@@ -222,10 +217,3 @@ def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str
     taken = {name for e in estimators if isinstance(e, PosteriorEstimator) for name in e.priors}
     if idle := [name for name in priors if name not in taken]:
         raise InputError(f"no estimator asked for has a prior {idle[0]!r}")
-
-
-def _hints(cls: type) -> dict[str, Any]:
-    try:
-        return get_type_hints(cls)
-    except NameError:  # one of the user's own whose annotations are for the reader only
-        return {}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from bayespool.collection import Collection, Negative, Order, build_collection, unjudged_collection
 from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
 from bayespool.pool import PoolRule, describe_pool, discover_pool, warn_of_unexplained
-from bayespool.pooling import Strategy, parse_strategy, pool_of_strategy
+from bayespool.pooling import PlanOptions, PoolPlan, Shares, Strategy, pool_of_strategy, warn_of_misfit
 from bayespool.trec import find_files, read_organizations, read_qrels, read_runs
 
 __all__ = ["read_collection", "read_contributors"]
@@ -36,6 +37,8 @@ def read_collection(
     pool_strategy: str | Strategy | None = None,
     pool_budget: int | None = None,
     pool_run_depth: int | None = None,
+    pool_shares: Shares = "equal",
+    pool_rel: int = 1,
     pool_seed: int = 1,
     scores: bool = False,
     strict: bool = True,
@@ -77,6 +80,10 @@ def read_collection(
         discovered (`bayespool.pooling.pool_of_strategy`).
     pool_budget, pool_run_depth : int, optional
         How many documents it judged over all topics, and how many ranks of a run at most.
+    pool_shares : {"equal", "global"}
+        How topics shared that budget.
+    pool_rel : int, default 1
+        Smallest relevance that counted as relevant for it, if it is adaptive.
     pool_seed : int, default 1
         Its random seed.
     scores : bool, default False
@@ -106,17 +113,24 @@ def read_collection(
         No pooled run at hand.
     PoolWarning
         Fewer than half of the judgments are of documents in the pool, discovered or stated.
+    StatedPoolWarning
+        A strategy is stated, and the judgments are not those that it leads to: more than 1 % of its documents
+        are unjudged, or as many others are judged (`bayespool.pooling.Misfit`).
     """
     own = _distinct(runs) if runs else []
     pooled = _distinct(pool) if pool is not None else []
     if not own and not pooled:
         raise InputError("no runs given", hint="name the runs to score, or a folder of pooled runs")
-    strategy = _strategy(
+    plan = _plan(
         pool_strategy,
-        needs={"pool_budget": pool_budget, "pool_run_depth": pool_run_depth},
+        pool_budget,
         excludes={"known_depth": known_depth, "max_holes": max_holes},
+        run_depth=pool_run_depth,
+        shares=pool_shares,
+        rel=pool_rel,
+        random_seed=pool_seed,
     )
-    if strategy is not None and not pooled:
+    if plan is not None and not pooled:
         raise InputError(
             "a pool strategy, and no pooled runs", hint="give the runs that contributed as the pool"
         )
@@ -138,7 +152,7 @@ def read_collection(
         negative=negative,
         given_run_ids=given,
         own_run_ids=() if each_its_own else set(given) - set(pool_ids),
-        scores=scores or (strategy is not None and strategy.needs_scores),
+        scores=scores or (plan is not None and plan.strategy.needs_scores),
     )
     own_qrels = None if own_judgments is None else read_qrels(own_judgments, strict=strict)
     if not pool_ids:
@@ -149,7 +163,7 @@ def read_collection(
             stacklevel=2,
         )
         return collection if own_qrels is None else collection.add_judgments(own_qrels)
-    if strategy is None:
+    if plan is None:
         collection = discover_pool(
             collection,
             pool_ids,
@@ -160,14 +174,10 @@ def read_collection(
         )
     else:
         collection = pool_of_strategy(
-            collection,
-            strategy,
-            pool_budget,
-            pooled_run_ids=pool_ids if pooled_run_ids is None else pooled_run_ids,
-            run_depth=pool_run_depth,
-            random_seed=pool_seed,
+            collection, plan, pooled_run_ids=pool_ids if pooled_run_ids is None else pooled_run_ids
         )
-        warn_of_unexplained(describe_pool(collection), "stated")
+        if not warn_of_misfit(collection):
+            warn_of_unexplained(describe_pool(collection), "stated")
     return collection if own_qrels is None else collection.add_judgments(own_qrels)
 
 
@@ -220,22 +230,38 @@ def read_contributors(
     return build_collection(read, read_qrels(qrels, strict=strict), negative=negative, **building)
 
 
-def _strategy(
-    given: str | Strategy | None, *, needs: Mapping[str, int | None], excludes: Mapping[str, int | None]
-) -> Strategy | None:
-    """The strategy that made a pool, if one is given, and if what else is given goes with it.
+def _plan(
+    strategy: str | Strategy | None,
+    budget: int | None,
+    *,
+    excludes: Mapping[str, int | None],
+    **options: Unpack[PlanOptions],
+) -> PoolPlan | None:
+    """What made a pool, if a strategy is given, and if what else is given goes with it.
 
     Parameters
     ----------
-    needs, excludes : mapping of str to int or None
-        What is of no use without a strategy, and with one.
+    excludes : mapping of str to int or None
+        What is of no use with a strategy. Without one budget and options are.
     """
-    for idle in (name for name, value in (needs if given is None else excludes).items() if value is not None):
-        option = f"{idle}, --{idle.replace('_', '-')}"
-        if given is None:
-            raise InputError(f"a pool was made by no strategy ({option})", hint="give pool_strategy, too")
-        raise InputError(f"a pool made by a strategy is not discovered ({option})", hint="leave it out")
-    return None if given is None else parse_strategy(given)
+    if strategy is not None:
+        for idle in (name for name, value in excludes.items() if value is not None):
+            raise InputError(
+                f"a pool made by a strategy is not discovered ({_flag(idle)})", hint="leave it out"
+            )
+        return PoolPlan.of(strategy, budget, **options)
+    defaults = {f.name: f.default for f in dataclasses.fields(PoolPlan)}
+    for name, value in {"budget": budget, **options}.items():
+        if value != defaults[name]:
+            idle = "pool_seed" if name == "random_seed" else f"pool_{name}"
+            raise InputError(
+                f"a pool was made by no strategy ({_flag(idle)})", hint="give pool_strategy, too"
+            )
+    return None
+
+
+def _flag(name: str) -> str:
+    return f"{name}, --{name.replace('_', '-')}"
 
 
 def _distinct(source: Source) -> list[Path]:

@@ -330,6 +330,18 @@ class ReadingSettings(FilesSettings):
         None,
         Option(help="Ranks of a run that it judged at most; default: all.", of=int, least=1),
     )
+    pool_shares: Literal["equal", "global"] = option(
+        "equal",
+        Option(help="How topics shared that budget.", of=Literal["equal", "global"]),
+    )
+    pool_rel: int = option(
+        1,
+        Option(
+            help="Smallest relevance that counted as relevant for the strategy, if it is adaptive.",
+            of=int,
+            least=1,
+        ),
+    )
     pool_seed: int = option(
         1, Option(help="Random seed of the strategy that made the pool.", of=int, least=0)
     )

@@ -16,10 +16,12 @@ many judgments as 5, 10, 20, 50 and 100 times its runs are asked of the full jud
 After each stage the runs are scored with these judgments. Tables in Markdown: mean width of the 95 %
 intervals, MAE and the share of intervals that hold the truth, by stage; what judge-next expected its widths
 to be, over what they were; and how many judgments each rule needs for the width that Take@N has after 10, 20
-and 50 per run. With ``--until`` judging goes on in steps of ten until every interval is that narrow: widths,
-share of intervals that hold the truth, judgments made, and judgments that were expected. With ``--leave-out``
-all runs of a type leave the pool, not those of an organization. Runs that have nothing unjudged left count
-with width 0, and do not count as covered or not.
+and 50 per run. With ``--until`` judging goes on in steps of ten until every interval is that narrow, so that
+up to nine judgments are made too many: widths, share of intervals that hold the truth, judgments made, and
+judgments that were expected, of all organizations and of those where anything was judged. Where all that are
+looked ahead were not expected to do, nothing counts as expected; how many these are is a column. With
+``--leave-out`` all runs of a type leave the pool, not those of an organization. Runs that have nothing
+unjudged left count with width 0, and do not count as covered or not.
 """
 
 from __future__ import annotations
@@ -200,7 +202,7 @@ def ahead(
         return int(told.sum())
     values = completion.evaluate(measure)[0]
     target = find_target("interval", fold.runs, values, 0.95)
-    n_needed = plan(find_influence(completion, measure, values), target, 1, width)[2]
+    n_needed = plan(find_influence(completion, measure, values), target, 1, width).n_needed
     return -1 if n_needed is None else int(told.sum()) + n_needed
 
 
@@ -277,10 +279,8 @@ def choose(
             return np.zeros(0, dtype=int), None
         values = completion.evaluate(measure)[0]
         target = find_target("interval", fold.runs, values, 0.95)
-        unknown, each, _ = plan(find_influence(completion, measure, values), target, n_new)
-        return completion.unknowns.pair[unknown], np.full(
-            len(fold.runs), np.nan if not len(each) else each[-1]
-        )
+        planned = plan(find_influence(completion, measure, values), target, n_new)
+        return completion.unknowns.pair[planned.unknown], planned.left
     index = smaller.run_index(fold.runs)
     candidate = smaller.relevance < 0
     document = smaller.document[index, :, : measure.cutoff]
@@ -346,6 +346,11 @@ def report(table: pd.DataFrame) -> None:
         f"\nshare of intervals that hold the truth, of runs with anything open\n{held.round(3).to_markdown()}"
     )
     print(f"\nruns with anything open\n{n_open.to_markdown()}")
+    foreseen = table[table["expected_width"].notna()]
+    if len(foreseen):
+        mean = foreseen.pivot_table(index="stage", values=["expected_width", "width"], aggfunc="mean")
+        over = (mean["expected_width"] / mean["width"]).rename("expected over actual width")
+        print(f"\n{over.to_frame().T.round(3).to_markdown()}")
     needed(table)
 
 
@@ -357,12 +362,24 @@ def report_stopping(table: pd.DataFrame) -> None:
         error=(table["estimate"] - table["truth"]).abs(),
         inside=((table["lower"] - 1e-9 <= table["truth"]) & (table["truth"] <= table["upper"] + 1e-9)),
     )
+    print("\nall organizations")
+    print(stopped(table).round(4).to_markdown(index=False))
+    print("\nthose where anything was judged")
+    print(stopped(table[table["n_told"] > 0]).round(4).to_markdown(index=False))
+
+
+def stopped(table: pd.DataFrame) -> pd.DataFrame:
+    """A row per width to reach. ``judgments`` and ``expected`` are means over organizations, of the latter
+    those for which some number was expected; ``not expected`` counts the others.
+    """
     lines = []
     for width, group in table.groupby("until"):
         by_fold = group.drop_duplicates("organization")
+        foreseen = by_fold[by_fold["n_expected"] >= 0]
         lines.append(
             {
                 "until": width,
+                "organizations": len(by_fold),
                 "runs": len(group),
                 "widest": group["width"].max(),
                 "mean width": group["width"].mean(),
@@ -372,10 +389,12 @@ def report_stopping(table: pd.DataFrame) -> None:
                 "open runs": int(group["is_open"].sum()),
                 "inside, open": group.loc[group["is_open"], "inside"].mean(),
                 "judgments": by_fold["n_told"].mean(),
-                "expected": by_fold["n_expected"].mean(),
+                "of these": foreseen["n_told"].mean(),
+                "expected": foreseen["n_expected"].mean(),
+                "not expected": len(by_fold) - len(foreseen),
             }
         )
-    print(pd.DataFrame(lines).round(4).to_markdown(index=False))
+    return pd.DataFrame(lines)
 
 
 def needed(table: pd.DataFrame) -> None:
@@ -385,7 +404,7 @@ def needed(table: pd.DataFrame) -> None:
         return
     at = partial(np.interp)
     lines = []
-    for stage in (10, 20, 50):
+    for stage in STAGES[2:-1]:
         goal = width.loc["take", stage]
         lines.append(
             {"judgments of take": stage}

@@ -50,10 +50,8 @@ def strategies() -> str:
     """Every pooling strategy: its name, what it does, its settings, what it needs, where it is from."""
     rows = []
     for name, entry in STRATEGIES.items():
-        fields = dataclasses.fields(entry.make)  # type: ignore[arg-type]
-        settings = ", ".join(f"`{field.name}={field.default!r}`" for field in fields)
-        needs = ["judgments"] * entry.make.is_adaptive + ["scores"] * entry.make().needs_scores
-        rows.append([f"`{name}`", entry.description, settings, ", ".join(needs), entry.source])
+        settings = ", ".join(f"`{setting}={default!r}`" for setting, default in entry.settings.items())
+        rows.append([f"`{name}`", entry.description, settings, ", ".join(entry.needs), entry.source])
     return markdown(["name", "documents judged first", "settings", "needs", "source"], rows)
 
 

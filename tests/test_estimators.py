@@ -105,6 +105,7 @@ def test_names_are_in_the_order_of_tables() -> None:
         "lu-moffat-culpepper",
         "horvitz-thompson",
         "inferred-ap",
+        "stat-ap",
         *(f"posterior-{model}" for model in POSTERIORS),
     ) == ESTIMATOR_NAMES
     assert (
@@ -131,13 +132,13 @@ def test_every_entry_says_what_it_is() -> None:
         assert entry.label.count("\n") == 1
         assert entry.source or name in ("posterior-combined", "posterior-evidence")
         assert entry.needs_settings == (name == "topics-adjustment")
-        assert entry.needs_sample == (name in ("horvitz-thompson", "inferred-ap"))
+        assert entry.needs_sample == (name in ("horvitz-thompson", "inferred-ap", "stat-ap"))
         assert (entry.kind == "posterior") == name.startswith("posterior-")
 
 
 def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
     half = define_half()
-    assert (ESTIMATOR_NAMES[12], ALL_ESTIMATORS[-2]) == ("half", "half")
+    assert (ESTIMATOR_NAMES[13], ALL_ESTIMATORS[-2]) == ("half", "half")
     assert "half" not in DEFAULT_ESTIMATORS
     collection = load_example()
     scores = score(collection, ["new-a", "new-b"], "P@10", estimators=["half", "lower-bound"])

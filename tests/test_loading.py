@@ -12,7 +12,14 @@ import toys
 from toys import toy_collection, toy_qrels, toy_runs
 
 from bayespool.collection import USER_ORGANIZATION, Collection
-from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning, PoolWarning
+from bayespool.errors import (
+    InputError,
+    InputWarning,
+    NoPoolWarning,
+    OrganizationWarning,
+    PoolWarning,
+    StatedPoolWarning,
+)
 from bayespool.loading import read_collection, read_contributors
 from bayespool.pool import describe_pool
 from bayespool.trec import run_from_frame, write_organizations, write_qrels, write_run
@@ -201,16 +208,19 @@ def test_the_strategy_of_the_pool_is_stated(folder: Path) -> None:
     assert str(describe_pool(named)).startswith(
         "2 of 5 runs pooled by take, budget 4, runs to rank 1 (2 organizations), 0 holes; "
     )
-    samples = [read(pool_strategy="uniform", pool_budget=15, pool_seed=seed).pool() for seed in (1, 1, 2)]
+    with pytest.warns(StatedPoolWarning, match="corrections for samples give no value"):
+        samples = [read(pool_strategy="uniform", pool_budget=8, pool_seed=seed).pool() for seed in (1, 1, 2)]
     assert np.array_equal(samples[0], samples[1])
     assert not np.array_equal(samples[0], samples[2])
     assert read(pool_strategy="depth(k=3)").score is None
-    assert read(pool_strategy="combmnz", pool_budget=20).score is not None
+    with pytest.warns(StatedPoolWarning, match="combmnz, budget 9, global shares, relevance from 2"):
+        voted = read(pool_strategy="combmnz", pool_budget=9, pool_shares="global", pool_rel=2)
+    assert voted.score is not None
 
 
 def test_what_a_strategy_does_not_explain_is_told(folder: Path) -> None:
     with pytest.warns(
-        PoolWarning, match="the stated pool explains less than half of the judgments: 4 of 4 runs"
+        StatedPoolWarning, match=r"not made as stated \(take, budget 6\): .*could have chosen: \d+; look at"
     ):
         collection = read_collection(
             folder / "qrels.txt",
@@ -228,6 +238,9 @@ def test_what_a_strategy_does_not_explain_is_told(folder: Path) -> None:
     [
         ({"pool_budget": 5}, r"no strategy \(pool_budget, --pool-budget\)"),
         ({"pool_run_depth": 5}, r"no strategy \(pool_run_depth, --pool-run-depth\)"),
+        ({"pool_shares": "global"}, r"no strategy \(pool_shares, --pool-shares\)"),
+        ({"pool_rel": 2}, r"no strategy \(pool_rel, --pool-rel\)"),
+        ({"pool_seed": 2}, r"no strategy \(pool_seed, --pool-seed\)"),
         ({"pool_strategy": "take", "pool_budget": 5, "known_depth": 3}, "not discovered .known_depth"),
         ({"pool_strategy": "take", "pool_budget": 5, "max_holes": 0}, "not discovered .max_holes"),
         ({"pool_strategy": "take"}, "'take' does not say how much to judge; give a budget"),

@@ -8,7 +8,9 @@ documents beside them are as relevant as the models say.
 
 The assumption can be tested, as the judgments themselves took no part in the fits: they are taken away and
 predicted as if they were unjudged. If more of them are relevant than that, somebody looked for relevant
-documents, and what was left unjudged is less relevant than the models say; how much less follows.
+documents, and what was left unjudged is less relevant than the models say; how much less follows
+(`bayespool.checking.selection`). That takes the models at their word for judged and unjudged documents
+together: where they are off for both, it shows here, too, and cannot be told from a search.
 """
 
 from __future__ import annotations
@@ -19,11 +21,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from bayespool.checking.selection import find_selection
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures import Measure, parse_measures
-from bayespool.posterior import PosteriorEstimator, rungs_of
+from bayespool.posterior import Completion, PosteriorEstimator, rungs_of
+from bayespool.randomness import key_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +38,8 @@ __all__ = ["FoundJudgments", "check_found", "found_frame"]
 _BANDS = (5, 10, 20, 30, 50, 100)
 _LEAST = 20
 """Judgments that say something."""
+_MOST_DRAWS = 400
+"""Draws from which the shift is found; their log odds are held for all documents at once."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,11 @@ class FoundJudgments:
         interval.
     expected_rest : float
         Relevant ones among the unjudged.
+    shift, shift_lower, shift_upper : float
+        How far the log odds of the documents left unjudged are off if judging depended on relevance, among
+        documents of the same predicted chance (`bayespool.checking.selection.find_selection`): median and
+        ends of the interval. About 0 where it depended on the predicted chance alone, NaN where nothing is
+        left unjudged.
     """
 
     measure: Measure
@@ -71,6 +83,9 @@ class FoundJudgments:
     lower: float
     upper: float
     expected_rest: float
+    shift: float
+    shift_lower: float
+    shift_upper: float
 
     @property
     def ratio(self) -> float:
@@ -78,17 +93,9 @@ class FoundJudgments:
         return self.n_relevant / self.expected if self.expected > 0 else float("nan")
 
     @property
-    def shift(self) -> float:
-        """How far the log odds of the documents left unjudged are off if judging depended on relevance: log
-        (1 − f₁)/(1 − f₀), where f₁ is the share of the relevant and f₀ that of the nonrelevant documents that
-        were judged. 0 where it did not depend on it, NaN where hardly anything is left unjudged.
-        """
-        relevant = self.expected + self.expected_rest
-        others = self.n_documents - relevant
-        left = relevant - self.n_relevant, others - (self.n_found - self.n_relevant)
-        if min(left) <= 0:
-            return float("nan")
-        return float(np.log(left[0] / relevant) - np.log(left[1] / others))
+    def depends_on_relevance(self) -> bool:
+        """Whether the interval of the shift leaves out 0, so that judging depended on relevance."""
+        return self.shift_lower > 0 or self.shift_upper < 0
 
 
 def check_found(
@@ -146,17 +153,19 @@ def check_found(
             if report is not None:
                 report(f"predicting for {measure}: {runs} runs")
             names = tuple(collection.run_ids[r] for r in np.flatnonzero(chosen))
-            rows += _of_runs(collection, without, found, measure, runs, names, estimator, ci_prob)
+            completion = estimator.complete(without, names, measure)
+            rows += _of_runs(collection, completion, found, measure, runs, ci_prob)
     return tuple(rows)
 
 
 def found_frame(rows: tuple[FoundJudgments, ...]) -> pd.DataFrame:
-    """A table of `check_found`: its attributes, ``ratio`` and ``shift``."""
+    """A table of `check_found`: its attributes, ``ratio`` and ``depends_on_relevance``."""
     import pandas as pd
 
     names = list(FoundJudgments.__dataclass_fields__)
     table: list[Mapping[str, Any]] = [
-        {name: getattr(row, name) for name in (*names, "ratio", "shift")} | {"measure": str(row.measure)}
+        {name: getattr(row, name) for name in (*names, "ratio", "depends_on_relevance")}
+        | {"measure": str(row.measure)}
         for row in rows
     ]
     return pd.DataFrame(table)
@@ -164,49 +173,71 @@ def found_frame(rows: tuple[FoundJudgments, ...]) -> pd.DataFrame:
 
 def _of_runs(
     collection: Collection,
-    without: Collection,
-    found: np.ndarray[Any, np.dtype[np.bool_]],
+    completion: Completion,
+    found: npt.NDArray[np.bool_],
     measure: Measure,
     runs: str,
-    names: tuple[str, ...],
-    estimator: PosteriorEstimator,
     ci_prob: float,
 ) -> list[FoundJudgments]:
-    completion = estimator.complete(without, names, measure)
     unknowns = completion.unknowns
     if not len(unknowns):
         return []
     is_found = found[unknowns.pair]
-    top = len(rungs_of(without, measure)) if not measure.is_graded else 1
-    level = completion.levels[top]
-    is_relevant = collection.relevance[unknowns.pair] >= level
+    top = len(rungs_of(unknowns.collection, measure)) if not measure.is_graded else 1
+    is_relevant = collection.relevance[unknowns.pair] >= completion.levels[top]
     best = unknowns.best_rank
     ends = [0, *(b for b in _BANDS if b < measure.cutoff), measure.cutoff]
     bands = [(1, measure.cutoff), *((a + 1, b) for a, b in pairwise(ends))]
     masks = [(best >= a) & (best <= b) for a, b in bands]
-    drawn = np.zeros((len(bands), completion.n_draws), dtype=np.int64)
-    rest = np.zeros((len(bands), completion.n_draws), dtype=np.int64)
-    for t in np.flatnonzero(np.diff(unknowns.start)).tolist():
-        here = unknowns.on_topic(t)
+    kept = [i for i, mask in enumerate(masks) if (mask & is_found).any()]
+    bands, masks = [bands[i] for i in kept], [masks[i] for i in kept]
+    judged = _relevant_ones(completion, top, [mask & is_found for mask in masks])
+    expected_rest = _relevant_ones(completion, top, [mask & ~is_found for mask in masks]).mean(axis=1)
+    log_odds, tail = _log_odds(completion, top), (1 - ci_prob) / 2
+    rows = []
+    for (a, b), here, drawn, rest in zip(bands, masks, judged, expected_rest, strict=True):
+        rng = np.random.default_rng(key_of(completion.random_seed, "found", str(measure), runs, a, b))
+        shift = find_selection(log_odds[:, here], is_found[here], is_relevant[here], rng).shift
+        rows.append(
+            FoundJudgments(
+                measure=measure,
+                runs=runs,
+                first=a,
+                last=b,
+                n_documents=int(here.sum()),
+                n_found=int((here & is_found).sum()),
+                n_relevant=int((here & is_found & is_relevant).sum()),
+                expected=float(drawn.mean()),
+                lower=float(np.quantile(drawn, tail)),
+                upper=float(np.quantile(drawn, 1 - tail)),
+                expected_rest=float(rest),
+                shift=float(np.quantile(shift, 0.5)),
+                shift_lower=float(np.quantile(shift, tail)),
+                shift_upper=float(np.quantile(shift, 1 - tail)),
+            )
+        )
+    return rows
+
+
+def _relevant_ones(
+    completion: Completion, top: int, masks: list[npt.NDArray[np.bool_]]
+) -> npt.NDArray[np.int64]:
+    """How many documents of each mask are relevant in each draw, shape (mask, draw)."""
+    drawn = np.zeros((len(masks), completion.n_draws), dtype=np.int64)
+    for t in np.flatnonzero(np.diff(completion.unknowns.start)).tolist():
+        here = completion.unknowns.on_topic(t)
         block = completion.block(t) >= top
         for i, mask in enumerate(masks):
-            drawn[i] += block[:, mask[here] & is_found[here]].sum(axis=1)
-            rest[i] += block[:, mask[here] & ~is_found[here]].sum(axis=1)
-    tail = (1 - ci_prob) / 2
-    return [
-        FoundJudgments(
-            measure=measure,
-            runs=runs,
-            first=a,
-            last=b,
-            n_documents=int(mask.sum()),
-            n_found=int((mask & is_found).sum()),
-            n_relevant=int((mask & is_found & is_relevant).sum()),
-            expected=float(drawn[i].mean()),
-            lower=float(np.quantile(drawn[i], tail)),
-            upper=float(np.quantile(drawn[i], 1 - tail)),
-            expected_rest=float(rest[i].mean()),
-        )
-        for i, ((a, b), mask) in enumerate(zip(bands, masks, strict=True))
-        if (mask & is_found).any()
-    ]
+            drawn[i] += block[:, mask[here]].sum(axis=1)
+    return drawn
+
+
+def _log_odds(completion: Completion, top: int) -> npt.NDArray[np.float64]:
+    """Of being relevant, in some draws of the parameters, shape (draw, document)."""
+    some = slice(None, None, -(-completion.n_draws // _MOST_DRAWS))
+    is_relevant = (np.arange(len(completion.levels)) >= top).astype(float)
+    n_topics = len(completion.unknowns.start) - 1
+    parts = [completion.expected(t, is_relevant, some)[0] for t in range(n_topics)]
+    chance = np.clip(np.concatenate(parts, axis=1), 1e-12, 1 - 1e-12)
+    log_odds: npt.NDArray[np.float64] = np.log(chance) - np.log1p(-chance)
+    return log_odds

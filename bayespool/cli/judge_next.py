@@ -41,8 +41,8 @@ def judge_next(
         typer.Option(
             "--output",
             "-o",
-            help="File for the documents: a table where its name ends in .csv, .json or .parquet, else qrels "
-            "with relevance -1 for an assessor to fill in; may be repeated.",
+            help="File for the documents: a table where its name ends in .csv, .json or .parquet; in .txt, "
+            ".qrels, .gz or nothing, qrels with relevance -1 for an assessor to fill in; may be repeated.",
         ),
     ] = None,
 ) -> None:
@@ -53,13 +53,18 @@ def judge_next(
     """
     from rich.console import Console
 
+    from bayespool.judging import check_goal, sole_measure
     from bayespool.judging import judge_next as choose_next
     from bayespool.report.judging import check_judgments_file, print_next_judgments, write_next_judgments
+    from bayespool.trec import find_files
 
     for path in output or []:
         check_judgments_file(path)
     if not runs and not asked["unpool"]:
         raise InputError("no run to judge for", hint="name run files, or runs of the pool with --unpool")
+    sole_measure(asked["measures"])
+    if not asked["unpool"]:
+        check_goal(asked["goal"], len(set(find_files([str(run) for run in runs or []]))))
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=judged, **reading)
         say_unpooled(collection, asked)

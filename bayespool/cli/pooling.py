@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayespool import __version__
 from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.options import (
     CampaignRuns,
@@ -27,9 +28,32 @@ from bayespool.options import FilesSettings, ReadingSettings, SamplingSettings
 from bayespool.settings import BudgetSettings, StrategySettings
 
 if TYPE_CHECKING:
+    from bayespool.collection import Collection
     from bayespool.pooling import Strategy
 
 __all__ = ["budgets", "pool"]
+
+
+def _list_strategies(asked: bool) -> None:
+    """Print the strategies, and end the command."""
+    if asked:
+        from rich.console import Console
+
+        from bayespool.report.pooling import print_strategies
+
+        print_strategies(Console())
+        raise typer.Exit
+
+
+ListStrategies = Annotated[
+    bool,
+    typer.Option(
+        "--list",
+        help="List the strategies with their settings, and do nothing else.",
+        is_eager=True,
+        callback=_list_strategies,
+    ),
+]
 
 
 @from_settings
@@ -43,22 +67,37 @@ def pool(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File for the documents to judge, as qrels (also .gz)."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="File for the documents to judge: qrels (also .gz), or a table that has the probability of "
+            "each in a sample, too (.csv, .json, .parquet).",
+        ),
     ] = None,
+    list_: ListStrategies = False,
 ) -> None:
     """Choose the documents to judge: what a pooling strategy makes of runs and a budget.
 
     All runs under --pool contribute. The file has a line for each document, topic by topic in the order of
-    judging; its relevance is that of --qrels, or -1, which says that it is in the pool and not judged yet.
+    judging; its relevance is that of --qrels, or -1, which says that it is in the pool and not judged yet. A
+    table leaves that empty.
     """
     from rich.console import Console
 
     from bayespool.counts import n_relevant_documents
     from bayespool.loading import read_contributors
-    from bayespool.pooling import choose, contributions_of, judged_by, parse_strategy, qrels_of
+    from bayespool.pooling import (
+        check_budget,
+        choose,
+        contributions_of,
+        judged_by,
+        parse_strategy,
+        strategy_text,
+    )
     from bayespool.report.pooling import check_list, print_choice, write_choice
 
     strategy = parse_strategy(asked["strategy"])
+    check_budget(strategy, asked["budget"])
     if output is not None:
         check_list(output)
     if strategy.is_adaptive and qrels is None:
@@ -83,7 +122,13 @@ def pool(
         lambda: print_choice(chosen, found, Console(), n_judged=n_judged, n_relevant=n_relevant)
     ):
         if output is not None:
-            write_choice(qrels_of(collection, chosen), output)
+            write_choice(
+                collection,
+                chosen,
+                output,
+                relevance=qrels is not None,
+                metadata=_described(collection, asked | {"strategy": strategy_text(strategy)}),
+            )
 
 
 @from_settings
@@ -114,6 +159,15 @@ def budgets(
     with shown_at_last(lambda: print_budgets(result, Console())):
         if output is not None:
             write_budgets(result, output, figures=figures)
+
+
+def _described(collection: Collection, asked: Asked) -> dict[str, Any]:
+    """What stands beside a table of documents: from what they were chosen, and how."""
+    return {
+        "bayespool": __version__,
+        "fingerprint": collection.fingerprint,
+        "settings": asked,
+    }
 
 
 def _scores_for(strategies: Iterable[Strategy]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ import pyarrow.compute as pc
 from bayespool.collection.contributors import find_sole_contributor
 from bayespool.collection.negatives import NO_NEGATIVES, UNJUDGED, Negatives, relevance_codes
 from bayespool.collection.pools import DepthPool, Pool
-from bayespool.errors import InputError
+from bayespool.errors import InputError, InputWarning
 from bayespool.trec import Qrels
 
 if TYPE_CHECKING:
@@ -264,7 +265,8 @@ class Collection:
         ----------
         qrels : Qrels
             Judgments of documents that runs of the collection retrieve. Topics and documents that no run has
-            are of no use and passed over. A negative relevance means what it means in the collection's qrels.
+            are of no use and passed over, with a warning. A negative relevance means what it means in the
+            collection's qrels.
 
         Returns
         -------
@@ -274,6 +276,12 @@ class Collection:
         ------
         InputError
             A document is judged already, and otherwise; or no line is a judgment, or none is of use.
+
+        Warns
+        -----
+        InputWarning
+            Judgments of topics or documents that the collection does not have, with their number and the
+            first of them.
         """
         topic_of = {query_id: t for t, query_id in enumerate(self.query_ids)}
         names = qrels.query_id.dictionary.to_pylist()
@@ -311,7 +319,26 @@ class Collection:
                 path=qrels.path,
                 hint="are these the topics and documents of this collection?",
             )
+        self._warn_of_useless(qrels, (codes >= 0) & (line_pair < 0), topic)
         return self.with_added(pair[new], value[new])
+
+    def _warn_of_useless(self, qrels: Qrels, useless: npt.NDArray[np.bool_], topic: npt.NDArray[Any]) -> None:
+        """Warn of judgments of topics and documents that no run has; ``topic`` is −1 for another's."""
+        said = []
+        for what, lines in (
+            ("of topics that the collection does not have", np.flatnonzero(useless & (topic < 0))),
+            ("of documents that no run retrieves", np.flatnonzero(useless & (topic >= 0))),
+        ):
+            if len(lines):
+                line = int(lines[0])
+                example = f"document {qrels.doc_id[line].as_py()} of topic {qrels.query_id[line].as_py()}"
+                said.append(f"{len(lines)} {what} ({example} for one)")
+        if said:
+            warnings.warn(
+                f"{qrels.path or 'judgments of your own'}: passed over are {' and '.join(said)}",
+                InputWarning,
+                stacklevel=3,
+            )
 
     def with_added(self, pair: npt.NDArray[Any], relevance: npt.NDArray[Any]) -> Self:
         """The collection with judgments added on unjudged documents, as `add_judgments` adds them.

@@ -34,6 +34,9 @@ from bayespool.corrections.horvitz_thompson import HorvitzThompson
 # isort: split
 from bayespool.corrections.yilmaz_aslam import InferredAP
 
+# isort: split
+from bayespool.corrections.aslam_pavlu import StatAP
+
 __all__ = [
     "AntiPrecision",
     "Background",
@@ -46,6 +49,7 @@ __all__ = [
     "LowerBound",
     "LuMoffatCulpepper",
     "Smoothed",
+    "StatAP",
     "SystemsAdjustment",
     "TopicsAdjustment",
     "fit_constants",

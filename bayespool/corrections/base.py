@@ -14,7 +14,7 @@ from bayespool.collection import Collection
 from bayespool.counts import Bounds, Estimand, bounds
 from bayespool.estimates import Estimates
 from bayespool.measures import parse_measures
-from bayespool.pooling import StrategyPool
+from bayespool.pooling import StrategyPool, misfit_of
 
 __all__ = [
     "NO_SAMPLE",
@@ -24,9 +24,9 @@ __all__ = [
     "has_open_ranks",
     "lacks_pool",
     "not_defined",
+    "notes_on_sample",
     "open_residual",
-    "outside_the_sample",
-    "sampled_pool",
+    "sample_of",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -168,18 +168,28 @@ def lacks_pool(collection: Collection, found: Bounds) -> npt.NDArray[np.bool_]:
     return np.asarray((n_others == 0) & has_open_ranks(found))
 
 
-def sampled_pool(collection: Collection) -> StrategyPool | None:
-    """The pool of the collection where it is a random sample of what some runs retrieve, else None."""
-    pool = collection.pooling
-    return pool if isinstance(pool, StrategyPool) and pool.is_sample and collection.pooled.any() else None
+def sample_of(collection: Collection) -> StrategyPool | str:
+    """The pool of the collection where it is a random sample of what some runs retrieve, else why there is
+    none to count on: the pool is no sample, or more judgments than a few are not as the sample asks for
+    (`bayespool.pooling.Misfit`).
+    """
+    pool, misfit = collection.pooling, misfit_of(collection)
+    if not (isinstance(pool, StrategyPool) and pool.is_sample and misfit and collection.pooled.any()):
+        return NO_SAMPLE
+    return f"the sample is not as stated: {misfit}" if misfit.is_large else pool
 
 
-def outside_the_sample(collection: Collection, pool: StrategyPool, found: Bounds) -> tuple[str, ...]:
-    """A note for each run on its unjudged documents down to the cutoff that could not be sampled."""
+def notes_on_sample(collection: Collection, pool: StrategyPool, found: Bounds) -> tuple[str, ...]:
+    """A note for each run on its unjudged documents down to the cutoff that could not be sampled, and on a
+    few judgments that are not as the sample asks for.
+    """
     candidates = pool.candidates(collection, np.flatnonzero(collection.pooled))
     outside = np.append(~candidates & ~collection.judged, False)
     top = collection.document[collection.run_index(found.run_ids), :, : found.measure.cutoff]
+    few = str(misfit_of(collection) or "")
     return tuple(
-        f"documents that could not be sampled count as not relevant: {n}" if n else ""
+        "; ".join(
+            [f"documents that could not be sampled count as not relevant: {n}"] * bool(n) + [few] * bool(few)
+        )
         for n in outside[top].sum(axis=(1, 2)).tolist()
     )

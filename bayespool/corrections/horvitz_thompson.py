@@ -14,12 +14,11 @@ import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.corrections.base import (
-    NO_SAMPLE,
     Corrected,
     PointCorrection,
     not_defined,
-    outside_the_sample,
-    sampled_pool,
+    notes_on_sample,
+    sample_of,
 )
 from bayespool.counts import Bounds, ranked_levels
 from bayespool.measures import Additive
@@ -42,9 +41,11 @@ class HorvitzThompson(PointCorrection):
 
     The estimate is Σ weight · gain / p over the judged documents of the run's top n. It is unbiased over
     samples of documents that could all have been sampled. What no pooled run retrieves could not, and counts
-    as not relevant; a note says how many such documents a run has. So does what was sampled and never judged.
-    Judgments that are not of the sample (added ones, those that no pooled run explains) count once. The
-    value is NaN where the pool is no sample (`bayespool.pooling.Sampling`).
+    as not relevant; a note says how many such documents a run has. Judgments that are not of the sample
+    (added ones, those that no pooled run explains) count once. The value is NaN where the pool is no sample
+    (`bayespool.pooling.Sampling`), and where it cannot have been this one: more than 1 % of the sample (and
+    more than one document) is unjudged, or as many documents are judged that could have been sampled and were
+    not. A note tells of fewer. Of these the former count as not relevant, the latter once.
 
     Defined for sums of gains that no ideal ranking divides: P@n, RBP, DCG.
 
@@ -70,9 +71,9 @@ class HorvitzThompson(PointCorrection):
 
     def correct(self, collection: Collection, found: Bounds) -> Corrected:
         """B, and for each document of the sample its gain (1 / p − 1) times more."""
-        measure, pool = found.measure, sampled_pool(collection)
-        if pool is None:
-            return not_defined(found, NO_SAMPLE)
+        measure, pool = found.measure, sample_of(collection)
+        if isinstance(pool, str):
+            return not_defined(found, pool)
         if not isinstance(measure, Additive) or isinstance(measure, Normalised):
             return not_defined(found, "defined for sums of gains that no ideal ranking divides")
         index = collection.run_index(found.run_ids)
@@ -81,7 +82,7 @@ class HorvitzThompson(PointCorrection):
         level = measure.read(ranked_levels(collection, index, measure.cutoff))
         gains = measure.gains(level) * measure.weights()[: level.shape[2]] / measure.unit
         added = (gains * more[collection.document[index, :, : measure.cutoff]]).sum(axis=2)
-        notes = outside_the_sample(collection, pool, found)
+        notes = notes_on_sample(collection, pool, found)
         if self.within_bounds:
             total, room = added.sum(axis=1), found.residual.sum(axis=1)
             kept = np.clip(total, np.minimum(room, 0), np.maximum(room, 0))

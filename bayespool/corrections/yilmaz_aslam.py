@@ -18,13 +18,12 @@ import numpy as np
 
 from bayespool.collection import Collection, IntArray
 from bayespool.corrections.base import (
-    NO_SAMPLE,
     Corrected,
     FloatArray,
     SharedCorrection,
     not_defined,
-    outside_the_sample,
-    sampled_pool,
+    notes_on_sample,
+    sample_of,
 )
 from bayespool.counts import RELEVANT, Bounds
 from bayespool.counts.states import states
@@ -50,7 +49,8 @@ class InferredAP(SharedCorrection):
     (`bayespool.pooling.sampled`). What could not be sampled, as no pooled run retrieves it, counts as not
     relevant; a note says how many such documents a run has. Judgments that are not of the sample (added ones,
     those that no pooled run explains) are a stratum of their own, which is judged in full. The value is NaN
-    where the pool is no sample, or one that is not made of strata.
+    where the pool is no sample, one that is not made of strata, or not the one that is stated, within the
+    limits of `HorvitzThompson`.
 
     Defined for AP over the relevant documents of completed judgments. It lies between 0 and 1, and may lie
     outside the bounds. A run whose top is fully judged has not its value as judged, as the number of relevant
@@ -64,9 +64,9 @@ class InferredAP(SharedCorrection):
 
     def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
         """`correct` for several measures: strata are looked for once."""
-        pool = sampled_pool(collection)
-        if pool is None:
-            return [not_defined(one, NO_SAMPLE) for one in found]
+        pool = sample_of(collection)
+        if isinstance(pool, str):
+            return [not_defined(one, pool) for one in found]
         pooled = np.flatnonzero(collection.pooled)
         stratum = pool.strata(collection, pooled)
         if stratum is None:
@@ -74,7 +74,7 @@ class InferredAP(SharedCorrection):
         others = collection.judged & ~pool.judged(collection, pooled)
         stratum = np.where(others, stratum.max() + 1, stratum).astype(np.int32)
         return [
-            Corrected(_inferred(collection, one, stratum), notes=outside_the_sample(collection, pool, one))
+            Corrected(_inferred(collection, one, stratum), notes=notes_on_sample(collection, pool, one))
             if isinstance(one.measure, AveragePrecision) and one.measure.ideal == "completed"
             else not_defined(one, "defined for AP over completed judgments")
             for one in found

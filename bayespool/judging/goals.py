@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bayespool.errors import InputError
 from bayespool.values import Values
 
-__all__ = ["Goal", "Target", "chance_of_wrong_order", "find_target"]
+__all__ = ["Goal", "Target", "chance_of_wrong_order", "check_goal", "find_target"]
 
 Goal = Literal["interval", "comparison", "ranking"]
 
@@ -55,11 +55,21 @@ class Target:
         share = np.divide(later, at_first, out=np.ones_like(later), where=at_first > 0)
         return np.asarray(self.now * np.minimum(share, 1))
 
-    def total(self, single: FloatArray) -> float:
-        """One number of those of the sums: the widest interval, or the mean chance of a wrong order."""
+    def criterion(self, until: float | None = None) -> str:
+        """What `total` is, in words."""
+        if self.goal != "interval":
+            return {"comparison": "", "ranking": "mean "}[self.goal] + "chance of a wrong order"
+        if len(self.names) == 1:
+            return "width of the interval"
+        return "mean width of the intervals" if until is None else "widest interval"
+
+    def total(self, single: FloatArray, until: float | None = None) -> float:
+        """One number of those of the sums: the mean width of the intervals, or the widest where that is what
+        has to be as narrow as ``until``; the mean chance of a wrong order.
+        """
         if not len(single):
             return 0.0
-        return float(single.max() if self.goal == "interval" else single.mean())
+        return float(single.max() if self.goal == "interval" and until is not None else single.mean())
 
     def worth(self, before: FloatArray, left: FloatArray, until: float | None) -> FloatArray:
         """What a little less variance of each sum is worth, shape (sum,): what is left open over the variance
@@ -69,6 +79,23 @@ class Target:
         if self.goal == "interval" and until is not None and (wide := still_open > until).any():
             still_open = np.where(wide, still_open, 0.0)
         return np.divide(still_open, left, out=np.zeros_like(left), where=left > 0)
+
+
+def check_goal(goal: Goal, n_runs: int) -> None:
+    """Raise for a goal that is none, or none of so many runs.
+
+    Raises
+    ------
+    InputError
+        Unknown goal; a comparison of other than two runs, a ranking of fewer than two.
+    """
+    if goal not in get_args(Goal):
+        raise InputError(f"no goal {goal!r}", hint=f"known: {', '.join(get_args(Goal))}")
+    if goal == "comparison" and n_runs != 2:
+        which = "one run" if n_runs == 1 else f"{n_runs} runs"
+        raise InputError(f"a comparison of {which}", hint="name two, or ask for their ranking")
+    if goal == "ranking" and n_runs < 2:
+        raise InputError("a ranking of one run", hint="name two or more")
 
 
 def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: float) -> Target:
@@ -86,16 +113,11 @@ def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: f
     InputError
         Unknown goal; a comparison of other than two runs, a ranking of fewer than two.
     """
-    if goal not in get_args(Goal):
-        raise InputError(f"no goal {goal!r}", hint=f"known: {', '.join(get_args(Goal))}")
+    check_goal(goal, len(run_ids))
     n_runs, means = len(run_ids), values.means()
     if goal == "interval":
         low, high = values.interval(ci_prob)
         return Target(goal, np.eye(n_runs), means.mean(axis=0), high - low, run_ids)
-    if goal == "comparison" and n_runs != 2:
-        raise InputError(f"a comparison of {n_runs} runs", hint="name two, or ask for their ranking")
-    if n_runs < 2:
-        raise InputError("a ranking of one run", hint="name two or more")
     pairs = list(combinations(range(n_runs), 2))
     contrasts = np.zeros((len(pairs), n_runs))
     wrong = np.zeros(len(pairs))

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from bayespool.counts import Estimand
 from bayespool.errors import InputError
 from bayespool.estimators import parse_estimator
 from bayespool.judging.belief import Belief
-from bayespool.judging.goals import Goal, Target, find_target
+from bayespool.judging.goals import Goal, Target, check_goal, find_target
 from bayespool.judging.influence import Influence, find_influence
 from bayespool.measures import Measure, parse_measures
 from bayespool.options import describe_estimator, documented
@@ -29,7 +29,7 @@ from bayespool.settings import JudgeNextSettings
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Afterwards", "NextJudgments", "judge_next", "plan"]
+__all__ = ["Afterwards", "NextJudgments", "Plan", "judge_next", "plan", "sole_measure"]
 
 FloatArray = npt.NDArray[np.float64]
 _MOST_STEPS = 1000
@@ -38,20 +38,46 @@ _MOST_STEPS = 1000
 
 @dataclass(frozen=True)
 class Afterwards:
-    """What judgments of one's own did, against what was to be expected of them.
+    """What all judgments of one's own together did, against what was to be expected of them at the start.
+
+    When they are made in rounds, each round has printed what it expected, given the answers of those before.
+    This here looks at all rounds from where the first one stood, with none of the answers.
 
     Attributes
     ----------
     n : int
         How many there are.
     before, expected, now : float
-        What is to be brought down: without them, as was expected with them, and as it is.
+        What is to be brought down: with none of them, as is to be expected from there when these documents
+        are judged, and as it is.
     """
 
     n: int
     before: float
     expected: float
     now: float
+
+
+class Plan(NamedTuple):
+    """Documents to judge, each the most telling given those before it.
+
+    Attributes
+    ----------
+    unknown : ndarray of int, shape (document,)
+        Positions among the completion's unknowns.
+    expected : ndarray of float, shape (document,)
+        What is expected to be left after each.
+    left : ndarray of float, shape (sum,)
+        What is expected to be left of each interval or chance after all of them.
+    n_needed : int or None
+        After how many it is expected to be low enough; None where nobody asked, or all that are looked ahead
+        will not do.
+    """
+
+    unknown: npt.NDArray[np.intp]
+    expected: FloatArray
+    left: FloatArray
+    n_needed: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +94,11 @@ class NextJudgments:
     target : Target
         What is to be brought down: intervals, or chances of a wrong order.
     unknown : ndarray of int, shape (document,)
-        The documents, as positions among the completion's unknowns.
+        The documents, as positions among the completion's unknowns; none once judging may stop.
     expected : ndarray of float, shape (document,)
-        What is expected to be left when the documents down to this one are judged.
+        What the criterion is expected to be when the documents down to this one are judged.
+    left : ndarray of float, shape (sum,)
+        What each interval or chance of the target is expected to be when all of them are.
     chance : ndarray of float, shape (document,)
         Chance that each is relevant; under a graded measure its expected gain, from 0 to 1.
     until : float or None
@@ -89,6 +117,7 @@ class NextJudgments:
     target: Target
     unknown: npt.NDArray[np.intp]
     expected: FloatArray
+    left: FloatArray
     chance: FloatArray
     until: float | None
     n_needed: int | None
@@ -103,22 +132,24 @@ class NextJudgments:
 
     @property
     def criterion(self) -> str:
-        """What is to be brought down, in words."""
-        return {
-            "interval": "widest interval" if len(self.target.names) > 1 else "width of the interval",
-            "comparison": "chance of a wrong order",
-            "ranking": "mean chance of a wrong order",
-        }[self.target.goal]
+        """What is to be brought down, in words (`Target.criterion`)."""
+        return self.target.criterion(self.until)
 
     @property
     def now(self) -> float:
         """What it is now."""
-        return self.target.total(self.target.now)
+        return self.target.total(self.target.now, self.until)
 
     @property
     def expected_after(self) -> float:
         """What it is expected to be when all these documents are judged."""
         return float(self.expected[-1]) if len(self) else self.now
+
+    @property
+    def widest(self) -> tuple[float, float]:
+        """The largest interval or chance of the target: now, and as expected when all these are judged."""
+        now, left = self.target.now, self.left
+        return float(now.max(initial=0.0)), float(left.max(initial=0.0))
 
     @property
     def is_done(self) -> bool:
@@ -237,10 +268,7 @@ def judge_next(
         ci_prob=ci_prob,
         random_seed=random_seed,
     )
-    asked = parse_measures(measures)
-    if len(asked) != 1:
-        raise InputError(f"{len(asked)} measures", hint="judgments are chosen for one at a time")
-    refuse_of_judgments(asked)
+    measure = sole_measure(measures)
     chosen = parse_estimator(estimator, estimand=estimand, random_seed=random_seed, **settings)
     if not isinstance(chosen, PosteriorEstimator):
         raise InputError(
@@ -249,41 +277,45 @@ def judge_next(
     collection, targets, unpooled = find_targets(
         collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
     )
-    warn_of_unused_relevance(collection, asked, stacklevel=3)
+    check_goal(goal, len(targets))
+    warn_of_unused_relevance(collection, (measure,), stacklevel=3)
     told = collection.added_for >= 0
     afterwards = None
     say = report or (lambda line: None)
     say(f"completing: {chosen.name}")
-    completion = chosen.complete(collection, targets, asked)
-    target, influence = _look(completion, asked[0], goal, ci_prob)
+    completion = chosen.complete(collection, targets, measure)
+    target, influence = _look(completion, measure, goal, ci_prob)
     if told.any():
         say("completing without the judgments of your own")
-        before = chosen.complete(collection.without_judgments(told), targets, asked)
-        afterwards = _afterwards(before, asked[0], goal, ci_prob, told, target)
+        before = chosen.complete(collection.without_judgments(told), targets, measure)
+        afterwards = _afterwards(_look(before, measure, goal, ci_prob), before, told, target, until)
     say("choosing")
-    unknown, expected, n_needed = plan(influence, target, budget, until)
-    pool = describe_pool(collection)
+    planned = plan(influence, target, budget, until)
+    now, pool = target.total(target.now, until), describe_pool(collection)
     return NextJudgments(
         completion=completion,
-        measure=asked[0],
+        measure=measure,
         target=target,
-        unknown=unknown,
-        expected=expected,
-        chance=influence.chance(unknown),
+        **planned._asdict(),
+        chance=influence.chance(planned.unknown),
         until=until,
-        n_needed=n_needed,
         afterwards=afterwards,
         metadata={
             "bayespool": __version__,
             "fingerprint": collection.fingerprint,
             "goal": goal,
-            "measure": str(asked[0]),
+            "measure": str(measure),
             "runs": list(targets),
             "unpooled": unpooled,
             "ci_prob": ci_prob,
+            "criterion": target.criterion(until),
+            "criterion_now": now,
+            "criterion_expected": float(planned.expected[-1]) if len(planned.expected) else now,
             "now": dict(zip(target.names, target.now.tolist(), strict=True)),
+            "expected": dict(zip(target.names, planned.left.tolist(), strict=True)),
             "until": until,
-            "n_needed": n_needed,
+            "n_needed": planned.n_needed,
+            "is_done": planned.n_needed == 0,
             "afterwards": None if afterwards is None else dataclasses.asdict(afterwards),
             "estimator": describe_estimator(chosen),
             "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
@@ -291,9 +323,22 @@ def judge_next(
     )
 
 
-def plan(
-    influence: Influence, target: Target, budget: int, until: float | None = None
-) -> tuple[npt.NDArray[np.intp], FloatArray, int | None]:
+def sole_measure(measures: object) -> Measure:
+    """The one measure that judgments are chosen for.
+
+    Raises
+    ------
+    InputError
+        Several, or one of the judgments themselves.
+    """
+    asked = parse_measures(measures)
+    if len(asked) != 1:
+        raise InputError(f"{len(asked)} measures", hint="judgments are chosen for one at a time")
+    refuse_of_judgments(asked)
+    return asked[0]
+
+
+def plan(influence: Influence, target: Target, budget: int, until: float | None = None) -> Plan:
     """Documents one by one, each the most telling given those before it.
 
     Parameters
@@ -307,20 +352,16 @@ def plan(
 
     Returns
     -------
-    unknown : ndarray of int, shape (document,)
-        Fewer than the budget where no other document is expected to tell anything.
-    expected : ndarray of float, shape (document,)
-        What is expected to be left after each.
-    n_needed : int or None
-        After how many it is expected to be low enough.
+    Plan
+        Of fewer documents than the budget where no other one is expected to tell anything; of none where it
+        is low enough already.
     """
     belief = Belief(influence, target.contrasts)
     before = belief.variance.copy()
-    now = target.total(target.now)
-    n_needed = 0 if until is not None and now <= until else None
-    looked_ahead = budget if until is None else max(budget, _MOST_STEPS)
-    chosen, expected = [], []
-    for step in range(min(looked_ahead, len(influence))):
+    n_needed = 0 if until is not None and target.total(target.now, until) <= until else None
+    steps = min(budget if until is None else max(budget, _MOST_STEPS), len(influence))
+    chosen, expected, left = [], [], target.now
+    for step in range(0 if n_needed == 0 else steps):
         if step >= budget and n_needed is not None:
             break
         gain = belief.gains(target.worth(before, belief.variance, until))
@@ -328,12 +369,14 @@ def plan(
         if gain[best] <= 0:  # as it is where nothing is left open
             break
         belief.judge(best)
-        now = target.total(target.left_open(before, belief.variance))
-        chosen.append(influence.document[best])
-        expected.append(now)
-        if until is not None and n_needed is None and now <= until:
+        after = target.left_open(before, belief.variance)
+        if step < budget:
+            left = after
+            chosen.append(influence.document[best])
+            expected.append(target.total(after, until))
+        if until is not None and n_needed is None and target.total(after, until) <= until:
             n_needed = step + 1
-    return np.array(chosen[:budget], dtype=np.intp), np.array(expected[:budget], dtype=float), n_needed
+    return Plan(np.array(chosen, dtype=np.intp), np.array(expected, dtype=float), left, n_needed)
 
 
 def _look(completion: Completion, measure: Measure, goal: Goal, ci_prob: float) -> tuple[Target, Influence]:
@@ -346,22 +389,21 @@ def _look(completion: Completion, measure: Measure, goal: Goal, ci_prob: float) 
 
 
 def _afterwards(
+    looked: tuple[Target, Influence],
     before: Completion,
-    measure: Measure,
-    goal: Goal,
-    ci_prob: float,
     told: npt.NDArray[np.bool_],
     target: Target,
+    until: float | None,
 ) -> Afterwards:
-    """What was open without the judgments told, what they were expected to leave, and what they left."""
-    then, influence = _look(before, measure, goal, ci_prob)
+    """What was open without the judgments told, what was to be expected of them, and what they left."""
+    then, influence = looked
     belief = Belief(influence, then.contrasts)
     at_first = belief.variance.copy()
     for document in np.flatnonzero(told[before.unknowns.pair[influence.document]]):
         belief.judge(int(document))
     return Afterwards(
         n=int(told.sum()),
-        before=then.total(then.now),
-        expected=then.total(then.left_open(at_first, belief.variance)),
-        now=target.total(target.now),
+        before=then.total(then.now, until),
+        expected=then.total(then.left_open(at_first, belief.variance), until),
+        now=target.total(target.now, until),
     )

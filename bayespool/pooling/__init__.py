@@ -7,6 +7,7 @@ from bayespool.pooling.by_weight import DCG, RRF
 from bayespool.pooling.choosing import (
     Chosen,
     Shares,
+    check_budget,
     choose,
     equal_shares,
     inclusion_of_topic,
@@ -22,7 +23,9 @@ from bayespool.pooling.contributions import (
 from bayespool.pooling.front import MoveToFront
 from bayespool.pooling.fusion import CombAnz, CombMax, CombMed, CombMin, CombMnz, CombSum
 from bayespool.pooling.hedge import Hedge
-from bayespool.pooling.listing import judged_by, qrels_of
+from bayespool.pooling.listing import choice_frame, judged_by, qrels_of
+from bayespool.pooling.misfit import Misfit, misfit_of, warn_of_misfit
+from bayespool.pooling.plan import PlanOptions, PoolPlan
 from bayespool.pooling.pools import StrategyPool, pool_of_strategy, with_strategy_pool
 from bayespool.pooling.rank_biased import RBPA, RBPB, RBPC
 from bayespool.pooling.registry import (
@@ -62,7 +65,10 @@ __all__ = [
     "Hedge",
     "MaxMean",
     "Membership",
+    "Misfit",
     "MoveToFront",
+    "PlanOptions",
+    "PoolPlan",
     "Retrieved",
     "Sampling",
     "Shares",
@@ -74,12 +80,15 @@ __all__ = [
     "Thompson",
     "Ucb1Tuned",
     "Uniform",
+    "check_budget",
+    "choice_frame",
     "choose",
     "contributions_of",
     "contributions_to",
     "equal_shares",
     "inclusion_of_topic",
     "judged_by",
+    "misfit_of",
     "order_of_topic",
     "parse_strategy",
     "pool_of_strategy",
@@ -88,5 +97,6 @@ __all__ = [
     "retrieved_by",
     "shares_of",
     "strategy_text",
+    "warn_of_misfit",
     "with_strategy_pool",
 ]

@@ -19,6 +19,7 @@ from bayespool.randomness import key_of
 __all__ = [
     "Chosen",
     "Shares",
+    "check_budget",
     "choose",
     "equal_shares",
     "inclusion_of_topic",
@@ -88,11 +89,22 @@ def equal_shares(n_documents: npt.NDArray[np.integer], budget: int) -> npt.NDArr
     return shares
 
 
+def check_budget(strategy: Strategy, budget: int | None) -> None:
+    """Refuse a budget that is none, or none where the strategy does not say itself how much is judged.
+
+    Raises
+    ------
+    InputError
+    """
+    if budget is None and strategy.needs_budget:
+        raise InputError(f"{strategy.name!r} does not say how much to judge", hint="give a budget")
+    if budget is not None and budget < 1:
+        raise InputError(f"a budget of {budget} documents", hint="give 1 or more")
+
+
 def _most(strategy: Strategy, topic: Retrieved, budget: int | None) -> int:
     """As many documents of a topic as a strategy judges at most."""
     size = strategy.size(topic)
-    if size is None and budget is None:
-        raise InputError(f"{strategy.name!r} does not say how much to judge", hint="give a budget")
     return len(topic) if size is None else min(size, len(topic))
 
 
@@ -151,14 +163,36 @@ def order_of_topic(
     Raises
     ------
     InputError
-        The strategy needs the scores of the runs, and the collection has none.
+        The strategy needs the scores of the runs, and the collection has none; or what it gives is no order:
+        not n numbers, documents that are not there, one twice.
     """
     if strategy.needs_scores:
         topic.scores()
     rng = np.random.default_rng(key_of(random_seed, strategy.name, topic.query_id))
-    order = strategy.order(topic, relevance[topic.pair] >= rel, min(n, len(topic)), rng)
-    pairs: IntArray = topic.pair[order]
+    k = min(n, len(topic))
+    order = np.asarray(strategy.order(topic, relevance[topic.pair] >= rel, k, rng))
+    _check_order(order, strategy, topic, k)
+    pairs: IntArray = topic.pair[order.astype(np.int32)]
     return pairs
+
+
+def _check_order(order: npt.NDArray[np.generic], strategy: Strategy, topic: Retrieved, n: int) -> None:
+    """Refuse what is no order of n documents of a topic: a strategy may be anybody's."""
+    if order.shape != (n,) or (n and order.dtype.kind not in "iu"):
+        problem = f"an array of {order.dtype} of shape {order.shape}"
+    elif n and not (order.min() >= 0 and order.max() < len(topic)):
+        problem = f"numbers from {order.min()} to {order.max()}, where there are 0 to {len(topic) - 1}"
+    else:
+        seen = np.zeros(len(topic), dtype=bool)
+        seen[order.astype(np.int32)] = True
+        if seen.sum() == n:
+            return
+        problem = f"only {seen.sum()} different ones"
+    asked = f"strategy {strategy.name!r} was asked for {n} documents of topic {topic.query_id}"
+    raise InputError(
+        f"{asked}, and gave {problem}",
+        hint="`order` returns n distinct numbers of documents, which count from 0",
+    )
 
 
 def inclusion_of_topic(
@@ -241,8 +275,7 @@ def choose(
     True
     """
     chosen = parse_strategy(strategy)
-    if budget is not None and budget < 1:
-        raise InputError(f"a budget of {budget} documents", hint="give 1 or more")
+    check_budget(chosen, budget)
     index = np.flatnonzero(collection.pooled) if run_index is None else run_index
     if not len(index):
         raise InputError("no run contributes", hint="name runs of the pool")

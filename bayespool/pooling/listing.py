@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
 
@@ -9,7 +11,10 @@ from bayespool.collection import Collection
 from bayespool.pooling.choosing import Chosen
 from bayespool.trec import Qrels
 
-__all__ = ["judged_by", "qrels_of"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["choice_frame", "judged_by", "qrels_of"]
 
 
 def judged_by(collection: Collection, chosen: Chosen) -> Collection:
@@ -66,3 +71,45 @@ def qrels_of(collection: Collection, chosen: Chosen) -> Qrels:
         doc_id=collection.doc_ids.take(pa.array(chosen.pair)).cast(pa.string()),
         relevance=np.maximum(collection.relevance[chosen.pair], np.int16(-1)),
     )
+
+
+def choice_frame(collection: Collection, chosen: Chosen, *, relevance: bool = True) -> pd.DataFrame:
+    """Documents chosen, with the probability with which each was: what qrels have no room for.
+
+    Parameters
+    ----------
+    collection : Collection
+    chosen : Chosen
+    relevance : bool, default True
+        Whether to say what the collection's judgments are.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per document, topic by topic in the order of judging: ``query_id``, ``doc_id``, ``order`` (from
+        1 in each topic), ``inclusion`` (1 where the strategy is no sample) and, if asked for, ``relevance``,
+        None where there is no judgment.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.pooling import choose
+    >>> example = load_example()
+    >>> frame = choice_frame(example, choose(example, "uniform", 200), relevance=False)
+    >>> list(frame.columns), len(frame)
+    (['query_id', 'doc_id', 'order', 'inclusion'], 200)
+    """
+    import pandas as pd
+
+    n_of_topic = np.diff(chosen.start)
+    level = collection.relevance[chosen.pair]
+    columns = {
+        "query_id": np.repeat(np.array(collection.query_ids, dtype=object), n_of_topic),
+        "doc_id": np.array(collection.doc_ids.take(pa.array(chosen.pair)).to_pylist(), dtype=object),
+        "order": np.concatenate([np.arange(1, n + 1) for n in n_of_topic]),
+        "inclusion": chosen.inclusion,
+    }
+    if relevance:
+        told = [int(one) if judged else None for one, judged in zip(level, level >= 0, strict=True)]
+        columns["relevance"] = np.array(told, dtype=object)
+    return pd.DataFrame(columns)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, DepthPool, IntArray
 from bayespool.errors import InputError
-from bayespool.pooling.choosing import Chosen, choose
-from bayespool.pooling.registry import parse_strategy, strategy_text
+from bayespool.pooling.choosing import Chosen
+from bayespool.pooling.plan import PlanOptions, PoolPlan
+from bayespool.pooling.registry import strategy_text
 from bayespool.pooling.retrieved import retrieved_by
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import BoolArray, FloatArray, Strategy
@@ -33,30 +34,18 @@ class StrategyPool:
 
     Attributes
     ----------
-    strategy : Strategy
-    budget : int or None
-        Documents over all topics; None where the strategy itself says how many.
+    plan : PoolPlan
+        Strategy, budget and whatever else decides what is judged.
     depth : int
         Depth of the deepest depth pool of the contributing runs that is no larger: what stands for the pool
         depth where one is asked for.
     labels : ndarray of int16, shape (pair,)
         What assessors say of each document, as far as that is known; negative elsewhere.
-    run_depth : int or None
-        Ranks of a run that may be judged at most.
-    shares : {"equal", "global"}
-    rel : int
-        Smallest relevance that counts, for an adaptive strategy.
-    random_seed : int
     """
 
-    strategy: Strategy
-    budget: int | None
+    plan: PoolPlan
     depth: int
     labels: npt.NDArray[np.int16]
-    run_depth: int | None = None
-    shares: Literal["equal", "global"] = "equal"
-    rel: int = 1
-    random_seed: int = 1
     _asked: dict[bytes, tuple[BoolArray, Chosen | None]] = field(default_factory=dict, init=False)
 
     @classmethod
@@ -64,14 +53,11 @@ class StrategyPool:
         cls,
         collection: Collection,
         runs: Runs,
-        strategy: str | Strategy,
+        strategy: str | Strategy | PoolPlan,
         budget: int | None = None,
         *,
-        run_depth: int | None = None,
-        shares: Literal["equal", "global"] = "equal",
-        rel: int = 1,
-        random_seed: int = 1,
         labels: npt.NDArray[np.int16] | None = None,
+        **options: Unpack[PlanOptions],
     ) -> StrategyPool:
         """The pool that a strategy makes of some runs of a collection.
 
@@ -80,25 +66,20 @@ class StrategyPool:
         collection : Collection
         runs : array of int
             Positions of the contributing runs.
-        strategy, budget, run_depth, shares, rel, random_seed
-            See `StrategyPool`; a strategy may be a text.
+        strategy, budget, **options
+            See `PoolPlan.of`.
         labels : ndarray of int16, shape (pair,), optional
             Default: the judgments of the collection.
 
         Raises
         ------
         InputError
-            As for `choose`.
+            As for `choose` and `PoolPlan`.
         """
         pool = cls(
-            strategy=parse_strategy(strategy),
-            budget=budget,
+            plan=PoolPlan.of(strategy, budget, **options),
             depth=0,
             labels=collection.relevance if labels is None else labels,
-            run_depth=run_depth,
-            shares=shares,
-            rel=rel,
-            random_seed=random_seed,
         )
         n_documents = int(pool.judged(collection, runs).sum())
         deep = replace(pool, depth=_equal_depth(collection, runs, n_documents))
@@ -107,10 +88,11 @@ class StrategyPool:
 
     def __repr__(self) -> str:
         known = hashlib.blake2b(np.ascontiguousarray(self.labels).data, digest_size=8).hexdigest()
+        plan = self.plan
         return (
-            f"StrategyPool({strategy_text(self.strategy)}, budget={self.budget}, "
-            f"run_depth={self.run_depth}, shares={self.shares!r}, rel={self.rel}, "
-            f"random_seed={self.random_seed}, labels={known})"
+            f"StrategyPool({strategy_text(plan.strategy)}, budget={plan.budget}, "
+            f"run_depth={plan.run_depth}, shares={plan.shares!r}, rel={plan.rel}, "
+            f"random_seed={plan.random_seed}, labels={known})"
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -118,9 +100,7 @@ class StrategyPool:
 
     def __str__(self) -> str:
         """What a user asked for."""
-        budget = "" if self.budget is None else f", budget {self.budget}"
-        to_rank = "" if self.run_depth is None else f", runs to rank {self.run_depth}"
-        return f"{strategy_text(self.strategy)}{budget}{to_rank}"
+        return str(self.plan)
 
     @property
     def is_union(self) -> bool:
@@ -130,7 +110,7 @@ class StrategyPool:
     @property
     def is_sample(self) -> bool:
         """Whether documents are judged with probabilities that are known."""
-        return isinstance(self.strategy, Sampling)
+        return isinstance(self.plan.strategy, Sampling)
 
     def depth_of(self, runs: Runs) -> IntArray:
         """The depth that stands for the pool's, shape (run,)."""
@@ -158,7 +138,7 @@ class StrategyPool:
 
     def candidates(self, collection: Collection, runs: Runs) -> BoolArray:
         """What could be judged of these runs: all that they retrieve within ``run_depth``, shape (pair,)."""
-        depth = self.run_depth or collection.document.shape[2]
+        depth = self.plan.run_depth or collection.document.shape[2]
         return DepthPool.even(depth, len(collection.run_ids)).judged(collection, runs)
 
     def strata(self, collection: Collection, runs: Runs) -> IntArray | None:
@@ -171,9 +151,9 @@ class StrategyPool:
             None where the strategy samples no strata.
         """
         stratum = np.full(len(collection.relevance), -1, dtype=np.int32)
-        index = np.asarray(runs, dtype=np.intp)
-        for topic in retrieved_by(collection, index, depth=self.run_depth, random_seed=self.random_seed):
-            of_topic = self.strategy.stratum(topic) if isinstance(self.strategy, Sampling) else None
+        index, plan = np.asarray(runs, dtype=np.intp), self.plan
+        for topic in retrieved_by(collection, index, depth=plan.run_depth, random_seed=plan.random_seed):
+            of_topic = plan.strategy.stratum(topic) if isinstance(plan.strategy, Sampling) else None
             if of_topic is None:
                 return None
             stratum[topic.pair] = of_topic
@@ -188,17 +168,7 @@ class StrategyPool:
         if key not in self._asked:
             inside, chosen = np.zeros(len(collection.relevance), dtype=bool), None
             if len(index):
-                chosen = choose(
-                    collection,
-                    self.strategy,
-                    self.budget,
-                    run_index=index,
-                    depth=self.run_depth,
-                    shares=self.shares,
-                    rel=self.rel,
-                    random_seed=self.random_seed,
-                    labels=self.labels,
-                )
+                chosen = self.plan.choose(collection, index, self.labels)
                 inside[chosen.pair] = True
             inside.flags.writeable = False
             self._asked[key] = inside, chosen
@@ -217,7 +187,8 @@ class StrategyPool:
             Always: such a pool has no depth to be cut at.
         """
         raise InputError(
-            f"a pool by {self.strategy.name} cannot be cut at a depth", hint="make one of a smaller budget"
+            f"a pool by {self.plan.strategy.name} cannot be cut at a depth",
+            hint="make one of a smaller budget",
         )
 
     def of_runs(self, runs: Runs) -> StrategyPool:
@@ -227,26 +198,24 @@ class StrategyPool:
 
 def pool_of_strategy(
     collection: Collection,
-    strategy: str | Strategy,
+    strategy: str | Strategy | PoolPlan,
     budget: int | None = None,
     *,
     pooled_run_ids: Iterable[str] | None = None,
-    run_depth: int | None = None,
-    shares: Literal["equal", "global"] = "equal",
-    rel: int = 1,
-    random_seed: int = 1,
+    **options: Unpack[PlanOptions],
 ) -> Collection:
     """The collection with the account that a strategy made its pool: what a user knows who made it.
 
     Parameters
     ----------
     collection : Collection
-    strategy, budget, shares, rel, random_seed
-        As they were when the pool was made (`choose`).
+    strategy : str, Strategy or PoolPlan
+    budget : int, optional
+        As it was when the pool was made.
     pooled_run_ids : iterable of str, optional
         The runs that contributed; default: all.
-    run_depth : int, optional
-        Ranks of a run that might be judged at most; default: all.
+    **options
+        ``run_depth``, ``shares``, ``rel`` and ``random_seed`` as they were (`PoolPlan`).
 
     Returns
     -------
@@ -256,7 +225,7 @@ def pool_of_strategy(
     Raises
     ------
     InputError
-        As for `choose`; an unknown run.
+        As for `choose` and `PoolPlan`; an unknown run.
 
     Examples
     --------
@@ -267,46 +236,32 @@ def pool_of_strategy(
     '21 of 23 runs pooled by take, budget 500, runs to rank 5'
     """
     index = collection.run_index(pooled_run_ids)
-    pool = StrategyPool.of(
-        collection,
-        index,
-        strategy,
-        budget,
-        run_depth=run_depth,
-        shares=shares,
-        rel=rel,
-        random_seed=random_seed,
-    )
+    pool = StrategyPool.of(collection, index, strategy, budget, **options)
     return collection.with_pool(np.isin(np.arange(len(collection.run_ids)), index), pool)
 
 
 def with_strategy_pool(
     collection: Collection,
-    strategy: str | Strategy,
+    strategy: str | Strategy | PoolPlan,
     budget: int | None = None,
     *,
-    run_depth: int | None = None,
-    shares: Literal["equal", "global"] = "equal",
-    rel: int = 1,
-    random_seed: int = 1,
     labels: npt.NDArray[np.int16] | None = None,
+    **options: Unpack[PlanOptions],
 ) -> Collection:
     """The collection with a pool that a strategy makes of its pooled runs.
 
     Parameters
     ----------
     collection : Collection
-    strategy : str or Strategy
+    strategy : str, Strategy or PoolPlan
     budget : int, optional
-        As for `choose`.
-    run_depth : int, optional
-        Ranks of a run that may be judged at most; default: the depth of the pool so far, below which nobody
-        knows what would have been found.
-    shares, rel, random_seed
         As for `choose`.
     labels : ndarray of int16, shape (pair,), optional
         What assessors say of each document. Default: the judgments of the collection, those that are not in
         the new pool among them, so that an experiment can ask it again without some runs.
+    **options
+        ``run_depth``, ``shares``, ``rel`` and ``random_seed`` (`PoolPlan`). Without ``run_depth`` it is the
+        depth of the pool so far, below which nobody knows what would have been found.
 
     Returns
     -------
@@ -317,7 +272,7 @@ def with_strategy_pool(
     Raises
     ------
     InputError
-        As for `choose`.
+        As for `choose` and `PoolPlan`.
 
     Examples
     --------
@@ -328,17 +283,9 @@ def with_strategy_pool(
     (400, 400)
     """
     pooled = np.flatnonzero(collection.pooled)
-    pool = StrategyPool.of(
-        collection,
-        pooled,
-        strategy,
-        budget,
-        run_depth=run_depth or collection.pool_depth or None,
-        shares=shares,
-        rel=rel,
-        random_seed=random_seed,
-        labels=labels,
-    )
+    plan = PoolPlan.of(strategy, budget, **options)
+    plan = replace(plan, run_depth=plan.run_depth or collection.pool_depth or None)
+    pool = StrategyPool.of(collection, pooled, plan, labels=labels)
     inside = pool.judged(collection, pooled)
     kept = collection.without_judgments(collection.pool() & ~inside & (collection.added_for < 0))
     return kept.with_pool(collection.pooled, pool).unpool(())  # nobody leaves; what is known comes in

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar, get_type_hints
+from typing import Any, TypeVar
 
 from bayespool.errors import InputError
-from bayespool.options import check_types
 from bayespool.pooling.strategy import Strategy
+from bayespool.texts import name_in, settings_in
 
 __all__ = ["STRATEGIES", "StrategyEntry", "parse_strategy", "register_strategy", "strategy_text"]
 
@@ -37,24 +37,82 @@ class StrategyEntry:
     description: str
     source: str
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Its settings by name, and what each is where nobody gives it (`dataclasses.MISSING` if it has to be
+        given).
+        """
+        fields = dataclasses.fields(self.make)  # type: ignore[arg-type]
+        return {field.name: field.default for field in fields if field.init}
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What it reads beside rankings: ``"judgments"``, ``"scores"``."""
+        told = ["judgments"] * self.make.is_adaptive
+        if dataclasses.MISSING not in self.settings.values() and self.make().needs_scores:
+            told.append("scores")
+        return tuple(told)
+
 
 STRATEGIES: dict[str, StrategyEntry] = {}
 """Every registered strategy by name; `bayespool.pooling` has them all."""
+
+_SEVERAL = ("all", "paper")  # stand for many of them
 
 
 def register_strategy(name: str, *, description: str, source: str) -> Callable[[Class], Class]:
     """Class decorator that makes a strategy known by its name; the name becomes the class's.
 
+    It stands above ``@dataclass(frozen=True, kw_only=True)``. A class below `FixedOrder` has a method
+    ``value``, one below `Strategy` or `Adaptive` has ``order``, and a sample, below `Sampling`, has ``order``
+    and ``inclusion``.
+
+    Parameters
+    ----------
+    name : str
+        Lower-case letters, digits and hyphens.
+    description, source : str
+        See `StrategyEntry`.
+
     Raises
     ------
     InputError
-        Another class has the name.
+        A name that cannot be one, or that another class has; a class that is no frozen dataclass.
+
+    Examples
+    --------
+    Documents that most runs retrieve come first, of equals that of the best rank:
+
+    >>> from dataclasses import dataclass
+    >>> from bayespool import load_example
+    >>> from bayespool.pooling import FixedOrder, choose, register_strategy
+    >>> @register_strategy("votes", description="the documents of most runs", source="of my own")
+    ... @dataclass(frozen=True, kw_only=True)
+    ... class Votes(FixedOrder):
+    ...     depth: int = 10
+    ...
+    ...     def value(self, topic):
+    ...         return ((topic.rank > 0) & (topic.rank <= self.depth)).sum(axis=0).astype(float)
+    >>> len(choose(load_example(), "votes(depth=5)", 300))
+    300
+    >>> del STRATEGIES["votes"]
     """
 
     def register(cls: Class) -> Class:
+        if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or name in _SEVERAL:
+            raise InputError(
+                f"no strategy can be called {name!r}",
+                hint=f"lower-case letters, digits and hyphens between them; not {' or '.join(_SEVERAL)}",
+            )
         there = STRATEGIES.get(name)
         if there is not None and there.make.__qualname__ != cls.__qualname__:
             raise InputError(f"there is a strategy {name!r} already", hint="give it another name")
+        parameters = getattr(cls, "__dataclass_params__", None)
+        if parameters is None or not parameters.frozen:
+            raise InputError(
+                f"strategy {name!r}: {cls.__name__} is no frozen dataclass",
+                hint="write @dataclass(frozen=True, kw_only=True) above the class, below @register_strategy",
+            )
         cls.name = name
         STRATEGIES[name] = StrategyEntry(name=name, make=cls, description=description, source=source)
         return cls
@@ -73,7 +131,7 @@ def parse_strategy(text: str | Strategy) -> Strategy:
     Raises
     ------
     InputError
-        Unknown name or setting, a setting of another kind.
+        Unknown name or setting, a setting of another kind; a strategy that nobody registered.
 
     Examples
     --------
@@ -81,22 +139,21 @@ def parse_strategy(text: str | Strategy) -> Strategy:
     Take()
     """
     if isinstance(text, Strategy):
+        if not hasattr(text, "name"):
+            raise InputError(
+                f"{type(text).__name__} is not registered", hint="write @register_strategy above the class"
+            )
         return text
     if not isinstance(text, str):
         raise InputError(f"{text!r} is neither the name of a strategy nor one")
-    name, opened, rest = text.strip().partition("(")
-    name = name.strip().lower()
+    name = name_in(text).lower()
     if name not in STRATEGIES:
         raise InputError(f"no strategy {name!r}", hint=f"known: {', '.join(sorted(STRATEGIES))}")
     make = STRATEGIES[name].make
+    given = settings_in(text, "strategy", make)
     try:
-        call = ast.parse(f"f({rest}" if opened else "f()", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args:
-            raise ValueError("write settings as name=value")
-        given = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
-        check_types(given, get_type_hints(make))
         return make(**given)
-    except (SyntaxError, ValueError, TypeError) as error:
+    except (ValueError, TypeError) as error:
         raise InputError(f"strategy {text!r}: {error}") from error
 
 

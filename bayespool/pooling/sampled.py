@@ -1,4 +1,4 @@
-"""Measures inferred from a sample of the judgments: sums weighted by inclusion, infAP, xinfAP."""
+"""Average precision inferred from a sample of the judgments: statAP, infAP, xinfAP."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ __all__ = [
     "infer_ap",
     "infer_stratified_ap",
     "sampled_ap",
-    "sampled_precision",
-    "sampled_relevant",
     "sampled_states",
 ]
 
@@ -59,21 +57,15 @@ def sampled_states(
     return np.append(state, NOT_POOLED)[document].astype(np.int8)
 
 
-def sampled_relevant(relevant: BoolArray, inclusion: FloatArray) -> float:
-    """The number of relevant documents of a topic: each judged one counts 1 / inclusion (Horvitz–Thompson).
-
-    Parameters
-    ----------
-    relevant : ndarray of bool, shape (judged document,)
-        What the judgments say.
-    inclusion : ndarray of float, shape (judged document,)
-        The probability with which each was judged.
-    """
-    return float((relevant / inclusion).sum())
-
-
-def sampled_precision(state: StateArray, inclusion: FloatArray, cutoff: int) -> FloatArray:
-    """P@n, in which each judged relevant document counts 1 / inclusion (Horvitz–Thompson).
+def sampled_ap(
+    state: StateArray,
+    inclusion: FloatArray,
+    n_relevant: float | FloatArray,
+    *,
+    stratum: IntArray | None = None,
+    pair_weight: FloatArray | None = None,
+) -> FloatArray:
+    """Average precision, in which judged relevant documents and pairs count by their inclusion (statAP).
 
     Parameters
     ----------
@@ -81,45 +73,19 @@ def sampled_precision(state: StateArray, inclusion: FloatArray, cutoff: int) -> 
         From `sampled_states`. Ranks that are not there are not relevant.
     inclusion : ndarray of float, shape (..., rank)
         The probability with which the document at each rank was judged; looked at for relevant ones alone.
-    cutoff : int
-
-    Returns
-    -------
-    ndarray of float, shape (...)
-        Unbiased if all that was not pooled is not relevant. It can be above 1.
-
-    Examples
-    --------
-    >>> sampled_precision(np.array([1, -1, 0, 1]), np.array([1, 0.5, 0.5, 0.5]), 4).item()
-    0.75
-    """
-    found: FloatArray = _weights(state, inclusion)[..., :cutoff].sum(axis=-1) / cutoff
-    return found
-
-
-def sampled_ap(
-    state: StateArray,
-    inclusion: FloatArray,
-    n_relevant: float | FloatArray,
-    *,
-    joint: FloatArray | None = None,
-) -> FloatArray:
-    """Average precision, in which judged relevant documents and pairs count by their inclusion (statAP).
-
-    Parameters
-    ----------
-    state, inclusion : ndarray, shape (..., rank)
-        As for `sampled_precision`.
     n_relevant : float or ndarray of float, shape (...)
-        Relevant documents of the topic, from `sampled_relevant`.
-    joint : ndarray of float, shape (..., rank, rank), optional
-        The probability with which both documents of a pair of ranks were judged. By default documents are
+        Relevant documents of the topic: the sum of 1 / inclusion over those judged relevant.
+    stratum : ndarray of int32, shape (..., rank), optional
+        Number of each document's stratum from 0; looked at for relevant ones alone. By default documents are
         taken to be judged independently, which is a good approximation for large samples.
+    pair_weight : ndarray of float, shape (stratum,), optional
+        By how much more a pair of one stratum counts than two independent documents: the product of two
+        inclusions over their joint one, n (N − 1) / (N (n − 1)) for n of N. Needed with ``stratum``.
 
     Returns
     -------
     ndarray of float, shape (...)
-        0 where there is no relevant document.
+        0 where there is no relevant document. A value above 1 is possible.
 
     Notes
     -----
@@ -131,16 +97,23 @@ def sampled_ap(
     ----------
     Aslam & Pavlu: A practical sampling strategy for efficient retrieval evaluation. Technical report,
     Northeastern University, 2007.
+
+    Examples
+    --------
+    Relevant at 1 and 3, each judged with probability ½: (2 · 1 + 2 · (1 + 2) / 3) / 4.
+
+    >>> sampled_ap(np.array([1, -1, 1]), np.full(3, 0.5), 4).item()
+    1.0
     """
-    weight = _weights(state, inclusion)
+    hit = state == RELEVANT
+    weight = np.where(hit, 1.0 / np.where(hit, inclusion, 1.0), 0.0)
+    above = np.cumsum(weight, axis=-1) - weight
+    if stratum is not None and pair_weight is not None:
+        for h, of_pair in enumerate(pair_weight):
+            inside = np.where(stratum == h, weight, 0.0)
+            above += np.where(stratum == h, (of_pair - 1) * (np.cumsum(inside, axis=-1) - inside), 0.0)
     rank = np.arange(1, state.shape[-1] + 1)
-    if joint is None:
-        at_and_above = weight * (1.0 + np.cumsum(weight, axis=-1) - weight)
-    else:
-        hit = state == RELEVANT
-        pair = np.tril(hit[..., :, None] & hit[..., None, :], k=-1)
-        at_and_above = weight + np.where(pair, 1.0 / np.where(pair, joint, 1.0), 0.0).sum(axis=-1)
-    return _quotient((at_and_above / rank).sum(axis=-1), n_relevant)
+    return _quotient((weight * (1.0 + above) / rank).sum(axis=-1), n_relevant)
 
 
 def infer_ap(state: StateArray, n_relevant: int | IntArray) -> FloatArray:
@@ -228,13 +201,6 @@ def infer_stratified_ap(
     for h in range(len(n_pooled)):
         total += rate[h] * np.where(stratum == h, precision, 0.0).sum(axis=-1)
     return _quotient(total, float((rate * n_relevant).sum()))
-
-
-def _weights(state: StateArray, inclusion: FloatArray) -> FloatArray:
-    """1 / inclusion of judged relevant documents, 0 of others; shape (..., rank)."""
-    hit = state == RELEVANT
-    weight: FloatArray = np.where(hit, 1.0 / np.where(hit, inclusion, 1.0), 0.0)
-    return weight
 
 
 def _above(of_rank: BoolArray) -> npt.NDArray[np.int64]:

@@ -39,6 +39,11 @@ class Strategy(ABC):
         """Whether it reads the scores of the runs."""
         return False
 
+    @property
+    def needs_budget(self) -> bool:
+        """Whether somebody has to say how much is judged: it has no `size` of its own."""
+        return type(self).size is Strategy.size
+
     def size(self, topic: Retrieved) -> int | None:
         """How many documents of a topic are judged where nobody gives a budget; None where one is needed."""
         return None

@@ -56,6 +56,9 @@ def print_budgets(result: Budgets, console: Console) -> None:
     means = result.mean_frame()
     shown = _some(s.budgets)
     print_line(console, _scope(result))
+    if beyond := [budget for budget in s.budgets if budget > result.n_documents]:
+        sizes = ", ".join(map(_thousands, beyond))
+        print_line(console, f"note: there are no more documents; everything is judged for {sizes}")
     for measure in map(str, s.measures):
         of_measure = summary[summary["measure"] == measure]
         n_runs = int(of_measure["n_runs"].iloc[0])

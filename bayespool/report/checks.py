@@ -138,7 +138,18 @@ def print_found(rows: Sequence[FoundJudgments], console: Console) -> None:
     """Print how relevant the judgments are that no pooled run explains, beside what was to be expected, and
     what follows for the documents left unjudged.
     """
-    header = ["runs", "ranks", "outside\nthe pool", "judged", "relevant", "expected", "", "ratio", "shift"]
+    header = [
+        "runs",
+        "ranks",
+        "outside\nthe pool",
+        "judged",
+        "relevant",
+        "expected",
+        "",
+        "ratio",
+        "shift",
+        "",
+    ]
     for measure in dict.fromkeys(row.measure for row in rows):
         mine = [row for row in rows if row.measure == measure]
         print_heading(console, f"{measure}: judgments that no pooled run explains, predicted without them")
@@ -152,20 +163,27 @@ def print_found(rows: Sequence[FoundJudgments], console: Console) -> None:
                 f"{row.expected:.1f}",
                 f"({row.lower:.0f}–{row.upper:.0f})",
                 f"{row.ratio:.2f}",
-                "" if row.shift != row.shift else f"{row.shift:+.2f}",
+                *_shift_cells(row),
             ]
             for row in mine
         ]
         print_table(console, header, cells, n_names=2)
         for row in mine:
-            if row.first == 1 and row.last == measure.cutoff and not row.lower <= row.n_relevant <= row.upper:
-                which = "more" if row.n_relevant > row.upper else "fewer"
+            if row.first == 1 and row.last == measure.cutoff and row.depends_on_relevance:
+                which = "more" if row.shift < 0 else "fewer"
                 print_line(
                     console,
-                    f"note: of {row.runs} runs {which} are relevant than expected: whether a document was "
-                    f"judged depended on its relevance. If so everywhere, the log odds of the unjudged ones "
-                    f"are off by {row.shift:+.2f}",
+                    f"note: of {row.runs} runs {which} are relevant than documents of their chances: whether "
+                    "one was judged depended on its relevance. If so everywhere, the log odds of the "
+                    f"unjudged ones are off by {' '.join(_shift_cells(row))}",
                 )
+
+
+def _shift_cells(row: FoundJudgments) -> list[str]:
+    """The shift and its interval; nothing where no document is left unjudged."""
+    if row.shift != row.shift:
+        return ["", ""]
+    return [f"{row.shift:+.2f}", f"({row.shift_lower:+.2f} to {row.shift_upper:+.2f})"]
 
 
 def write_found(rows: Sequence[FoundJudgments], folder: Path, *, figures: FigureFormat = "png") -> None:

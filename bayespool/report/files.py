@@ -15,9 +15,9 @@ from bayespool.scoring import Scores
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_output", "check_place", "write_scores", "write_tables"]
+__all__ = ["TABLE_FORMATS", "check_output", "check_place", "write_scores", "write_tables"]
 
-_FORMATS = (".csv", ".json", ".parquet")
+TABLE_FORMATS = (".csv", ".json", ".parquet")
 
 
 def check_output(path: Path) -> None:
@@ -28,9 +28,9 @@ def check_output(path: Path) -> None:
     OutputError
         Unknown format, a folder, or no folder to write into.
     """
-    if path.suffix not in _FORMATS:
+    if path.suffix not in TABLE_FORMATS:
         raise OutputError(
-            f"{path}: cannot write {path.suffix or 'a file without ending'}; use {', '.join(_FORMATS)}"
+            f"{path}: cannot write {path.suffix or 'a file without ending'}; use {', '.join(TABLE_FORMATS)}"
         )
     check_place(path)
 

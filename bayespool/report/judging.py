@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+
+from bayespool.errors import OutputError
 from bayespool.judging import NextJudgments
 from bayespool.report.files import check_output, write_tables
 from bayespool.report.pooling import check_list
 from bayespool.report.terminal import number, print_line, print_table
-from bayespool.trec import qrels_from_frame, write_qrels
+from bayespool.trec import Qrels, write_qrels
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["check_judgments_file", "print_next_judgments", "write_next_judgments"]
 
 _TABLES = (".csv", ".json", ".parquet")
+_LISTS = ("", ".txt", ".qrels", ".gz")
 _COLUMNS = ("query_id", "doc_id", "rank", "chance", "expected", "runs")
 _SHOWN = 20
 
@@ -27,13 +32,23 @@ def check_judgments_file(path: Path) -> None:
     Raises
     ------
     OutputError
+        No place for a file, or an ending that is neither of a table nor of a list.
     """
-    (check_output if path.suffix in _TABLES else check_list)(path)
+    if path.suffix in _TABLES:
+        check_output(path)
+        return
+    check_list(path)
+    if path.suffix not in _LISTS:
+        known = (
+            f"{', '.join(_TABLES)} for a table, {', '.join(_LISTS[1:])} or none for a list in qrels format"
+        )
+        raise OutputError(f"{path}: cannot write {path.suffix}; use {known}")
 
 
 def write_next_judgments(found: NextJudgments, path: Path) -> None:
     """Write the documents to a file: a table, and with JSON and Parquet the metadata, where the name ends in
-    .csv, .json or .parquet; else as qrels with relevance −1, the most telling document first.
+    .csv, .json or .parquet; else as qrels with relevance −1, the most telling document first. Where there is
+    nothing to judge the file is empty.
 
     Raises
     ------
@@ -44,7 +59,9 @@ def write_next_judgments(found: NextJudgments, path: Path) -> None:
     if path.suffix in _TABLES:
         write_tables(path, {"documents": frame}, "documents", found.metadata)
         return
-    write_qrels(qrels_from_frame(frame[["query_id", "doc_id"]].assign(relevance=-1)), path)
+    topics = pa.array(frame["query_id"].tolist(), pa.string()).dictionary_encode()
+    doc_ids = pa.array(frame["doc_id"].tolist(), pa.string())
+    write_qrels(Qrels(topics, doc_ids, np.full(len(frame), -1, dtype=np.int16)), path)
 
 
 def print_next_judgments(found: NextJudgments, console: Console) -> None:
@@ -59,8 +76,8 @@ def print_next_judgments(found: NextJudgments, console: Console) -> None:
     if (after := found.afterwards) is not None:
         print_line(
             console,
-            f"{_judgments(after.n)} of your own: {what} {number(after.before)} before, "
-            f"{number(after.expected)} expected, {number(after.now)} now",
+            f"{_judgments(after.n)} of your own: {what} {number(after.before)} with none of them; expected "
+            f"from there {number(after.expected)}; it is {number(after.now)}",
         )
     if found.target.goal == "interval":
         widths = ", ".join(
@@ -74,7 +91,7 @@ def print_next_judgments(found: NextJudgments, console: Console) -> None:
         print_line(console, _stopping(found))
     if not len(found):
         if not found.is_done:
-            print_line(console, "nothing to judge: no unjudged document is expected to tell anything")
+            print_line(console, f"nothing to judge: {_why_nothing(found)}")
         return
     header = ["", "topic", "document", "best\nrank", "chance of\nrelevance", "expected\nafter it", "runs"]
     columns = (found.frame().head(_SHOWN)[name].tolist() for name in _COLUMNS)
@@ -88,7 +105,26 @@ def print_next_judgments(found: NextJudgments, console: Console) -> None:
     print_line(
         console,
         f"{_judgments(len(found))} {'are' if len(found) > 1 else 'is'} expected to bring the "
-        f"{found.criterion} from {number(found.now)} to {number(found.expected_after)}",
+        f"{found.criterion} from {number(found.now)} to {number(found.expected_after)}{_of_widest(found)}",
+    )
+
+
+def _of_widest(found: NextJudgments) -> str:
+    """What becomes of the widest interval where the mean width is brought down."""
+    if found.target.goal != "interval" or found.until is not None or len(found.target.names) == 1:
+        return ""
+    return ", the widest from {} to {}".format(*map(number, found.widest))
+
+
+def _why_nothing(found: NextJudgments) -> str:
+    """Why no document is proposed, though there is no word to stop."""
+    n_draws = found.completion.n_draws
+    if found.target.goal == "interval" or found.now > 0 or not len(found.completion.unknowns):
+        return "no unjudged document is expected to tell anything"
+    which = "order is" if found.target.goal == "comparison" else "ranking is"
+    return (
+        f"the {which} the same in all {n_draws} draws, so that the chance of a wrong one is below "
+        f"{1 / n_draws:.2g}, though there are unjudged documents and intervals are open (--goal interval)"
     )
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bayespool.collection import Collection
 from bayespool.errors import OutputError
-from bayespool.pooling import Chosen, Contributions, strategy_text
-from bayespool.report.files import check_place
+from bayespool.pooling import STRATEGIES, Chosen, Contributions, choice_frame, qrels_of, strategy_text
+from bayespool.report.files import TABLE_FORMATS, check_place, write_tables
 from bayespool.report.terminal import percent, print_line, print_table
-from bayespool.trec import Qrels, write_qrels
+from bayespool.trec import write_qrels
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["check_list", "print_choice", "write_choice"]
+__all__ = ["check_list", "print_choice", "print_strategies", "write_choice"]
 
 
 def check_list(path: Path) -> None:
@@ -30,15 +32,50 @@ def check_list(path: Path) -> None:
     check_place(path)
 
 
-def write_choice(listed: Qrels, path: Path) -> None:
-    """Write the documents chosen as qrels, in the order of judging, whole or not at all.
+def write_choice(
+    collection: Collection,
+    chosen: Chosen,
+    path: Path,
+    *,
+    relevance: bool = True,
+    metadata: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the documents chosen in the order of judging, whole or not at all: a table
+    (`bayespool.pooling.choice_frame`) into .csv, .json or .parquet, qrels into a file of any other ending.
+
+    Parameters
+    ----------
+    collection, chosen
+    path : Path
+    relevance : bool, default True
+        Whether a table says what the judgments are; qrels have −1 where there is none.
+    metadata : mapping, optional
+        What stands beside the table in JSON and Parquet.
 
     Raises
     ------
     OutputError
         The file cannot be written; what stood there is untouched.
     """
-    write_qrels(listed, path)
+    if path.suffix not in TABLE_FORMATS:
+        write_qrels(qrels_of(collection, chosen), path)
+        return
+    frame = choice_frame(collection, chosen, relevance=relevance)
+    write_tables(path, {"documents": frame}, "documents", metadata or {})
+
+
+def print_strategies(console: Console) -> None:
+    """Print every pooling strategy: its name, its settings as they are by default, what it judges first."""
+    rows = [
+        [
+            name,
+            ", ".join(f"{setting}={default!r}" for setting, default in entry.settings.items()),
+            ", ".join(entry.needs),
+            entry.description,
+        ]
+        for name, entry in STRATEGIES.items()
+    ]
+    print_table(console, ["name", "settings", "needs", "documents judged first"], rows, n_names=4)
 
 
 def print_choice(

@@ -94,8 +94,8 @@ class JudgeNextSettings(ScoringSettings):
     goal: Literal["interval", "comparison", "ranking"] = option(
         "interval",
         Option(
-            help="What judgments are to bring down: the intervals of the runs, the chance that two runs are "
-            "in the wrong order, or that of all pairs of runs.",
+            help="What judgments are to bring down: the mean width of the runs' intervals (with --until the "
+            "widest), the chance that two runs are in the wrong order, or that of all pairs of runs.",
             of=Literal["interval", "comparison", "ranking"],
         ),
     )

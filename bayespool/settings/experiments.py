@@ -334,5 +334,5 @@ def check_cutoffs(measures: tuple[Measure, ...], pool_depth: int | None) -> None
     if pool_depth is not None and deepest.cutoff > pool_depth:
         raise InputError(
             f"{deepest} looks deeper than the pools, which are judged to depth {pool_depth}",
-            hint="take a smaller cutoff or a deeper pool",
+            hint=f"take {dataclasses.replace(deepest, cutoff=pool_depth)}, or a deeper pool",
         )

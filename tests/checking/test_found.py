@@ -25,8 +25,10 @@ from bayespool.trec import qrels_from_frame, write_qrels
 DRAWS = {"draws": 500, "chains": 2}
 
 
-def with_found(chance_relevant: float, chance_other: float) -> Collection:
-    """The example with judgments of documents outside the pool, by their relevance."""
+def with_found(chance_relevant: float, chance_other: float, by_rank: float = 0) -> Collection:
+    """The example with judgments of documents outside the pool, by their relevance, or by their best rank in
+    any run: the chance is halved every so many ranks.
+    """
     example = simulate_example()
     collection, truth = example.collection, example.truth
     columns = truth.query_id.to_pylist(), truth.doc_id.to_pylist(), truth.relevance.tolist()
@@ -34,14 +36,19 @@ def with_found(chance_relevant: float, chance_other: float) -> Collection:
     topics, ids = (collection.query_ids[t] for t in collection.pair_topic), collection.doc_ids.to_pylist()
     level = np.array([known[pair] for pair in zip(topics, ids, strict=True)], dtype=np.int16)
     chance = np.where(level > 0, chance_relevant, chance_other)
+    if by_rank:
+        best = np.full(len(chance) + 1, collection.document.shape[2])
+        ranks = np.broadcast_to(np.arange(collection.document.shape[2]), collection.document.shape)
+        np.minimum.at(best, collection.document, ranks)
+        chance = chance * 0.5 ** (best[:-1] / by_rank)
     judged = ~collection.pool() & (np.random.default_rng(5).random(len(chance)) < chance)
     relevance: npt.NDArray[np.int16] = np.where(judged, level, collection.relevance)
     return dataclasses.replace(collection, relevance=relevance)
 
 
 @cache
-def found_by(chance_relevant: float, chance_other: float) -> tuple[FoundJudgments, ...]:
-    return check_found(with_found(chance_relevant, chance_other), "P@20", **DRAWS)
+def found_by(chance_relevant: float, chance_other: float, by_rank: float = 0) -> tuple[FoundJudgments, ...]:
+    return check_found(with_found(chance_relevant, chance_other, by_rank), "P@20", **DRAWS)
 
 
 def test_rows_count_the_documents_outside_the_pool() -> None:
@@ -65,32 +72,61 @@ def test_rows_count_the_documents_outside_the_pool() -> None:
         assert whole.expected == pytest.approx(sum(band.expected for band in bands))
 
 
-def test_judgments_at_random_are_as_expected() -> None:
-    for row in found_by(0.4, 0.4):
-        if row.last == 20 and row.first == 1:
-            assert row.lower <= row.n_relevant <= row.upper
-            assert abs(row.shift) < 0.35
+def whole(rows: tuple[FoundJudgments, ...]) -> list[FoundJudgments]:
+    """Those of all ranks."""
+    return [row for row in rows if (row.first, row.last) == (1, 20)]
+
+
+@pytest.mark.parametrize("judged", [(0.4, 0.4), (0.9, 0.9, 5)], ids=["at random", "by rank"])
+def test_judging_that_does_not_depend_on_relevance_shifts_nothing(judged: tuple[float, ...]) -> None:
+    """Neither where documents are judged at random nor where those of high ranks are."""
+    for row in whole(found_by(*judged)):
+        assert row.lower <= row.n_relevant <= row.upper
+        assert row.shift_lower < 0 < row.shift_upper
+        assert abs(row.shift) < 0.35
+        assert not row.depends_on_relevance
 
 
 def test_relevant_documents_that_were_looked_for_show() -> None:
-    row = found_by(0.8, 0.2)[0]
+    row = whole(found_by(0.8, 0.2))[0]
     assert row.n_relevant > row.upper
     assert row.ratio > 1.5
-    assert row.shift < -0.4  # log(.2/.8) if all chances were right
+    assert row.shift < -0.3
+    assert row.depends_on_relevance
 
 
-def test_shift_of_hand_made_shares() -> None:
-    row = FoundJudgments(parse_measure("P@10"), "other", 1, 10, 100, 30, 16, 10, 5, 15, 10)
+def test_nonrelevant_documents_that_were_looked_for_show() -> None:
+    row = whole(found_by(0.2, 0.6))[0]
+    assert row.n_relevant < row.lower
+    assert row.shift > 0.3
+    assert row.depends_on_relevance
+
+
+@pytest.mark.parametrize("judged", [(0.6, 0.2), (0.2, 0.6)])
+def test_the_interval_holds_the_shift_that_was_made(judged: tuple[float, float]) -> None:
+    """The shares of the relevant and of the nonrelevant documents that were left over one another."""
+    relevant, other = judged
+    for row in whole(found_by(relevant, other)):
+        assert row.shift_lower < np.log((1 - relevant) / (1 - other)) < row.shift_upper
+        assert row.shift * (other - relevant) > 0
+
+
+def test_hand_made_row() -> None:
+    row = FoundJudgments(parse_measure("P@10"), "other", 1, 10, 100, 30, 16, 10, 5, 15, 10, -0.7, -1.2, -0.2)
     assert row.ratio == 1.6
-    assert row.shift == pytest.approx(np.log((4 / 20) / (66 / 80)))  # 16 of 20 relevant, 14 of 80 others
-    assert np.isnan(dataclasses.replace(row, n_relevant=25).shift)
     assert np.isnan(dataclasses.replace(row, expected=0.0).ratio)
+    assert row.depends_on_relevance
+    assert dataclasses.replace(row, shift_lower=0.1, shift_upper=0.9).depends_on_relevance
+    assert not dataclasses.replace(row, shift_upper=0.1).depends_on_relevance
+    nothing_left = dataclasses.replace(row, shift=np.nan, shift_lower=np.nan, shift_upper=np.nan)
+    assert not nothing_left.depends_on_relevance
 
 
 def test_frame_has_a_row_each() -> None:
     frame = found_frame(found_by(0.4, 0.4))
     assert frame["measure"].unique().tolist() == ["P@20"]
-    assert frame["shift"].tolist() == [row.shift for row in found_by(0.4, 0.4)]
+    for name in ("shift", "shift_lower", "shift_upper", "ratio", "depends_on_relevance"):
+        assert frame[name].tolist() == [getattr(row, name) for row in found_by(0.4, 0.4)]
 
 
 def test_a_pool_that_explains_everything_is_refused() -> None:
@@ -117,7 +153,7 @@ def test_command_prints_writes_and_warns(run: Callable[..., Outcome], files: Pat
     outcome = run(*asked(files, "-m", "P@20", "--draws", "250", "-o", str(files / "out")))
     assert outcome.status == 0, outcome.err
     assert "P@20: judgments that no pooled run explains, predicted without them" in outcome.out
-    assert "note: of pooled runs more are relevant than expected" in outcome.out
+    assert "note: of pooled runs more are relevant than documents of their chances" in outcome.out
     row = found_by(0.8, 0.2)[0]
     line = next(line for line in outcome.out.splitlines() if line.strip().startswith("pooled"))
     assert line.split()[:5] == ["pooled", "1–20", *map(str, (row.n_documents, row.n_found, row.n_relevant))]

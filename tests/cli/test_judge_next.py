@@ -55,8 +55,8 @@ def test_the_table_is_what_python_says(run: Callable[..., Outcome], written: Pat
         ]
     assert said[-2] == "and 5 more, which --output writes"
     assert said[-1] == (
-        f"25 judgments are expected to bring the widest interval from {max(a, b):.4f} to "
-        f"{found.expected_after:.4f}"
+        f"25 judgments are expected to bring the mean width of the intervals from {(a + b) / 2:.4f} to "
+        f"{found.expected_after:.4f}, the widest from {max(a, b):.4f} to {found.widest[1]:.4f}"
     )
     assert "completing: posterior-background" in done.err
     assert "without the judgments" not in done.err
@@ -104,8 +104,8 @@ def test_judging_goes_on_from_a_list_that_is_filled_in_in_part(
     assert 0.5 * after["expected"] < after["now"] < after["before"]
     said = done.out.splitlines()
     assert said[0] == (
-        f"12 judgments of your own: P@10, widest interval {after['before']:.4f} before, "
-        f"{after['expected']:.4f} expected, {after['now']:.4f} now"
+        f"12 judgments of your own: P@10, mean width of the intervals {after['before']:.4f} with none of "
+        f"them; expected from there {after['expected']:.4f}; it is {after['now']:.4f}"
     )
     assert said[1].startswith("P@10, widths of the intervals now: new-a 0.")
     assert "completing without the judgments of your own" in done.err
@@ -137,8 +137,25 @@ def test_where_judging_may_stop(run: Callable[..., Outcome], written: Path) -> N
     assert n > 2
     done = run(*call(written, "--budget", 2, "--until", 0.03))
     assert f"widest interval of at most 0.03: expected after {n} judgments" in done.out.splitlines()
-    done = run(*call(written, "--budget", 2, "--until", 0.5))
-    assert "\nstop: widest interval of at most 0.5 is reached (0." in done.out
+    last = done.out.splitlines()[-1]
+    assert last.startswith("2 judgments are expected to bring the widest interval from 0.")
+    assert "the widest from" not in last
+
+
+def test_once_it_is_narrow_enough_nothing_is_listed(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    files = tmp_path / "list.txt", tmp_path / "list.json"
+    done = run(*call(written, "--until", 0.5), *(word for file in files for word in ("-o", file)))
+    assert done.status == 0, done.err
+    widths, stop = done.out.splitlines()
+    assert widths.startswith("P@10, widths of the intervals now: new-a 0.")
+    assert stop.startswith("stop: widest interval of at most 0.5 is reached (0.")
+    assert files[0].read_text() == ""
+    told = json.loads(files[1].read_text(encoding="utf-8"))
+    assert told["documents"] == []
+    assert (told["metadata"]["is_done"], told["metadata"]["n_needed"]) == (True, 0)
+    assert told["metadata"]["criterion_expected"] == told["metadata"]["criterion_now"]
 
 
 def test_comparison_and_runs_taken_out_of_the_pool(run: Callable[..., Outcome], written: Path) -> None:
@@ -156,6 +173,86 @@ def test_comparison_and_runs_taken_out_of_the_pool(run: Callable[..., Outcome], 
     assert done.out.splitlines()[0] == f"P@20, chance of a wrong order now: {found.now:.4f}"
     assert f"the chance of a wrong order from {found.now:.4f} to {found.expected_after:.4f}" in done.out
     assert "taken out of the pool: organization lake" in done.err
+
+
+def test_an_order_that_is_settled_in_the_draws(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    """A run of relevant documents and one of nonrelevant ones: each has an unjudged document per topic,
+    but in no draw is the second ahead.
+    """
+    judged: dict[str, dict[str, list[str]]] = {}
+    for line in (written / "qrels.txt").read_text().splitlines():
+        query_id, _, doc_id, relevance = line.split()
+        judged.setdefault(query_id, {"0": [], "1": []})[min(relevance, "1")].append(doc_id)
+    for name, level in (("good", "1"), ("bad", "0")):
+        ranked = {query_id: [*of_level[level][:9], f"X{name}"] for query_id, of_level in judged.items()}
+        lines = [
+            f"{q} Q0 {d} 0 {-i} {name}\n" for q, doc_ids in ranked.items() for i, d in enumerate(doc_ids)
+        ]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    asked = [tmp_path / "good.run", tmp_path / "bad.run", *campaign(written), *FAST]
+    done = run("judge-next", *asked, "--goal", "comparison")
+    assert done.status == 0, done.err
+    assert done.out.splitlines() == [
+        "P@10, chance of a wrong order now: 0.0000",
+        "nothing to judge: the order is the same in all 4000 draws, so that the chance of a wrong one is "
+        "below 0.00025, though there are unjudged documents and intervals are open (--goal interval)",
+    ]
+    assert len(judge_next_table(run("judge-next", *asked, "--budget", 3).out)) == 3
+
+
+def judge_next_table(out: str) -> list[str]:
+    """Its rows."""
+    return [line for line in out.splitlines() if line.strip()[:1].isdigit() and " X" in line]
+
+
+def test_judgments_that_are_of_no_use_are_told(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    assert run(*call(written, "--budget", 4, "-o", tmp_path / "own.txt")).status == 0
+    wrong = "999 0 D00001 1\n701 0 NOSUCH 1\n702 0 NOBODY 0\n703 0 UNANSWERED -1\n"
+    (tmp_path / "own.txt").write_text(filled_in(tmp_path / "own.txt", 4) + wrong)
+    said = (
+        f"warning: {tmp_path / 'own.txt'}: passed over are 1 of topics that the collection does not have "
+        "(document D00001 of topic 999 for one) and 2 of documents that no run retrieves (document NOSUCH of "
+        "topic 701 for one)"
+    )
+    done = run(*call(written, "--judged", tmp_path / "own.txt"))
+    assert done.out.startswith("4 judgments of your own: ")
+    assert done.err.splitlines().count(said) == 1
+    score = ("score", written / "new", *campaign(written), "--estimators", "lower-bound")
+    assert said in run(*score, "--own-judgments", tmp_path / "own.txt").err
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["-m", "P@10", "-m", "nDCG@10"], "2 measures; judgments are chosen for one at a time"),
+        (["-m", "Judged@10"], "Judged@10 is of the judgments as they stand"),
+        (["--goal", "comparison"], "a comparison of one run; name two, or ask for their ranking"),
+        (["--goal", "ranking"], "a ranking of one run; name two or more"),
+        (["-o", "judge.xlsx"], "judge.xlsx: cannot write .xlsx; use .csv, .json, .parquet for a table"),
+        (["-o", "judge.txt.xz"], "judge.txt.xz: cannot be written: plain text or .gz, not .xz"),
+    ],
+)
+def test_refused_before_anything_is_read(
+    run: Callable[..., Outcome], written: Path, more: list[object], said: str
+) -> None:
+    """The judgments are not even there."""
+    files = ["--qrels", written / "nowhere.txt", "--pool", written / "pool"]
+    done = run("judge-next", written / "new" / "new-b.run", *files, *more)
+    assert done.status == 1
+    assert said in done.err
+    assert "reading" not in done.err
+
+
+def test_a_list_may_have_any_of_its_names(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    names = "list", "list.txt", "list.qrels", "list.txt.gz"
+    outputs = [word for name in names for word in ("-o", tmp_path / name)]
+    assert run(*call(written, "--budget", 2), *outputs).status == 0
+    listed = [read_qrels(tmp_path / name).doc_id.to_pylist() for name in names]
+    assert listed[0] == listed[1] == listed[2] == listed[3]
 
 
 def test_nothing_to_judge(run: Callable[..., Outcome], tmp_path: Path) -> None:

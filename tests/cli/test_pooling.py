@@ -15,6 +15,7 @@ from bayespool.errors import WorkerError
 from bayespool.experiments import budgets
 from bayespool.loading import read_collection
 from bayespool.options import options_of
+from bayespool.pooling import STRATEGIES
 from bayespool.settings import StrategySettings
 from bayespool.trec import read_qrels
 
@@ -99,6 +100,70 @@ def test_a_budget_beyond_the_runs_is_said(run: Callable[..., Outcome], written: 
     done = run("pool", *runs(written), "--strategy", "take", "--budget", 100_000)
     assert done.status == 0, done.err
     assert "note: there are no more; the budget was 100000" in done.out
+
+
+def test_a_sample_is_written_with_its_probabilities(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    asked = ("--strategy", "stratified(depths=(3,), rates=(3.0, 1.0))", "--budget", 400, "--depth", 10)
+    judged = {(query, doc): int(level) for query, _, doc, level in lines(written / "qrels.txt")}
+    done = run("pool", *runs(written), *asked, "-o", tmp_path / "plain.csv")
+    assert done.status == 0, done.err
+    plain = pd.read_csv(tmp_path / "plain.csv", dtype={"query_id": str})
+    assert list(plain.columns) == ["query_id", "doc_id", "order", "inclusion"]
+    for ending in ("csv", "parquet", "json"):
+        path = tmp_path / f"judge.{ending}"
+        done = run("pool", *runs(written), *asked, "--qrels", written / "qrels.txt", "-o", path)
+        assert done.status == 0, done.err
+        if ending == "json":
+            told = json.loads(path.read_text())
+            assert told["metadata"]["settings"]["budget"] == 400
+            assert told["metadata"]["settings"]["strategy"] == asked[1]
+            table = pd.DataFrame(told["documents"])
+        elif ending == "csv":
+            table = pd.read_csv(path, dtype={"query_id": str})
+        else:
+            table = pd.read_parquet(path)
+        assert len(table) == 400
+        assert table["inclusion"].tolist() == pytest.approx(plain["inclusion"].tolist(), abs=1e-12)
+        assert table.groupby("query_id")["order"].max().tolist() == [20] * 20
+        levels = [judged.get(pair) for pair in zip(table["query_id"], table["doc_id"], strict=True)]
+        assert table["relevance"].tolist() == pytest.approx(levels)
+    # of a sample Σ 1 / p is the number of documents
+    all_of_it = read_collection(
+        written / "qrels.txt", pool=written / "pool", organizations=written / "organizations.csv"
+    )
+    assert (1 / plain["inclusion"]).sum() == pytest.approx(all_of_it.pool().sum(), abs=1e-6)
+    assert plain["inclusion"].nunique() > 2
+
+
+def test_pool_lists_strategies_with_their_settings(run: Callable[..., Outcome]) -> None:
+    done = run("pool", "--list")
+    assert done.status == 0
+    rows = {line.split()[0]: line for line in done.out.splitlines() if line.strip()}
+    assert set(STRATEGIES) <= set(rows)
+    assert "k=60" in rows["rrf"]
+    assert "the documents of the best ranks" in rows["take"]
+    assert "missing='loses', ties='best rank'" in rows["condorcet"]
+    assert " judgments " in rows["hedge"]
+    assert " scores " in rows["combmnz"]
+
+
+def test_pool_refuses_a_missing_budget_before_it_reads(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    done = run("pool", "--pool", tmp_path / "no-such-runs", "--strategy", "take")
+    assert done.status == 1
+    assert done.err.splitlines() == ["error: 'take' does not say how much to judge; give a budget"]
+
+
+def test_budgets_beyond_the_pool_are_said(run: Callable[..., Outcome], written: Path) -> None:
+    asked = ("-m", "P@10", "--strategies", "take", "--budgets", "900,5000000")
+    files = ("--qrels", written / "qrels.txt", *runs(written), "--jobs", 1)
+    done = run("budgets", *files, *asked)
+    assert done.status == 0, done.err
+    assert "note: there are no more documents; everything is judged for 5,000,000" in done.out
+    done = run("budgets", *files, "--strategies", "take", "--budgets", "900")
+    assert done.status == 1
+    assert "looks deeper than the pools, which are judged to depth 10; take P@10, or a deeper" in done.err
 
 
 def test_help_has_a_line_for_each_strategy(run: Callable[..., Outcome]) -> None:

@@ -12,7 +12,7 @@ from corrected import close, estimate
 from real import read_real
 
 from bayespool import leave_out, load_example
-from bayespool.collection import Collection
+from bayespool.collection import UNJUDGED, Collection
 from bayespool.corrections import HorvitzThompson
 from bayespool.corrections.base import NO_SAMPLE
 from bayespool.counts import bounds
@@ -76,7 +76,7 @@ def test_a_judgment_that_is_not_of_the_sample_counts_once() -> None:
     kept = estimate(HorvitzThompson(), "P@4", "a", sampled(judged))
     assert kept.value[0] == pytest.approx(1, abs=1e-12)
     assert kept.per_topic[0].tolist() == close(3 / 4 + 3 / 8, 1 / 2 + 3 / 8)
-    assert kept.notes == ("cut to the upper bound",)
+    assert kept.notes == ("cut to the upper bound; judgments that are not of the sample: 1",)
 
 
 def test_what_could_not_be_sampled_is_told() -> None:
@@ -90,7 +90,11 @@ def test_what_could_not_be_sampled_is_told() -> None:
 
 def test_a_fully_judged_run_keeps_its_value() -> None:
     example = with_strategy_pool(load_example(), "uniform", 500)
-    judged = dataclasses.replace(example, relevance=np.maximum(example.relevance, np.int16(0)))
+    judged = dataclasses.replace(
+        example,
+        relevance=np.maximum(example.relevance, np.int16(0)),
+        added_for=np.where(example.judged, example.added_for, 0).astype(example.added_for.dtype),
+    )
     for measure in ("P@10", "AntiP@10", "DCG@10"):
         (found,) = HorvitzThompson().estimate(judged, ["new-a", "north-1"], measure)
         low = bounds(judged, ["new-a", "north-1"], found.measure).low.means()
@@ -149,6 +153,38 @@ def test_a_pool_without_chances_is_refused() -> None:
     for refused in (ap, ndcg):
         assert np.isnan(refused.value).all()
         assert refused.notes == ("defined for sums of gains that no ideal ranking divides",)
+
+
+def test_a_sample_that_is_not_as_stated_has_no_value() -> None:
+    """Of 400 documents 4 may be unjudged, or judged besides, and are told of; 5 may not."""
+    made = with_strategy_pool(load_example(), "uniform", 400, random_seed=3)
+    pooled = np.flatnonzero(made.pooled)
+    inside, candidates = made.pool(), made.pooling.candidates(made, pooled)  # type: ignore[attr-defined]
+
+    def found(n_lost: int, n_more: int) -> tuple[float, str]:
+        relevance = made.relevance.copy()
+        relevance[np.flatnonzero(inside)[:n_lost]] = UNJUDGED
+        relevance[np.flatnonzero(candidates & ~inside)[:n_more]] = 0
+        (of_run,) = HorvitzThompson().estimate(
+            dataclasses.replace(made, relevance=relevance), "north-1", "P@10"
+        )
+        return float(of_run.value[0]), of_run.notes[0]
+
+    whole_sample, note = found(0, 0)
+    assert note == ""
+    value, note = found(0, 4)
+    assert note == "judgments that are not of the sample: 4"
+    assert value == pytest.approx(whole_sample, abs=1e-12)  # none is relevant
+    value, note = found(4, 0)
+    assert note == "documents of the sample without a judgment: 4 of 400"
+    assert 0 < value <= whole_sample
+    for lost, more in ((5, 0), (0, 5), (400, 0)):
+        value, note = found(lost, more)
+        assert np.isnan(value)
+        assert note.startswith("the sample is not as stated: ")
+    stated = made.with_pool(made.pooled, StrategyPool.of(made, pooled, "uniform", 300, run_depth=10))
+    (other,) = HorvitzThompson().estimate(stated, ["new-a", "north-1"], "P@10")
+    assert np.isnan(other.value).all()
 
 
 def test_leaving_out_asks_it_by_name_alone() -> None:

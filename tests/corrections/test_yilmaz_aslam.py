@@ -110,5 +110,11 @@ def test_refused_where_there_is_nothing_to_infer_from() -> None:
     kinds = InferredAP().estimate(sample, ["new-a"], ["AP@10", "P@10", "AP(ideal='judged')@10"])
     assert [np.isnan(kind.value).item() for kind in kinds] == [False, True, True]
     assert kinds[2].notes == ("defined for AP over completed judgments",)
+    other = sample.with_pool(
+        sample.pooled, StrategyPool.of(sample, np.flatnonzero(sample.pooled), "uniform", 500, random_seed=2)
+    )
+    (misfit,) = InferredAP().estimate(other, ["new-a"], "AP@10")
+    assert np.isnan(misfit.value).all()
+    assert misfit.notes[0].startswith("the sample is not as stated: documents of the sample without a judgm")
     (noted,) = InferredAP().estimate(sample, ["new-b"], "AP@10")
     assert noted.notes == ("documents that could not be sampled count as not relevant: 44",)

@@ -63,7 +63,11 @@ def test_intervals() -> None:
     assert target.mean == pytest.approx([0.4, 0.35, 0])
     assert target.now == pytest.approx([0, 0.3, 0])
     assert target.names == ("a", "b", "c")
-    assert target.total(target.now) == pytest.approx(0.3)
+    assert target.total(target.now) == pytest.approx(0.1)  # the mean
+    assert target.total(target.now, until=0.2) == pytest.approx(0.3)  # the widest
+    assert target.total(np.zeros(0)) == 0
+    assert target.criterion() == "mean width of the intervals"
+    assert target.criterion(until=0.2) == "widest interval"
     # a quarter of the variance is half of the width; of c no document says anything
     left = target.left_open(np.array([1.0, 8.0, 0.0]), np.array([1.0, 2.0, 0.0]))
     assert left == pytest.approx([0, 0.15, 0])
@@ -75,7 +79,8 @@ def test_orders() -> None:
     assert target.contrasts.tolist() == [[1, -1, 0], [1, 0, -1], [0, 1, -1]]
     assert target.mean == pytest.approx([0.05, 0.4, 0.35])
     assert target.now == pytest.approx([0.25 + 0.125, 0, 0])  # b is ahead once, and once they are equal
-    assert target.total(target.now) == pytest.approx(0.125)
+    assert target.total(target.now) == target.total(target.now, until=0.1) == pytest.approx(0.125)
+    assert target.criterion() == target.criterion(until=0.1) == "mean chance of a wrong order"
     pair = Values(DRAWS.amount[:, :2], 10)
     assert find_target("comparison", ("a", "b"), pair, 0.95).now == pytest.approx([0.375])
 
@@ -124,7 +129,7 @@ def test_refused() -> None:
     with pytest.raises(InputError, match="a comparison of 3 runs; name two, or ask for their ranking"):
         find_target("comparison", ("a", "b", "c"), DRAWS, 0.95)
     alone = Values(DRAWS.amount[:, :1], 10)
-    with pytest.raises(InputError, match="a comparison of 1 runs"):
+    with pytest.raises(InputError, match="a comparison of one run"):
         find_target("comparison", ("a",), alone, 0.95)
     with pytest.raises(InputError, match="a ranking of one run; name two or more"):
         find_target("ranking", ("a",), alone, 0.95)

@@ -18,8 +18,6 @@ from bayespool.pooling.sampled import (
     infer_ap,
     infer_stratified_ap,
     sampled_ap,
-    sampled_precision,
-    sampled_relevant,
     sampled_states,
 )
 from bayespool.trec import read_qrels, read_runs
@@ -28,61 +26,60 @@ from bayespool.trec import read_qrels, read_runs
 RELEVANT = np.array([1, 0, 1, 1, 0, 1, 0, 0], dtype=bool)
 POOLED = np.arange(8) < 7
 RANKING = np.array([2, 7, 0, 1, 5, 6, -1])
-PRECISION_5 = 3 / 5
 AP = (1 / 1 + 2 / 3 + 3 / 5) / 4
 
 
-def uniform_samples() -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """All samples of three of seven: judged, inclusion, joint inclusion."""
-    joint = np.full((8, 8), 3 / 7 * 2 / 6)
-    np.fill_diagonal(joint, 3 / 7)
-    return [(np.isin(np.arange(8), s), np.full(8, 3 / 7), joint) for s in combinations(range(7), 3)]
+Sample = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def stratified_samples() -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """All samples of two of documents 0 1 2 and three of 3 4 5 6."""
-    first = np.arange(8) < 3
-    inclusion = np.where(first, 2 / 3, 3 / 4)
-    joint = np.where(first[:, None] == first, np.where(first, 2 / 3 * 1 / 2, 3 / 4 * 2 / 3), 2 / 3 * 3 / 4)
+def uniform_samples() -> list[Sample]:
+    """All samples of three of seven: judged, inclusion, stratum, weight of a pair."""
+    joint = 3 / 7 * 2 / 6
     return [
-        (np.isin(np.arange(8), s + t), inclusion, joint)
+        (np.isin(np.arange(8), s), np.full(8, 3 / 7), np.zeros(8, int), np.array([(3 / 7) ** 2 / joint]))
+        for s in combinations(range(7), 3)
+    ]
+
+
+def stratified_samples() -> list[Sample]:
+    """All samples of two of documents 0 1 2 and three of 3 4 5 6."""
+    stratum = np.where(np.arange(8) < 3, 0, 1)
+    inclusion = np.where(stratum == 0, 2 / 3, 3 / 4)
+    pair_weight = np.array([(2 / 3) ** 2 / (2 / 3 * 1 / 2), (3 / 4) ** 2 / (3 / 4 * 2 / 3)])
+    return [
+        (np.isin(np.arange(8), s + t), inclusion, stratum, pair_weight)
         for s, t in product(combinations(range(3), 2), combinations(range(3, 7), 3))
     ]
 
 
-samples_of_both_kinds = pytest.mark.parametrize("samples", [uniform_samples(), stratified_samples()])
-
-
-@samples_of_both_kinds
-def test_sums_are_unbiased(samples: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> None:
-    precision, n_relevant, ap = [], [], []
-    for judged, inclusion, joint in samples:
+@pytest.mark.parametrize("samples", [uniform_samples(), stratified_samples()])
+def test_sums_of_statap_are_unbiased(samples: list[Sample]) -> None:
+    found = []
+    for judged, inclusion, stratum, pair_weight in samples:
         state = sampled_states(RANKING, RELEVANT, judged, POOLED)
-        precision.append(sampled_precision(state, inclusion[RANKING], 5))
-        n_relevant.append(sampled_relevant(RELEVANT[judged], inclusion[judged]))
-        ap.append(sampled_ap(state, inclusion[RANKING], 4, joint=joint[np.ix_(RANKING, RANKING)]))
-    assert np.mean(precision) == pytest.approx(PRECISION_5, abs=1e-12)
-    assert np.mean(n_relevant) == pytest.approx(4, abs=1e-12)
-    assert np.mean(ap) == pytest.approx(AP, abs=1e-12)
+        asked = {"stratum": stratum[RANKING], "pair_weight": pair_weight}
+        found.append(sampled_ap(state, inclusion[RANKING], 4, **asked))
+    assert np.mean(found) == pytest.approx(AP, abs=1e-12)
 
 
 def test_all_judged_gives_the_measures_themselves() -> None:
     state = sampled_states(RANKING, RELEVANT, POOLED, POOLED)
     assert state.tolist() == [1, -2, 1, 0, 1, 0, -2]
-    one = np.ones(len(RANKING))
-    assert sampled_precision(state, one, 5).item() == pytest.approx(PRECISION_5, abs=1e-12)
-    assert sampled_precision(state, one, 10).item() == pytest.approx(3 / 10, abs=1e-12)
-    assert sampled_ap(state, one, 4).item() == pytest.approx(AP, abs=1e-12)
+    assert sampled_ap(state, np.ones(len(RANKING)), 4).item() == pytest.approx(AP, abs=1e-12)
     assert infer_ap(state, 4).item() == pytest.approx(AP, abs=1e-4)
     stratum = np.where(RANKING < 3, 0, 1)
     size, hits = np.array([3, 4]), np.array([2, 2])
     assert infer_stratified_ap(state, stratum, size, size, hits).item() == pytest.approx(AP, abs=1e-4)
 
 
-def test_pairs_taken_for_independent() -> None:
+def test_pairs_by_hand() -> None:
     # relevant at 1 and 3, each judged with probability ½: (2 · 1 + 2 · (1 + 2) / 3) / 4
-    found = sampled_ap(np.array([1, -1, 1]), np.full(3, 0.5), 4.0)
-    assert found.item() == pytest.approx(1.0, abs=1e-12)
+    state, half = np.array([1, -1, 1]), np.full(3, 0.5)
+    assert sampled_ap(state, half, 4.0).item() == pytest.approx(1.0, abs=1e-12)
+    # 2 of 4: a pair has probability 1/6 and counts 6, not 4: (2 + (2 + 6) / 3) / 4
+    weight = np.array([2 * 3 / (4 * 1)])
+    found = sampled_ap(state, half, 4.0, stratum=np.zeros(3, int), pair_weight=weight)
+    assert found.item() == pytest.approx((2 + 8 / 3) / 4, abs=1e-12)
     assert sampled_ap(np.array([0, -1]), np.full(2, 0.5), 0.0).item() == 0
 
 

@@ -30,7 +30,7 @@ TESTS_TOO = {
     },
     "models/test_spec": {"models/registry"},
     "pooling/test_contributions": {"pooling/listing"},
-    "pooling/test_choosing": {"pooling/retrieved", "pooling/strategy", "pooling/registry"},
+    "pooling/test_choosing": {"pooling/retrieved", "pooling/strategy"},
     "pooling/test_orders": {"pooling/by_rank"},
     "pooling/test_sampling": {"pooling/active"},
     "predictors/test_table": {

@@ -10,7 +10,7 @@ import pytest
 from bayespool import read_collection, score
 from bayespool.collection import sole_contributor
 from bayespool.counts import judgment_counts, unjudged_documents
-from bayespool.errors import InputError
+from bayespool.errors import InputError, InputWarning
 from bayespool.posterior import PosteriorEstimator
 from bayespool.predictors import evidence_predictors, hidden_document_table, unjudged_document_table
 from bayespool.simulation import load_example, simulate_example
@@ -112,6 +112,22 @@ def test_errors():
         example.add_judgments(qrels_from_frame({topic: {doc: 0}}))
     with pytest.raises(InputError, match="no judgment is of an unjudged document"):
         example.add_judgments(qrels_from_frame({topic: {doc: 1}, "no such topic": {"d": 1}}))
+
+
+def test_topics_and_documents_that_no_run_has_are_told():
+    example = load_example()
+    good = judged(example, "new-b", 1, n_topics=1)
+    rows = {"999": {"D1": 1, "D2": 0, "D3": -1}, example.query_ids[1]: {"no such document": 0}}
+    for query_id, doc_id in zip(good.query_id.to_pylist(), good.doc_id.to_pylist(), strict=True):
+        rows.setdefault(query_id, {})[doc_id] = 1
+    said = (
+        r"^judgments of your own: passed over are 2 of topics that the collection does not have \(document "
+        r"D1 of topic 999 for one\) and 1 of documents that no run retrieves \(document no such document of "
+        rf"topic {example.query_ids[1]} for one\)$"
+    )
+    with pytest.warns(InputWarning, match=said):
+        richer = example.add_judgments(qrels_from_frame(rows))
+    assert (richer.added_for >= 0).sum() == len(good.relevance)
 
 
 def test_from_files(tmp_path):

@@ -1,0 +1,106 @@
+"""Average precision as a ratio of weighted sums over a random sample of the judgments: statAP.
+
+References
+----------
+J. A. Aslam and V. Pavlu (2007). A practical sampling strategy for efficient retrieval evaluation. Technical
+report, Northeastern University.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayespool.collection import Collection
+from bayespool.corrections.base import (
+    Corrected,
+    FloatArray,
+    SharedCorrection,
+    not_defined,
+    notes_on_sample,
+    sample_of,
+)
+from bayespool.counts import RELEVANT, Bounds
+from bayespool.counts.states import states
+from bayespool.measures import AveragePrecision
+from bayespool.pooling import StrategyPool
+from bayespool.pooling.sampled import sampled_ap, sampled_states
+from bayespool.registry import register_estimator
+
+__all__ = ["StatAP"]
+
+
+@register_estimator(
+    "stat-ap",
+    label="stat\nAP",
+    description="average precision from any sample: weighted sums over documents and pairs",
+    source="Aslam & Pavlu 2007",
+    needs_sample=True,
+)
+@dataclass(frozen=True, kw_only=True)
+class StatAP(SharedCorrection):
+    """Each judged relevant document counts 1 / its probability, each pair 1 / its joint one.
+
+    The estimate is (Σ x(i) x(j) / (i p(i, j)) over ranks j ≤ i) / (Σ x(d) / p(d) over the topic)
+    (`bayespool.pooling.sampled.sampled_ap`). It takes every sample, also an adaptive one, of which infAP and
+    xinfAP know no strata. Joint probabilities are exact of uniform and stratified samples; of others
+    documents are taken to be judged independently. What could not be sampled, other judgments, and samples
+    that are not as stated are what they are to `HorvitzThompson`.
+
+    Defined for AP over the relevant documents of completed judgments. Values may lie outside the bounds, of
+    single topics even above 1. Both estimands coincide.
+    """
+
+    @property
+    def name(self) -> str:
+        """``stat-ap``."""
+        return "stat-ap"
+
+    def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
+        """`correct` for several measures: the sample is asked once."""
+        pool = sample_of(collection)
+        if isinstance(pool, str):
+            return [not_defined(one, pool) for one in found]
+        return [
+            Corrected(_sampled(collection, pool, one), notes=notes_on_sample(collection, pool, one))
+            if isinstance(one.measure, AveragePrecision) and one.measure.ideal == "completed"
+            else not_defined(one, "defined for AP over completed judgments")
+            for one in found
+        ]
+
+
+def _sampled(collection: Collection, pool: StrategyPool, found: Bounds) -> FloatArray:
+    """Values of runs on topics, shape (run, topic)."""
+    pooled, n_topics = np.flatnonzero(collection.pooled), len(collection.query_ids)
+    inclusion = pool.inclusion(collection, pooled)
+    relevant = states(collection.relevance, found.measure.rel) == RELEVANT
+    weight = np.where(relevant, 1 / inclusion, 0.0)
+    n_relevant: FloatArray = np.bincount(collection.pair_topic, weights=weight, minlength=n_topics).astype(
+        float
+    )
+    top = collection.document[collection.run_index(found.run_ids), :, : found.measure.cutoff]
+    state = sampled_states(top, relevant, collection.judged, collection.judged)
+    at_rank = np.append(inclusion, np.nan)[top]
+    stratum, chosen = pool.strata(collection, pooled), pool.judged(collection, pooled)
+    if stratum is None:
+        return sampled_ap(state, at_rank, n_relevant)
+    stratum = np.where(collection.judged & ~chosen, -1, stratum).astype(np.int32)  # certain: no pair is rarer
+    n_strata = int(stratum.max(initial=0)) + 1
+    place = (collection.pair_topic * n_strata + stratum)[stratum >= 0]
+    size, n_chosen = (
+        np.bincount(place, weights=of_kind, minlength=n_topics * n_strata).reshape(n_topics, n_strata)
+        for of_kind in (np.ones(len(place)), chosen[stratum >= 0])
+    )
+    pair_weight = np.where(
+        n_chosen > 1, n_chosen * (size - 1) / np.maximum(size * (n_chosen - 1), 1), 1.0
+    )  # of one document chosen there is no pair
+    of_rank = np.append(stratum, np.int32(-1))[top]
+    by_topic = [
+        sampled_ap(
+            state[:, t], at_rank[:, t], n_relevant[t], stratum=of_rank[:, t], pair_weight=pair_weight[t]
+        )
+        for t in range(n_topics)
+    ]
+    return np.stack(by_topic, axis=1)

@@ -1,0 +1,101 @@
+"""Whether the judgments at hand are those that the strategy of a pool asks for."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayespool.collection import Collection
+from bayespool.errors import StatedPoolWarning
+from bayespool.pooling.pools import StrategyPool
+
+__all__ = ["Misfit", "misfit_of", "warn_of_misfit"]
+
+_FEW = 0.01  # of the documents chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Misfit:
+    """How far judgments are from those of a strategy's pool.
+
+    Attributes
+    ----------
+    n_chosen : int
+        Documents that the strategy chooses.
+    n_unjudged : int
+        Those of them without a judgment.
+    n_others : int
+        Judgments of documents that it could have chosen and did not. Added judgments do not count, nor do
+        those of documents that no contributing run retrieves: they say nothing of the strategy.
+    is_sample : bool
+        Whether the strategy samples.
+    """
+
+    n_chosen: int
+    n_unjudged: int
+    n_others: int
+    is_sample: bool
+
+    @property
+    def is_large(self) -> bool:
+        """Whether either number is above 1 % of the documents chosen, and above 1."""
+        return max(self.n_unjudged, self.n_others) > max(1, _FEW * self.n_chosen)
+
+    def __str__(self) -> str:
+        of = "of the sample" if self.is_sample else "that the strategy chooses"
+        told = [f"documents {of} without a judgment: {self.n_unjudged} of {self.n_chosen}"]
+        others = f"judgments that are not {of}: {self.n_others}"
+        if not self.is_sample:
+            others = f"judgments of others that it could have chosen: {self.n_others}"
+        return ", ".join(told * bool(self.n_unjudged) + [others] * bool(self.n_others))
+
+
+def misfit_of(collection: Collection) -> Misfit | None:
+    """How far the judgments of a collection are from its pool's; None where no strategy made the pool.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.pooling import pool_of_strategy, with_strategy_pool
+    >>> made = with_strategy_pool(load_example(), "uniform", 400)
+    >>> str(misfit_of(made)), misfit_of(made).is_large
+    ('', False)
+    >>> stated = pool_of_strategy(made, "uniform", 300, pooled_run_ids=made.pooled_run_ids, run_depth=10)
+    >>> str(misfit_of(stated)), misfit_of(stated).is_large
+    ('judgments that are not of the sample: 100', True)
+    """
+    pool = collection.pooling
+    if not isinstance(pool, StrategyPool):
+        return None
+    pooled = np.flatnonzero(collection.pooled)
+    chosen = pool.judged(collection, pooled)
+    others = pool.candidates(collection, pooled) & ~chosen & collection.judged & (collection.added_for < 0)
+    return Misfit(
+        n_chosen=int(chosen.sum()),
+        n_unjudged=int((chosen & ~collection.judged).sum()),
+        n_others=int(others.sum()),
+        is_sample=pool.is_sample,
+    )
+
+
+def warn_of_misfit(collection: Collection) -> bool:
+    """Warn the caller of the caller where the judgments are not those of the strategy's pool; says whether.
+
+    Warns
+    -----
+    StatedPoolWarning
+        `Misfit.is_large`.
+    """
+    found = misfit_of(collection)
+    if found is None or not found.is_large:
+        return False
+    rest = "; corrections for samples give no value" if found.is_sample else ""
+    warnings.warn(
+        f"the pool was not made as stated ({collection.pooling}): {found}; look at strategy, budget, run "
+        f"depth, shares, rel and seed, and at who contributed{rest}",
+        StatedPoolWarning,
+        stacklevel=3,
+    )
+    return True

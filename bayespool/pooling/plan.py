@@ -1,0 +1,124 @@
+"""What a pool is made by: a strategy, its budget, and all else that decides what is judged."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TypedDict, Unpack, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.errors import InputError
+from bayespool.pooling.choosing import Chosen, Shares, check_budget, choose
+from bayespool.pooling.registry import parse_strategy, strategy_text
+from bayespool.pooling.strategy import Strategy
+
+__all__ = ["PlanOptions", "PoolPlan"]
+
+
+class PlanOptions(TypedDict, total=False):
+    """The fields of a `PoolPlan` that have a default, but for the budget."""
+
+    run_depth: int | None
+    shares: Shares
+    rel: int
+    random_seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolPlan:
+    """What decides which documents of some runs are judged.
+
+    Parameters
+    ----------
+    strategy : Strategy
+    budget : int, optional
+        Documents over all topics; None where the strategy itself says how many.
+    run_depth : int, optional
+        Ranks of a run that may be judged at most; default: all.
+    shares : {"equal", "global"}
+        How topics share the budget (`bayespool.pooling.choose`).
+    rel : int, default 1
+        Smallest relevance that counts, for an adaptive strategy.
+    random_seed : int, default 1
+
+    Raises
+    ------
+    InputError
+        No budget where the strategy needs one; shares of another name, a budget, a rank or a relevance below
+        1.
+
+    Examples
+    --------
+    >>> plan = PoolPlan.of("combmnz", 300, shares="global")
+    >>> plan.budget, plan.rel, str(plan)
+    (300, 1, 'combmnz, budget 300, global shares')
+    """
+
+    strategy: Strategy
+    budget: int | None = None
+    run_depth: int | None = None
+    shares: Shares = "equal"
+    rel: int = 1
+    random_seed: int = 1
+
+    def __post_init__(self) -> None:
+        check_budget(self.strategy, self.budget)
+        if self.shares not in get_args(Shares):
+            raise InputError(f"no shares {self.shares!r}", hint=f"known: {', '.join(get_args(Shares))}")
+        if self.run_depth is not None and self.run_depth < 1:
+            raise InputError(f"runs judged to rank {self.run_depth}", hint="give 1 or more")
+        if self.rel < 1:
+            raise InputError(f"a smallest relevance of {self.rel}", hint="give 1 or more")
+
+    @classmethod
+    def of(
+        cls,
+        strategy: str | Strategy | PoolPlan,
+        budget: int | None = None,
+        **options: Unpack[PlanOptions],
+    ) -> PoolPlan:
+        """A plan from a strategy, which may be a text. Of a plan that there is already, budget and options
+        that are given take the place of its own.
+
+        Raises
+        ------
+        InputError
+            Unknown strategy; a value that an option cannot have.
+        """
+        if not isinstance(strategy, PoolPlan):
+            return cls(strategy=parse_strategy(strategy), budget=budget, **options)
+        plan = strategy if budget is None else dataclasses.replace(strategy, budget=budget)
+        return dataclasses.replace(plan, **options)
+
+    def __str__(self) -> str:
+        """What a user asked for."""
+        return ", ".join(
+            [
+                strategy_text(self.strategy),
+                *([] if self.budget is None else [f"budget {self.budget}"]),
+                *([] if self.run_depth is None else [f"runs to rank {self.run_depth}"]),
+                *([] if self.shares == "equal" else [f"{self.shares} shares"]),
+                *([] if self.rel == 1 else [f"relevance from {self.rel}"]),
+            ]
+        )
+
+    def choose(
+        self, collection: Collection, runs: npt.NDArray[np.intp], labels: npt.NDArray[np.int16]
+    ) -> Chosen:
+        """The documents of some runs that are judged, where assessors say ``labels``
+        (`bayespool.pooling.choose`).
+        """
+        return choose(
+            collection,
+            self.strategy,
+            self.budget,
+            run_index=runs,
+            depth=self.run_depth,
+            shares=self.shares,
+            rel=self.rel,
+            random_seed=self.random_seed,
+            labels=labels,
+        )

@@ -1,0 +1,83 @@
+"""Whether judgments are those that the stated strategy asks for."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pytest
+import toys
+
+from bayespool import load_example
+from bayespool.collection import UNJUDGED, Collection
+from bayespool.errors import StatedPoolWarning
+from bayespool.pooling import misfit_of, pool_of_strategy, warn_of_misfit, with_strategy_pool
+
+
+def stated(collection: Collection, strategy: str, budget: int, **options: object) -> Collection:
+    return pool_of_strategy(
+        collection,
+        strategy,
+        budget,
+        pooled_run_ids=collection.pooled_run_ids,
+        **{"run_depth": 10} | options,  # type: ignore[arg-type]
+    )
+
+
+def test_counts_of_a_toy() -> None:
+    """Two runs of four documents; Take@4 chooses c d e f. z and y are of a run that did not contribute."""
+    rankings = {"a": {"1": "cegi"}, "b": {"1": "dfhj"}, "u": {"1": "zy"}}
+    judged = {"c": 1, "d": 0, "e": 1, "g": 0, "z": 1, "y": 0}
+    bare = toys.from_rankings(rankings, {"1": judged}, pooled_run_ids=("a", "b"), pool_depth=4)
+    assert misfit_of(bare) is None
+    found = misfit_of(stated(bare, "take", 4, run_depth=4))
+    assert found is not None
+    assert (found.n_chosen, found.n_unjudged, found.n_others) == (4, 1, 1)
+    assert not found.is_large
+    assert str(found) == (
+        "documents that the strategy chooses without a judgment: 1 of 4, "
+        "judgments of others that it could have chosen: 1"
+    )
+    # g at rank 3 of a run that may be judged to rank 2 could not have been chosen
+    to_two = misfit_of(stated(bare, "take", 4, run_depth=2))
+    assert to_two is not None
+    assert to_two.n_others == 0
+    two = misfit_of(stated(bare, "take", 2, run_depth=4))
+    assert two is not None
+    assert (two.n_unjudged, two.n_others, two.is_large) == (0, 2, True)
+
+
+def test_shares_and_relevance_have_to_be_stated() -> None:
+    """A pool that was made with other than default shares or relevance fits only if both are said."""
+    example = load_example()
+    made = with_strategy_pool(example, "take", 300, shares="global")
+    right = misfit_of(stated(made, "take", 300, shares="global"))
+    assert right is not None
+    assert str(right) == ""
+    wrong = misfit_of(stated(made, "take", 300))
+    assert wrong is not None
+    assert wrong.n_unjudged == wrong.n_others > 3
+    assert wrong.is_large
+    graded = np.array(example.relevance)
+    hits = np.flatnonzero(graded > 0)
+    graded[hits[::2]] = 2
+    made = with_strategy_pool(dataclasses.replace(example, relevance=graded), "hedge", 300, rel=2)
+    assert str(misfit_of(stated(made, "hedge", 300, rel=2))) == ""
+    other = misfit_of(stated(made, "hedge", 300))
+    assert other is not None
+    assert other.n_others > 3
+
+
+def test_a_warning_where_it_is_large() -> None:
+    made = with_strategy_pool(load_example(), "uniform", 400)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not warn_of_misfit(made)
+        assert not warn_of_misfit(load_example())
+    with pytest.warns(StatedPoolWarning, match=r"uniform, budget 300.*not of the sample: 100; .*no value"):
+        assert warn_of_misfit(stated(made, "uniform", 300))
+    unjudged = made.without_judgments(made.pool() & (np.arange(len(made.relevance)) % 3 == 0))
+    with pytest.warns(StatedPoolWarning, match=r"documents of the sample without a judgment: \d+ of 400"):
+        assert warn_of_misfit(unjudged)
+    assert (unjudged.relevance[unjudged.pool()] == UNJUDGED).sum() > 100

@@ -1,0 +1,110 @@
+"""A strategy of one's own: known by name from one line on, and refused where it is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from bayespool import budgets, load_example
+from bayespool.collection import IntArray
+from bayespool.errors import InputError
+from bayespool.pooling import (
+    STRATEGIES,
+    FixedOrder,
+    Retrieved,
+    Strategy,
+    choose,
+    parse_strategy,
+    register_strategy,
+)
+
+
+@pytest.fixture(autouse=True)
+def registry_as_it_was() -> Iterator[None]:
+    before = dict(STRATEGIES)
+    yield
+    STRATEGIES.clear()
+    STRATEGIES.update(before)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deepest(FixedOrder):
+    """The worst ranks first, down to a rank."""
+
+    to: int = 5
+
+    def value(self, topic: Retrieved) -> np.ndarray:
+        rank = topic.best_rank.astype(float)
+        return np.where(rank <= self.to, rank, -rank)
+
+
+def given_by(order: object) -> Strategy:
+    """A registered strategy that gives this order whatever it is asked."""
+
+    @register_strategy("bad", description="what it is told", source="here")
+    @dataclass(frozen=True, kw_only=True)
+    class Bad(Strategy):
+        def order(self, topic: Retrieved, relevant: np.ndarray, n: int, rng: np.random.Generator) -> IntArray:
+            return order  # type: ignore[return-value]
+
+    return Bad()
+
+
+def test_a_new_strategy_is_chosen_by_and_compared_by_name() -> None:
+    register_strategy("deepest", description="the worst ranks first", source="here")(Deepest)
+    example = load_example()
+    chosen = choose(example, "deepest(to=3)", 200)
+    best = np.full(len(example.relevance), 99)
+    for run in np.flatnonzero(example.pooled):
+        for rank in range(10, 0, -1):
+            of_rank = example.document[run, :, rank - 1]
+            best[of_rank] = np.minimum(best[of_rank], rank)
+    assert set(best[chosen.pair[:3]]) == {3}
+    found = budgets(example, "P@10", strategies=["take", "deepest"], budgets=[400])
+    mae = found.summary_frame().set_index("strategy")["mae"]
+    assert mae["deepest"] > mae["take"]
+    assert STRATEGIES["deepest"].settings == {"to": 5}
+    assert STRATEGIES["deepest"].needs == ()
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        (np.zeros(5, np.int32), "only 1 different ones"),
+        (np.array([0, 1, 2, 3, -1]), "numbers from -1 to 3"),
+        (np.array([0, 1, 2, 3, 10_000]), r"numbers from 0 to 10000, where there are 0 to \d+"),
+        (np.arange(4), r"an array of int64 of shape \(4,\)"),
+        (np.arange(5.0), "an array of float64"),
+    ],
+)
+def test_an_order_that_is_none_is_refused(order: np.ndarray, said: str) -> None:
+    with pytest.raises(InputError, match=f"'bad' was asked for 5 documents of topic 701, and gave {said}"):
+        choose(load_example(), given_by(order), 100)
+
+
+def test_a_class_that_is_no_frozen_dataclass_is_refused() -> None:
+    class Plain(FixedOrder):
+        def value(self, topic: Retrieved) -> np.ndarray:
+            return -topic.best_rank.astype(float)
+
+    @dataclass
+    class Changing(Plain):
+        pass
+
+    for cls in (Plain, Changing):
+        with pytest.raises(InputError, match=rf"'mine': {cls.__name__} is no frozen dataclass; write @data"):
+            register_strategy("mine", description="", source="")(cls)
+    assert "mine" not in STRATEGIES
+    with pytest.raises(InputError, match="Plain is not registered; write @register_strategy"):
+        parse_strategy(Plain())
+
+
+@pytest.mark.parametrize("name", ["all", "paper", "Mine", "a b", "a(b", ""])
+def test_names_that_texts_could_not_hold_are_refused(name: str) -> None:
+    with pytest.raises(InputError, match="no strategy can be called"):
+        register_strategy(name, description="", source="")(Deepest)
+    with pytest.raises(InputError, match="there is a strategy 'take' already"):
+        register_strategy("take", description="", source="")(Deepest)

@@ -1,0 +1,55 @@
+"""Names and settings in texts, and what is said where a text is not of the form."""
+
+from __future__ import annotations
+
+import pytest
+
+from bayespool.corrections import Background
+from bayespool.errors import InputError
+from bayespool.pooling import RRF, Stratified, Take
+from bayespool.texts import name_in, settings_in
+
+
+def test_name_and_settings() -> None:
+    assert name_in("rrf") == name_in(" rrf (k=1)") == "rrf"
+    assert settings_in("rrf", "strategy", RRF) == settings_in("rrf()", "strategy", RRF) == {}
+    text = "stratified(depths=(3, 9), rates=(1.0, 2, 3))"
+    assert settings_in(text, "strategy", Stratified) == {"depths": (3, 9), "rates": (1.0, 2, 3)}
+
+
+@pytest.mark.parametrize(
+    ("text", "make", "message"),
+    [
+        ("rrf(q=1)", RRF, "strategy 'rrf(q=1)': there is no setting 'q'; rrf has k"),
+        ("take(k=1)", Take, "strategy 'take(k=1)': there is no setting 'k'; take has none"),
+        ("rrf(k=abc)", RRF, "strategy 'rrf(k=abc)': k cannot be abc; write a number, a text in quotes, True"),
+        ("rrf(k=10", RRF, "strategy 'rrf(k=10': the parenthesis is not closed; write rrf(k=60)"),
+        ("rrf(k=)", RRF, "strategy 'rrf(k=)': cannot be read; write rrf(k=60)"),
+        ("rrf(10)", RRF, "strategy 'rrf(10)': write settings as name=value; write rrf(k=60)"),
+        (
+            "stratified(depths=",
+            Stratified,
+            "strategy 'stratified(depths=': the parenthesis is not closed; write ",
+        ),
+        ("take(", Take, "strategy 'take(': the parenthesis is not closed; write take(setting=value)"),
+        ("rrf(k=1)(k=2)", RRF, "strategy 'rrf(k=1)(k=2)': write settings as name=value"),
+        ("rrf(k=1.5)", RRF, "strategy 'rrf(k=1.5)': k must be a whole number"),
+        ("rrf(**{'k': 1})", RRF, "strategy \"rrf(**{'k': 1})\": write settings as name=value"),
+    ],
+)
+def test_what_a_text_cannot_say(text: str, make: type, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        settings_in(text, "strategy", make)
+    assert str(error.value).startswith(message)
+
+
+def test_a_setting_that_the_name_stands_for() -> None:
+    with pytest.raises(InputError, match=r"there is no setting 'e'; background has estimand$"):
+        settings_in("background(e=1)", "estimator", Background, fixed={"e": 2})
+
+
+def test_a_class_that_takes_any_setting() -> None:
+    class Any:
+        def __init__(self, **settings: object) -> None: ...
+
+    assert settings_in("any(a=1, b='x')", "estimator", Any) == {"a": 1, "b": "x"}
