@@ -1,9 +1,10 @@
 """How the time and memory of a posterior grow with topics and runs.
 
-    BAYESPOOL_COLLECTIONS=folder python benchmarks/scaling.py [--topics 50 200 800 3200] [--runs 30 60 120]
+    BAYESPOOL_COLLECTIONS=folder python benchmarks/scaling.py [--topics 50 200 800 3200] [--runs 18 36 72]
         [--other ../old]
 
-TREC-8, of which the first pooled runs and copies of the topics under new ids are taken. One pooled run leaves
+TREC-8 down to rank 100, of which the first pooled runs and copies of the topics under new ids are taken. One
+pooled run leaves
 with its organization and is scored by the posterior at P@10, in a process of its own for each size. Printed
 are seconds of processor time of the fits to the models with predictors and of the whole estimate, both once
 loops are compiled, and the peak of memory beyond that of the collection (on Linux). Exponents are slopes of
@@ -25,6 +26,7 @@ import numpy as np
 from at_hand import UNSET
 
 N_RUNS = 30  # with each number of topics
+DEPTH = 100  # of the runs and the pool
 N_TOPICS = 50  # with each number of runs
 
 
@@ -33,7 +35,7 @@ def main() -> None:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--topics", type=int, nargs="*", default=[50, 200, 800, 3200])
-    parser.add_argument("--runs", type=int, nargs="*", default=[30, 60, 120])
+    parser.add_argument("--runs", type=int, nargs="*", default=[18, 36, 72])
     parser.add_argument("--other", type=Path, help="a clone of this repository at another commit")
     parser.add_argument("--size", type=int, nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -71,6 +73,7 @@ def cost(n_topics: int, n_runs: int) -> dict[str, float]:
     import time
     import warnings
 
+    import pyarrow as pa
     from at_hand import read
 
     from bayespool import Collection, parse_measure
@@ -79,14 +82,19 @@ def cost(n_topics: int, n_runs: int) -> dict[str, float]:
 
     warnings.simplefilter("ignore")
     whole = read(Path(os.environ["BAYESPOOL_COLLECTIONS"]) / "trec8-adhoc", max_holes=0)
+    kept = np.flatnonzero(whole.pooled)[:n_runs]
+    whole = dataclasses.replace(
+        whole,
+        run_ids=tuple(whole.run_ids[r] for r in kept),
+        document=whole.document[kept, :, :DEPTH].copy(),
+        organization=whole.organization[kept],
+        pooled=whole.pooled[kept],
+    ).with_pool(np.ones(len(kept), dtype=bool), DEPTH)
 
     def copied(n_copies: int) -> Collection:
         n_pairs, n = len(whole.relevance), len(whole.query_ids)
         document = [np.where(whole.document < 0, -1, whole.document + i * n_pairs) for i in range(n_copies)]
-        import pyarrow as pa
-
-        pooled = whole.pooled & (np.cumsum(whole.pooled) <= n_runs)
-        taken = dataclasses.replace(
+        return dataclasses.replace(
             whole,
             query_ids=tuple(f"{i:03d}-{q}" for i in range(n_copies) for q in whole.query_ids),
             document=np.concatenate(document, axis=1),
@@ -95,7 +103,6 @@ def cost(n_topics: int, n_runs: int) -> dict[str, float]:
             doc_ids=pa.concat_arrays([whole.doc_ids] * n_copies),
             added_for=np.tile(whole.added_for, n_copies),
         )
-        return taken.with_pool(pooled, 100)
 
     def reduced(n_copies: int) -> tuple[Collection, str]:
         collection = copied(n_copies)
