@@ -1,4 +1,4 @@
-"""Engines that draw from a posterior, and their diagnostics; the only user of ArviZ and of samplers."""
+"""Engines that draw from a posterior, and their diagnostics; the only user of samplers."""
 
 from bayespool.inference.diagnostics import diagnose
 from bayespool.inference.fit import Fit

@@ -36,6 +36,12 @@ class Fit:
     sample_stats: Mapping[str, npt.NDArray[Any]]
     diagnostics: Diagnostics
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of chains, and of draws of each."""
+        n_chains, n_draws = next(iter(self.variables.values())).shape[:2]
+        return n_chains, n_draws
+
     def draws(self) -> dict[str, npt.NDArray[np.float64]]:
         """Draws by variable with the chains one after the other, shape (draw, ...)."""
         return {
