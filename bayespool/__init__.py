@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bayespool.checking import ModelChecks, check_models, compare_engines, self_calibrate
+    from bayespool.checking import ModelChecks, check_models, compare_engines, fit_container, self_calibrate
     from bayespool.collection import UNJUDGED, Collection, build_collection
     from bayespool.comparisons import Comparison, Reversals, compare, reversals
     from bayespool.counts import composition_effects, condensed_counts, held_out_counts, judgment_counts
@@ -66,6 +66,7 @@ _HOME = {
     "condensed_counts": "counts",
     "describe_pool": "pool",
     "discover_pool": "pool",
+    "fit_container": "checking",
     "held_out_counts": "counts",
     "impute": "imputing",
     "judge_next": "judging",
@@ -118,6 +119,7 @@ __all__ = [
     "condensed_counts",
     "describe_pool",
     "discover_pool",
+    "fit_container",
     "held_out_counts",
     "impute",
     "judge_next",
