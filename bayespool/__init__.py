@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bayespool.predictors import Predictor, register_predictor
     from bayespool.scoring import Scores, score
     from bayespool.simulation import SimulationSettings, load_example, simulate
+    from bayespool.stored import StoredScores, read_scores
     from bayespool.trec import (
         qrels_from_frame,
         read_organizations,
@@ -55,6 +56,7 @@ _HOME = {
     "Reversals": "comparisons",
     "Scores": "scoring",
     "SimulationSettings": "simulation",
+    "StoredScores": "stored",
     "Values": "values",
     "budgets": "experiments",
     "build_collection": "collection",
@@ -80,6 +82,7 @@ _HOME = {
     "read_qrels": "trec",
     "read_run": "trec",
     "read_runs": "trec",
+    "read_scores": "stored",
     "register_estimator": "estimators",
     "register_measure": "measures",
     "register_model": "estimators",
@@ -108,6 +111,7 @@ __all__ = [
     "Reversals",
     "Scores",
     "SimulationSettings",
+    "StoredScores",
     "Values",
     "budgets",
     "build_collection",
@@ -133,6 +137,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "read_runs",
+    "read_scores",
     "register_estimator",
     "register_measure",
     "register_model",

@@ -12,6 +12,7 @@ import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection
+from bayespool.containers import container_bytes
 from bayespool.counts import Bounds, Estimand, bounds
 from bayespool.errors import InputError, InputWarning, PooledRunWarning
 from bayespool.estimates import Estimates, Estimator, ask, draws_container
@@ -21,10 +22,12 @@ from bayespool.estimators import (
     parse_estimator,
     refuse_idle_priors,
 )
+from bayespool.files import PathLike, atomic_write
 from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.options import ScoringSettings, describe_estimator, documented, options_of
 from bayespool.pool import describe_pool, take_out
 from bayespool.posterior import PosteriorEstimator
+from bayespool.stored import with_scores
 from bayespool.values import DEFAULT_CI_PROB
 
 if TYPE_CHECKING:
@@ -199,6 +202,21 @@ class Scores:
                 constant[f"{name}_by_topic"] = np.array([found[i].scores() for found in places])
         chosen = [e for e in self.estimates if e.method == method]
         return draws_container(chosen, per_topic=per_topic, constant_data=constant)
+
+    def to_netcdf(self, path: PathLike, method: str | None = None, *, per_topic: bool = False) -> None:
+        """Write `to_arviz`, `frame` and the metadata to a NetCDF file, whole or not at all; the same scores
+        give the same bytes. `bayespool.read_scores` reads it back.
+
+        Raises
+        ------
+        InputError
+            As `to_arviz`.
+        OutputError
+            The file cannot be written; what stood there is untouched.
+        """
+        tree = self.to_arviz(method, per_topic=per_topic)
+        tree = with_scores(tree, self.frame(per_topic=per_topic), self.metadata)
+        atomic_write(path, container_bytes(tree))
 
 
 def warn_of_unused_relevance(
