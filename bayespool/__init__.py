@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bayespool.checking import ModelChecks, check_models, compare_engines, self_calibrate
+    from bayespool.checking import ModelChecks, check_models, compare_engines, fit_container, self_calibrate
     from bayespool.collection import UNJUDGED, Collection, build_collection
     from bayespool.comparisons import Comparison, Reversals, compare, reversals
     from bayespool.counts import composition_effects, condensed_counts, held_out_counts, judgment_counts
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bayespool.predictors import Predictor, register_predictor
     from bayespool.scoring import Scores, score
     from bayespool.simulation import SimulationSettings, load_example, simulate
+    from bayespool.stored import StoredScores, read_scores
     from bayespool.trec import (
         qrels_from_frame,
         read_organizations,
@@ -55,6 +56,7 @@ _HOME = {
     "Reversals": "comparisons",
     "Scores": "scoring",
     "SimulationSettings": "simulation",
+    "StoredScores": "stored",
     "Values": "values",
     "budgets": "experiments",
     "build_collection": "collection",
@@ -66,6 +68,7 @@ _HOME = {
     "condensed_counts": "counts",
     "describe_pool": "pool",
     "discover_pool": "pool",
+    "fit_container": "checking",
     "held_out_counts": "counts",
     "impute": "imputing",
     "judge_next": "judging",
@@ -79,6 +82,7 @@ _HOME = {
     "read_qrels": "trec",
     "read_run": "trec",
     "read_runs": "trec",
+    "read_scores": "stored",
     "register_estimator": "estimators",
     "register_measure": "measures",
     "register_model": "estimators",
@@ -107,6 +111,7 @@ __all__ = [
     "Reversals",
     "Scores",
     "SimulationSettings",
+    "StoredScores",
     "Values",
     "budgets",
     "build_collection",
@@ -118,6 +123,7 @@ __all__ = [
     "condensed_counts",
     "describe_pool",
     "discover_pool",
+    "fit_container",
     "held_out_counts",
     "impute",
     "judge_next",
@@ -131,6 +137,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "read_runs",
+    "read_scores",
     "register_estimator",
     "register_measure",
     "register_model",

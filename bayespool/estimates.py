@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -9,15 +10,18 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from bayespool import __version__
 from bayespool.collection import Collection
+from bayespool.containers import build_container, container_bytes, variable_name
 from bayespool.errors import InputError
+from bayespool.files import PathLike, atomic_write
 from bayespool.measures import Measure
 from bayespool.values import DEFAULT_CI_PROB, Values
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Diagnostics", "Estimates", "Estimator", "ask"]
+__all__ = ["Diagnostics", "Estimates", "Estimator", "ask", "draws_container"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -141,14 +145,83 @@ class Estimates:
 
     @property
     def posterior(self) -> Any:
-        """Draws of the parameters as an ``xarray.DataTree`` for ArviZ: of the one model, or of the one with
-        most weight.
+        """Draws of the parameters of the one model as an ``xarray.DataTree`` for ArviZ; None where nothing
+        was sampled.
 
-        None where nothing was sampled. The other models' are ``fits[name].posterior``.
+        Raises
+        ------
+        InputError
+            There are several models, none of which speaks for the others: `model_of` takes a name.
         """
-        if not self.fits:
-            return None
-        return self.fits[max(self.weights, key=lambda name: self.weights[name])].posterior
+        return self.fits[self.model_of()].posterior if self.fits else None
+
+    def model_of(self, model: str | None = None) -> str:
+        """Name of one of ``fits``: the one given, or the only one.
+
+        Raises
+        ------
+        InputError
+            No such model, or none given and there are several.
+        """
+        there = ", ".join(f"{name} (weight {self.weights.get(name, 1):.3g})" for name in self.fits)
+        if model is None and len(self.fits) == 1:
+            (model,) = self.fits
+        if model is None and self.fits:
+            raise InputError(
+                f"{self.method}, {self.measure}: draws of several models, none of which speaks for all",
+                hint=f"name one of them: {there}",
+            )
+        if model is None or model not in self.fits:
+            what = "nothing was sampled" if model is None else f"no model {model!r}"
+            raise InputError(
+                f"{self.method}, {self.measure}: {what}", hint=f"there are: {there}" if there else None
+            )
+        return model
+
+    def to_arviz(self, *, per_topic: bool = False) -> Any:
+        """Draws of the estimates as an ``xarray.DataTree`` that ArviZ summarizes and plots.
+
+        Draws of NUTS keep their chains. Where all draws are of the Laplace engine they are independent, and
+        stand in one chain, as they do where models of different engines are mixed.
+
+        Parameters
+        ----------
+        per_topic : bool, default False
+            With the draws on each topic, too, as many times larger as there are topics.
+
+        Returns
+        -------
+        xarray.DataTree
+            Group ``posterior``: a variable (chain, draw, run_id) with a name like ``P_10`` whose attribute
+            ``measure`` is the measure's text, with ``per_topic`` also ``P_10_by_topic`` (chain, draw, run_id,
+            query_id). Attributes: ``bayespool_version``, ``method``, ``collection_fingerprint``,
+            ``random_seed``, ``weights`` (the share of each model in the draws by measure, as JSON),
+            ``problems`` (checks that failed). It has no parameters of models: `bayespool.fit_container` has
+            them, model by model.
+
+        Raises
+        ------
+        InputError
+            A point correction, which has no draws.
+
+        Examples
+        --------
+        >>> from bayespool import load_example, score
+        >>> scores = score(load_example(), measures="P@10", estimators="posterior-ratio", draws=100)
+        >>> scores["posterior-ratio", "P@10"].to_arviz()["posterior"]["P_10"].dims
+        ('chain', 'draw', 'run_id')
+        """
+        return draws_container([self], per_topic=per_topic)
+
+    def to_netcdf(self, path: PathLike, *, per_topic: bool = False) -> None:
+        """Write `to_arviz` to a NetCDF file, whole or not at all; the same draws give the same bytes.
+
+        Raises
+        ------
+        OutputError
+            The file cannot be written; what stood there is untouched.
+        """
+        atomic_write(path, container_bytes(self.to_arviz(per_topic=per_topic)))
 
     def interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
         """Ends of the equal-tailed interval of each run's value, two arrays of shape (run,); NaN without
@@ -256,3 +329,76 @@ def ask(
                 "all topics"
             )
     return found
+
+
+def draws_container(
+    estimates: Sequence[Estimates],
+    *,
+    per_topic: bool = False,
+    constant_data: Mapping[str, npt.NDArray[Any]] | None = None,
+) -> Any:
+    """Draws of the estimates of one method under several measures in one container.
+
+    Parameters
+    ----------
+    estimates : sequence of Estimates
+        Of the same runs by the same method, each with draws, as many of each.
+    per_topic : bool
+    constant_data : mapping of str to ndarray, shape (measure, run) or (measure, run, topic), optional
+        What is known of the runs without a model, in the order of the estimates.
+
+    Returns
+    -------
+    xarray.DataTree
+        See `Estimates.to_arviz`.
+
+    Raises
+    ------
+    InputError
+        Estimates without draws, or two measures whose names differ in signs only.
+    """
+    first = estimates[0]
+    n_chains, dims = _n_chains(estimates), dict[str, tuple[str, ...]]()
+    posterior, texts = dict[str, npt.NDArray[Any]](), dict[str, dict[str, str]]()
+    for e in estimates:
+        if e.draws is None:
+            raise InputError(f"{e.method} is a point correction and has no draws")
+        name = variable_name(e.measure)
+        if name in posterior:
+            raise InputError(f"two measures would be called {name}", hint="take them one at a time")
+        shape = (n_chains, len(e.draws.amount) // n_chains)
+        found = {name: e.draws.means()} | ({f"{name}_by_topic": e.draws.scores()} if per_topic else {})
+        for variable, values in found.items():
+            posterior[variable] = values.reshape(*shape, *values.shape[1:])
+            dims[variable] = ("run_id", "query_id")[: values.ndim - 1]
+            texts[variable] = {"measure": str(e.measure)}
+    for variable, values in (constant_data or {}).items():
+        dims[variable] = ("measure", "run_id", "query_id")[: values.ndim]
+    seed = {} if first.random_seed is None else {"random_seed": first.random_seed}
+    problems = [p for e in estimates if e.diagnostics is not None for p in e.diagnostics.problems]
+    return build_container(
+        {"posterior": posterior} | ({"constant_data": constant_data} if constant_data else {}),
+        dims=dims,
+        coords={
+            "run_id": first.run_ids,
+            "query_id": first.query_ids,
+            "measure": [str(e.measure) for e in estimates],
+        },
+        attrs={
+            "bayespool_version": __version__,
+            "method": first.method,
+            "collection_fingerprint": first.fingerprint,
+            **seed,
+            "weights": json.dumps({str(e.measure): dict(e.weights) for e in estimates}),
+            "problems": "; ".join(dict.fromkeys(problems)),
+        },
+        texts=texts,
+    )
+
+
+def _n_chains(estimates: Sequence[Estimates]) -> int:
+    """Chains that the draws are of, one after the other; 1 where they are of fits of several shapes."""
+    shapes = {fit.shape for e in estimates for fit in e.fits.values()}
+    n_draws = {len(e.draws.amount) for e in estimates if e.draws is not None}
+    n_chains, n_each = shapes.pop() if len(shapes) == 1 else (1, 0)
+    return n_chains if n_draws == {n_chains * n_each} else 1

@@ -21,8 +21,10 @@ __all__ = [
     "atomic_write",
     "atomic_write_all",
     "csv_text",
+    "json_text",
     "parquet_bytes",
     "read_back",
+    "read_bytes_back",
     "read_parquet",
 ]
 
@@ -111,16 +113,37 @@ def _told(target: Path) -> Iterator[None]:
 
 def read_back(path: PathLike) -> str | None:
     """Text of a file that was written here before; None where there is none that can be read."""
+    data = read_bytes_back(path)
     try:
-        with open(path, encoding="utf-8", newline="") as file:
+        return None if data is None else data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def read_bytes_back(path: PathLike) -> bytes | None:
+    """Bytes of a file that was written here before; None where there is none that can be read."""
+    try:
+        with open(path, "rb") as file:
             return file.read()
-    except (OSError, UnicodeDecodeError):
+    except OSError:
         return None
 
 
 def csv_text(frame: pd.DataFrame) -> str:
     r"""A data frame as CSV with a header and ``\n`` line ends, without its index."""
     return str(frame.to_csv(index=False, lineterminator="\n"))
+
+
+def json_text(tables: Mapping[str, pd.DataFrame], metadata: Mapping[str, Any]) -> str:
+    """Tables and what they must be quoted with as JSON: rows by table beside ``metadata``, NaN as null."""
+    rows = {
+        name: [
+            {str(column): None if value != value else value for column, value in row.items()}
+            for row in frame.to_dict("records")
+        ]
+        for name, frame in tables.items()
+    }
+    return json.dumps({"metadata": dict(metadata)} | rows, indent=1) + "\n"
 
 
 def parquet_bytes(

@@ -12,19 +12,22 @@ import numpy as np
 
 from bayespool import __version__
 from bayespool.collection import Collection
+from bayespool.containers import container_bytes
 from bayespool.counts import Bounds, Estimand, bounds
 from bayespool.errors import InputError, InputWarning, PooledRunWarning
-from bayespool.estimates import Estimates, Estimator, ask
+from bayespool.estimates import Estimates, Estimator, ask, draws_container
 from bayespool.estimators import (
     ESTIMATOR_NAMES,
     named_estimators,
     parse_estimator,
     refuse_idle_priors,
 )
+from bayespool.files import PathLike, atomic_write
 from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.options import ScoringSettings, describe_estimator, documented, options_of
 from bayespool.pool import describe_pool, take_out
 from bayespool.posterior import PosteriorEstimator
+from bayespool.stored import with_scores
 from bayespool.values import DEFAULT_CI_PROB
 
 if TYPE_CHECKING:
@@ -154,6 +157,66 @@ class Scores:
 
         frames = [e.summary_frame(ci_prob=self.ci_prob, per_topic=per_topic) for e in self.estimates]
         return pd.concat(frames, ignore_index=True)
+
+    def to_arviz(self, method: str | None = None, *, per_topic: bool = False) -> Any:
+        """Draws of the estimates of one method under all measures as an ``xarray.DataTree`` for ArviZ.
+
+        Parameters
+        ----------
+        method : str, optional
+            One with draws; may be left out where there is only one.
+        per_topic : bool, default False
+            With the draws on each topic, too.
+
+        Returns
+        -------
+        xarray.DataTree
+            See `bayespool.estimates.Estimates.to_arviz`; with the group ``constant_data``, too:
+            ``as_judged``, ``bound_lower``, ``bound_upper`` and ``residual`` as in `frame`, by (measure,
+            run_id), with ``per_topic`` also ``as_judged_by_topic``, ….
+
+        Raises
+        ------
+        InputError
+            No method with draws, or several and none named, or no such method.
+
+        Examples
+        --------
+        >>> from bayespool import load_example, score
+        >>> scores = score(load_example(), "new-a", ["P@5", "P@10"], estimators="posterior-ratio", draws=100)
+        >>> tree = scores.to_arviz()
+        >>> sorted(tree["posterior"].data_vars), tree["constant_data"]["bound_upper"].dims
+        (['P_10', 'P_5'], ('measure', 'run_id'))
+        """
+        drawn = list(dict.fromkeys(e.method for e in self.estimates if e.draws is not None))
+        if method is None and len(drawn) == 1:
+            (method,) = drawn
+        if method not in drawn:
+            wrong = f"no draws of {method}" if method or not drawn else "several methods have draws"
+            raise InputError(wrong, hint=f"there are draws of: {', '.join(drawn) or 'no method'}")
+        places = [(b.least, b.most, b.low, b.width) for b in self.bounds]
+        constant = {}
+        for i, name in enumerate(("bound_lower", "bound_upper", "as_judged", "residual")):
+            constant[name] = np.array([found[i].means() for found in places])
+            if per_topic:
+                constant[f"{name}_by_topic"] = np.array([found[i].scores() for found in places])
+        chosen = [e for e in self.estimates if e.method == method]
+        return draws_container(chosen, per_topic=per_topic, constant_data=constant)
+
+    def to_netcdf(self, path: PathLike, method: str | None = None, *, per_topic: bool = False) -> None:
+        """Write `to_arviz`, `frame` and the metadata to a NetCDF file, whole or not at all; the same scores
+        give the same bytes. `bayespool.read_scores` reads it back.
+
+        Raises
+        ------
+        InputError
+            As `to_arviz`.
+        OutputError
+            The file cannot be written; what stood there is untouched.
+        """
+        tree = self.to_arviz(method, per_topic=per_topic)
+        tree = with_scores(tree, self.frame(per_topic=per_topic), self.metadata)
+        atomic_write(path, container_bytes(tree))
 
 
 def warn_of_unused_relevance(

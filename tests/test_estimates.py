@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import arviz_stats
 import numpy as np
 import pytest
+from fits import TARGETS
 from toys import toy_collection
 
+from bayespool.containers import container_bytes, container_of_bytes
 from bayespool.errors import InputError
-from bayespool.estimates import Diagnostics, Estimates, ask
+from bayespool.estimates import Diagnostics, Estimates, ask, draws_container
+from bayespool.inference import Fit
 from bayespool.measures import parse_measure
+from bayespool.posterior import PosteriorEstimator
+from bayespool.simulation import load_example
 from bayespool.values import Values
 
 P5, P10 = parse_measure("P@5"), parse_measure("P@10")
@@ -78,6 +86,97 @@ def test_table_of_a_posterior() -> None:
 def test_what_an_answer_cannot_hold(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=f"^made-up: .*{message}"):
         answer(**changes)
+
+
+def fit(n_chains: int, n_draws: int) -> Fit:
+    """With nothing in it but a mean."""
+    diagnostics = Diagnostics("nuts", 1, 900, 900, 0, ("made up",))
+    return Fit({"mu": np.zeros((n_chains, n_draws))}, {}, {}, {}, diagnostics)
+
+
+SIX = Values(np.arange(12, dtype=np.int32).reshape(6, 1, 2) % 6, 5)  # of one run, totals 1, 5, 9, 1, 5, 9
+
+
+def test_container_of_draws_is_by_hand() -> None:
+    estimates = answer(draws=SIX, random_seed=3, weights={"ratio": 1.0}, fits={"ratio": fit(2, 3)})
+    tree = estimates.to_arviz(per_topic=True)
+    assert list(tree.children) == ["posterior"]
+    posterior = tree["posterior"].to_dataset()
+    assert posterior["P_5"].dims == ("chain", "draw", "run_id")
+    assert posterior["P_5"].values[:, :, 0].tolist() == [[0.1, 0.5, 0.9]] * 2
+    assert posterior["P_5_by_topic"].dims == ("chain", "draw", "run_id", "query_id")
+    on_topic = posterior["P_5_by_topic"].sel(run_id="u", query_id="2").values
+    assert on_topic.tolist() == [[0.2, 0.6, 1.0]] * 2
+    assert posterior["P_5"].attrs == {"measure": "P@5"}
+    assert json.loads(tree.attrs.pop("weights")) == {"P@5": {"ratio": 1.0}}
+    assert {name: tree.attrs[name] for name in ("method", "random_seed", "collection_fingerprint")} == {
+        "method": "made-up",
+        "random_seed": 3,
+        "collection_fingerprint": "0",
+    }
+    assert set(estimates.to_arviz()["posterior"].data_vars) == {"P_5"}
+
+
+@pytest.mark.parametrize(
+    ("fits", "shape"),
+    [
+        ({}, (1, 6)),
+        ({"ratio": fit(1, 6)}, (1, 6)),
+        ({"ratio": fit(2, 3), "evidence": fit(2, 3)}, (2, 3)),
+        ({"ratio": fit(2, 3), "evidence": fit(1, 6)}, (1, 6)),  # one of them fell back to the sampler
+        ({"ratio": fit(2, 2)}, (1, 6)),  # draws that are of something else
+    ],
+)
+def test_chains_are_kept_where_draws_are_of_them(fits: dict[str, Fit], shape: tuple[int, int]) -> None:
+    found = answer(draws=SIX, fits=fits).to_arviz()["posterior"]["P_5"]
+    assert found.shape == (*shape, 1)
+    assert found.values.ravel().tolist() == [0.1, 0.5, 0.9] * 2
+
+
+def test_no_container_of_a_point_correction_or_of_two_measures_of_one_name() -> None:
+    with pytest.raises(InputError, match="made-up is a point correction"):
+        answer().to_arviz()
+    with pytest.raises(InputError, match="two measures would be called P_5"):
+        draws_container([answer(draws=SIX)] * 2)
+
+
+def test_no_model_speaks_for_a_mixture() -> None:
+    weights = {"ratio": 0.625, "evidence": 0.375}
+    mixture = answer(draws=SIX, weights=weights, fits={"ratio": fit(1, 6), "evidence": fit(1, 6)})
+    with pytest.raises(InputError, match="made-up, P@5: draws of several models") as refused:
+        _ = mixture.posterior
+    assert refused.value.hint == "name one of them: ratio (weight 0.625), evidence (weight 0.375)"
+    assert mixture.model_of("evidence") == "evidence"
+    with pytest.raises(InputError, match="made-up, P@5: no model 'smoothed'") as refused:
+        mixture.model_of("smoothed")
+    assert refused.value.hint == "there are: ratio (weight 0.625), evidence (weight 0.375)"
+    alone = answer(draws=SIX, weights={"ratio": 1.0}, fits={"ratio": fit(1, 6)})
+    assert alone.model_of() == "ratio"
+    assert alone.posterior["posterior"]["mu"].shape == (1, 6)
+    assert answer(draws=SIX).posterior is None
+    with pytest.raises(InputError, match="nothing was sampled"):
+        answer(draws=SIX).model_of()
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # of so few draws
+@pytest.mark.parametrize(("engine", "n_chains"), [("laplace", 1), ("nuts", 2)])
+def test_arviz_says_what_the_estimates_say(engine: Any, n_chains: int, tmp_path: Path) -> None:
+    estimator = PosteriorEstimator(model="background", engine=engine, draws=300, tune=500, chains=2)
+    (estimates,) = estimator.estimate(load_example(), TARGETS, "P@10")
+    tree = estimates.to_arviz()
+    assert tree["posterior"].sizes["chain"] == n_chains
+    summary = arviz_stats.summary(tree, ci_kind="eti", ci_prob=0.95, round_to="none")
+    assert list(summary.index) == [f"P_10[{run}]" for run in TARGETS]
+    np.testing.assert_allclose(summary["mean"].to_numpy(dtype=float), estimates.value, rtol=1e-12)
+    assert estimates.std is not None
+    np.testing.assert_allclose(summary["sd"].to_numpy(dtype=float), estimates.std, rtol=0.002)
+    estimates.to_netcdf(tmp_path / "one.nc", per_topic=True)
+    data = (tmp_path / "one.nc").read_bytes()
+    read = container_of_bytes(data)
+    assert read.identical(estimates.to_arviz(per_topic=True))
+    assert container_bytes(read) == data
+    on_topics = read["posterior"]["P_10_by_topic"].mean(("chain", "draw")).values
+    np.testing.assert_allclose(on_topics, estimates.per_topic, rtol=1e-12)
 
 
 def test_diagnostics_pass_without_a_problem() -> None:

@@ -51,6 +51,36 @@ def test_default_call_estimates_everything() -> None:
     assert scores.ci_prob == 0.95
 
 
+def test_container_has_the_draws_of_one_method_beside_the_bounds() -> None:
+    scores = example_scores()
+    with pytest.raises(InputError, match="several methods have draws") as refused:
+        scores.to_arviz()
+    assert refused.value.hint == "there are draws of: posterior-combined, posterior-background"
+    with pytest.raises(InputError, match="no draws of background"):
+        scores.to_arviz("background")
+    tree = scores.to_arviz("posterior-combined", per_topic=True)
+    posterior, constant = tree["posterior"].to_dataset(), tree["constant_data"].to_dataset()
+    weights = json.loads(tree.attrs["weights"])
+    rows = scores.frame().set_index(["measure", "run_id"])
+    for measure, name in zip(MEASURES, ("P_5", "P_10", "P_rel_2_10"), strict=True):
+        e = scores["posterior-combined", measure]
+        assert posterior[name].attrs["measure"] == measure
+        assert weights[measure] == e.weights
+        assert set(weights[measure]) >= {"ratio", "evidence"}
+        np.testing.assert_allclose(posterior[name].mean(("chain", "draw")), e.value, rtol=1e-12)
+        on_topics = posterior[f"{name}_by_topic"].mean(("chain", "draw"))
+        np.testing.assert_allclose(on_topics, e.per_topic, rtol=1e-12, atol=1e-15)
+        for column in ("as_judged", "bound_lower", "bound_upper", "residual"):
+            found = constant[column].sel(measure=measure)
+            assert found.values.tolist() == rows.loc[measure, column].tolist()
+            mean = constant[f"{column}_by_topic"].sel(measure=measure).mean("query_id")
+            np.testing.assert_allclose(mean, found, rtol=1e-12)
+    assert set(posterior.data_vars) == {
+        f"{n}{by}" for n in ("P_5", "P_10", "P_rel_2_10") for by in ("", "_by_topic")
+    }
+    assert "mu" not in posterior, "parameters of one component would not be those of the mixture"
+
+
 def test_estimates_are_found_by_method_and_measure() -> None:
     scores = example_scores()
     found = scores["posterior-background", "P(rel=2)@10"]

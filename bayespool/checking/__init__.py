@@ -8,6 +8,7 @@ simulated from the models themselves.
 from bayespool.checking.checks import ModelChecks, check_models, checked_models
 from bayespool.checking.containers import gather_container
 from bayespool.checking.engines import ENDS_WITHIN, MEAN_WITHIN, compare_engines, engine_summary
+from bayespool.checking.fitted import fit_container
 from bayespool.checking.fitting import EngineName, Fitting
 from bayespool.checking.found import FoundJudgments, check_found, found_frame
 from bayespool.checking.hidden import HiddenDocuments
@@ -36,6 +37,7 @@ __all__ = [
     "ecdf_band",
     "elpd_frame",
     "engine_summary",
+    "fit_container",
     "found_frame",
     "gather_container",
     "holm",

@@ -63,7 +63,7 @@ def gather_container(
         (pooled_run), its P@n; under other measures ``value`` (pooled_run), in ``predictions`` and
         ``observed_data`` of the first rung.
     """
-    from bayespool.inference.container import build_container
+    from bayespool.containers import build_container
 
     rows = hidden.rows(prepared.evidence)
     if fit is None:

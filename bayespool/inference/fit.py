@@ -5,14 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.estimates import Diagnostics
 
-__all__ = ["Fit"]
+if TYPE_CHECKING:
+    from bayespool.models import Evidence, ModelSpec
+
+__all__ = ["Fit", "Source"]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What a fit is of, by reference: priors and likelihood can be worked out from it when they are asked
+    for.
+
+    Attributes
+    ----------
+    spec : ModelSpec
+        With the priors at hand.
+    evidence : LinearEvidence or ModelEvidence
+    run_ids : tuple of str
+        Names of the runs that the evidence numbers.
+    """
+
+    spec: ModelSpec
+    evidence: Evidence
+    run_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +50,8 @@ class Fit:
         Values along them.
     sample_stats : mapping of str to ndarray, shape (chain, draw)
     diagnostics : Diagnostics
+    source : Source or None
+        Model and evidence; None where an engine was called without them.
     """
 
     variables: Mapping[str, npt.NDArray[np.float64]]
@@ -35,6 +59,13 @@ class Fit:
     coords: Mapping[str, Any]
     sample_stats: Mapping[str, npt.NDArray[Any]]
     diagnostics: Diagnostics
+    source: Source | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of chains, and of draws of each."""
+        n_chains, n_draws = next(iter(self.variables.values())).shape[:2]
+        return n_chains, n_draws
 
     def draws(self) -> dict[str, npt.NDArray[np.float64]]:
         """Draws by variable with the chains one after the other, shape (draw, ...)."""

@@ -241,7 +241,8 @@ class Task:
             evidence.organizations.index(self.collection.organizations[o]) if k else -1
             for o, k in zip(self.organization, known, strict=True)
         ]
-        return Prepared(spec, evidence, log_odds, np.array(organization, dtype=np.intp))
+        run_ids = evidence.run_ids if isinstance(evidence, ModelEvidence) else self.collection.run_ids
+        return Prepared(spec, evidence, log_odds, np.array(organization, dtype=np.intp), run_ids)
 
     def _of_documents(self, spec: ModelSpec, evidence: LinearEvidence) -> LogOdds:
         of_places = evidence.standardise(self.table(spec, hidden=False))
@@ -283,12 +284,15 @@ class Prepared:
         shape (draw, document), without the effect of their organization.
     organization : ndarray of int, shape (run,)
         Of each run to score, as an index into the evidence's; −1 for a new one.
+    run_ids : tuple of str
+        Names of the runs that the evidence numbers.
     """
 
     spec: ModelSpec
     evidence: Evidence
     log_odds: LogOdds
     organization: npt.NDArray[np.intp]
+    run_ids: tuple[str, ...]
 
     @property
     def model(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from typing import TYPE_CHECKING
 
@@ -26,9 +27,15 @@ class Sampler:
         self._compiled: dict[tuple[str, Rung], CompiledModel] = {}
 
     def sample(self, prepared: Prepared, rung: Rung, random_seed: int) -> Fit:
-        """A fit of a model to its evidence; the sampler takes over with a warning where a check of the fast
-        engine fails.
+        """A fit of a model to its evidence that says so; the sampler takes over with a warning where a check
+        of the fast engine fails.
         """
+        from bayespool.inference import Source
+
+        source = Source(prepared.spec, prepared.evidence, prepared.run_ids)
+        return dataclasses.replace(self._sample(prepared, rung, random_seed), source=source)
+
+    def _sample(self, prepared: Prepared, rung: Rung, random_seed: int) -> Fit:
         from bayespool.inference import NUTS, Laplace
 
         s, evidence = self._settings, prepared.evidence
@@ -46,7 +53,7 @@ class Sampler:
             warnings.warn(
                 f"{prepared.model}: {'; '.join(problems)}; sampling with nuts instead",
                 DiagnosticsWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         if (prepared.model, rung) not in self._compiled:
             sampler = NUTS(draws=s.draws, tune=s.tune, chains=s.chains, target_accept=s.target_accept)

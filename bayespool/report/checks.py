@@ -211,7 +211,7 @@ def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "
     OutputError
         A file cannot be written, or the folder holds the results of something else.
     """
-    from bayespool.inference.container import container_bytes
+    from bayespool.containers import container_bytes
 
     files = tables({"calibration": checks.calibration(), "elpd": checks.elpd(), "runs": checks.runs()})
     for (name, model), container in checks.containers.items():

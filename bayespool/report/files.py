@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayespool.errors import InputError, OutputError
-from bayespool.files import atomic_write, csv_text, parquet_bytes
+from bayespool.files import atomic_write, csv_text, json_text, parquet_bytes
 from bayespool.scoring import Scores
 
 if TYPE_CHECKING:
@@ -94,15 +93,6 @@ def write_tables(
     if path.suffix == ".csv":
         atomic_write(path, csv_text(tables[table]))
     elif path.suffix == ".json":
-        rows = {name: _json_rows(frame) for name, frame in tables.items()}
-        atomic_write(path, json.dumps({"metadata": dict(metadata)} | rows, indent=1) + "\n")
+        atomic_write(path, json_text(tables, metadata))
     else:
         atomic_write(path, parquet_bytes(tables[table], metadata))
-
-
-def _json_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as JSON can hold them: NaN becomes null."""
-    return [
-        {str(name): None if value != value else value for name, value in row.items()}
-        for row in frame.to_dict("records")
-    ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayespool import __version__
+from bayespool.containers import variable_name
 from bayespool.errors import OutputError
 from bayespool.files import atomic_write_all, csv_text, parquet_bytes, read_back
 
@@ -103,7 +103,7 @@ def file_name(name: object) -> str:
     >>> file_name("P(rel=2)@10")
     'P_rel_2_10'
     """
-    return re.sub(r"[^A-Za-z0-9]+", "_", str(name)).strip("_")
+    return variable_name(name)
 
 
 def _earlier(folder: Path) -> tuple[str | None, list[str]]:

@@ -14,8 +14,8 @@ from checked import P10, checks, example_hidden, prepared, with_the_first_arviz_
 from scipy.special import logsumexp
 
 from bayespool.checking import check_models
+from bayespool.containers import container_bytes
 from bayespool.files import atomic_write
-from bayespool.inference.container import container_bytes
 from bayespool.simulation import load_example
 
 GROUPS = {

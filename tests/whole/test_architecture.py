@@ -24,7 +24,7 @@ MOST_LINES = 450
 # Package name → rooms that may import it. A name that is not here may be imported anywhere.
 ONLY_IN = {
     "arviz": set(),
-    "arviz_base": {"inference"},
+    "arviz_base": {"containers", "inference"},
     "arviz_stats": {"inference"},
     "matplotlib": {"plots", "experiment_plots"},
     "numba": {"compiled"},

@@ -39,7 +39,6 @@ TESTS_TOO = {
     "test_options": {"settings/comparisons", "settings/pooling"},
     "whole/test_own_measures": {"counts/bounds", "measures/base"},
     # what is printed and written is tested where a reader sees it
-    "checking/test_containers": {"inference/container"},
     "cli/test_check": {"report/checks"},
     "cli/test_impute": {"report/imputing"},
     "cli/test_judge_next": {"report/judging"},

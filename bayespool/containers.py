@@ -1,16 +1,18 @@
-"""One container for everything that is known of a fit: an ``xarray.DataTree`` with ArviZ's groups, on a disk
-as NetCDF.
+"""One kind of container for draws and what belongs to them: an ``xarray.DataTree`` with ArviZ's groups, on a
+disk as NetCDF.
 """
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["build_container", "container_bytes"]
+__all__ = ["build_container", "container_bytes", "container_of_bytes", "variable_name"]
 
 # Groups whose variables have the axes chain and draw first.
 _SAMPLED = (
@@ -30,6 +32,7 @@ def build_container(
     dims: Mapping[str, tuple[str, ...]],
     coords: Mapping[str, Any],
     attrs: Mapping[str, str | int | float] | None = None,
+    texts: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Any:
     """A container that ArviZ reads.
 
@@ -45,6 +48,8 @@ def build_container(
         Values along the axes.
     attrs : mapping, optional
         Attributes of the container as a whole.
+    texts : mapping of str to mapping of str to str, optional
+        Attributes of variables, whichever group they are in.
 
     Returns
     -------
@@ -64,6 +69,8 @@ def build_container(
             sample_dims=["chain", "draw"] if name in _SAMPLED else [],
         )
         dataset.attrs = {}
+        for variable in set(variables) & set(texts or {}):
+            dataset[variable].attrs = dict((texts or {})[variable])
         tree[name] = dataset
     container = xr.DataTree.from_dict(tree)
     container.attrs = dict(attrs or {})
@@ -84,3 +91,28 @@ def container_bytes(container: Any) -> bytes:
         for name, group in container.children.items()
     }
     return bytes(container.to_netcdf(None, engine="h5netcdf", encoding=encoding))
+
+
+def container_of_bytes(data: bytes) -> Any:
+    """The container that `container_bytes` made a file of.
+
+    Raises
+    ------
+    OSError, ValueError
+        These are not the bytes of a NetCDF file.
+    """
+    import xarray as xr
+
+    with xr.open_datatree(io.BytesIO(data), engine="h5netcdf") as opened:
+        return opened.load()
+
+
+def variable_name(text: object) -> str:
+    """A name that ArviZ's plots, ``tree.posterior.<name>`` and any file system take.
+
+    Examples
+    --------
+    >>> variable_name("P(rel=2)@10")
+    'P_rel_2_10'
+    """
+    return re.sub(r"[^A-Za-z0-9]+", "_", str(text)).strip("_")
