@@ -29,6 +29,9 @@ __all__ = ["Density"]
 FloatArray = npt.NDArray[np.float64]
 
 _FIRST_SCALE = float(np.exp(-0.3))
+# Of the sums of global effects, which are zero: it changes nothing where they are, and keeps positive what
+# would not be where they are not, in blocks whose log likelihood is not concave.
+_SUM_PRECISION = 100.0
 _PLATE = "topic"  # groups along this coordinate go with no other topic's
 
 
@@ -91,6 +94,8 @@ class Density:
         }
         self._scale_priors = [scale_priors[name] for name in self.scales]
         self._blocks = [_Prepared(block, self) for block in structure.blocks if len(block.successes)]
+        is_concave = not any(block.is_product for block in self._blocks)
+        self._held = [s for s in self.sums if s.stop <= self.layout.n_global and not is_concave]
 
     @property
     def size(self) -> int:
@@ -174,12 +179,18 @@ class Density:
             value -= n_free * theta[g] + 0.5 * precision * float(effect @ effect)
             gradient[where] = -precision * effect
             diagonal[where] = precision
+        for where in self._held:
+            total = float(x[where].sum())
+            value -= 0.5 * _SUM_PRECISION * total**2
+            gradient[where] -= _SUM_PRECISION * total
         return value, gradient, diagonal
 
     def _prior_hessian(self, diagonal: FloatArray) -> FloatArray:
         at = self.layout
         outer = at.zeros()
         np.einsum("ii->i", outer[: at.n_global, : at.n_global])[:] = diagonal[: at.n_global]
+        for where in self._held:
+            outer[where, where] += _SUM_PRECISION
         own = np.arange(at.n_global, at.n_outer)
         if len(own):
             outer[own, at.n_global + (own - at.n_global) % at.width] = diagonal[at.n_global : at.n_outer]
