@@ -13,7 +13,7 @@ many judgments as 5, 10, 20, 50 and 100 times its runs are asked of the full jud
 - take: the best ranks first, over all topics;
 - move-to-front, max-mean: topic by topic with equal shares, from the same documents.
 
-After each stage the runs are scored with these judgments. Tables in Markdown: mean width of the 95 %
+After each stage the runs are scored with these judgments. Tables: mean width of the 95 %
 intervals, MAE and the share of intervals that hold the truth, by stage; what judge-next expected its widths
 to be, over what they were; and how many judgments each rule needs for the width that Take@N has after 10, 20
 and 50 per run. With ``--until`` judging goes on in steps of ten until every interval is that narrow, so that
@@ -332,7 +332,7 @@ def report(table: pd.DataFrame) -> None:
     print(f"\n{name}: {table['run_id'].nunique()} runs")
     for what in ("width", "error"):
         frame = table.pivot_table(index="rule", columns="stage", values=what, aggfunc="mean")
-        print(f"\n{what}\n{frame.round(4).to_markdown()}")
+        print(f"\n{what}\n{frame.round(4).to_string()}")
     held = table[table["is_open"]].pivot_table(index="rule", columns="stage", values="inside", aggfunc="mean")
     pit = (
         table[table["is_open"]]
@@ -340,17 +340,17 @@ def report(table: pd.DataFrame) -> None:
         .apply(lambda g: central_share(g["pit_lower"], g["pit_upper"], 0.95), include_groups=False)
         .unstack()
     )
-    print(f"\nPIT in the central 95 %\n{pit.round(3).to_markdown()}")
+    print(f"\nPIT in the central 95 %\n{pit.round(3).to_string()}")
     n_open = table.pivot_table(index="rule", columns="stage", values="is_open", aggfunc="sum")
     print(
-        f"\nshare of intervals that hold the truth, of runs with anything open\n{held.round(3).to_markdown()}"
+        f"\nshare of intervals that hold the truth, of runs with anything open\n{held.round(3).to_string()}"
     )
-    print(f"\nruns with anything open\n{n_open.to_markdown()}")
+    print(f"\nruns with anything open\n{n_open.to_string()}")
     foreseen = table[table["expected_width"].notna()]
     if len(foreseen):
         mean = foreseen.pivot_table(index="stage", values=["expected_width", "width"], aggfunc="mean")
         over = (mean["expected_width"] / mean["width"]).rename("expected over actual width")
-        print(f"\n{over.to_frame().T.round(3).to_markdown()}")
+        print(f"\n{over.to_frame().T.round(3).to_string()}")
     needed(table)
 
 
@@ -363,9 +363,9 @@ def report_stopping(table: pd.DataFrame) -> None:
         inside=((table["lower"] - 1e-9 <= table["truth"]) & (table["truth"] <= table["upper"] + 1e-9)),
     )
     print("\nall organizations")
-    print(stopped(table).round(4).to_markdown(index=False))
+    print(stopped(table).round(4).to_string(index=False))
     print("\nthose where anything was judged")
-    print(stopped(table[table["n_told"] > 0]).round(4).to_markdown(index=False))
+    print(stopped(table[table["n_told"] > 0]).round(4).to_string(index=False))
 
 
 def stopped(table: pd.DataFrame) -> pd.DataFrame:
@@ -410,7 +410,7 @@ def needed(table: pd.DataFrame) -> None:
             {"judgments of take": stage}
             | {rule: float(at(-goal, -width.loc[rule], list(width.columns))) for rule in width.index}
         )
-    print(f"\njudgments per run for the same width\n{pd.DataFrame(lines).round(1).to_markdown(index=False)}")
+    print(f"\njudgments per run for the same width\n{pd.DataFrame(lines).round(1).to_string(index=False)}")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def main() -> None:
     print(f"\n{len(frame)} fits, {int(differs.sum())} differ, {int(alarm.sum())} alarms")
     print(f"false alarms {int((alarm & ~differs).sum())} of {int((~differs).sum())}")
     print(f"misses {int((differs & ~alarm).sum())} of {int(differs.sum())}")
-    print(frame.groupby("model")[["measured", "off", "error"]].quantile([0.5, 0.9, 1]).round(3).to_markdown())
+    print(frame.groupby("model")[["measured", "off", "error"]].quantile([0.5, 0.9, 1]).round(3).to_string())
 
 
 def pools(n: int) -> Iterator[tuple[str, Collection]]:
