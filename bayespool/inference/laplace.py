@@ -45,6 +45,7 @@ FloatArray = npt.NDArray[np.float64]
 _STEP = 0.15  # of the finite differences in θ, about a fifth of its standard deviation
 _GAIN = 5e-3  # in log density, twice what is left to gain: θ's mode is where points are laid about, no more
 _N_CENTRED = 2  # steps from the mode to the mean
+_NEAR_RIDGE = 0.01  # the same, on a ridge that is looked at
 _NEAR = 1e-4  # twice what is left to gain in log density where a mode is found
 _LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the density has no curvature
 _MOST_OFF = 0.1  # of its width, an end of a 95 % interval of a total
@@ -343,17 +344,19 @@ def _factor(density: Density, theta: FloatArray, x: FloatArray, curvature: Arrow
 
 
 def _ridge(density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray) -> float:
-    """Log density of direction·x, up to a constant: from the best x of those with the same value."""
-    for _ in range(2):
+    """Log density of direction·x, up to a constant: from the best x of those with the same value; NaN where
+    none is found with a positive curvature.
+    """
+    for _ in range(8):
         value, gradient, curvature = density.expand(x, theta)
-        about, _ = _factor(density, theta, x, curvature)
+        about, exact = _factor(density, theta, x, curvature)
         toward, step = about.solve(direction), about.solve(gradient)
         across = float(direction @ toward)
-        x = x + step - toward * (float(direction @ step) / across)
-    value, _, curvature = density.expand(x, theta)
-    about, _ = _factor(density, theta, x, curvature)
-    across = float(direction @ about.solve(direction))
-    return value - 0.5 * about.log_determinant - 0.5 * float(np.log(across))
+        step = step - toward * (float(direction @ step) / across)
+        if float(gradient @ step) < _NEAR_RIDGE:
+            return value - 0.5 * (about.log_determinant + float(np.log(across))) if exact else float("nan")
+        x = x + step * min(1.0, 1.0 / float(np.abs(step).max()))
+    return float("nan")
 
 
 def _ends_off(log_height: FloatArray) -> float:
