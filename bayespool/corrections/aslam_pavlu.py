@@ -18,13 +18,12 @@ from bayespool.corrections.base import (
     Corrected,
     FloatArray,
     SharedCorrection,
+    ap_of_sample,
     not_defined,
-    notes_on_sample,
     sample_of,
 )
 from bayespool.counts import RELEVANT, Bounds
 from bayespool.counts.states import states
-from bayespool.measures import AveragePrecision
 from bayespool.pooling import StrategyPool
 from bayespool.pooling.sampled import sampled_ap, sampled_states
 from bayespool.registry import register_estimator
@@ -63,12 +62,7 @@ class StatAP(SharedCorrection):
         pool = sample_of(collection)
         if isinstance(pool, str):
             return [not_defined(one, pool) for one in found]
-        return [
-            Corrected(_sampled(collection, pool, one), notes=notes_on_sample(collection, pool, one))
-            if isinstance(one.measure, AveragePrecision) and one.measure.ideal == "completed"
-            else not_defined(one, "defined for AP over completed judgments")
-            for one in found
-        ]
+        return [ap_of_sample(collection, pool, one, lambda b: _sampled(collection, pool, b)) for one in found]
 
 
 def _sampled(collection: Collection, pool: StrategyPool, found: Bounds) -> FloatArray:

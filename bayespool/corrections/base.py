@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.counts import Bounds, Estimand, bounds
 from bayespool.estimates import Estimates
-from bayespool.measures import parse_measures
+from bayespool.measures import AveragePrecision, parse_measures
 from bayespool.pooling import StrategyPool, misfit_of
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Corrected",
     "PointCorrection",
     "SharedCorrection",
+    "ap_of_sample",
     "has_open_ranks",
     "lacks_pool",
     "not_defined",
@@ -193,3 +194,12 @@ def notes_on_sample(collection: Collection, pool: StrategyPool, found: Bounds) -
         )
         for n in outside[top].sum(axis=(1, 2)).tolist()
     )
+
+
+def ap_of_sample(
+    collection: Collection, pool: StrategyPool, found: Bounds, values: Callable[[Bounds], FloatArray]
+) -> Corrected:
+    """What an estimator of AP makes of a sample, with its notes; `not_defined` of other measures."""
+    if not isinstance(found.measure, AveragePrecision) or found.measure.ideal != "completed":
+        return not_defined(found, "defined for AP over completed judgments")
+    return Corrected(values(found), notes=notes_on_sample(collection, pool, found))

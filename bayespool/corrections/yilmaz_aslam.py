@@ -21,13 +21,12 @@ from bayespool.corrections.base import (
     Corrected,
     FloatArray,
     SharedCorrection,
+    ap_of_sample,
     not_defined,
-    notes_on_sample,
     sample_of,
 )
 from bayespool.counts import RELEVANT, Bounds
 from bayespool.counts.states import states
-from bayespool.measures import AveragePrecision
 from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_states
 from bayespool.registry import register_estimator
 
@@ -74,10 +73,7 @@ class InferredAP(SharedCorrection):
         others = collection.judged & ~pool.judged(collection, pooled)
         stratum = np.where(others, stratum.max() + 1, stratum).astype(np.int32)
         return [
-            Corrected(_inferred(collection, one, stratum), notes=notes_on_sample(collection, pool, one))
-            if isinstance(one.measure, AveragePrecision) and one.measure.ideal == "completed"
-            else not_defined(one, "defined for AP over completed judgments")
-            for one in found
+            ap_of_sample(collection, pool, one, lambda b: _inferred(collection, b, stratum)) for one in found
         ]
 
 

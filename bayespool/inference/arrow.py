@@ -221,10 +221,10 @@ class Factor:
         return self.settled(self._solve(right))
 
     def settled(self, x: FloatArray) -> FloatArray:
-        """What x becomes when sums are made zero, shape (parameter, ...)."""
+        """What x becomes when sums are made zero, shape (parameter, ...); cells may be left out."""
         if not self.sums:
             return x
-        settled: FloatArray = x - self._toward @ np.linalg.solve(self._among, self._sums_of(x))
+        settled: FloatArray = x - self._toward[: len(x)] @ np.linalg.solve(self._among, self._sums_of(x))
         return settled
 
     def _solve(self, right: FloatArray) -> FloatArray:
@@ -254,9 +254,7 @@ class Factor:
         head = solve_triangular(self.lower, rng.normal(size=(at.n_global, n)), lower=True, trans="T")
         noise = rng.normal(size=(at.n_topics * at.width, n))
         tail = self._times(self.inverse.transpose(0, 2, 1), noise - self.across @ head)
-        x = np.concatenate([head, tail])
-        if self.sums:
-            x -= self._toward[: at.n_outer] @ np.linalg.solve(self._among, self._sums_of(x))
+        x = self.settled(np.concatenate([head, tail]))
         if self.cells is not None:
             cells = self.cells if kept is None else self.cells.some(kept)
             noise = rng.normal(size=(len(cells.diagonal), n)) / np.sqrt(cells.diagonal)[:, None]

@@ -193,7 +193,7 @@ class Density:
             outer[where, where] += _SUM_PRECISION
         own = np.arange(at.n_global, at.n_outer)
         if len(own):
-            outer[own, at.n_global + (own - at.n_global) % at.width] = diagonal[at.n_global : at.n_outer]
+            outer[own, at.places(own)] = diagonal[at.n_global : at.n_outer]
         return outer
 
     def _arrow(self, outer: FloatArray, cells: Cells | None, diagonal: FloatArray) -> Arrow:
@@ -300,9 +300,8 @@ class _Prepared:
         *,
         expected: bool,
     ) -> tuple[float, Cells | None]:
-        """Add to gradient and Hessian the mean over the nodes; return that of the log likelihood, and "
-        "the rows of
-        cells.
+        """Add to gradient and Hessian the mean over the nodes; return that of the log likelihood, and the
+        rows of cells.
         """
         n_predictors, n, at = len(self.designs), len(self.successes), self.layout
         value, slope, bend = 0.0, np.zeros((n_predictors, n)), np.zeros((n_predictors, n_predictors, n))

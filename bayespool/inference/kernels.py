@@ -27,8 +27,8 @@ IndexArray = npt.NDArray[np.int64]
 
 
 class Design(NamedTuple):
-    """A design matrix Z over globals and locals (`bayespool.inference.arrow`), as what is not zero in "
-    "its rows.
+    """A design matrix Z over globals and locals (`bayespool.inference.arrow`), as what is not zero in its
+    rows.
 
     Attributes
     ----------

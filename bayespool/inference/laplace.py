@@ -45,8 +45,8 @@ FloatArray = npt.NDArray[np.float64]
 _STEP = 0.15  # of the finite differences in θ, about a fifth of its standard deviation
 _GAIN = 5e-3  # in log density, twice what is left to gain: θ's mode is where points are laid about, no more
 _N_CENTRED = 2  # steps from the mode to the mean
-_NEAR_RIDGE = 0.01  # the same, on a ridge that is looked at
 _NEAR = 1e-4  # twice what is left to gain in log density where a mode is found
+_NEAR_RIDGE = 0.01  # the same, on a ridge that is looked at
 _LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the density has no curvature
 _MOST_OFF = 0.1  # of its width, an end of a 95 % interval of a total
 _LOOKED_AT = (-2.4, -1.2, 0.0, 1.2, 2.4)  # standard deviations from the mean of a total
@@ -311,8 +311,8 @@ def _theta_mode(
 
 
 def _mode(density: Density, theta: FloatArray, x: FloatArray) -> tuple[FloatArray, Factor, float, bool]:
-    """Mode of x given θ, the Gaussian with the curvature there, log marginal of θ, and whether all "
-    "went well.
+    """Mode of x given θ, the Gaussian with the curvature there, log marginal of θ, and whether all went
+    well.
     """
     value, gradient, curvature = density.expand(x, theta)
     converged = False
@@ -333,9 +333,8 @@ def _mode(density: Density, theta: FloatArray, x: FloatArray) -> tuple[FloatArra
 
 
 def _factor(density: Density, theta: FloatArray, x: FloatArray, curvature: Arrow) -> tuple[Factor, bool]:
-    """The Gaussian with the exact curvature, or with the expected one where that is not positive "
-    "(Newton's steps
-    near the mode, Fisher's scores far from it); whether it is the exact one.
+    """The Gaussian with the exact curvature, or with the expected one where that is not positive (Newton's
+    steps near the mode, Fisher's scores far from it); whether it is the exact one.
     """
     try:
         return curvature.factor(density.sums), True
