@@ -24,7 +24,8 @@ class Effect:
     Attributes
     ----------
     dim : str
-        The coordinate: ``topic``, ``run`` or ``organization``.
+        The coordinate: ``topic``, ``run``, ``organization``, or ``cell``, which is organization × topic. Cells
+        are many, and theirs do not sum to zero.
     scale : Prior
         Of their standard deviation.
     centred : bool

@@ -29,7 +29,7 @@ RATIO = ModelSpec(
     source="after Webber & Park 2009",
     evidence="documents",
     coefficients={"mu": LOG_ODDS, "beta": SLOPE},
-    effects={"topic": Effect("topic"), "organization": Effect("organization")},
-    hidden=Linear("mu", "beta", ("topic", "organization")),
+    effects={"topic": Effect("topic"), "organization": Effect("organization"), "cell": Effect("cell")},
+    hidden=Linear("mu", "beta", ("topic", "organization", "cell")),
     predictors={"precision": (0.7, 0.3), "run_precision": (1.3, 0.7)},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
@@ -35,7 +35,7 @@ OBSERVED = MappingProxyType(
 """What formulas of judged and of hidden documents are about: the evidence's arrays of relevant documents and
 of all."""
 
-_DIMS = {"documents": ("topic", "organization"), "counts": ("topic", "organization", "run")}
+_DIMS = {"documents": ("topic", "organization", "cell"), "counts": ("topic", "organization", "run")}
 _NEW = "organization"
 _DRAWN = frozenset({_NEW, "cell"})  # whose effects a new run does not have from the evidence: they are drawn
 _NAME = r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
@@ -173,17 +173,31 @@ class ModelSpec:
         coefficients = {name: given.get(name, prior) for name, prior in self.coefficients.items()}
         return dataclasses.replace(self, coefficients=coefficients, effects=effects)
 
-    def structure(self, evidence: Evidence) -> Structure:
-        """The model of this evidence for the Laplace engine, and for draws from the priors."""
+    def structure(self, evidence: Evidence, known: Sequence[int] | None = None) -> Structure:
+        """The model of this evidence for the Laplace engine, and for draws from the priors.
+
+        ``known`` are organizations, as indices, whose effects on topics are asked for; by default all.
+        """
         coords, arrays = evidence.coords, evidence.arrays()
         factors = [f.factor for f in self.likelihoods.values() if isinstance(f, Chances)]
         coefficients = {name: Coefficient(p, logit=name in factors) for name, p in self.coefficients.items()}
         if self.slopes is not None and isinstance(evidence, LinearEvidence):
             n, prior = len(evidence.predictor_names), self.coefficients[self.slopes]
             coefficients[self.slopes] = Coefficient(prior, n, "predictor", shift=evidence.expected)
-        groups = {name: Group(e.scale, len(coords[e.dim]), e.dim) for name, e in self.effects.items()}
+        groups = {name: self._group(effect, evidence, known) for name, effect in self.effects.items()}
         blocks = (self._block(of, formula, arrays) for of, formula in self.likelihoods.items())
         return Structure(coefficients, groups, tuple(blocks))
+
+    def _group(self, effect: Effect, evidence: Evidence, known: Sequence[int] | None) -> Group:
+        size = len(evidence.coords[effect.dim])
+        if effect.dim != "cell":
+            return Group(effect.scale, size, effect.dim)
+        n_topics = len(evidence.query_ids)
+        topic = np.arange(size) % max(n_topics, 1)
+        kept = None
+        if known is not None:
+            kept = (np.array(known, dtype=np.int64)[:, None] * n_topics + np.arange(n_topics)).ravel()
+        return Group(effect.scale, size, effect.dim, topic, kept)
 
     def _block(self, of: str, formula: Formula, arrays: Mapping[str, npt.NDArray[Any]]) -> Block:
         successes, trials = (arrays[name] for name in OBSERVED[of])

@@ -66,6 +66,7 @@ def log_predictive_densities(
         if not isinstance(evidence, LinearEvidence):
             raise TypeError(f"{model.model} has no predictors")
         means = {variable: values.mean(axis=0) for variable, values in fits[name].draws().items()}
+        means.pop("cell_effect", None)
         n_organizations = len(evidence.organizations)
         runs, run = np.unique(evidence.run, return_inverse=True)
         density = np.empty(len(runs))
@@ -78,12 +79,12 @@ def log_predictive_densities(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DiagnosticsWarning)  # a rough fit weighs less
                 fit = Laplace(draws=_N_DRAWS, n_points=_N_POINTS, check=False).fit(
-                    model.structure(seen), seen.coords, random_seed=random_seed + fold, near=near
+                    model.structure(seen, ()), seen.coords, random_seed=random_seed + fold, near=near
                 )
             rows = np.flatnonzero(held_out[evidence.organization])
             rows = rows[np.lexsort((evidence.topic[rows], run[rows]))]
             draws = fit.draws()
-            tau = model.interaction_scale(draws, seen)
+            tau = draws.get("sigma_cell", np.zeros(len(draws["mu"])))
             mean, variance = _moments_of_runs(evidence, rows, run[rows], len(seen.organizations), draws, tau)
             predicted, start = np.unique(run[rows], return_index=True)
             k = np.add.reduceat(evidence.n_hidden_relevant[rows], start)
@@ -102,7 +103,7 @@ def _moments_of_runs(
     run: npt.NDArray[np.intp],
     n_organizations: int,
     draws: Mapping[str, FloatArray],
-    tau: float,
+    tau: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Mean and variance, given the parameters of each draw and an effect of the new organization, of the
     number of relevant documents in some rows by run, in the order of runs and topics; two arrays of shape

@@ -26,7 +26,6 @@ from bayespool.posterior.drawing import (
     count_levels,
     relevances,
 )
-from bayespool.posterior.effects import shift_table
 from bayespool.posterior.ladder import Rung, levels_of, rungs_of
 from bayespool.posterior.steps import Step
 from bayespool.posterior.unknowns import Unknowns
@@ -216,8 +215,7 @@ class Completion:
             log_odds = component.log_odds(source, topic, documents)
             if component.shift:
                 log_odds = log_odds + component.shift
-            shift = shift_table(component.cell_scale)
-            add_effects(log_odds, component.effect[source], cells[c][source], run, shift)
+            add_effects(log_odds, component.effect[source], cells[c][source], run)
             found.append((rows, log_odds))
         return found
 
@@ -234,12 +232,15 @@ class Completion:
             of_step = []
             for component in step.components:
                 effects = np.zeros(component.effect.shape)
-                for o in present if component.cell_scale > 0 else ():
+                for o in present if component.cell_scale is not None else ():
                     cell = (collection.organizations[o], collection.query_ids[topic], *above)
-                    effects[:, organization == o] = normals(len(effects), self.random_seed, "cell", *cell)[
-                        :, None
-                    ]
-                effects *= component.cell_scale
+                    if o in component.cells:
+                        of_cell = component.cells[o][:, topic]
+                    else:
+                        of_cell = component.cell_scale * normals(
+                            len(effects), self.random_seed, "cell", *cell
+                        )
+                    effects[:, organization == o] = of_cell[:, None]
                 of_step.append(effects)
             found.append(of_step)
         return found

@@ -116,26 +116,14 @@ def _draw(
 
 @compiled
 def add_effects(
-    log_odds: FloatArray,
-    effect: FloatArray,
-    cells: FloatArray,
-    run: npt.NDArray[np.int64],
-    shift: FloatArray,
+    log_odds: FloatArray, effect: FloatArray, cells: FloatArray, run: npt.NDArray[np.int64]
 ) -> None:
-    """Add to log odds of shape (draw, document) the effects of the documents' runs: of their organizations,
-    then, moved by ``shift`` so that chances keep their means, of organization × topic. ``shift`` is a table
-    from −25 to 25 by twentieths; an empty one moves nothing.
+    """Add to log odds of shape (draw, document) the effects of the documents' runs: of their organizations, and
+    of organization × topic.
     """
-    last = len(shift) - 1
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
-            x = log_odds[i, j] + effect[i, run[j]]
-            if last > 0:
-                position = min(max((x + 25.0) * 20.0, 0.0), float(last))
-                k = min(int(position), last - 1)
-                rest = position - k
-                x += shift[k] * (1 - rest) + shift[k + 1] * rest + cells[i, run[j]]
-            log_odds[i, j] = x
+            log_odds[i, j] += effect[i, run[j]] + cells[i, run[j]]
 
 
 @compiled
@@ -159,7 +147,7 @@ def add_moments(
     slopes: FloatArray,
     topics: FloatArray,
     factor: FloatArray,
-    tau: float,
+    tau: FloatArray,
     predictors: FloatArray,
     topic: npt.NDArray[np.int64],
     run: npt.NDArray[np.int64],
@@ -180,13 +168,14 @@ def add_moments(
             x = intercept[i] + topics[i, topic[j]]
             for k in range(predictors.shape[1]):
                 x += slopes[i, k] * predictors[j, k]
-            odds_against = np.exp(-x)
+            nearer = 1.0 / np.sqrt(1.0 + 0.346 * tau[i] * tau[i])
+            odds_against = np.exp(-x * nearer)
             for e in range(n_effects):
-                p = 1.0 / (1.0 + odds_against * factor[i, e])
+                p = 1.0 / (1.0 + odds_against * factor[i, e] ** nearer)
                 expected = n_hidden[j] * p
                 mean[i, e, run[j]] += expected
                 of_topic[e] += expected * (1.0 - p)
             if j + 1 == len(topic) or topic[j + 1] != topic[j] or run[j + 1] != run[j]:
                 for e in range(n_effects):
-                    variance[i, e, run[j]] += of_topic[e] * (1.0 + tau * tau * of_topic[e])
+                    variance[i, e, run[j]] += of_topic[e] * (1.0 + tau[i] * tau[i] * of_topic[e])
                     of_topic[e] = 0.0

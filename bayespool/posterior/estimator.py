@@ -308,9 +308,17 @@ class PosteriorEstimator:
             draws["sigma_organization"], len(prepared.evidence.organizations), names, self.random_seed, *above
         )
         effect[:, known >= 0] = draws["organization_effect"][:, known[known >= 0]]
-        scale = prepared.interaction_scale(draws)
+        scale, cells = draws.get("sigma_cell"), dict[int, Any]()
+        if scale is not None:
+            n_topics = len(task.collection.query_ids)
+            effects = draws["cell_effect"].reshape(len(scale), -1, n_topics)
+            if effects.shape[1] == len(prepared.evidence.organizations):  # a sampler keeps them all
+                effects = effects[:, list(prepared.known)]
+            for k, o in enumerate(prepared.known):
+                (own,) = np.unique(task.organization[prepared.organization == o])
+                cells[int(own)] = effects[:, k]
         shift = 0.0 if task.asked.given else self.shift
-        return Component(prepared.model, fit, partial(prepared.log_odds, draws), effect, scale, shift)
+        return Component(prepared.model, fit, partial(prepared.log_odds, draws), effect, scale, cells, shift)
 
     def _apart(self, collection: Collection, measures: Sequence[Measure]) -> tuple[Measure, ...]:
         """Measures whose evidence is of another depth when they are asked for alone."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -319,9 +319,14 @@ class Prepared:
         """The model as a ``pymc.Model``."""
         return self.spec.graph(self.evidence)
 
-    def structure(self, evidence: Evidence | None = None) -> Structure:
-        """The model for the Laplace engine, on other evidence if given."""
-        return self.spec.structure(self.evidence if evidence is None else evidence)
+    def structure(self, evidence: Evidence | None = None, known: Sequence[int] | None = None) -> Structure:
+        """The model for the Laplace engine, on other evidence if given; ``known`` as in `ModelSpec.structure`."""
+        return self.spec.structure(self.evidence if evidence is None else evidence, known)
+
+    @property
+    def known(self) -> tuple[int, ...]:
+        """Organizations of runs to score that are evidence."""
+        return tuple(np.unique(self.organization[self.organization >= 0]).tolist())
 
 
 def prior_names(model: str) -> tuple[str, ...]:

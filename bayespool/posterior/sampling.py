@@ -44,7 +44,7 @@ class Sampler:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DiagnosticsWarning)  # the warning below says more
                 try:
-                    fit = engine.fit(prepared.structure(), evidence.coords, random_seed=random_seed)
+                    fit = engine.fit(prepared.structure(known=prepared.known), evidence.coords, random_seed=random_seed)
                     problems = fit.diagnostics.problems
                 except np.linalg.LinAlgError:
                     problems = ("a curvature is not positive",)

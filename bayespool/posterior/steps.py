@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,8 +32,10 @@ class Component:
         without effects of organizations.
     effect : ndarray of float, shape (draw, run)
         Effect of the organization of each run.
-    cell_scale : float
-        Standard deviation of the effects of organization × topic; 0 for a model without them.
+    cell_scale : ndarray of float, shape (draw,), or None
+        Standard deviation of the effects of organization × topic; None for a model without them.
+    cells : mapping of int to ndarray of float, shape (draw, topic)
+        Those effects by organization of the collection, of organizations that are evidence.
     shift : float
         Added to the log odds of every document.
     """
@@ -42,7 +44,8 @@ class Component:
     fit: Fit
     log_odds: Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
     effect: FloatArray
-    cell_scale: float
+    cell_scale: FloatArray | None
+    cells: Mapping[int, FloatArray]
     shift: float = 0.0
 
 
