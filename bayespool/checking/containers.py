@@ -15,7 +15,7 @@ from bayespool.checking.hidden import HiddenDocuments, Rows, row_log_odds
 from bayespool.checking.predictions import HeldOutPrediction
 from bayespool.checking.priors import draw_priors
 from bayespool.measures import Precision
-from bayespool.posterior import Prepared, new_organization_effect
+from bayespool.posterior import Prepared, new_cell_effect, new_organization_effect
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit
@@ -173,6 +173,7 @@ class _Replication:
     ) -> None:
         self.prepared, self.rows, self.rng = prepared, rows, rng
         self.relevant = hidden.relevant
+        self.of_topic = rows.organization * len(hidden.collection.query_ids) + rows.topic
         self.n_hidden = np.bincount(cell)
         self.n_relevant = np.bincount(cell, self.relevant)
         self.by_cell = np.argsort(cell, kind="stable")
@@ -196,6 +197,10 @@ class _Replication:
             else:
                 sigma = part["sigma_organization"]
                 effect = new_organization_effect(sigma, 0, self.rows.organization, self.rng)
+            if "sigma_cell" in part and known:
+                effect = effect + part["cell_effect"][:, self.of_topic]
+            elif "sigma_cell" in part:
+                effect = effect + new_cell_effect(part["sigma_cell"], self.of_topic, self.rng)
             log_odds = row_log_odds(self.prepared.spec, self.prepared.evidence, part, row) + effect
             log_odds = log_odds[:, self.rows.of_document]
             relevant = self.rng.logistic(size=log_odds.shape) < log_odds

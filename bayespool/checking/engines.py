@@ -163,7 +163,7 @@ def _predict(
     log_odds, problems = [], list[str]()
     for question in asked:
         seen = without_organizations(question.prepared.evidence, ~held_out)
-        fit = fitting.fit(question.prepared, seen, random_seed)
+        fit = fitting.fit(question.prepared, seen, random_seed, ())
         problems += fit.diagnostics.problems
         draws, row = fit.draws(), np.flatnonzero(held_out[question.rows.organization])
         organization = question.rows.organization[row]

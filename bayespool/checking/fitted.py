@@ -13,6 +13,7 @@ from bayespool import __version__
 from bayespool.checking.priors import block_log_odds, draw_priors
 from bayespool.errors import InputError
 from bayespool.estimates import Estimates
+from bayespool.inference import draw_effects
 from bayespool.models import ModelEvidence, Structure
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
         raise InputError(f"{estimates.method}: the fit of {name} does not say what evidence it is of")
     seed = estimates.random_seed or 0
     structure = fit.source.spec.structure(fit.source.evidence)
-    prior = draw_priors(structure, fit.shape[0] * fit.shape[1], np.random.default_rng([seed, 3]))
+    kept = fit.source.spec.structure(fit.source.evidence, fit.source.known)
+    prior = draw_priors(kept, fit.shape[0] * fit.shape[1], np.random.default_rng([seed, 3]))
     groups: dict[str, dict[str, npt.NDArray[Any]]] = {
         "posterior": dict(fit.variables),
         "sample_stats": dict(fit.sample_stats),
@@ -102,7 +104,7 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
         dims |= dict.fromkeys((*table.observed, *table.constant), (table.dim,))
         coords[table.dim] = range(table.row.max() + 1)
     if tables:
-        groups["log_likelihood"] = {"hidden_relevant": _log_likelihood(fit, structure, tables[0].row)}
+        groups["log_likelihood"] = {"hidden_relevant": _log_likelihood(fit, structure, tables[0].row, seed)}
     return build_container(
         {group: variables for group, variables in groups.items() if variables},
         dims=dims,
@@ -155,9 +157,17 @@ def _table(
     return _Table(dim, row, observed, constant)
 
 
-def _log_likelihood(fit: Fit, structure: Structure, cell: IndexArray) -> npt.NDArray[np.float32]:
-    """Log chance of which documents of each cell are relevant, shape (chain, draw, cell)."""
+def _log_likelihood(
+    fit: Fit, structure: Structure, cell: IndexArray, random_seed: int
+) -> npt.NDArray[np.float32]:
+    """Log chance of which documents of each cell are relevant, shape (chain, draw, cell).
+
+    Effects of organizations on topics are drawn given the other parameters and the documents.
+    """
     draws, block = fit.draws(), structure.blocks[-1]  # that of hidden documents
+    of_topics = block.predictors[0].groups.get("cell")
+    draws.pop("cell_effect", None)
+    rng = np.random.default_rng([random_seed, 4])
     order = np.argsort(cell, kind="stable")
     start = np.flatnonzero(np.diff(cell[order], prepend=-1))
     n_draws = fit.shape[0] * fit.shape[1]
@@ -166,6 +176,11 @@ def _log_likelihood(fit: Fit, structure: Structure, cell: IndexArray) -> npt.NDA
     for first in range(0, n_draws, step):
         part = {name: values[first : first + step] for name, values in draws.items()}
         log_odds = block_log_odds(structure, block, part)
+        if of_topics is not None:
+            cells, effects = draw_effects(
+                log_odds, block.successes, block.trials, of_topics, part["sigma_cell"], rng
+            )
+            log_odds += effects[:, np.searchsorted(cells, of_topics)]
         of_rows = block.successes * log_odds - block.trials * np.logaddexp(0, log_odds)
         found[first : first + step] = np.add.reduceat(of_rows[:, order], start, axis=1)
     return found.reshape(*fit.shape, -1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -49,8 +50,15 @@ class Fitting:
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
 
-    def fit(self, prepared: Prepared, evidence: Evidence, random_seed: int) -> Fit:
-        """The fit of a model to evidence that may be other than the prepared one's.
+    def fit(
+        self,
+        prepared: Prepared,
+        evidence: Evidence,
+        random_seed: int,
+        known: Sequence[int] | None = None,
+    ) -> Fit:
+        """The fit of a model to evidence that may be other than the prepared one's; ``known`` as of
+        `ModelSpec.structure`.
 
         A fit that fails its checks says so in its diagnostics; there is no warning.
         """
@@ -61,7 +69,7 @@ class Fitting:
             warnings.simplefilter("ignore", DiagnosticsWarning)
             if self.engine == "laplace":
                 laplace = Laplace(draws=self.draws * self.chains)
-                fit = laplace.fit(model.structure(), evidence.coords, random_seed=random_seed)
+                fit = laplace.fit(model.structure(known=known), evidence.coords, random_seed=random_seed)
                 return _shuffle(fit, random_seed)
             graph = model.graph()
             sizes = tuple((dim, len(values)) for dim, values in evidence.coords.items())

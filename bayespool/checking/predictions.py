@@ -171,7 +171,7 @@ def fit_folds(
         seen = without_organizations(prepared.evidence, fold != f)
         depth = evidence_depth(prepared.model, hidden.measure.cutoff)
         seeds = np.random.SeedSequence([random_seed, depth, asked.rel, f, 1])
-        fits.append(fitting.fit(prepared, seen, int(seeds.generate_state(1)[0])))
+        fits.append(fitting.fit(prepared, seen, int(seeds.generate_state(1)[0]), ()))
     return tuple(fits)
 
 

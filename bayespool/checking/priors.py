@@ -29,16 +29,18 @@ def draw_priors(structure: Structure, n: int, rng: np.random.Generator) -> dict[
     -------
     dict of str to ndarray, shape (draw, ...)
         Coefficients, ``sigma_<name>`` and ``<name>_effect``, as a fit names them. Effects of a factor are
-        independent normal ones less their mean, zero for a factor of a single group.
+        independent normal ones less their mean, zero for a factor of a single group; of cells independent
+        ones, those kept.
     """
     draws = {}
     for name, coefficient in structure.coefficients.items():
         draws[name] = coefficient.shift + draw_prior(coefficient.prior, _shape(n, coefficient.size), rng)
     for name, group in structure.groups.items():
-        sigma = draw_prior(group.scale, n, rng)
-        effect = sigma[:, None] * rng.normal(size=(n, group.size))
-        draws[f"sigma_{name}"] = sigma
-        draws[f"{name}_effect"] = effect - effect.mean(axis=1, keepdims=True) if group.size else effect
+        sigma, size = draw_prior(group.scale, n, rng), group.size if group.kept is None else len(group.kept)
+        effect = sigma[:, None] * rng.normal(size=(n, size))
+        if not group.is_cell and size:
+            effect -= effect.mean(axis=1, keepdims=True)
+        draws |= {f"sigma_{name}": sigma, f"{name}_effect": effect}
     return draws
 
 
@@ -55,7 +57,7 @@ def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, Float
         Of which the block is one.
     block : Block
     draws : mapping of str to ndarray, shape (draw, ...)
-        Of all of the model's variables.
+        Of the model's variables. Effects that are not among them are taken as zero.
     """
     predictors = []
     for predictor in block.predictors:
@@ -65,6 +67,7 @@ def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, Float
             x = np.log(draws[name]) - np.log1p(-draws[name]) if coefficient.logit else draws[name]
             z = z + (x[:, None] * values if coefficient.size is None else x @ values.T)
         for name, index in predictor.groups.items():
-            z = z + draws[f"{name}_effect"][:, index]
+            if f"{name}_effect" in draws:
+                z = z + draws[f"{name}_effect"][:, index]
         predictors.append(z)
     return predictors[0] if block.link is None else block.link.log_odds(predictors)

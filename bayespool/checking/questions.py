@@ -14,7 +14,7 @@ from bayespool.checking.hidden import HiddenDocuments, Rows, row_log_odds
 from bayespool.checking.rankings import Documents, HeldOutRankings
 from bayespool.counts import held_out_counts
 from bayespool.models import Evidence, LinearEvidence
-from bayespool.posterior import Prepared, new_organization_effect, with_interaction
+from bayespool.posterior import Prepared, new_cell_effect, new_organization_effect
 from bayespool.predictors import DocumentTable, document_table, evidence_predictors, with_predictors
 
 if TYPE_CHECKING:
@@ -66,15 +66,23 @@ class Question:
             parameters["sigma_organization"], len(seen.organizations), organization, rng
         )
         log_odds = row_log_odds(self.prepared.spec, self.evidence, parameters, row) + effect
-        scale = self.prepared.interaction_scale(parameters, seen)
-        cell = organization * len(self.hidden.collection.query_ids) + self.rows.topic[row]
-        return with_interaction(log_odds, scale, cell, rng)
+        return self._with_cells(log_odds, parameters, row, rng)
 
     def prior_log_odds(self, draws: Mapping[str, FloatArray], rng: np.random.Generator) -> FloatArray:
         """Log odds of all rows, every organization new, given draws from the priors; shape (draw, row)."""
         every = np.arange(len(self.rows.organization))
         effect = new_organization_effect(draws["sigma_organization"], 0, self.rows.organization, rng)
-        return row_log_odds(self.prepared.spec, self.evidence, draws, every) + effect
+        log_odds = row_log_odds(self.prepared.spec, self.evidence, draws, every) + effect
+        return self._with_cells(log_odds, draws, every, rng)
+
+    def _with_cells(
+        self, log_odds: FloatArray, draws: Mapping[str, FloatArray], row: IndexArray, rng: np.random.Generator
+    ) -> FloatArray:
+        if "sigma_cell" not in draws:
+            return log_odds
+        n_topics = len(self.hidden.collection.query_ids)
+        cell = self.rows.organization[row] * n_topics + self.rows.topic[row]
+        return log_odds + new_cell_effect(draws["sigma_cell"], cell, rng)
 
 
 def questions_of(prepared: Sequence[Prepared], rankings: HeldOutRankings) -> tuple[Question, ...]:

@@ -1,10 +1,8 @@
 """Each model against its own generative process: simulation-based calibration.
 
 Parameters are drawn from the priors, counts of relevant documents from the parameters, and the model is
-fitted to the counts. If the model's graph or structure, the engine, the chances of a new run and the effect
+fitted to the counts. If the model's graph or structure, the engine, the chances of a new run and the effects
 of its new organization all say the same, the rank of every true value among its posterior draws is uniform.
-The effect of organization × topic (`bayespool.posterior.interaction_scale`) is no part of a graph,
-and not of this.
 
 References
 ----------
@@ -36,7 +34,14 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures import Measure, parse_measure
 from bayespool.models import Evidence, Structure
-from bayespool.posterior import MODEL_NAMES, Prepared, Task, new_organization_effect, rungs_of
+from bayespool.posterior import (
+    MODEL_NAMES,
+    Prepared,
+    Task,
+    new_cell_effect,
+    new_organization_effect,
+    rungs_of,
+)
 from bayespool.simulation import SimulationSettings, simulate
 
 if TYPE_CHECKING:
@@ -287,11 +292,15 @@ class _Process:
         evidence: Any = self.prepared.evidence
         truth = draw_priors(self.prepared.structure(without_organizations(evidence, self.seen)), 1, rng)
         new_effect = rng.normal(scale=truth["sigma_organization"] * np.sqrt(1 + 1 / self.n_seen))
-        effects = np.append(truth["organization_effect"], new_effect[None], axis=1)
+        new = {"organization_effect": new_effect[None]}
+        if "sigma_cell" in truth:
+            n_topics = len(evidence.query_ids)
+            new["cell_effect"] = truth["sigma_cell"][:, None] * rng.normal(size=(1, n_topics))
+        effects = {name: np.append(truth[name], own, axis=1) for name, own in new.items()}
         structure = self.prepared.structure()
         counts: dict[str, npt.NDArray[Any]] = {}
         for block in structure.blocks:
-            p = expit(block_log_odds(structure, block, truth | {"organization_effect": effects})[0])
+            p = expit(block_log_odds(structure, block, truth | effects)[0])
             counts[_counted(evidence, block.successes)] = rng.binomial(block.trials, p)
         simulated: Evidence = dataclasses.replace(evidence, **counts)
         n_new_relevant = int(simulated.n_hidden_relevant[self.new].sum())
@@ -305,6 +314,8 @@ class _Process:
         """Draws of the quantities, each of shape (draw,)."""
         log_odds = row_log_odds(self.prepared.spec, self.prepared.evidence, draws, self.new)
         effect = new_organization_effect(draws["sigma_organization"], self.n_seen, np.zeros(1), rng)
+        if "sigma_cell" in draws:
+            effect = effect + new_cell_effect(draws["sigma_cell"], self.rows.topic[self.new], rng)
         n = self.prepared.evidence.n_hidden[self.new]
         drawn = rng.binomial(n, expit(log_odds + effect)).sum(axis=1)
         return self._parameters(draws, seen) | {"new_run": drawn.astype(float)}

@@ -9,7 +9,8 @@ import numpy.typing as npt
 from scipy.special import expit, logit
 
 from bayespool.errors import InputError
-from bayespool.inference.arrow import Arrow, Cells, Factor, Layout
+from bayespool.inference.arrow import Arrow, Factor, Layout
+from bayespool.inference.cells import NODES, SHARES, draw_effects, integrate
 from bayespool.inference.kernels import (
     Design,
     add_own,
@@ -24,21 +25,25 @@ from bayespool.inference.kernels import (
 from bayespool.models.families import log_density_of_coefficient, log_density_of_scale
 from bayespool.models.structure import Block, Predictor, Structure
 
-__all__ = ["Density"]
+__all__ = ["Density", "Rows"]
 
 FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.int64]
 
-_FIRST_SCALE = float(np.exp(-0.3))
+_FIRST_SCALE = -0.3  # its logarithm
 # Of the sums of global effects, which are zero: it changes nothing where they are, and keeps positive what
 # would not be where they are not, in blocks whose log likelihood is not concave.
 _SUM_PRECISION = 100.0
 _PLATE = "topic"  # groups along this coordinate go with no other topic's
+_AT_ONCE = 2**22  # log odds of cells
+_STEP = 1e-3  # of the finite difference in a log scale
 
 
 class Density:
     """Joint log density of coefficients and effects, x, and log scales, θ.
 
-    Effects are taken to sum to zero; those of cells need not.
+    Effects are taken to sum to zero. Those of cells need not, and are integrated: the density is of what is
+    left.
 
     Parameters
     ----------
@@ -49,8 +54,8 @@ class Density:
     scales : tuple of str
         Names of the factors, in the order of θ.
     layout : Layout
-        Of x: coefficients and effects of all factors but topics' and cells', then the effects of topics,
-        those of one topic together, then the cells'.
+        Of x: coefficients and effects of all factors but topics', then the effects of topics, those of one
+        topic together.
     slices : dict of str to slice
         Where coefficients and effects stand in x.
     sums : tuple of slice
@@ -65,7 +70,7 @@ class Density:
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
         self.scales = tuple(name for name, group in structure.groups.items() if group.size > 1)
-        cells = structure.cells if structure.cells in self.scales else None
+        cells = structure.cells
         local = [n for n in self.scales if structure.groups[n].dim == _PLATE]
         self.slices: dict[str, slice] = {}
         stop = 0
@@ -77,14 +82,10 @@ class Density:
                 size = structure.groups[name].size
                 self.slices[name], stop = slice(stop, stop + size), stop + size
         n_topics = structure.groups[local[0]].size if local else 0
-        n_cells = structure.groups[cells].size if cells else 0
-        self.layout = Layout(stop, n_topics, len(local), n_cells)
+        self.layout = Layout(stop, n_topics, len(local))
         for j, name in enumerate(local):
-            self.slices[name] = slice(stop + j, self.layout.n_outer, len(local))
-        if cells:
-            self.slices[cells] = slice(self.layout.n_outer, self.layout.size)
+            self.slices[name] = slice(stop + j, self.layout.size, len(local))
         self.sums = tuple(self.slices[name] for name in self.scales if name != cells)
-        self._cells = cells
         self._priors = {
             n: log_density_of_coefficient(n, c.prior, shift=c.shift, logit=c.logit)
             for n, c in structure.coefficients.items()
@@ -105,24 +106,31 @@ class Density:
     def start(self, near: Mapping[str, FloatArray] | None = None) -> tuple[FloatArray, FloatArray]:
         """A point x and log scales θ to start from.
 
-        Coefficients are at the centre of their priors, effects zero and scales 0.74; or where ``near`` has
-        them, by the names of the variables.
+        Coefficients are at the centre of their priors, effects zero and scales 0.74; or all at the means of
+        draws that are given by the names of the variables.
         """
-        x, near = np.zeros(self.size), near or {}
-        for name in self.scales:
-            effect = near.get(f"{name}_effect", np.zeros(1))
-            x[self.slices[name]] = effect if name == self._cells else effect - effect.mean()
-        theta = np.array([np.log(near.get(f"sigma_{name}", _FIRST_SCALE)) for name in self.scales])
+        x, theta = np.zeros(self.size), np.full(len(self.scales), _FIRST_SCALE)
         for name, coefficient in self.structure.coefficients.items():
-            if coefficient.prior.distribution == "Normal":
-                x[self.slices[name]] = coefficient.prior.args[0] + coefficient.shift
-            if name in near:
-                x[self.slices[name]] = logit(near[name]) if coefficient.logit else near[name]
+            where = self.slices[name]
+            if near is not None:
+                mean = near[name].mean(axis=0)
+                x[where] = logit(mean) if coefficient.logit else mean
+            elif coefficient.prior.distribution == "Normal":
+                x[where] = coefficient.prior.args[0] + coefficient.shift
+        if near is None:
+            return x, theta
+        for g, name in enumerate(self.scales):
+            theta[g] = np.log(near[f"sigma_{name}"]).mean()
+            if name in self.slices:
+                effect = near[f"{name}_effect"].mean(axis=0)
+                x[self.slices[name]] = effect - effect.mean()
         return x, theta
 
     def log_density(self, x: FloatArray, theta: FloatArray) -> float:
         """Log density at (x, θ), Jacobian of the log scales (and logits) included, up to a constant."""
-        return self._prior(x, theta)[0] + sum(block.log_likelihood(x) for block in self._blocks)
+        return self._prior(x, theta)[0] + sum(
+            block.log_likelihood(x, self._tau(theta)) for block in self._blocks
+        )
 
     def expand(
         self, x: FloatArray, theta: FloatArray, *, expected: bool = False
@@ -133,35 +141,54 @@ class Density:
         semidefinite.
         """
         value, gradient, diagonal = self._prior(x, theta)
-        outer, cells = self._prior_hessian(diagonal), None
+        outer = self._prior_hessian(diagonal)
         for block in self._blocks:
             nodes = [(1.0, block.predictors(x))]
-            more, of_cells = block.add_derivatives(nodes, gradient, outer, expected=expected)
-            value, cells = value + more, of_cells or cells
-        return value, gradient, self._arrow(outer, cells, diagonal)
+            value += block.add_derivatives(nodes, self._tau(theta), gradient, outer, expected=expected)
+        return value, gradient, Arrow(self.layout, outer)
 
     def mean_derivatives(self, x: FloatArray, theta: FloatArray, about: Factor) -> tuple[FloatArray, Arrow]:
         """Gradient and negative Hessian, means over the Gaussian about x."""
         _, gradient, diagonal = self._prior(x, theta)
-        outer, cells, covariance = self._prior_hessian(diagonal), None, about.covariance()
+        outer, covariance = self._prior_hessian(diagonal), about.covariance()
         for block in self._blocks:
-            nodes = block.nodes(x, covariance, about.cells)
-            _, of_cells = block.add_derivatives(nodes, gradient, outer, expected=False)
-            cells = of_cells or cells
-        return gradient, self._arrow(outer, cells, diagonal)
+            nodes = block.nodes(x, covariance)
+            block.add_derivatives(nodes, self._tau(theta), gradient, outer, expected=False)
+        return gradient, Arrow(self.layout, outer)
 
     def drift(self, x: FloatArray, theta: FloatArray, curvature: Factor) -> FloatArray:
         """How the mode x moves with θ, dx/dθ, shape (scale, parameter)."""
         drift = np.zeros((len(self.scales), self.size))
         for g, name in enumerate(self.scales):
-            where = self.slices[name]
-            drift[g, where] = 2 * np.exp(-2 * theta[g]) * x[where]
+            if name in self.slices:
+                where = self.slices[name]
+                drift[g, where] = 2 * np.exp(-2 * theta[g]) * x[where]
+            else:
+                step = np.where(np.arange(len(theta)) == g, _STEP, 0.0)
+                drift[g] = (self.expand(x, theta + step)[1] - self.expand(x, theta - step)[1]) / (2 * _STEP)
             drift[g] = curvature.solve(drift[g])
         return drift
 
-    def totals(self, x: FloatArray) -> list[FloatArray]:
+    def totals(self, x: FloatArray, theta: FloatArray) -> list[FloatArray]:
         """How the expected total of each block's counts hangs on the parameters: its gradient at x."""
-        return [block.total(x) for block in self._blocks]
+        return [block.total(x, self._tau(theta)) for block in self._blocks]
+
+    def draw_cells(self, x: FloatArray, theta: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Effects of cells given draws of all else, shape (draw, kept cell)."""
+        name = self.structure.cells
+        assert name is not None
+        group, tau = self.structure.groups[name], np.exp(theta[:, self.scales.index(name)])
+        kept = np.arange(group.size) if group.kept is None else group.kept
+        drawn = tau[:, None] * rng.normal(size=(len(x), len(kept)))
+        for block in self._blocks:
+            if block.cell is not None:
+                block.draw_cells(x, tau, kept, drawn, rng)
+        return drawn
+
+    def _tau(self, theta: FloatArray) -> float:
+        """Scale of the effects of cells."""
+        name = self.structure.cells
+        return float(np.exp(theta[self.scales.index(name)])) if name in self.scales else 0.0
 
     def _prior(self, x: FloatArray, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Log density of the priors, its gradient in x, and the diagonal of the negative Hessian."""
@@ -172,11 +199,12 @@ class Density:
             value += float(log_density.sum())
             diagonal[where] = -second
         for g, name in enumerate(self.scales):
+            value += self._scale_priors[g](theta[g])
+            if name not in self.slices:
+                continue
             where = self.slices[name]
             effect, precision = x[where], np.exp(-2 * theta[g])
-            n_free = len(effect) - (name != self._cells)
-            value += self._scale_priors[g](theta[g])
-            value -= n_free * theta[g] + 0.5 * precision * float(effect @ effect)
+            value -= (len(effect) - 1) * theta[g] + 0.5 * precision * float(effect @ effect)
             gradient[where] = -precision * effect
             diagonal[where] = precision
         for where in self._held:
@@ -191,21 +219,42 @@ class Density:
         np.einsum("ii->i", outer[: at.n_global, : at.n_global])[:] = diagonal[: at.n_global]
         for where in self._held:
             outer[where, where] += _SUM_PRECISION
-        own = np.arange(at.n_global, at.n_outer)
+        own = np.arange(at.n_global, at.size)
         if len(own):
-            outer[own, at.places(own)] = diagonal[at.n_global : at.n_outer]
+            outer[own, at.places(own)] = diagonal[at.n_global : at.size]
         return outer
 
-    def _arrow(self, outer: FloatArray, cells: Cells | None, diagonal: FloatArray) -> Arrow:
-        n = self.layout.n_outer
-        if self.layout.n_cells and cells is None:  # no block has observations
-            empty = np.zeros((self.layout.n_cells, 0))
-            none = empty.astype(np.int64)
-            design = Design(empty, none[0], none, none, empty.sum(axis=1))
-            cells = Cells(design, np.zeros(self.layout.n_cells))
-        if cells is not None:
-            cells = Cells(cells.design, cells.diagonal + diagonal[n:])
-        return Arrow(self.layout, outer, cells)
+
+class Rows:
+    """Other rows on a predictor of a density, such as documents that it has not seen.
+
+    Parameters
+    ----------
+    density : Density
+    predictor : Predictor
+        Of coefficients and of effects that the density has.
+    rows : ndarray of int, shape (row,)
+        Which of its rows, in this order.
+    """
+
+    def __init__(self, density: Density, predictor: Predictor, rows: npt.NDArray[np.intp]) -> None:
+        self._design, self._layout = _design(predictor, rows, density), density.layout
+
+    def predict(self, x: FloatArray, about: Factor) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the log odds under a Gaussian about x, each of shape (row,)."""
+        spread: FloatArray = variances(self._design, about.covariance(), self._layout.n_global)
+        return linear_predictor(self._design, x), spread
+
+    def sums(self, weight: FloatArray, start: npt.NDArray[np.intp]) -> FloatArray:
+        """Weights times rows of the design, summed over stretches of rows that begin at ``start``; shape
+        (parameter, stretch).
+        """
+        total = np.zeros((len(start), self._layout.size))
+        total[:, self._design.columns] = np.add.reduceat(weight[:, None] * self._design.matrix, start)
+        stretch = np.repeat(np.arange(len(start)), np.diff(start, append=len(weight)))
+        for effects in self._design.effects.T:
+            np.add.at(total, (stretch, effects), weight)
+        return total.T
 
 
 class _Prepared:
@@ -215,74 +264,78 @@ class _Prepared:
     """
 
     def __init__(self, block: Block, density: Density) -> None:
-        self.successes, self.trials = block.successes.astype(float), block.trials.astype(float)
-        n = len(self.successes)
-        self.layout = density.layout
-        self.designs = tuple(_design(predictor, n, density) for predictor in block.predictors)
-        self.is_product = block.link is not None
+        self.layout, self.is_product = density.layout, block.link is not None
+        name, cell = density.structure.cells, np.zeros(0, dtype=np.int64)
+        if name in density.scales:
+            assert name is not None
+            cell = next((p.groups[name] for p in block.predictors if name in p.groups), cell)
+        n, in_order = len(block.successes), np.argsort(cell, kind="stable")
+        rows = in_order if len(cell) else np.arange(n)
+        self.successes, self.trials = block.successes[rows].astype(float), block.trials[rows].astype(float)
+        self.designs = tuple(_design(predictor, rows, density) for predictor in block.predictors)
         given = block.link.residual if block.link is not None else None
         self.residual = np.zeros(n) if given is None else given
-        name = density.structure.cells if density.layout.n_cells else None
-        cell = [p.groups[name] for p in block.predictors if name and name in p.groups]
-        self.cell = cell[0] if cell else None
+        self.cell = cell[rows] if len(cell) else None
         if self.cell is not None:
-            if self.is_product:
-                raise InputError("effects of cells go with a linear predictor alone")
-            first = np.zeros(density.layout.n_cells, dtype=np.int64)
-            first[self.cell[::-1]] = np.arange(n)[::-1]
-            self.effects = self.designs[0].effects[first]
-            if (self.effects[self.cell] != self.designs[0].effects).any():
-                raise InputError("an effect differs within a cell")
+            first = np.flatnonzero(np.diff(self.cell, prepend=-1))
+            self.start, self.present = np.append(first, n), self.cell[first]
+            effects = self.designs[0].effects[first]
+            self.effects, self.places = effects, self.layout.places(effects)
+            of_rows = np.repeat(effects, np.diff(self.start), axis=0)
+            if self.is_product or (of_rows != self.designs[0].effects).any():
+                raise InputError(
+                    "effects of cells go with a linear predictor whose other effects are one cell's"
+                )
 
     def predictors(self, x: FloatArray) -> FloatArray:
-        z = np.array([linear_predictor(design, x) for design in self.designs])
-        if self.cell is not None:
-            z[0] += x[self.layout.n_outer :][self.cell]
-        return z
+        return np.array([linear_predictor(design, x) for design in self.designs])
 
-    def total(self, x: FloatArray) -> FloatArray:
+    def total(self, x: FloatArray, tau: float) -> FloatArray:
         """Gradient of the expected sum of successes."""
         z, at, gradient = self.predictors(x), self.layout, np.zeros(self.layout.size)
         eta, first = z[0], np.ones_like(z)
         if self.is_product:
             eta, first, _ = product_terms(z, self.residual)
-        weight = self.trials * expit(eta) * expit(-eta)
+        nodes = eta[:, None] + tau * NODES
+        weight = self.trials * ((expit(nodes) * expit(-nodes)) @ SHARES)
         for design, slope in zip(self.designs, first, strict=True):
-            unused = np.zeros((at.n_outer, at.n_global + at.width))
+            unused = at.zeros()
             add_own(design, weight * slope, 0 * weight, gradient, unused, at.n_global)
-        if self.cell is not None:
-            gradient[at.n_outer :] += np.bincount(self.cell, weight, at.n_cells)
         return gradient
 
-    def log_likelihood(self, x: FloatArray) -> float:
+    def log_likelihood(self, x: FloatArray, tau: float) -> float:
         z = self.predictors(x)
+        if self.cell is not None:
+            return integrate(z[0], self.successes, self.trials, self.start, tau).log_likelihood
         eta = product_terms(z, self.residual)[0] if self.is_product else z[0]
         return _binomial_terms(eta, self.successes, self.trials)[0]
 
-    def nodes(
-        self, x: FloatArray, covariance: FloatArray, cells: Cells | None
-    ) -> list[tuple[float, FloatArray]]:
+    def draw_cells(
+        self, x: FloatArray, tau: FloatArray, kept: IndexArray, drawn: FloatArray, rng: np.random.Generator
+    ) -> None:
+        """Draw those of the kept cells that have observations given these, in place of what is drawn."""
+        assert self.cell is not None
+        rows = np.flatnonzero(np.isin(self.cell, kept))
+        matrix, columns, effects, places, value = self.designs[0]
+        design = Design(matrix[rows], columns, effects[rows], places[rows], value[rows])
+        for first in range(0, len(x) if len(rows) else 0, step := max(1, _AT_ONCE // max(len(rows), 1))):
+            some = slice(first, first + step)
+            log_odds = np.array([linear_predictor(design, one) for one in x[some]])
+            cells, effects_of_cells = draw_effects(
+                log_odds, self.successes[rows], self.trials[rows], self.cell[rows], tau[some], rng
+            )
+            drawn[some, np.searchsorted(kept, cells)] = effects_of_cells
+
+    def nodes(self, x: FloatArray, covariance: FloatArray) -> list[tuple[float, FloatArray]]:
         """Weights and values of the predictors: a cubature over the Gaussian about x."""
         z, at = self.predictors(x), self.layout
         n_predictors = len(z)
         variance = np.empty((z.shape[1], n_predictors, n_predictors))
-        designs, own = self.designs, 1e-10
-        if self.cell is not None and cells is not None:  # given the rest a cell is off by a part of it
-            (design,), (matrix, *_, value) = self.designs, cells.design
-            share = 1 / cells.diagonal[:, None]
-            left = Design(
-                design.matrix - (matrix * share)[self.cell],
-                design.columns,
-                design.effects,
-                design.places,
-                design.value - (value * share[:, 0])[self.cell],
-            )
-            designs, own = (left,), own + share[self.cell, 0]
         for k in range(n_predictors):
             for m in range(k):
-                both = covariances(designs[k], designs[m], covariance, at.n_global)
+                both = covariances(self.designs[k], self.designs[m], covariance, at.n_global)
                 variance[:, k, m] = variance[:, m, k] = both
-            variance[:, k, k] = variances(designs[k], covariance, at.n_global) + own
+            variance[:, k, k] = variances(self.designs[k], covariance, at.n_global) + 1e-10
         root = np.sqrt(variance) if n_predictors == 1 else np.linalg.cholesky(variance)
         center = 2 / 3 if n_predictors == 1 else 0.0  # three nodes of Gauss and Hermite, or those of degree 3
         reach = np.sqrt(n_predictors / (1 - center))
@@ -295,23 +348,31 @@ class _Prepared:
     def add_derivatives(
         self,
         nodes: list[tuple[float, FloatArray]],
+        tau: float,
         gradient: FloatArray,
         outer: FloatArray,
         *,
         expected: bool,
-    ) -> tuple[float, Cells | None]:
-        """Add to gradient and Hessian the mean over the nodes; return that of the log likelihood, and the
-        rows of cells.
-        """
+    ) -> float:
+        """Add to gradient and Hessian the mean over the nodes; return that of the log likelihood."""
         n_predictors, n, at = len(self.designs), len(self.successes), self.layout
         value, slope, bend = 0.0, np.zeros((n_predictors, n)), np.zeros((n_predictors, n_predictors, n))
         for weight, z in nodes:
-            if self.is_product:
+            if self.cell is not None:
+                found = integrate(z[0], self.successes, self.trials, self.start, tau, at_mode=expected)
+                log_likelihood, score, information, off, share = found
+                if expected:  # a sum of squares less what the effect of each cell takes up: never negative
+                    bent = 1 / (np.add.reduceat(information, self.start[:-1]) + 1 / tau**2)
+                    self._add_spread(information[:, None], -weight * bent, outer)
+                else:
+                    self._add_spread(off, -weight * share, outer)
+            elif self.is_product:
                 eta, first, second = product_terms(z, self.residual)
                 log_likelihood, score, information = _binomial_terms(eta, self.successes, self.trials)
                 add_weights(weight, score, information, first, second, expected, slope, bend)
             else:
                 log_likelihood, score, information = _binomial_terms(z[0], self.successes, self.trials)
+            if not self.is_product:
                 slope[0] += weight * score
                 bend[0, 0] += weight * information
             value += weight * log_likelihood
@@ -319,13 +380,16 @@ class _Prepared:
             add_own(design, slope[m], bend[m, m], gradient, outer, at.n_global)
             for k in range(m):
                 add_product(self.designs[k], design, bend[k, m], outer, at.n_global)
-        if self.cell is None:
-            return value, None
-        matrix, columns = self.designs[0].matrix, self.designs[0].columns
-        slopes, weights, across = sums_by_cell(self.cell, slope[0], bend[0, 0], matrix, at.n_cells)
-        gradient[at.n_outer :] += slopes
-        design = Design(across, columns, self.effects, at.places(self.effects), weights)
-        return value, Cells(design, weights)
+        return value
+
+    def _add_spread(self, off: FloatArray, weight: FloatArray, outer: FloatArray) -> None:
+        """Add to a Hessian weights times squares of scores' sums over cells, one for each node."""
+        matrix, columns, *_ = self.designs[0]
+        across, among = sums_by_cell(self.start, off, matrix)
+        effects, places = (np.repeat(one, off.shape[1], axis=0) for one in (self.effects, self.places))
+        design = Design(across, columns, effects, places, among)
+        nothing = np.zeros(len(outer))
+        add_own(design, 0 * among, weight.ravel(), nothing, outer, self.layout.n_global)
 
 
 def _binomial_terms(
@@ -344,14 +408,11 @@ def _binomial_terms(
     return value, successes - trials * p, trials * smaller * larger
 
 
-def _design(predictor: Predictor, n: int, density: Density) -> Design:
-    columns = [np.arange(density.size)[density.slices[name]] for name in predictor.coefficients]
-    parts = [np.asarray(v, dtype=float).reshape(n, -1) for v in predictor.coefficients.values()]
-    effects = [
-        np.arange(density.size)[density.slices[g]][i]
-        for g, i in predictor.groups.items()
-        if g in density.scales and g != density.structure.cells
-    ]
+def _design(predictor: Predictor, rows: IndexArray, density: Density) -> Design:
+    n, order = len(rows), np.arange(density.size)
+    columns = [order[density.slices[name]] for name in predictor.coefficients]
+    parts = [np.asarray(v, dtype=float)[rows].reshape(n, -1) for v in predictor.coefficients.values()]
+    effects = [order[density.slices[g]][i[rows]] for g, i in predictor.groups.items() if g in density.slices]
     index = np.column_stack(effects).astype(np.int64) if effects else np.zeros((n, 0), dtype=np.int64)
     return Design(
         np.hstack(parts) if parts else np.zeros((n, 0)),

@@ -30,11 +30,14 @@ class Source:
     evidence : LinearEvidence or ModelEvidence
     run_ids : tuple of str
         Names of the runs that the evidence numbers.
+    known : tuple of int, or None
+        Organizations whose effects on topics were asked for; None for all.
     """
 
     spec: ModelSpec
     evidence: Evidence
     run_ids: tuple[str, ...]
+    known: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)

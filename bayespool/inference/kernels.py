@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, log, log1p
+from math import exp, log, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ __all__ = [
     "add_product",
     "add_weights",
     "covariances",
+    "draw_cells",
+    "integrate_cells",
     "linear_predictor",
     "product_terms",
     "sums_by_cell",
@@ -41,7 +43,7 @@ class Design(NamedTuple):
     places : ndarray, shape (observation, factor)
         Their columns in an arrow: those of globals their own, those of locals after all globals.
     value : ndarray, shape (observation,)
-        What stands before the effects, 1 but for what is left of cells.
+        What stands before the effects, 1 but for sums over cells.
     """
 
     matrix: FloatArray
@@ -68,19 +70,135 @@ def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
 
 
 @compiled
-def sums_by_cell(
-    cell: IndexArray, slope: FloatArray, weight: FloatArray, matrix: FloatArray, n_cells: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Over the observations of each cell the sums of slopes, of weights, and of weights times a matrix."""
-    n_columns = matrix.shape[1]
-    slopes, weights, across = np.zeros(n_cells), np.zeros(n_cells), np.zeros((n_cells, n_columns))
-    for i in range(len(cell)):
-        c = cell[i]
-        slopes[c] += slope[i]
-        weights[c] += weight[i]
-        for a in range(n_columns):
-            across[c, a] += weight[i] * matrix[i, a]
-    return slopes, weights, across
+def integrate_cells(
+    eta: FloatArray,
+    successes: FloatArray,
+    trials: FloatArray,
+    start: IndexArray,
+    tau: float,
+    nodes: FloatArray,
+    log_weights: FloatArray,
+) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Log likelihood of binomial counts whose log odds η share an effect N(0, τ²) within each cell, which is
+    integrated by the nodes of Gauss and Hermite about its mode, with log weights for a normal density.
+
+    Observations stand in the order of cells, those of cell c from ``start[c]`` to ``start[c + 1]``. Returns
+    the sum over cells, and of the distribution of the effect given the counts: of each observation the mean
+    score and mean information, shape (observation,), how far its score is off that mean at each node, shape
+    (observation, node), and the nodes' shares, shape (cell, node).
+    """
+    n_nodes, precision, value = len(nodes), 1.0 / (tau * tau), 0.0
+    score, information = np.empty(len(eta)), np.empty(len(eta))
+    off, share = np.empty((len(eta), n_nodes)), np.empty((len(start) - 1, n_nodes))
+    at = np.empty(n_nodes)
+    for c in range(len(start) - 1):
+        mode, bend = 0.0, precision
+        for _ in range(20):
+            slope, bend = -precision * mode, precision
+            for i in range(start[c], start[c + 1]):
+                p = 1.0 / (1.0 + exp(-eta[i] - mode))
+                slope += successes[i] - trials[i] * p
+                bend += trials[i] * p * (1.0 - p)
+            step = slope / bend
+            mode += min(max(step, -1.5), 1.5)
+            if step * step * bend < 1e-4:
+                break
+        spread, best = 1.0 / sqrt(bend), -1e300
+        for q in range(n_nodes):
+            effect = mode + spread * nodes[q]
+            total = log_weights[q] + 0.5 * nodes[q] * nodes[q] - 0.5 * precision * effect * effect
+            product = 1.0  # of what stands under logarithms, of which one is taken
+            for i in range(start[c], start[c + 1]):
+                x = eta[i] + effect
+                small = exp(-abs(x))
+                p = (1.0 if x >= 0 else small) / (1.0 + small)
+                off[i, q] = -trials[i] * p
+                total += successes[i] * x - (trials[i] * x if x >= 0 else 0.0)
+                if trials[i] == 1.0 and product < 1e300:
+                    product *= 1.0 + small
+                else:
+                    total -= trials[i] * log1p(small)
+            at[q] = total - log(product)
+            best = max(best, at[q])
+        whole = 0.0
+        for q in range(n_nodes):
+            share[c, q] = exp(at[q] - best)
+            whole += share[c, q]
+        value += best + log(whole * spread / tau)
+        for q in range(n_nodes):
+            share[c, q] /= whole
+        for i in range(start[c], start[c + 1]):
+            mean, both = 0.0, 0.0
+            for q in range(n_nodes):
+                mean += share[c, q] * off[i, q]
+                both += share[c, q] * off[i, q] * off[i, q]
+            score[i], information[i] = successes[i] + mean, -mean - both / max(trials[i], 1.0)
+            for q in range(n_nodes):
+                off[i, q] -= mean
+    return value, score, information, off, share
+
+
+@compiled
+def sums_by_cell(start: IndexArray, off: FloatArray, matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Sums over the observations of each cell, at each node: of scores ``off`` times a matrix, shape (cell ×
+    node, column), and of these scores, shape (cell × node,).
+    """
+    n_nodes, n_columns = off.shape[1], matrix.shape[1]
+    n = (len(start) - 1) * n_nodes
+    across, among = np.zeros((n, n_columns)), np.zeros(n)
+    for c in range(len(start) - 1):
+        for i in range(start[c], start[c + 1]):
+            for q in range(n_nodes):
+                row = c * n_nodes + q
+                among[row] += off[i, q]
+                for a in range(n_columns):
+                    across[row, a] += off[i, q] * matrix[i, a]
+    return across, among
+
+
+@compiled
+def draw_cells(
+    eta: FloatArray,
+    successes: FloatArray,
+    trials: FloatArray,
+    start: IndexArray,
+    tau: FloatArray,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Effects of cells given the counts and each draw's log odds η, shape (draw, cell); exact.
+
+    The likelihood is log-concave: it is nowhere above its tangent at a point near the mode. With the tangent
+    in its place the density is normal, with the variance τ². That is what effects are proposed from, and kept
+    with the chance of likelihood over tangent (von Neumann).
+    """
+    drawn = np.empty((len(eta), len(start) - 1))
+    for d in range(len(eta)):
+        precision = 1.0 / (tau[d] * tau[d])
+        for c in range(len(start) - 1):
+            mode = 0.0
+            tangent = 0.0
+            for _ in range(20):
+                tangent, bend = 0.0, precision
+                for i in range(start[c], start[c + 1]):
+                    p = 1.0 / (1.0 + exp(-eta[d, i] - mode))
+                    tangent += successes[i] - trials[i] * p
+                    bend += trials[i] * p * (1.0 - p)
+                step = (tangent - precision * mode) / bend
+                if step * step * bend < 1e-2:
+                    break
+                mode += min(max(step, -1.5), 1.5)
+            while True:
+                effect = tau[d] * (tangent * tau[d] + rng.standard_normal())
+                log_ratio = -tangent * (effect - mode)
+                for i in range(start[c], start[c + 1]):
+                    x, y = eta[d, i] + effect, eta[d, i] + mode
+                    log_ratio += successes[i] * (effect - mode)
+                    log_ratio -= trials[i] * (max(x, 0.0) + log1p(exp(-abs(x))))
+                    log_ratio += trials[i] * (max(y, 0.0) + log1p(exp(-abs(y))))
+                if log(1.0 - rng.random()) <= log_ratio:
+                    break
+            drawn[d, c] = effect
+    return drawn
 
 
 @compiled

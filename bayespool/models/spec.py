@@ -131,6 +131,8 @@ class ModelSpec:
             return (
                 "effects of organization are added to the log odds of hidden documents, and to nothing else"
             )
+        if any(dim == "cell" and name != dim for name, dim in dims.items()):
+            return "the effect of cells is called cell"
         if self.evidence == "documents" and (self.judged is not None or isinstance(self.hidden, Chances)):
             return "a model of documents has one linear formula, of hidden ones"
         slopes = {one.slopes for one in linear} - {None}
@@ -178,7 +180,7 @@ class ModelSpec:
 
         ``known`` are organizations, as indices, whose effects on topics are asked for; by default all.
         """
-        coords, arrays = evidence.coords, evidence.arrays()
+        arrays = evidence.arrays()
         factors = [f.factor for f in self.likelihoods.values() if isinstance(f, Chances)]
         coefficients = {name: Coefficient(p, logit=name in factors) for name, p in self.coefficients.items()}
         if self.slopes is not None and isinstance(evidence, LinearEvidence):
@@ -192,12 +194,10 @@ class ModelSpec:
         size = len(evidence.coords[effect.dim])
         if effect.dim != "cell":
             return Group(effect.scale, size, effect.dim)
-        n_topics = len(evidence.query_ids)
-        topic = np.arange(size) % max(n_topics, 1)
-        kept = None
+        kept, n_topics = None, len(evidence.query_ids)
         if known is not None:
-            kept = (np.array(known, dtype=np.int64)[:, None] * n_topics + np.arange(n_topics)).ravel()
-        return Group(effect.scale, size, effect.dim, topic, kept)
+            kept = (np.array(sorted(known), dtype=np.int64)[:, None] * n_topics + np.arange(n_topics)).ravel()
+        return Group(effect.scale, size, effect.dim, is_cell=True, kept=kept)
 
     def _block(self, of: str, formula: Formula, arrays: Mapping[str, npt.NDArray[Any]]) -> Block:
         successes, trials = (arrays[name] for name in OBSERVED[of])

@@ -65,17 +65,17 @@ class Group:
         How many groups.
     dim : str
         Name of their coordinate.
-    topic : ndarray of int, shape (group,), or None
-        Of groups that lie within topics each one's topic. These cells are many and small: their effects do
-        not sum to zero.
+    is_cell : bool
+        Whether each lies within one group of every other factor that it goes with. Cells are many and small:
+        their effects do not sum to zero, and the engine integrates them.
     kept : ndarray of int, shape (kept group,), or None
-        Of cells those whose effects anyone wants to know; default: all.
+        Of cells those whose effects anyone wants to know, in ascending order; default: all.
     """
 
     scale: Prior
     size: int
     dim: str
-    topic: IndexArray | None = None
+    is_cell: bool = False
     kept: IndexArray | None = None
 
 
@@ -154,5 +154,5 @@ class Structure:
 
     @property
     def cells(self) -> str | None:
-        """Name of the factor whose groups lie within topics, if there is one."""
-        return next((name for name, group in self.groups.items() if group.topic is not None), None)
+        """Name of the factor whose groups are cells, if there is one."""
+        return next((name for name, group in self.groups.items() if group.is_cell), None)

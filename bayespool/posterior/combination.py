@@ -4,16 +4,14 @@ touched.
 
 from __future__ import annotations
 
-import warnings
+import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
 
-from bayespool.errors import DiagnosticsWarning
-from bayespool.posterior.drawing import add_moments
 from bayespool.posterior.preparation import Prepared
 
 if TYPE_CHECKING:
@@ -25,30 +23,29 @@ __all__ = ["log_predictive_densities", "members_of_draws", "mix", "stacking_weig
 FloatArray = npt.NDArray[np.float64]
 
 _N_FOLDS = 5
-_N_DRAWS = 800
-_N_POINTS = 4
+_N_POINTS = 8
 _NODES, _SHARES = np.polynomial.hermite_e.hermegauss(15)
 _SHARES = _SHARES / _SHARES.sum()
+_NEARER = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: of a logistic curve as a normal one
 _PRIOR_ORGANIZATIONS = 0.1  # the weights start from equal ones that count as much as this many each
 
 
 def log_predictive_densities(
-    prepared: Mapping[Any, Prepared], fits: Mapping[Any, Fit], random_seed: int
+    prepared: Mapping[Any, Prepared], fits: Mapping[Any, Fit]
 ) -> tuple[FloatArray, FloatArray]:
     """How well each model predicts the number of relevant hidden documents of runs of organizations it has
-    not seen.
+    not seen. No random number takes part.
 
-    Organizations are dealt out to five folds; each fold is predicted by the Laplace fit to the others, with
-    new organizations' effects. What is scored is a run's total, because that is what an estimate is wanted
-    of; it is taken as normal given the parameters.
+    Organizations are dealt out to five folds; each fold is predicted by the Laplace approximation given the
+    others, with new organizations' effects. What is scored is a run's total, because that is what an estimate
+    is wanted of.
 
     Parameters
     ----------
     prepared : mapping of str to Prepared
         Models with predictors on the same hidden documents.
     fits : mapping of str to Fit
-        Of these models to all of the evidence: where the fits to parts of it look first.
-    random_seed : int
+        Of these models to all of the evidence: where the approximations to parts of it look first.
 
     Returns
     -------
@@ -57,7 +54,7 @@ def log_predictive_densities(
     weight : ndarray of float, shape (run,)
         One over the number of runs of the organization, so that each organization counts once.
     """
-    from bayespool.inference import Laplace
+    from bayespool.inference import one_thread
     from bayespool.models import LinearEvidence
 
     columns, weight = [], np.zeros(0)
@@ -65,70 +62,71 @@ def log_predictive_densities(
         evidence = model.evidence
         if not isinstance(evidence, LinearEvidence):
             raise TypeError(f"{model.model} has no predictors")
-        means = {variable: values.mean(axis=0) for variable, values in fits[name].draws().items()}
-        means.pop("cell_effect", None)
-        n_organizations = len(evidence.organizations)
+        whole, n_organizations = fits[name].draws(), len(evidence.organizations)
         runs, run = np.unique(evidence.run, return_inverse=True)
         density = np.empty(len(runs))
         organization = np.zeros(len(runs), dtype=np.int64)
         organization[run] = evidence.organization
         for fold in range(min(_N_FOLDS, n_organizations)):
             held_out = np.arange(n_organizations) % _N_FOLDS == fold
-            seen = evidence.of_organizations(~held_out)
-            near = means | {"organization_effect": means["organization_effect"][~held_out]}
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DiagnosticsWarning)  # a rough fit weighs less
-                fit = Laplace(draws=_N_DRAWS, n_points=_N_POINTS, check=False).fit(
-                    model.structure(seen, ()), seen.coords, random_seed=random_seed + fold, near=near
-                )
-            rows = np.flatnonzero(held_out[evidence.organization])
-            rows = rows[np.lexsort((evidence.topic[rows], run[rows]))]
-            draws = fit.draws()
-            tau = draws.get("sigma_cell", np.zeros(len(draws["mu"])))
-            mean, variance = _moments_of_runs(evidence, rows, run[rows], len(seen.organizations), draws, tau)
-            predicted, start = np.unique(run[rows], return_index=True)
-            k = np.add.reduceat(evidence.n_hidden_relevant[rows], start)
-            variance += 1 / 12
-            log_normal = -0.5 * ((k - mean) ** 2 / variance + np.log(2 * np.pi * variance))
-            log_normal += np.log(_SHARES)[:, None]
-            density[predicted] = logsumexp(log_normal, axis=(0, 1)) - np.log(len(mean))
+            seen, held = evidence.of_organizations(~held_out), evidence.of_organizations(held_out)
+            near = whole | {"organization_effect": whole["organization_effect"][:, ~held_out]}
+            with one_thread():
+                density[np.unique(run[held_out[evidence.organization]])] = _of_runs(model, seen, held, near)
         columns.append(density)
         weight = 1 / np.bincount(organization, minlength=n_organizations)[organization]
     return np.column_stack(columns), weight
 
 
-def _moments_of_runs(
-    evidence: LinearEvidence,
-    rows: npt.NDArray[np.intp],
-    run: npt.NDArray[np.intp],
-    n_organizations: int,
-    draws: Mapping[str, FloatArray],
-    tau: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance, given the parameters of each draw and an effect of the new organization, of the
-    number of relevant documents in some rows by run, in the order of runs and topics; two arrays of shape
-    (draw, effect, run).
+def _of_runs(
+    model: Prepared, seen: LinearEvidence, held: LinearEvidence, near: Mapping[str, FloatArray]
+) -> FloatArray:
+    """Log predictive densities of the totals of runs, in the order of runs, shape (run,).
 
-    No random number takes part: effects are the nodes of Gauss and Hermite, and those of organization × topic
-    add to the variance (`bayespool.posterior.interaction_scale`).
+    Given scales and the effect of its organization a total is taken as normal. Its mean and variance hang on
+    the other parameters, which are normal themselves; effects of organizations are the nodes of Gauss and
+    Hermite. Those of organization × topic, of standard deviation τ, bring chances nearer to a half and make
+    the counts of a run on a topic, of variance V alone, vary by V + τ²V².
+
+    References
+    ----------
+    D. A. Williams (1982). Extra-binomial variation in logistic linear models. Applied Statistics 31, 144–148.
     """
-    scale = draws["sigma_organization"] * np.sqrt(1 + 1 / n_organizations)
-    position = np.unique(run, return_inverse=True)[1].astype(np.int64)
-    mean, variance = np.zeros((2, len(scale), len(_NODES), int(position.max(initial=-1)) + 1))
-    add_moments(
-        draws["mu"],
-        draws["beta"],
-        draws["topic_effect"],
-        np.exp(-scale[:, None] * _NODES),
-        tau,
-        evidence.predictors[rows],
-        evidence.topic[rows],
-        position,
-        evidence.n_hidden[rows],
-        mean,
-        variance,
-    )
-    return mean, variance
+    from bayespool.inference import Density, Rows, approximate
+
+    density, rows = Density(model.structure(seen, ())), np.lexsort((held.topic, held.run))
+    (predictor,) = model.structure(held).blocks[-1].predictors
+    known_effects = {n: g for n, g in predictor.groups.items() if model.spec.effects[n].dim == "topic"}
+    documents = Rows(density, dataclasses.replace(predictor, groups=known_effects), rows)
+    n, of_topic = held.n_hidden[rows], _starts(held.run[rows], held.topic[rows])
+    of_run = _starts(held.run[rows])
+    known = np.add.reduceat(held.n_hidden_relevant[rows], of_run)[:, None]
+    new = np.sqrt(1 + 1 / len(seen.organizations))
+    approximation, found = approximate(density, n_points=_N_POINTS, near=near), []
+    for k, share in enumerate(approximation.weight):
+        scales = dict(zip(density.scales, np.exp(approximation.theta[k]), strict=True))
+        x, about = approximation.centred(k)
+        mean, spread = documents.predict(x, about)
+        tau = scales.get("cell", 0.0)
+        effects = new * scales.get("organization", 0.0) * _NODES
+        p = expit((mean[:, None] + effects) / np.sqrt(1 + _NEARER * (tau**2 + spread[:, None])))
+        chance = n[:, None] * p * (1 - p)
+        of_rankings = np.add.reduceat(chance, of_topic)
+        of_rankings += tau**2 * of_rankings**2
+        variance = np.add.reduceat(of_rankings, np.searchsorted(of_topic, of_run))
+        for e in range(len(_NODES)):
+            slope = documents.sums(chance[:, e], of_run)
+            variance[:, e] += (slope * about.solve(slope)).sum(axis=0)
+        variance += 1 / 12
+        off = known - np.add.reduceat(n[:, None] * p, of_run)
+        found.append(np.log(share * _SHARES) - 0.5 * (off**2 / variance + np.log(2 * np.pi * variance)))
+    return np.asarray(logsumexp(found, axis=(0, 2)))
+
+
+def _starts(*keys: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Where a new value begins in rows that are in order."""
+    changed = np.any([np.diff(key, prepend=-1) != 0 for key in keys], axis=0)
+    return np.flatnonzero(changed)
 
 
 def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:

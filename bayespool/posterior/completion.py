@@ -232,15 +232,15 @@ class Completion:
             of_step = []
             for component in step.components:
                 effects = np.zeros(component.effect.shape)
-                for o in present if component.cell_scale is not None else ():
+                scale = component.cell_scale
+                for o in present if scale is not None else ():
+                    assert scale is not None
                     cell = (collection.organizations[o], collection.query_ids[topic], *above)
+                    new = scale * normals(len(effects), self.random_seed, "cell", *cell)
+                    effects[:, organization == o] = new[:, None]
                     if o in component.cells:
-                        of_cell = component.cells[o][:, topic]
-                    else:
-                        of_cell = component.cell_scale * normals(
-                            len(effects), self.random_seed, "cell", *cell
-                        )
-                    effects[:, organization == o] = of_cell[:, None]
+                        known = component.known & (organization == o)
+                        effects[:, known] = component.cells[o][:, topic, None]
                 of_step.append(effects)
             found.append(of_step)
         return found

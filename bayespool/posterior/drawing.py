@@ -14,7 +14,6 @@ from bayespool.compiled import compiled
 __all__ = [
     "add_effects",
     "add_gains",
-    "add_moments",
     "chances",
     "climb",
     "count_levels",
@@ -118,8 +117,8 @@ def _draw(
 def add_effects(
     log_odds: FloatArray, effect: FloatArray, cells: FloatArray, run: npt.NDArray[np.int64]
 ) -> None:
-    """Add to log odds of shape (draw, document) the effects of the documents' runs: of their organizations, and
-    of organization × topic.
+    """Add to log odds of shape (draw, document) the effects of the documents' runs: of their organizations,
+    and of organization × topic.
     """
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
@@ -139,43 +138,3 @@ def add_gains(
     for i in range(block.shape[0]):
         for j in range(len(run)):
             amount[i, run[j]] += weight[j] * gains[block[i, unknown[j]]]
-
-
-@compiled
-def add_moments(
-    intercept: FloatArray,
-    slopes: FloatArray,
-    topics: FloatArray,
-    factor: FloatArray,
-    tau: FloatArray,
-    predictors: FloatArray,
-    topic: npt.NDArray[np.int64],
-    run: npt.NDArray[np.int64],
-    n_hidden: npt.NDArray[np.int64],
-    mean: FloatArray,
-    variance: FloatArray,
-) -> None:
-    """Add to the means and variances of runs, of shape (draw, effect, run), those of binomial counts in rows,
-    which are in the order of runs and topics.
-
-    Log odds are intercept + slopes · predictors + topic + effect. ``factor`` is exp(−effect), shape (draw,
-    effect). The counts of a run on a topic, of variance V alone, have V + τ²V² together.
-    """
-    n_effects = factor.shape[1]
-    of_topic = np.zeros(n_effects)
-    for i in range(len(intercept)):
-        for j in range(len(topic)):
-            x = intercept[i] + topics[i, topic[j]]
-            for k in range(predictors.shape[1]):
-                x += slopes[i, k] * predictors[j, k]
-            nearer = 1.0 / np.sqrt(1.0 + 0.346 * tau[i] * tau[i])
-            odds_against = np.exp(-x * nearer)
-            for e in range(n_effects):
-                p = 1.0 / (1.0 + odds_against * factor[i, e] ** nearer)
-                expected = n_hidden[j] * p
-                mean[i, e, run[j]] += expected
-                of_topic[e] += expected * (1.0 - p)
-            if j + 1 == len(topic) or topic[j + 1] != topic[j] or run[j + 1] != run[j]:
-                for e in range(n_effects):
-                    variance[i, e, run[j]] += of_topic[e] * (1.0 + tau[i] * tau[i] * of_topic[e])
-                    of_topic[e] = 0.0

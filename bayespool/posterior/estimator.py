@@ -60,8 +60,7 @@ class PosteriorEstimator:
     Each pooled organization is held out in turn to learn how often documents that nobody else retrieved are
     relevant. For each posterior draw every unjudged document of the runs to score then gets a relevance, 0 or
     1 or one of the levels that the measures tell apart, shared by all runs that retrieve it. The organization
-    of a run to score is new in every draw, and under models with predictors so is its effect on each topic
-    (`bayespool.posterior.interaction_scale`).
+    of a run to score is new in every draw, and under models with predictors so is its effect on each topic.
 
     Parameters
     ----------
@@ -297,28 +296,33 @@ class PosteriorEstimator:
         n_organizations = min(len(one.evidence.organizations) for one in prepared.values())
         shares = np.full(len(prepared), 1 / len(prepared))
         if len(prepared) > 1 and n_organizations >= _MIN_ORGANIZATIONS:
-            shares = stacking_weights(*log_predictive_densities(prepared, fits, seed))
+            shares = stacking_weights(*log_predictive_densities(prepared, fits))
         return dict(zip(prepared, shares.tolist(), strict=True))
 
     def _component(self, task: Task, prepared: Prepared, fit: Fit) -> Component:
-        draws, known = fit.draws(), prepared.organization
+        draws, of_run = fit.draws(), prepared.organization
         names = [task.collection.organizations[o] for o in task.organization]
         above = (task.asked.rel,) if task.asked.given else ()
         effect = named_organization_effects(
             draws["sigma_organization"], len(prepared.evidence.organizations), names, self.random_seed, *above
         )
-        effect[:, known >= 0] = draws["organization_effect"][:, known[known >= 0]]
+        known = of_run >= 0
+        effect[:, known] = draws["organization_effect"][:, of_run[known]]
         scale, cells = draws.get("sigma_cell"), dict[int, Any]()
         if scale is not None:
-            n_topics = len(task.collection.query_ids)
-            effects = draws["cell_effect"].reshape(len(scale), -1, n_topics)
-            if effects.shape[1] == len(prepared.evidence.organizations):  # a sampler keeps them all
-                effects = effects[:, list(prepared.known)]
-            for k, o in enumerate(prepared.known):
-                (own,) = np.unique(task.organization[prepared.organization == o])
-                cells[int(own)] = effects[:, k]
-        shift = 0.0 if task.asked.given else self.shift
-        return Component(prepared.model, fit, partial(prepared.log_odds, draws), effect, scale, cells, shift)
+            of_cells = draws["cell_effect"].reshape(len(scale), -1, len(task.collection.query_ids))
+            first = [int(task.organization[of_run == o][0]) for o in prepared.known]
+            cells = {o: of_cells[:, k] for k, o in enumerate(first)}
+        return Component(
+            model=prepared.model,
+            fit=fit,
+            log_odds=partial(prepared.log_odds, draws),
+            effect=effect,
+            cell_scale=scale,
+            known=known,
+            cells=cells,
+            shift=0.0 if task.asked.given else self.shift,
+        )
 
     def _apart(self, collection: Collection, measures: Sequence[Measure]) -> tuple[Measure, ...]:
         """Measures whose evidence is of another depth when they are asked for alone."""

@@ -21,7 +21,6 @@ from bayespool.counts import (
 )
 from bayespool.measures import Measure
 from bayespool.models import (
-    Linear,
     LinearEvidence,
     ModelEvidence,
     ModelSpec,
@@ -29,7 +28,6 @@ from bayespool.models import (
     gather_evidence,
     model_named,
 )
-from bayespool.posterior.effects import interaction_scale
 from bayespool.posterior.ladder import Rung
 from bayespool.posterior.unknowns import Places, Unknowns, find_places, find_unknowns
 from bayespool.predictors import (
@@ -299,28 +297,12 @@ class Prepared:
         """Name of the model."""
         return self.spec.name
 
-    def interaction_scale(self, draws: Mapping[str, FloatArray], seen: Any = None) -> float:
-        """Scale of the effects of organization × topic given a fit to the evidence, or to the part of it that
-        was seen; 0 for models of counts, which have no such effects.
-        """
-        evidence, linear = self.evidence if seen is None else seen, self.spec.hidden
-        if not isinstance(evidence, LinearEvidence) or not isinstance(linear, Linear):
-            return 0.0
-        n_draws, effects = len(draws["sigma_organization"]), self.spec.effects
-        of_topics = [draws[f"{name}_effect"] for name in linear.effects if effects[name].dim == "topic"]
-        named = {
-            "mu": draws[linear.intercept] if linear.intercept else np.zeros(n_draws),
-            "beta": draws[linear.slopes] if linear.slopes else np.zeros((n_draws, 0)),
-            "topic_effect": sum(of_topics, np.zeros((n_draws, len(evidence.query_ids)))),
-        }
-        return interaction_scale(evidence, named | {"organization_effect": draws["organization_effect"]})
-
     def graph(self) -> Any:
         """The model as a ``pymc.Model``."""
         return self.spec.graph(self.evidence)
 
     def structure(self, evidence: Evidence | None = None, known: Sequence[int] | None = None) -> Structure:
-        """The model for the Laplace engine, on other evidence if given; ``known`` as in `ModelSpec.structure`."""
+        """The model as numbers, on other evidence if given; ``known`` as of `ModelSpec.structure`."""
         return self.spec.structure(self.evidence if evidence is None else evidence, known)
 
     @property

@@ -32,7 +32,7 @@ class Sampler:
         """
         from bayespool.inference import Source
 
-        source = Source(prepared.spec, prepared.evidence, prepared.run_ids)
+        source = Source(prepared.spec, prepared.evidence, prepared.run_ids, prepared.known)
         return dataclasses.replace(self._sample(prepared, rung, random_seed), source=source)
 
     def _sample(self, prepared: Prepared, rung: Rung, random_seed: int) -> Fit:
@@ -44,7 +44,8 @@ class Sampler:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DiagnosticsWarning)  # the warning below says more
                 try:
-                    fit = engine.fit(prepared.structure(known=prepared.known), evidence.coords, random_seed=random_seed)
+                    structure = prepared.structure(known=prepared.known)
+                    fit = engine.fit(structure, evidence.coords, random_seed=random_seed)
                     problems = fit.diagnostics.problems
                 except np.linalg.LinAlgError:
                     problems = ("a curvature is not positive",)

@@ -34,8 +34,10 @@ class Component:
         Effect of the organization of each run.
     cell_scale : ndarray of float, shape (draw,), or None
         Standard deviation of the effects of organization × topic; None for a model without them.
+    known : ndarray of bool, shape (run,)
+        Whether a run's organization is evidence for its effects.
     cells : mapping of int to ndarray of float, shape (draw, topic)
-        Those effects by organization of the collection, of organizations that are evidence.
+        Effects of such organizations on topics, by organization of the collection.
     shift : float
         Added to the log odds of every document.
     """
@@ -45,6 +47,7 @@ class Component:
     log_odds: Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
     effect: FloatArray
     cell_scale: FloatArray | None
+    known: npt.NDArray[np.bool_]
     cells: Mapping[int, FloatArray]
     shift: float = 0.0
 

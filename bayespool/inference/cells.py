@@ -1,0 +1,97 @@
+"""Effects of cells, an organization on a topic each: integrated one by one, and drawn given all else."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.inference.kernels import draw_cells, integrate_cells
+
+__all__ = ["NODES", "SHARES", "Integrated", "draw_effects", "integrate"]
+
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.int64]
+
+NODES, SHARES = np.polynomial.hermite_e.hermegauss(5)
+SHARES = SHARES / SHARES.sum()
+
+
+class Integrated(NamedTuple):
+    """What is left of observations whose log odds share effects of cells.
+
+    Attributes
+    ----------
+    log_likelihood : float
+    score, information : ndarray, shape (observation,)
+        Means given the counts: of the derivative of an observation's log likelihood in its log odds, and of
+        minus the second one.
+    off : ndarray, shape (observation, node)
+        How far scores are off their means at the nodes of the effect.
+    share : ndarray, shape (cell, node)
+        Chances of the nodes.
+    """
+
+    log_likelihood: float
+    score: FloatArray
+    information: FloatArray
+    off: FloatArray
+    share: FloatArray
+
+
+def integrate(
+    log_odds: FloatArray,
+    successes: FloatArray,
+    trials: FloatArray,
+    start: IndexArray,
+    tau: float,
+    *,
+    at_mode: bool = False,
+) -> Integrated:
+    """Binomial counts whose log odds share an effect N(0, τ²) within each cell, integrated by five nodes of
+    Gauss and Hermite about its mode.
+
+    Parameters
+    ----------
+    log_odds, successes, trials : ndarray, shape (observation,)
+        In the order of cells.
+    start : ndarray of int, shape (cell + 1,)
+        Where each cell begins, and where the last one ends.
+    tau : float
+    at_mode : bool
+        One node, at the mode: Laplace's approximation.
+    """
+    nodes, shares = (np.zeros(1), np.ones(1)) if at_mode else (NODES, SHARES)
+    return Integrated(*integrate_cells(log_odds, successes, trials, start, tau, nodes, np.log(shares)))
+
+
+def draw_effects(
+    log_odds: FloatArray,
+    successes: npt.NDArray[Any],
+    trials: npt.NDArray[Any],
+    cell: IndexArray,
+    tau: FloatArray,
+    rng: np.random.Generator,
+) -> tuple[IndexArray, FloatArray]:
+    """Exact draws of the effects of cells with observations, given these and all else.
+
+    Parameters
+    ----------
+    log_odds : ndarray, shape (draw, observation)
+        Without the effects.
+    successes, trials : ndarray, shape (observation,)
+    cell : ndarray of int, shape (observation,)
+    tau : ndarray, shape (draw,)
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    cells : ndarray of int, shape (cell,)
+        In ascending order.
+    effects : ndarray, shape (draw, cell)
+    """
+    order = np.argsort(cell, kind="stable")
+    first = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    start, k, n = np.append(first, len(cell)), successes[order].astype(float), trials[order].astype(float)
+    return cell[order][first], draw_cells(log_odds[:, order], k, n, start, tau, rng)
