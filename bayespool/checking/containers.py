@@ -15,7 +15,7 @@ from bayespool.checking.hidden import HiddenDocuments, Rows, row_log_odds
 from bayespool.checking.predictions import HeldOutPrediction
 from bayespool.checking.priors import draw_priors
 from bayespool.measures import Precision
-from bayespool.posterior import Prepared, new_cell_effect, new_organization_effect
+from bayespool.posterior import Prepared, new_interaction, new_organization_effect
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit
@@ -197,10 +197,10 @@ class _Replication:
             else:
                 sigma = part["sigma_organization"]
                 effect = new_organization_effect(sigma, 0, self.rows.organization, self.rng)
-            if "sigma_cell" in part and known:
-                effect = effect + part["cell_effect"][:, self.of_topic]
-            elif "sigma_cell" in part:
-                effect = effect + new_cell_effect(part["sigma_cell"], self.of_topic, self.rng)
+            if "sigma_interaction" in part and known:
+                effect = effect + part["interaction_effect"][:, self.of_topic]
+            elif "sigma_interaction" in part:
+                effect = effect + new_interaction(part["sigma_interaction"], self.of_topic, self.rng)
             log_odds = row_log_odds(self.prepared.spec, self.prepared.evidence, part, row) + effect
             log_odds = log_odds[:, self.rows.of_document]
             relevant = self.rng.logistic(size=log_odds.shape) < log_odds

@@ -165,8 +165,8 @@ def _log_likelihood(
     Effects of organizations on topics are drawn given the other parameters and the documents.
     """
     draws, block = fit.draws(), structure.blocks[-1]  # that of hidden documents
-    of_topics = block.predictors[0].groups.get("cell")
-    draws.pop("cell_effect", None)
+    of_topics = block.predictors[0].groups.get("interaction")
+    draws.pop("interaction_effect", None)
     rng = np.random.default_rng([random_seed, 4])
     order = np.argsort(cell, kind="stable")
     start = np.flatnonzero(np.diff(cell[order], prepend=-1))
@@ -178,7 +178,7 @@ def _log_likelihood(
         log_odds = block_log_odds(structure, block, part)
         if of_topics is not None:
             cells, effects = draw_effects(
-                log_odds, block.successes, block.trials, of_topics, part["sigma_cell"], rng
+                log_odds, block.successes, block.trials, of_topics, part["sigma_interaction"], rng
             )
             log_odds += effects[:, np.searchsorted(cells, of_topics)]
         of_rows = block.successes * log_odds - block.trials * np.logaddexp(0, log_odds)

@@ -14,7 +14,7 @@ from bayespool.checking.hidden import HiddenDocuments, Rows, row_log_odds
 from bayespool.checking.rankings import Documents, HeldOutRankings
 from bayespool.counts import held_out_counts
 from bayespool.models import Evidence, LinearEvidence
-from bayespool.posterior import Prepared, new_cell_effect, new_organization_effect
+from bayespool.posterior import Prepared, new_interaction, new_organization_effect
 from bayespool.predictors import DocumentTable, document_table, evidence_predictors, with_predictors
 
 if TYPE_CHECKING:
@@ -78,11 +78,11 @@ class Question:
     def _with_cells(
         self, log_odds: FloatArray, draws: Mapping[str, FloatArray], row: IndexArray, rng: np.random.Generator
     ) -> FloatArray:
-        if "sigma_cell" not in draws:
+        if "sigma_interaction" not in draws:
             return log_odds
         n_topics = len(self.hidden.collection.query_ids)
         cell = self.rows.organization[row] * n_topics + self.rows.topic[row]
-        return log_odds + new_cell_effect(draws["sigma_cell"], cell, rng)
+        return log_odds + new_interaction(draws["sigma_interaction"], cell, rng)
 
 
 def questions_of(prepared: Sequence[Prepared], rankings: HeldOutRankings) -> tuple[Question, ...]:

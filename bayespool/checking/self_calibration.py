@@ -38,7 +38,7 @@ from bayespool.posterior import (
     MODEL_NAMES,
     Prepared,
     Task,
-    new_cell_effect,
+    new_interaction,
     new_organization_effect,
     rungs_of,
 )
@@ -293,9 +293,9 @@ class _Process:
         truth = draw_priors(self.prepared.structure(without_organizations(evidence, self.seen)), 1, rng)
         new_effect = rng.normal(scale=truth["sigma_organization"] * np.sqrt(1 + 1 / self.n_seen))
         new = {"organization_effect": new_effect[None]}
-        if "sigma_cell" in truth:
+        if "sigma_interaction" in truth:
             n_topics = len(evidence.query_ids)
-            new["cell_effect"] = truth["sigma_cell"][:, None] * rng.normal(size=(1, n_topics))
+            new["interaction_effect"] = truth["sigma_interaction"][:, None] * rng.normal(size=(1, n_topics))
         effects = {name: np.append(truth[name], own, axis=1) for name, own in new.items()}
         structure = self.prepared.structure()
         counts: dict[str, npt.NDArray[Any]] = {}
@@ -314,8 +314,8 @@ class _Process:
         """Draws of the quantities, each of shape (draw,)."""
         log_odds = row_log_odds(self.prepared.spec, self.prepared.evidence, draws, self.new)
         effect = new_organization_effect(draws["sigma_organization"], self.n_seen, np.zeros(1), rng)
-        if "sigma_cell" in draws:
-            effect = effect + new_cell_effect(draws["sigma_cell"], self.rows.topic[self.new], rng)
+        if "sigma_interaction" in draws:
+            effect = effect + new_interaction(draws["sigma_interaction"], self.rows.topic[self.new], rng)
         n = self.prepared.evidence.n_hidden[self.new]
         drawn = rng.binomial(n, expit(log_odds + effect)).sum(axis=1)
         return self._parameters(draws, seen) | {"new_run": drawn.astype(float)}

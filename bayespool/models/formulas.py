@@ -24,8 +24,8 @@ class Effect:
     Attributes
     ----------
     dim : str
-        The coordinate: ``topic``, ``run``, ``organization``, or ``cell``, which is organization × topic.
-        Cells are many, and their effects do not sum to zero.
+        The coordinate: ``topic``, ``run``, ``organization``, or ``organization_topic``, whose groups are
+        cells of an organization and a topic: they are many, and their effects do not sum to zero.
     scale : Prior
         Of their standard deviation.
     centred : bool

@@ -59,7 +59,7 @@ class LinearEvidence:
             "topic": self.query_ids,
             "organization": self.organizations,
             "predictor": self.predictor_names,
-            "cell": tuple(f"{o}, {q}" for o in self.organizations for q in self.query_ids),
+            "organization_topic": tuple(f"{o}, {q}" for o in self.organizations for q in self.query_ids),
         }
 
     @property
@@ -71,7 +71,7 @@ class LinearEvidence:
         """Arrays by name: what a model registers as ``pm.Data`` and a refit exchanges."""
         names = ("topic", "organization", "predictors", "n_hidden", "n_hidden_relevant")
         arrays = {n if n.startswith("n_") else f"hidden_{n}": getattr(self, n) for n in names}
-        return arrays | {"rotation": self.rotation, "hidden_cell": self.cell}
+        return arrays | {"rotation": self.rotation, "hidden_organization_topic": self.cell}
 
     @property
     def cell(self) -> IndexArray:

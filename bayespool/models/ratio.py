@@ -29,7 +29,11 @@ RATIO = ModelSpec(
     source="after Webber & Park 2009",
     evidence="documents",
     coefficients={"mu": LOG_ODDS, "beta": SLOPE},
-    effects={"topic": Effect("topic"), "organization": Effect("organization"), "cell": Effect("cell")},
-    hidden=Linear("mu", "beta", ("topic", "organization", "cell")),
+    effects={
+        "topic": Effect("topic"),
+        "organization": Effect("organization"),
+        "interaction": Effect("organization_topic"),
+    },
+    hidden=Linear("mu", "beta", ("topic", "organization", "interaction")),
     predictors={"precision": (0.7, 0.3), "run_precision": (1.3, 0.7)},
 )

@@ -35,9 +35,13 @@ OBSERVED = MappingProxyType(
 """What formulas of judged and of hidden documents are about: the evidence's arrays of relevant documents and
 of all."""
 
-_DIMS = {"documents": ("topic", "organization", "cell"), "counts": ("topic", "organization", "run")}
+_DIMS = {
+    "documents": ("topic", "organization", "organization_topic"),
+    "counts": ("topic", "organization", "run"),
+}
 _NEW = "organization"
-_DRAWN = frozenset({_NEW, "cell"})  # whose effects a new run does not have from the evidence: they are drawn
+_CELLS, _INTERACTION = "organization_topic", "interaction"
+_DRAWN = frozenset({_NEW, _CELLS})  # whose effects a new run does not have from the evidence: they are drawn
 _NAME = r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
 
 
@@ -131,8 +135,8 @@ class ModelSpec:
             return (
                 "effects of organization are added to the log odds of hidden documents, and to nothing else"
             )
-        if any(dim == "cell" and name != dim for name, dim in dims.items()):
-            return "the effect of cells is called cell"
+        if any((dim == _CELLS) != (name == _INTERACTION) for name, dim in dims.items()):
+            return f"effects of {_CELLS} are called {_INTERACTION}, and no others"
         if self.evidence == "documents" and (self.judged is not None or isinstance(self.hidden, Chances)):
             return "a model of documents has one linear formula, of hidden ones"
         slopes = {one.slopes for one in linear} - {None}
@@ -192,7 +196,7 @@ class ModelSpec:
 
     def _group(self, effect: Effect, evidence: Evidence, known: Sequence[int] | None) -> Group:
         size = len(evidence.coords[effect.dim])
-        if effect.dim != "cell":
+        if effect.dim != _CELLS:
             return Group(effect.scale, size, effect.dim)
         kept, n_topics = None, len(evidence.query_ids)
         if known is not None:

@@ -3,7 +3,7 @@
 from bayespool.models import MODEL_NAMES
 from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.effects import new_cell_effect, new_organization_effect
+from bayespool.posterior.effects import new_interaction, new_organization_effect
 from bayespool.posterior.estimator import COMBINED, WITHOUT_POOL, PosteriorEstimator, complete
 from bayespool.posterior.ladder import Rung, ladder_of, levels_of, rungs_of
 from bayespool.posterior.preparation import (
@@ -36,7 +36,7 @@ __all__ = [
     "levels_of",
     "log_predictive_densities",
     "mix",
-    "new_cell_effect",
+    "new_interaction",
     "new_organization_effect",
     "prior_names",
     "rungs_of",

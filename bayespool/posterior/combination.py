@@ -107,7 +107,7 @@ def _of_runs(
         scales = dict(zip(density.scales, np.exp(approximation.theta[k]), strict=True))
         x, about = approximation.centred(k)
         mean, spread = documents.predict(x, about)
-        tau = scales.get("cell", 0.0)
+        tau = scales.get("interaction", 0.0)
         effects = new * scales.get("organization", 0.0) * _NODES
         p = expit((mean[:, None] + effects) / np.sqrt(1 + _NEARER * (tau**2 + spread[:, None])))
         chance = n[:, None] * p * (1 - p)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bayespool.randomness import normals
 
-__all__ = ["named_organization_effects", "new_cell_effect", "new_organization_effect"]
+__all__ = ["named_organization_effects", "new_interaction", "new_organization_effect"]
 
 
 def _scale_of_new(sigma: npt.NDArray[np.float64], n_organizations: int) -> npt.NDArray[np.float64]:
@@ -66,17 +66,17 @@ def new_organization_effect(
     return effect
 
 
-def new_cell_effect(
+def new_interaction(
     sigma: npt.NDArray[np.float64], cell: npt.NDArray[Any], rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Effects of cells outside the evidence, an organization on a topic each; shape (draw, document).
+    """Effects of organization × topic outside the evidence; shape (draw, document).
 
     Parameters
     ----------
     sigma : ndarray of float, shape (draw,)
-        Draws of the standard deviation between cells.
+        Draws of their standard deviation.
     cell : ndarray of int, shape (document,)
-        Documents with one number share one effect.
+        Organization × topic. Documents with one number share one effect.
     rng : numpy.random.Generator
     """
     distinct, inverse = np.unique(cell, return_inverse=True)
