@@ -18,8 +18,8 @@ from bayespool.cli.options import (
     stage_progress,
 )
 from bayespool.errors import InputError
-from bayespool.options import ReadingRunsSettings, SamplingSettings
-from bayespool.settings import JudgeNextSettings
+from bayespool.options import ReadingRunsSettings
+from bayespool.settings import JudgeNextSettings, SamplingSettings
 
 __all__ = ["judge_next"]
 

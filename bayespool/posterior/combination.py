@@ -13,11 +13,11 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from bayespool.errors import DiagnosticsWarning
+from bayespool.inference import Fit, Laplace
 from bayespool.posterior.drawing import add_moments
 from bayespool.posterior.preparation import Prepared
 
 if TYPE_CHECKING:
-    from bayespool.inference import Fit
     from bayespool.models import LinearEvidence
 
 __all__ = ["log_predictive_densities", "members_of_draws", "mix", "stacking_weights"]
@@ -57,7 +57,6 @@ def log_predictive_densities(
     weight : ndarray of float, shape (run,)
         One over the number of runs of the organization, so that each organization counts once.
     """
-    from bayespool.inference import Laplace
     from bayespool.models import LinearEvidence
 
     columns, weight = [], np.zeros(0)
@@ -78,7 +77,7 @@ def log_predictive_densities(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DiagnosticsWarning)  # a rough fit weighs less
                 fit = Laplace(draws=_N_DRAWS, n_points=_N_POINTS, check=False).fit(
-                    model.structure(seen), seen.coords, random_seed=random_seed + fold, near=near
+                    model.spec, seen, random_seed + fold, near=near
                 )
             rows = np.flatnonzero(held_out[evidence.organization])
             rows = rows[np.lexsort((evidence.topic[rows], run[rows]))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,7 @@ from bayespool.counts import (
     held_out_documents,
     judgment_counts,
 )
+from bayespool.inference import Engine, Fit, Source
 from bayespool.measures import Measure
 from bayespool.models import (
     Linear,
@@ -314,6 +316,11 @@ class Prepared:
             "topic_effect": sum(of_topics, np.zeros((n_draws, len(evidence.query_ids)))),
         }
         return interaction_scale(evidence, named | {"organization_effect": draws["organization_effect"]})
+
+    def fit(self, engine: Engine, random_seed: int) -> Fit:
+        """A fit to the evidence that says what it is of."""
+        fit = engine.fit(self.spec, self.evidence, random_seed)
+        return dataclasses.replace(fit, source=Source(self.spec, self.evidence, self.run_ids))
 
     def graph(self) -> Any:
         """The model as a ``pymc.Model``."""

@@ -22,6 +22,7 @@ from bayespool.settings.experiments import (
     RunTypesSettings,
 )
 from bayespool.settings.pooling import BudgetSettings, StrategySettings
+from bayespool.settings.sampling import SamplingSettings
 
 __all__ = [
     "BudgetSettings",
@@ -37,6 +38,7 @@ __all__ = [
     "PoolWidthSettings",
     "ReversalSettings",
     "RunTypesSettings",
+    "SamplingSettings",
     "ScoreSettings",
     "StrategySettings",
 ]

@@ -232,7 +232,7 @@ def test_predictions_and_weights_know_the_effect(monkeypatch: pytest.MonkeyPatch
     def found(scale: float) -> tuple[np.ndarray, np.ndarray]:
         monkeypatch.setattr("bayespool.posterior.preparation.interaction_scale", lambda *_: scale)
         prediction = predict_held_out(prepared, hidden, Fitting(draws=500, chains=2))
-        fit = Laplace(draws=400).fit(prepared.structure(), prepared.evidence.coords, random_seed=1)
+        fit = Laplace(draws=400).fit(prepared.spec, prepared.evidence, 1)
         densities, _ = log_predictive_densities({"evidence": prepared}, {"evidence": fit}, 1)
         return prediction.draws.std(axis=0), densities
 

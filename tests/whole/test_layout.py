@@ -21,7 +21,7 @@ TESTS_TOO = {
     "experiments/test_folds": {"experiments/fold_results"},
     "inference/test_nuts": {"inference/fit"},
     "posterior/test_completion": {"posterior/steps"},
-    "posterior/test_estimator": {"posterior/preparation", "posterior/sampling"},
+    "posterior/test_estimator": {"posterior/preparation"},
     # one test for all members of a family
     "inference/test_density": {"inference/kernels"}
     | {f"models/{file}" for file in ("anti_precision", "document", "linear", "ratio", "structure")},
@@ -36,7 +36,7 @@ TESTS_TOO = {
     "predictors/test_table": {
         f"predictors/{file}" for file in ("composition", "context", "other_runs", "own_run", "predictor")
     },
-    "test_options": {"settings/comparisons", "settings/pooling"},
+    "test_options": {"settings/comparisons", "settings/pooling", "settings/sampling"},
     "whole/test_own_measures": {"counts/bounds", "measures/base"},
     # what is printed and written is tested where a reader sees it
     "cli/test_check": {"report/checks"},
