@@ -134,12 +134,7 @@ def make_engine(name: str, *, relay: bool = False, **settings: Any) -> Engine:
 
 @dataclass(frozen=True)
 class Relay:
-    """An engine, and another that takes over with a warning where a check of the first fails.
-
-    Attributes
-    ----------
-    first, second : Engine
-    """
+    """An engine, and a second one that takes over with a warning where a check of the first fails."""
 
     first: Engine
     second: Engine
@@ -149,20 +144,12 @@ class Relay:
         """The first one's."""
         return self.first.name
 
-    def fit(
-        self,
-        spec: ModelSpec,
-        evidence: Evidence,
-        random_seed: int,
-        *,
-        known: Sequence[int] | None = None,
-        near: Mapping[str, npt.NDArray[np.float64]] | None = None,
-    ) -> Fit:
+    def fit(self, spec: ModelSpec, evidence: Evidence, random_seed: int, **more: Any) -> Fit:
         """The first one's fit if it passes its checks, else the second one's; see `Engine.fit`."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiagnosticsWarning)  # the warning below says more
             try:
-                fit = self.first.fit(spec, evidence, random_seed, known=known, near=near)
+                fit = self.first.fit(spec, evidence, random_seed, **more)
                 problems = fit.diagnostics.problems
             except np.linalg.LinAlgError:
                 problems = ("a curvature is not positive",)
@@ -173,4 +160,4 @@ class Relay:
             DiagnosticsWarning,
             stacklevel=3,
         )
-        return self.second.fit(spec, evidence, random_seed, known=known, near=near)
+        return self.second.fit(spec, evidence, random_seed, **more)

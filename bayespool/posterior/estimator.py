@@ -201,15 +201,8 @@ class PosteriorEstimator:
 
     def _engine(self) -> Engine:
         """The engine, which keeps what it compiles from measure to measure."""
-        return make_engine(
-            self.engine,
-            relay=True,
-            draws=self.draws,
-            tune=self.tune,
-            chains=self.chains,
-            target_accept=self.target_accept,
-            progress=self.progress,
-        )
+        names = ("draws", "tune", "chains", "target_accept", "progress")
+        return make_engine(self.engine, relay=True, **{name: getattr(self, name) for name in names})
 
     def _groups(self, collection: Collection, measures: Sequence[Measure]) -> list[list[Measure]]:
         """Measures that share a completion, the deepest first: the evidence of each rung that they have in
