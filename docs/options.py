@@ -14,7 +14,7 @@ TABLES = {
     "pool": settings.StrategySettings,
     "budgets": settings.BudgetSettings,
     "judge-next": settings.JudgeNextSettings,
-    "posteriors": settings.SamplingSettings,
+    "posteriors": options.SamplingSettings,
     "reading": options.ReadingSettings,
     "score": options.ScoringSettings,
 }

@@ -10,8 +10,8 @@ import typer
 from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.options import Figures, Pool, read_files, stage_progress
 from bayespool.errors import InputError
-from bayespool.options import ReadingSettings
-from bayespool.settings import CheckingSettings, SamplingSettings
+from bayespool.options import ReadingSettings, SamplingSettings
+from bayespool.settings import CheckingSettings
 
 __all__ = ["check"]
 

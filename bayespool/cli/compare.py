@@ -19,8 +19,8 @@ from bayespool.cli.options import (
     stage_progress,
 )
 from bayespool.errors import InputError
-from bayespool.options import ReadingRunsSettings, ReadingSettings
-from bayespool.settings import ComparingSettings, ReversalSettings, SamplingSettings
+from bayespool.options import ReadingRunsSettings, ReadingSettings, SamplingSettings
+from bayespool.settings import ComparingSettings, ReversalSettings
 
 __all__ = ["compare", "reversals"]
 

@@ -20,8 +20,8 @@ from bayespool.cli.options import (
     stage_progress,
 )
 from bayespool.errors import InputError, InputWarning
-from bayespool.options import ReadingRunsSettings
-from bayespool.settings import ImputeSettings, SamplingSettings
+from bayespool.options import ReadingRunsSettings, SamplingSettings
+from bayespool.settings import ImputeSettings
 
 __all__ = ["impute"]
 

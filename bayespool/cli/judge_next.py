@@ -18,8 +18,8 @@ from bayespool.cli.options import (
     stage_progress,
 )
 from bayespool.errors import InputError
-from bayespool.options import ReadingRunsSettings
-from bayespool.settings import JudgeNextSettings, SamplingSettings
+from bayespool.options import ReadingRunsSettings, SamplingSettings
+from bayespool.settings import JudgeNextSettings
 
 __all__ = ["judge_next"]
 

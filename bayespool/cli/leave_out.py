@@ -17,8 +17,8 @@ from bayespool.cli.options import (
     shown_at_last,
     told_when_interrupted,
 )
-from bayespool.options import ReadingSettings
-from bayespool.settings import LeaveOutSettings, SamplingSettings
+from bayespool.options import ReadingSettings, SamplingSettings
+from bayespool.settings import LeaveOutSettings
 
 __all__ = ["leave_out"]
 

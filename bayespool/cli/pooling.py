@@ -24,8 +24,8 @@ from bayespool.cli.options import (
     told_when_interrupted,
 )
 from bayespool.errors import InputError
-from bayespool.options import FilesSettings, ReadingSettings
-from bayespool.settings import BudgetSettings, SamplingSettings, StrategySettings
+from bayespool.options import FilesSettings, ReadingSettings, SamplingSettings
+from bayespool.settings import BudgetSettings, StrategySettings
 
 if TYPE_CHECKING:
     from bayespool.collection import Collection

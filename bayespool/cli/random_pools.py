@@ -17,8 +17,8 @@ from bayespool.cli.options import (
     shown_at_last,
     told_when_interrupted,
 )
-from bayespool.options import ReadingSettings
-from bayespool.settings import CommonTopicsSettings, PoolWidthSettings, RunTypesSettings, SamplingSettings
+from bayespool.options import ReadingSettings, SamplingSettings
+from bayespool.settings import CommonTopicsSettings, PoolWidthSettings, RunTypesSettings
 
 __all__ = ["common_topics", "pool_width", "run_types"]
 

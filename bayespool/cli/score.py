@@ -22,8 +22,8 @@ from bayespool.cli.options import (
     stage_progress,
 )
 from bayespool.errors import InputError
-from bayespool.options import ReadingRunsSettings
-from bayespool.settings import DemoSettings, SamplingSettings, ScoreSettings
+from bayespool.options import ReadingRunsSettings, SamplingSettings
+from bayespool.settings import DemoSettings, ScoreSettings
 
 if TYPE_CHECKING:
     from bayespool.collection import Collection

@@ -22,7 +22,6 @@ from bayespool.settings.experiments import (
     RunTypesSettings,
 )
 from bayespool.settings.pooling import BudgetSettings, StrategySettings
-from bayespool.settings.sampling import SamplingSettings
 
 __all__ = [
     "BudgetSettings",
@@ -38,7 +37,6 @@ __all__ = [
     "PoolWidthSettings",
     "ReversalSettings",
     "RunTypesSettings",
-    "SamplingSettings",
     "ScoreSettings",
     "StrategySettings",
 ]

@@ -17,9 +17,8 @@ from bayespool.checking import Fitting, compare_engines
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.experiments.own import own_estimators
 from bayespool.inference import ENGINES, NUTS, Fit, Laplace, make_engine, register_engine
-from bayespool.options import options_of
+from bayespool.options import SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator, Prepared, Task
-from bayespool.settings import SamplingSettings
 
 every_engine = pytest.mark.parametrize("engine", sorted(ENGINES))
 FEW = {"draws": 20, "tune": 20, "chains": 2, "target_accept": 0.8, "progress": False}
@@ -175,6 +174,7 @@ def test_an_unknown_engine_names_those_that_are_known(make: Any, sure: None) -> 
 
 
 def test_choices_of_the_command_line_are_the_engines() -> None:
+    """Written out where help is shown without loading an engine."""
     what, default = options_of(SamplingSettings)["engine"]
     assert what.choices == tuple(ENGINES)
     assert default == what.choices[0]

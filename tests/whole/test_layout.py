@@ -36,7 +36,7 @@ TESTS_TOO = {
     "predictors/test_table": {
         f"predictors/{file}" for file in ("composition", "context", "other_runs", "own_run", "predictor")
     },
-    "test_options": {"settings/comparisons", "settings/pooling", "settings/sampling"},
+    "test_options": {"settings/comparisons", "settings/pooling"},
     "whole/test_own_measures": {"counts/bounds", "measures/base"},
     # what is printed and written is tested where a reader sees it
     "cli/test_check": {"report/checks"},
