@@ -76,7 +76,7 @@ def line(collection: Collection, runs: tuple[str, ...], model: str, args: argpar
         task = Task(collection, runs, parse_measure(args.measure), "pooled")
         prepared = task.prepare(model, {})  # type: ignore[arg-type]
         engine = Laplace(draws=4 * args.draws)
-        laplace = engine.fit(prepared.structure(), prepared.evidence.coords, random_seed=1)
+        laplace = engine.fit(prepared.spec, prepared.evidence, 1)
         seconds.append(time.perf_counter() - start)
     best = min(seconds)
     text = f"{model:15s}{best:10.2f}{4 * args.draws / best:9.0f}"

@@ -89,7 +89,7 @@ def real_pools() -> Iterator[tuple[str, Collection]]:
 
 def compared(prepared: Prepared) -> dict[str, float]:
     """What the check measures, and how far an end really is off."""
-    laplace = Laplace(draws=8000).fit(prepared.structure(), prepared.evidence.coords, random_seed=1)
+    laplace = Laplace(draws=8000).fit(prepared.spec, prepared.evidence, 1)
     nuts = NUTS(draws=2000, chains=4).compile(prepared.graph()).sample(random_seed=1)
     one, other = (log_odds_of_mean(prepared, fit) for fit in (laplace, nuts))
     tails = [0.025, 0.975]

@@ -40,6 +40,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -391,8 +392,10 @@ def direct(
 
 
 def laplace(structure: Structure, coords: dict[str, Any], fold: int, n_draws: int) -> dict[str, FloatArray]:
-    """Draws by the Laplace engine."""
-    fit = Laplace(draws=n_draws).fit(structure, coords, random_seed=SEED + fold)
+    """Draws by the Laplace engine: it asks a model for its structure, and the evidence for coordinates."""
+    spec: Any = SimpleNamespace(structure=lambda _: structure)
+    evidence: Any = SimpleNamespace(coords=coords)
+    fit = Laplace(draws=n_draws).fit(spec, evidence, SEED + fold)
     for problem in fit.diagnostics.problems:
         tell(f"    {problem}")
     return fit.draws()

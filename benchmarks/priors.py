@@ -100,7 +100,7 @@ def print_slopes() -> None:
             )
             evidence = prepared.evidence
             assert isinstance(evidence, LinearEvidence)
-            fit = Laplace(draws=2000).fit(prepared.structure(), evidence.coords, random_seed=1)
+            fit = Laplace(draws=2000).fit(prepared.spec, evidence, 1)
             slopes = fit.draws()["beta"] / evidence.unit
             columns.append([f"{m:.2f} ± {s:.2f}" for m, s in zip(slopes.mean(0), slopes.std(0), strict=True)])
             names = evidence.predictor_names
@@ -118,7 +118,7 @@ def print_interaction() -> None:
             prepared = Task(collection, (), parse_measure(f"P@{cutoff}"), "pooled").prepare(model, {})
             evidence = prepared.evidence
             assert isinstance(evidence, LinearEvidence)
-            draws = Laplace(draws=400).fit(prepared.structure(), evidence.coords, random_seed=1).draws()
+            draws = Laplace(draws=400).fit(prepared.spec, evidence, 1).draws()
             log_odds = prepared.spec.log_odds_of_rows(evidence, draws)
             p = expit(log_odds + draws["organization_effect"][:, evidence.organization]).mean(axis=0)
             n, k = evidence.n_hidden, evidence.n_hidden_relevant
@@ -147,7 +147,7 @@ def posterior_means(collection: Collection, cutoff: int) -> dict[str, float]:
     outside = collection.run_ids[int(np.flatnonzero(~collection.pooled)[0])]
     task = Task(collection, (outside,), parse_measure(f"P@{cutoff}"), "complete")
     model = task.prepare("interpolated", {})
-    fit = Laplace(draws=1000).fit(model.structure(), model.evidence.coords, random_seed=1)
+    fit = Laplace(draws=1000).fit(model.spec, model.evidence, 1)
     return {name: float(draws.mean()) for name, draws in fit.draws().items() if draws.ndim == 1}
 
 

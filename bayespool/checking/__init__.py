@@ -9,7 +9,7 @@ from bayespool.checking.checks import ModelChecks, check_models, checked_models
 from bayespool.checking.containers import gather_container
 from bayespool.checking.engines import ENDS_WITHIN, MEAN_WITHIN, compare_engines, engine_summary
 from bayespool.checking.fitted import fit_container
-from bayespool.checking.fitting import EngineName, Fitting
+from bayespool.checking.fitting import Fitting
 from bayespool.checking.found import FoundJudgments, check_found, found_frame
 from bayespool.checking.hidden import HiddenDocuments
 from bayespool.checking.predictions import HeldOutPrediction, predict_held_out
@@ -21,7 +21,6 @@ __all__ = [
     "CI_PROBS",
     "ENDS_WITHIN",
     "MEAN_WITHIN",
-    "EngineName",
     "Fitting",
     "FoundJudgments",
     "HeldOutPrediction",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayespool import __version__
 from bayespool.checking.containers import gather_container
-from bayespool.checking.fitting import EngineName, Fitting
+from bayespool.checking.fitting import Fitting
 from bayespool.checking.hidden import HiddenDocuments, pool_alone
 from bayespool.checking.predictions import (
     HeldOutPrediction,
@@ -105,7 +105,7 @@ def check_models(
     measures: object = "P@10",
     *,
     models: str | Iterable[str] = MODEL_NAMES,
-    engine: EngineName = "laplace",
+    engine: str = "laplace",
     priors: Mapping[str, str] | None = None,
     draws: int = 500,
     tune: int = 1000,
@@ -130,7 +130,8 @@ def check_models(
     measures : measure or iterable of measures
     models : str or iterable of str
         Out of `bayespool.models.MODELS`; default: the package's.
-    engine : {"laplace", "nuts"}
+    engine : str
+        Out of `bayespool.inference.ENGINES`.
     priors : mapping of str to str, optional
         Priors that replace the models' own, by variable.
     draws, tune, chains : int
@@ -287,7 +288,7 @@ class _Fits:
             if self.containers:
                 if self.report is not None:
                     self.report(f"{', '.join(map(str, sharing))}, {model}: the whole pool")
-                whole = self.fitting.fit(prepared, prepared.evidence, self.random_seed)
+                whole = self.fitting.fit(prepared, prepared.evidence, self.random_seed, ())
             self._made[key] = _OnRung(task, prepared, fits, whole)
         return self._made[key]
 

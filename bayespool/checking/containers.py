@@ -14,6 +14,7 @@ from bayespool.checking.fitting import Fitting
 from bayespool.checking.hidden import HiddenDocuments, Rows, row_log_odds
 from bayespool.checking.predictions import HeldOutPrediction
 from bayespool.checking.priors import draw_priors
+from bayespool.inference import draw_effects
 from bayespool.measures import Precision
 from bayespool.posterior import Prepared, new_interaction, new_organization_effect
 
@@ -67,10 +68,10 @@ def gather_container(
 
     rows = hidden.rows(prepared.evidence)
     if fit is None:
-        fit = fitting.fit(prepared, prepared.evidence, random_seed)
+        fit = fitting.fit(prepared, prepared.evidence, random_seed, ())
     shape = next(iter(fit.variables.values())).shape[:2]
     rng = np.random.default_rng([random_seed, 3])
-    prior = draw_priors(prepared.structure(), shape[0] * shape[1], rng)
+    prior = draw_priors(prepared.structure(known=()), shape[0] * shape[1], rng)
     cells, cell_of_document = np.unique(
         np.column_stack([rows.run, rows.topic])[rows.of_document], axis=0, return_inverse=True
     )
@@ -197,11 +198,9 @@ class _Replication:
             else:
                 sigma = part["sigma_organization"]
                 effect = new_organization_effect(sigma, 0, self.rows.organization, self.rng)
-            if "sigma_interaction" in part and known:
-                effect = effect + part["interaction_effect"][:, self.of_topic]
-            elif "sigma_interaction" in part:
-                effect = effect + new_interaction(part["sigma_interaction"], self.of_topic, self.rng)
             log_odds = row_log_odds(self.prepared.spec, self.prepared.evidence, part, row) + effect
+            if "sigma_interaction" in part:
+                log_odds = log_odds + self._on_topics(part["sigma_interaction"], log_odds, known)
             log_odds = log_odds[:, self.rows.of_document]
             relevant = self.rng.logistic(size=log_odds.shape) < log_odds
             likely = self.relevant * log_odds - np.logaddexp(0, log_odds)
@@ -212,6 +211,16 @@ class _Replication:
                 relevant[:, self.document_of_place], self.run_start, axis=1, dtype=np.int32
             )
         return _Replicated(of_cells, of_runs, log_likelihood)
+
+    def _on_topics(self, sigma: FloatArray, log_odds: FloatArray, known: bool) -> FloatArray:
+        """Effects of organization × topic, new ones or given the documents, shape (draw, row)."""
+        if not known:
+            return new_interaction(sigma, self.of_topic, self.rng)
+        evidence = self.prepared.evidence
+        cells, effects = draw_effects(
+            log_odds, evidence.n_hidden_relevant, evidence.n_hidden, self.of_topic, sigma, self.rng
+        )
+        return effects[:, np.searchsorted(cells, self.of_topic)]
 
     def _sum(self, values: npt.NDArray[Any], dtype: Any = None) -> npt.NDArray[Any]:
         """Sums over the documents of each cell."""

@@ -1,4 +1,4 @@
-"""The fast engine against the reference sampler, on predictions of run scores."""
+"""An engine against the reference sampler, on predictions of run scores."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.checking.fitting import EngineName, Fitting
+from bayespool.checking.fitting import Fitting
 from bayespool.checking.hidden import HiddenDocuments, pool_alone, row_log_odds, without_organizations
 from bayespool.checking.predictions import beyond, check_pool, deal_folds
 from bayespool.checking.questions import Question, draw_levels, questions_of
 from bayespool.checking.rankings import HeldOutRankings
 from bayespool.collection import Collection
+from bayespool.errors import InputError
 from bayespool.measures import parse_measures
 from bayespool.posterior import MODEL_NAMES, Task, new_organization_effect, rungs_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ENDS_WITHIN", "MEAN_WITHIN", "compare_engines", "engine_summary"]
+__all__ = ["ENDS_WITHIN", "MEAN_WITHIN", "REFERENCE", "compare_engines", "engine_summary"]
+
+REFERENCE = "nuts"
+"""The engine that others are held against."""
 
 MEAN_WITHIN, ENDS_WITHIN = 0.02, 0.05
 """How far the engines may be apart, in shares of the width of NUTS' interval."""
@@ -34,6 +38,7 @@ def compare_engines(
     measures: object = "P@10",
     *,
     models: str | Iterable[str] = MODEL_NAMES,
+    engine: str = "laplace",
     priors: Mapping[str, str] | None = None,
     draws: int = 2000,
     tune: int = 1000,
@@ -43,7 +48,7 @@ def compare_engines(
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> pd.DataFrame:
-    """Laplace against NUTS on the scores of runs whose organizations are held out.
+    """An engine against NUTS on the scores of runs whose organizations are held out.
 
     One fold of organizations is held out, each model is fitted to the others by both engines, and the
     held-out runs are predicted with the same random numbers wherever both draw.
@@ -54,9 +59,11 @@ def compare_engines(
         Judgments of one's own count as not made.
     measures : measure or iterable of measures
     models : str or iterable of str
+    engine : str
+        Out of `bayespool.inference.ENGINES`.
     priors : mapping of str to str, optional
     draws, tune, chains : int
-        Of NUTS; the Laplace engine makes ``draws × chains`` draws.
+        Of NUTS; an engine of independent draws makes ``draws × chains``.
     n_folds : int
         The first of as many folds is held out.
     ci_prob : float in (0, 1)
@@ -69,17 +76,18 @@ def compare_engines(
     pandas.DataFrame
         One row per measure, model and held-out run with something hidden: ``measure``, ``model``, ``run_id``,
         ``mean_laplace``, ``mean_nuts`` and the ends ``lower_…`` and ``upper_…`` of intervals of the value;
-        ``width`` of NUTS' interval; ``mean_off``, ``lower_off`` and ``upper_off``, the differences Laplace −
+        ``width`` of NUTS' interval; ``mean_off``, ``lower_off`` and ``upper_off``, the differences engine −
         NUTS as shares of that width, and their Monte-Carlo errors ``…_off_se``; ``problems`` of the two fits.
         For the ends, where amounts are whole numbers, a uniform one in ±½ is added to those of a draw, so
         that rounding neither hides a difference nor makes one.
     """
     import pandas as pd
 
+    if engine == REFERENCE:
+        raise InputError(f"{REFERENCE} is what engines are compared with", hint="compare another")
     names = (models,) if isinstance(models, str) else tuple(models)
-    fittings: dict[EngineName, Fitting] = {
-        "laplace": Fitting(engine="laplace", draws=draws, chains=chains),
-        "nuts": Fitting(engine="nuts", draws=draws, tune=tune, chains=chains),
+    fittings = {
+        name: Fitting(engine=name, draws=draws, tune=tune, chains=chains) for name in (engine, REFERENCE)
     }
     frames, collection = [], pool_alone(collection)
     for measure in parse_measures(measures):
@@ -93,15 +101,15 @@ def compare_engines(
             columns: dict[str, Any] = {"measure": str(measure), "model": name}
             problems: list[str] = []
             found = {}
-            for engine, fitting in fittings.items():
+            for one, fitting in fittings.items():
                 if report is not None:
-                    report(f"{measure}, {name}: {engine}")
-                runs, found[engine], problem = _predict(asked, rankings, fitting, n_folds, random_seed)
-                problems += [f"{engine}: {text}" for text in problem]
+                    report(f"{measure}, {name}: {one}")
+                runs, found[one], problem = _predict(asked, rankings, fitting, n_folds, random_seed)
+                problems += [f"{one}: {text}" for text in problem]
             columns["run_id"] = [hidden.counts.run_ids[r] for r in runs]
             per_mean = measure.unit * len(collection.query_ids)
             known = rankings.known(runs).totals()
-            columns |= _compare(found["laplace"], found["nuts"], known, per_mean, ci_prob)
+            columns |= _compare(found, known, per_mean, ci_prob)
             frames.append(pd.DataFrame(columns | {"problems": "; ".join(problems)}))
     return pd.concat(frames, ignore_index=True)
 
@@ -177,16 +185,15 @@ def _predict(
 
 
 def _compare(
-    laplace: npt.NDArray[Any],
-    nuts: npt.NDArray[Any],
+    drawn: Mapping[str, npt.NDArray[Any]],
     known: npt.NDArray[Any],
     per_mean: int,
     ci_prob: float,
 ) -> dict[str, Any]:
-    both = {"laplace": laplace, "nuts": nuts}
+    """Statistics of the two engines' draws, the reference's last, and how far they are apart."""
     tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
     found, error = {}, {}
-    for engine, draws in both.items():
+    for engine, draws in drawn.items():
         smooth = draws
         if draws.dtype.kind in "iu":
             smooth = draws + np.random.default_rng(1).uniform(-0.5, 0.5, draws.shape)
@@ -195,12 +202,13 @@ def _compare(
         size = max(1, len(draws) // _N_BATCHES)
         batches = [_statistics(smooth[i : i + size], tails) for i in range(0, size * _N_BATCHES, size)]
         error[engine] = np.std(batches, axis=0, ddof=1) / np.sqrt(len(batches))
-    width = found["nuts"][2] - found["nuts"][1]
+    checked, reference = drawn
+    width = found[reference][2] - found[reference][1]
     with np.errstate(invalid="ignore", divide="ignore"):  # an interval of one value has no width
-        off = (found["laplace"] - found["nuts"]) / width
-        off_se = np.sqrt(error["laplace"] ** 2 + error["nuts"] ** 2) / width
+        off = (found[checked] - found[reference]) / width
+        off_se = np.sqrt(error[checked] ** 2 + error[reference] ** 2) / width
     columns: dict[str, Any] = {}
-    for engine in both:
+    for engine in drawn:
         columns |= {
             f"{n}_{engine}": (known + v) / per_mean for n, v in zip(_NAMES, found[engine], strict=True)
         }

@@ -1,25 +1,21 @@
-"""One engine for many fits: what NUTS compiles is kept for models of the same form and size."""
+"""One engine for many fits, which keeps what it compiles."""
 
 from __future__ import annotations
 
 import dataclasses
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.inference import Engine, Fit, engine_named, is_independent, make_engine
 from bayespool.models import Evidence
 from bayespool.posterior import Prepared
 
-if TYPE_CHECKING:
-    from bayespool.inference import CompiledModel, Fit
-
-__all__ = ["EngineName", "Fitting"]
-
-EngineName = Literal["laplace", "nuts"]
+__all__ = ["Fitting"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +24,8 @@ class Fitting:
 
     Parameters
     ----------
-    engine : {"laplace", "nuts"}
+    engine : str
+        Out of `bayespool.inference.ENGINES`.
     draws, chains : int
         Draws per chain, and chains; the Laplace engine makes ``draws × chains`` independent ones.
     tune : int
@@ -36,16 +33,14 @@ class Fitting:
     target_accept : float
     """
 
-    engine: EngineName = "laplace"
+    engine: str = "laplace"
     draws: int = 500
     tune: int = 1000
     chains: int = 4
     target_accept: float = 0.9
-    _compiled: dict[Any, CompiledModel] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.engine not in ("laplace", "nuts"):
-            raise InputError(f"no engine {self.engine!r}", hint="known: laplace, nuts")
+        engine_named(self.engine)
         for name in ("draws", "tune", "chains"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
@@ -62,25 +57,20 @@ class Fitting:
 
         A fit that fails its checks says so in its diagnostics; there is no warning.
         """
-        from bayespool.inference import NUTS, Laplace
-
-        model = dataclasses.replace(prepared, evidence=evidence)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiagnosticsWarning)
-            if self.engine == "laplace":
-                laplace = Laplace(draws=self.draws * self.chains)
-                fit = laplace.fit(model.structure(known=known), evidence.coords, random_seed=random_seed)
-                return _shuffle(fit, random_seed)
-            graph = model.graph()
-            sizes = tuple((dim, len(values)) for dim, values in evidence.coords.items())
-            key = (prepared.model, graph.str_repr(), sizes)
-            if key not in self._compiled:
-                sampler = NUTS(
-                    draws=self.draws, tune=self.tune, chains=self.chains, target_accept=self.target_accept
-                )
-                self._compiled[key] = sampler.compile(graph)
-            fit = self._compiled[key].sample(random_seed=random_seed, data=evidence.arrays())
-        return dataclasses.replace(fit, coords=dict(evidence.coords))
+            fit = self._engine.fit(prepared.spec, evidence, random_seed, known=known)
+        return _shuffle(fit, random_seed) if self.independent else fit
+
+    @property
+    def independent(self) -> bool:
+        """Whether draws are independent of each other."""
+        return is_independent(self.engine)
+
+    @cached_property
+    def _engine(self) -> Engine:
+        settings = {name: getattr(self, name) for name in ("draws", "tune", "chains", "target_accept")}
+        return make_engine(self.engine, **settings)
 
 
 def _shuffle(fit: Fit, random_seed: int) -> Fit:

@@ -26,12 +26,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from bayespool.checking.fitting import EngineName, Fitting
+from bayespool.checking.fitting import Fitting
 from bayespool.checking.hidden import HiddenDocuments, Rows, pool_alone, row_log_odds, without_organizations
 from bayespool.checking.priors import block_log_odds, draw_priors
 from bayespool.checking.uniformity import ecdf_band, holm, randomised_rank, uniformity_p_value
 from bayespool.collection import Collection
 from bayespool.errors import InputError
+from bayespool.inference import is_independent
 from bayespool.measures import Measure, parse_measure
 from bayespool.models import Evidence, Structure
 from bayespool.posterior import (
@@ -69,7 +70,7 @@ class SelfCalibration:
     Attributes
     ----------
     model : str
-    engine : {"laplace", "nuts"}
+    engine : str
     quantities : tuple of str
         Coefficients, scales and the first effect of each factor; ``log_likelihood`` of all observations; and
         ``new_run``, the relevant documents of a run of an organization that was not seen.
@@ -84,7 +85,7 @@ class SelfCalibration:
     """
 
     model: str
-    engine: EngineName
+    engine: str
     quantities: tuple[str, ...]
     ranks: IndexArray
     n_draws: int
@@ -140,7 +141,7 @@ class SelfCalibration:
 def self_calibrate(
     models: str | Iterable[str] = MODEL_NAMES,
     *,
-    engine: EngineName = "laplace",
+    engine: str = "laplace",
     n_simulations: int = 200,
     n_draws: int = 99,
     priors: Mapping[str, str] | None = None,
@@ -155,7 +156,7 @@ def self_calibrate(
     Parameters
     ----------
     models : str or iterable of str
-    engine : {"laplace", "nuts"}
+    engine : str
     n_simulations : int, default 200
         Data sets, each fitted once. 200 show a shift of a quarter of a standard deviation, 1000 of a tenth.
     n_draws : int, default 99
@@ -191,7 +192,7 @@ def self_calibrate(
         raise InputError(f"{parsed} asks {len(asked)} questions of a document here, and there is no {rung}")
     task = Task(collection, (), parsed, "pooled", rung=asked[rung])
     hidden = HiddenDocuments(task)
-    kept = n_draws if engine == "laplace" else n_draws * _DRAWS_PER_RANK
+    kept = n_draws if is_independent(engine) else n_draws * _DRAWS_PER_RANK
     fitting = Fitting(engine=engine, draws=kept, tune=500, chains=1, target_accept=0.95)
     done = []
     for name in names:
@@ -205,7 +206,7 @@ def self_calibrate(
             truth, evidence = process.simulate(rng)
             fit = fitting.fit(prepared, evidence, int(rng.integers(2**31)))
             problems = [p for p in fit.diagnostics.problems if "one chain" not in p]
-            n_failed += bool(problems) if engine == "laplace" else fit.diagnostics.n_divergences > 0
+            n_failed += bool(problems) if fitting.independent else fit.diagnostics.n_divergences > 0
             ess.append(min(fit.diagnostics.min_ess_bulk, n_draws))
             draws = {v: values[:: kept // n_draws] for v, values in fit.draws().items()}
             posterior = process.quantities(draws, evidence, rng)

@@ -12,6 +12,7 @@ from types import CodeType, FunctionType, MemberDescriptorType
 from typing import Any
 
 from bayespool.estimates import Estimator
+from bayespool.inference import ENGINES
 from bayespool.measures import Measure
 from bayespool.models import own_models
 from bayespool.predictors import PREDICTORS, Predictor
@@ -31,7 +32,7 @@ def own_estimators(
     estimators: Iterable[tuple[str, Estimator]], measures: Iterable[Measure] = ()
 ) -> dict[str, Any]:
     """Digests of the code of those estimators that are not the package's, by label, and of such measures,
-    predictors and models.
+    engines, predictors and models.
 
     Dataclasses are compared by the code of their methods and by plain class attributes; their fields are
     settings, and described as such. What methods call outside the class does not count. Any other class, and
@@ -49,10 +50,11 @@ def own_estimators(
     """
     found: dict[str, Any] = {}
     estimators = tuple(estimators)
-    asked: list[tuple[str, str, Any]] = [("estimators", label, one) for label, one in estimators]
-    asked += [("measures", str(measure), measure) for measure in measures]
-    for kind, label, one in asked:
-        cls = type(one)
+    asked: list[tuple[str, str, type]] = [("estimators", label, type(one)) for label, one in estimators]
+    asked += [("measures", str(measure), type(measure)) for measure in measures]
+    engines = {getattr(one, "engine", None) for _, one in estimators}
+    asked += [("engines", name, engine) for name, engine in ENGINES.items() if name in engines]
+    for kind, label, cls in asked:
         if _is_ours(cls):
             continue
         try:

@@ -2,8 +2,8 @@
 
 The collection travels as plain arrays: joblib maps large ones into memory once for all local workers, and a
 Dask cluster that is registered as joblib's backend gets each once. A worker puts the collection together once
-and keeps it; predictors and models of the caller's own are registered there, too. Every piece runs with one
-BLAS thread, so that results do not depend on the number of cores.
+and keeps it; predictors, models and engines of the caller's own are registered there, too. Every piece runs
+with one BLAS thread, so that results do not depend on the number of cores.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from bayespool.collection import Collection
 from bayespool.errors import WorkerError
+from bayespool.inference import ENGINES
 from bayespool.models import MODELS
 from bayespool.predictors import PREDICTORS
 
@@ -30,6 +31,7 @@ __all__ = ["completed"]
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
+_REGISTRIES: tuple[dict[str, Any], ...] = (PREDICTORS, MODELS, ENGINES)
 _kept: dict[str, Collection] = {}  # at most one: the collection of the work at hand, by fingerprint
 
 
@@ -67,7 +69,7 @@ def completed(
     if not tasks:
         return
     header, arrays = _pack(collection)
-    header["predictors"], header["models"] = dict(PREDICTORS), dict(MODELS)
+    header["registries"] = [dict(registry) for registry in _REGISTRIES]
     jobs = (delayed(_work)(function, task, header, *arrays) for task in tasks)
     parallel = Parallel(
         n_jobs=n_jobs,
@@ -98,11 +100,10 @@ def _work(
     if fingerprint not in _kept:
         _kept.clear()
         _kept[fingerprint] = _unpack(header, arrays)
-    known: tuple[tuple[str, dict[str, Any]], ...] = (("predictors", PREDICTORS), ("models", MODELS))
-    for kind, registry in known:
-        if header[kind] != registry:
+    for given, registry in zip(header["registries"], _REGISTRIES, strict=True):
+        if given != registry:
             registry.clear()
-            registry.update(header[kind])
+            registry.update(given)
     with threadpool_limits(limits=1):
         return function(_kept[fingerprint], task)
 

@@ -3,14 +3,24 @@
 from bayespool.inference.cells import draw_effects
 from bayespool.inference.density import Density, Rows
 from bayespool.inference.diagnostics import diagnose
+from bayespool.inference.engines import (
+    ENGINES,
+    Engine,
+    engine_named,
+    is_independent,
+    make_engine,
+    register_engine,
+)
 from bayespool.inference.fit import Fit, Source
 from bayespool.inference.laplace import Laplace, approximate, one_thread
 from bayespool.inference.nuts import NUTS, CompiledModel
 
 __all__ = [
+    "ENGINES",
     "NUTS",
     "CompiledModel",
     "Density",
+    "Engine",
     "Fit",
     "Laplace",
     "Rows",
@@ -18,5 +28,9 @@ __all__ = [
     "approximate",
     "diagnose",
     "draw_effects",
+    "engine_named",
+    "is_independent",
+    "make_engine",
     "one_thread",
+    "register_engine",
 ]

@@ -17,11 +17,11 @@ by using integrated nested Laplace approximations. Journal of the Royal Statisti
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,10 +34,11 @@ from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit
 from bayespool.models.families import draw_prior
-from bayespool.models.structure import Structure
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
+
+    from bayespool.models import Evidence, ModelSpec
 
 __all__ = ["Approximation", "Laplace", "approximate", "one_thread"]
 
@@ -62,42 +63,36 @@ class Laplace:
 
     Parameters
     ----------
-    draws : int
-        Independent draws.
+    draws, chains : int
+        Their product is how many draws there are, independent ones in one chain.
     n_points : int
         Points at which the scales are integrated.
     check : bool
         Whether totals are compared with a finer approximation.
     """
 
+    name: ClassVar[str] = "laplace"
+    independent: ClassVar[bool] = True
+    takes_over: ClassVar[str] = "nuts"
+
     draws: int = 2000
+    chains: int = 1
     n_points: int = 64
     check: bool = True
 
     def __post_init__(self) -> None:
-        if self.draws < 1 or self.n_points < 1:
-            raise InputError(f"draws and n_points must be at least 1: {self}")
+        if min(self.draws, self.chains, self.n_points) < 1:
+            raise InputError(f"draws, chains and n_points must be at least 1: {self}")
 
     def fit(
         self,
-        structure: Structure,
-        coords: Mapping[str, Any],
-        *,
+        spec: ModelSpec,
+        evidence: Evidence,
         random_seed: int,
-        near: Mapping[str, FloatArray] | None = None,
+        *,
+        known: Sequence[int] | None = None,
     ) -> Fit:
-        """Independent draws from the approximate posterior of a model.
-
-        Parameters
-        ----------
-        structure : Structure
-        coords : mapping of str to tuple
-            Values of the named coordinates.
-        random_seed : int
-            The same seed, structure and settings give the same bytes.
-        near : mapping of str to ndarray, optional
-            Draws of a fit to nearly the same data: the mode is looked for at their means, and points are laid
-            about the scales as these are spread.
+        """Independent draws from the approximate posterior of a model, see `Engine.fit`.
 
         Returns
         -------
@@ -110,10 +105,11 @@ class Laplace:
             No mode found, a curvature that is not positive, or ends of intervals of totals that a finer
             approximation has elsewhere (`Approximation.off`).
         """
-        density, n, off = Density(structure), float(self.draws), 0.0
+        structure = spec.structure(evidence, known)
+        density, n, off = Density(structure), self.draws * self.chains, 0.0
         with one_thread():
-            approximation = approximate(density, n_points=self.n_points, near=near)
-            x, theta, point = approximation.draw(self.draws, np.random.default_rng(random_seed))
+            approximation = approximate(density, n_points=self.n_points)
+            x, theta, point = approximation.draw(n, np.random.default_rng(random_seed))
             if self.check:
                 off = approximation.off()
         problems: tuple[str, ...] = ()
@@ -121,7 +117,7 @@ class Laplace:
             problems += ("no mode with positive curvature was found",)
         if not off <= _MOST_OFF:
             problems += (f"the end of an interval is off by {off:.2f} of its width",)
-        diagnostics = Diagnostics("laplace", float("nan"), n, n, 0, problems, off)
+        diagnostics = Diagnostics(self.name, float("nan"), float(n), float(n), 0, problems, off)
         if problems:
             warnings.warn("; ".join(problems), DiagnosticsWarning, stacklevel=2)
         variables: dict[str, FloatArray] = {}
@@ -131,7 +127,7 @@ class Laplace:
             values = expit(values) if coefficient.logit else values
             variables[name] = values[None, :, 0] if coefficient.size is None else values[None]
             dims[name] = () if coefficient.dim is None else (coefficient.dim,)
-        coords, rng = dict(coords), np.random.default_rng([random_seed, 1])
+        coords, rng = dict(evidence.coords), np.random.default_rng([random_seed, 1])
         for name, group in structure.groups.items():
             kept = np.arange(group.size) if group.kept is None else group.kept
             if name in density.scales:
@@ -142,8 +138,9 @@ class Laplace:
                     effect = x[:, density.slices[name]]
                     effect = effect - effect.mean(axis=1, keepdims=True)  # zero to the last bit
             else:  # no data speak of the scale of a single group
-                scale, effect = draw_prior(group.scale, self.draws, rng), np.zeros((self.draws, len(kept)))
-            variables[f"{name}_effect"], dims[f"{name}_effect"] = effect[None], (group.dim,)
+                scale, effect = draw_prior(group.scale, n, rng), np.zeros((n, len(kept)))
+            if group.kept is None or len(kept):
+                variables[f"{name}_effect"], dims[f"{name}_effect"] = effect[None], (group.dim,)
             variables[f"sigma_{name}"], dims[f"sigma_{name}"] = scale[None], ()
             if group.kept is not None:
                 coords[group.dim] = tuple(coords[group.dim][i] for i in kept)

@@ -4,10 +4,11 @@ new data.
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy.typing as npt
 
@@ -19,12 +20,14 @@ from bayespool.inference.fit import Fit
 if TYPE_CHECKING:
     import pymc as pm
 
+    from bayespool.models import Evidence, ModelSpec
+
 __all__ = ["NUTS", "CompiledModel"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NUTS:
-    """Settings of the sampler.
+    """Settings of the sampler. It keeps what it compiles, for models of the same form and size.
 
     Parameters
     ----------
@@ -34,19 +37,53 @@ class NUTS:
         Higher means smaller steps and fewer divergences.
     cores : int
         Chains run at the same time. The draws do not depend on it.
+    progress : bool
+        Show nutpie's progress display.
     """
+
+    name: ClassVar[str] = "nuts"
 
     draws: int = 1000
     tune: int = 1000
     chains: int = 4
     target_accept: float = 0.9
     cores: int = 2
+    progress: bool = field(default=False, compare=False)
+    _compiled: dict[Any, CompiledModel] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if min(self.draws, self.tune, self.cores) < 1 or self.chains < 1 or not 0 < self.target_accept < 1:
             raise InputError(
                 f"draws, tune, chains and cores must be at least 1 and target_accept between 0 and 1: {self}"
             )
+
+    def fit(
+        self,
+        spec: ModelSpec,
+        evidence: Evidence,
+        random_seed: int,
+        *,
+        known: Sequence[int] | None = None,
+    ) -> Fit:
+        """Draws from the posterior of a model, see `Engine.fit`.
+
+        Raises
+        ------
+        InputError
+            As `CompiledModel.sample`.
+        """
+        graph, coords = spec.graph(evidence), evidence.coords
+        key = repr(spec), graph.str_repr(), tuple((dim, len(values)) for dim, values in coords.items())
+        if key not in self._compiled:
+            self._compiled[key] = self.compile(graph)
+        kept = {
+            group.dim: group.kept
+            for group in spec.structure(evidence, known).groups.values()
+            if group.kept is not None
+        }
+        fit = self._compiled[key].sample(random_seed=random_seed, data=evidence.arrays(), kept=kept)
+        coords |= {dim: tuple(coords[dim][i] for i in index) for dim, index in kept.items()}
+        return dataclasses.replace(fit, coords=coords)
 
     def compile(self, model: pm.Model) -> CompiledModel:
         """The model ready to be sampled, and sampled again with other data of the same coordinates."""
@@ -67,7 +104,11 @@ class CompiledModel:
     compiled: Any
 
     def sample(
-        self, *, random_seed: int, data: Mapping[str, npt.NDArray[Any]] | None = None, progress: bool = False
+        self,
+        *,
+        random_seed: int,
+        data: Mapping[str, npt.NDArray[Any]] | None = None,
+        kept: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> Fit:
         """Posterior draws.
 
@@ -78,8 +119,8 @@ class CompiledModel:
         data : mapping of str to ndarray, optional
             New values for all of the model's ``pm.Data``; the number of observations may differ, the
             coordinates may not.
-        progress : bool, default False
-            Show nutpie's progress display.
+        kept : mapping of str to ndarray of int, optional
+            Which positions along a coordinate are asked for; default: all.
 
         Returns
         -------
@@ -114,7 +155,7 @@ class CompiledModel:
                 seed=random_seed,
                 target_accept=s.target_accept,
                 save_warmup=False,
-                progress_bar=progress,
+                progress_bar=s.progress,
                 blocking=False,  # blocking, it would return after Ctrl-C with the draws made so far
             )
             try:
@@ -128,7 +169,11 @@ class CompiledModel:
                     ) from error
                 raise
             tree = trace if isinstance(trace, xr.DataTree) else arviz_base.convert_to_datatree(trace)
-        diagnostics = diagnose(tree, engine="nuts")
+            if kept:
+                some = tree["posterior"].to_dataset().isel(dict(kept))
+                empty = [dim for dim, index in kept.items() if not len(index)]
+                tree["posterior"] = xr.DataTree(some.drop_dims(empty))
+        diagnostics = diagnose(tree, engine=s.name)
         if not diagnostics.passed:
             warnings.warn("; ".join(diagnostics.problems), DiagnosticsWarning, stacklevel=2)
         return _fit(tree, diagnostics)

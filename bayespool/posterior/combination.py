@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
+from bayespool.inference import Density, Fit, Rows, approximate, one_thread
 from bayespool.posterior.preparation import Prepared
 
 if TYPE_CHECKING:
-    from bayespool.inference import Fit
     from bayespool.models import LinearEvidence
 
 __all__ = ["log_predictive_densities", "members_of_draws", "mix", "stacking_weights"]
@@ -54,7 +54,6 @@ def log_predictive_densities(
     weight : ndarray of float, shape (run,)
         One over the number of runs of the organization, so that each organization counts once.
     """
-    from bayespool.inference import one_thread
     from bayespool.models import LinearEvidence
 
     columns, weight = [], np.zeros(0)
@@ -92,8 +91,6 @@ def _of_runs(
     ----------
     D. A. Williams (1982). Extra-binomial variation in logistic linear models. Applied Statistics 31, 144–148.
     """
-    from bayespool.inference import Density, Rows, approximate
-
     density, rows = Density(model.structure(seen, ())), np.lexsort((held.topic, held.run))
     (predictor,) = model.structure(held).blocks[-1].predictors
     known_effects = {n: g for n, g in predictor.groups.items() if model.spec.effects[n].dim == "topic"}

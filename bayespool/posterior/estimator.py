@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from bayespool.collection import Collection
 from bayespool.counts import Estimand, reach_of_ideal
 from bayespool.errors import InputError
 from bayespool.estimates import Diagnostics, Estimates
+from bayespool.inference import Engine, Fit, engine_named, is_independent, make_engine
+from bayespool.inference.diagnostics import MIN_ESS
 from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.models import MODELS
 from bayespool.posterior.combination import log_predictive_densities, members_of_draws, stacking_weights
@@ -27,12 +29,8 @@ from bayespool.posterior.preparation import (
     evidence_depth,
     prior_names,
 )
-from bayespool.posterior.sampling import Sampler
 from bayespool.posterior.steps import Component, Step
 from bayespool.values import Values
-
-if TYPE_CHECKING:
-    from bayespool.inference import Fit
 
 __all__ = ["COMBINED", "WITHOUT_POOL", "WITHOUT_POOL_ABOVE", "PosteriorEstimator", "complete"]
 
@@ -69,9 +67,9 @@ class PosteriorEstimator:
         ``"smoothed"``, ``"ratio"``, ``"anti_precision"``, ``"evidence"``, or one's own. ``"combined"`` mixes
         ``ratio`` and ``evidence`` with weights by their log predictive density on held-out organizations;
         without hidden documents to learn from it is ``interpolated``.
-    engine : {"laplace", "nuts"}
-        `bayespool.inference.Laplace` takes about a second, `bayespool.inference.NUTS` is the reference, and
-        takes over with a warning where a check of the other fails.
+    engine : str
+        Out of `bayespool.inference.ENGINES`: ``"laplace"`` takes about a second, ``"nuts"`` is the reference,
+        and takes over with a warning where a check of the other fails; or one's own.
     priors : mapping of str to str, optional
         Priors that replace the models' own, by variable: ``{"sigma_organization": "HalfNormal(0.5)"}``. A
         model that has no such variable is not concerned; one of those the estimator may use must have it.
@@ -95,7 +93,7 @@ class PosteriorEstimator:
     """
 
     model: str = "combined"
-    engine: Literal["laplace", "nuts"] = "laplace"
+    engine: str = "laplace"
     priors: Mapping[str, str] = field(default_factory=dict)
     draws: int = 1000
     tune: int = 1000
@@ -110,8 +108,7 @@ class PosteriorEstimator:
     def __post_init__(self) -> None:
         if self.model not in (*MODELS, "combined"):
             raise InputError(f"no model {self.model!r}", hint=f"known: combined, {', '.join(MODELS)}")
-        if self.engine not in ("laplace", "nuts"):
-            raise InputError(f"no engine {self.engine!r}", hint="known: laplace, nuts")
+        engine_named(self.engine)
         for name in ("draws", "tune", "chains"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1 and is {getattr(self, name)}")
@@ -159,11 +156,11 @@ class PosteriorEstimator:
             A check of the draws failed; the runs' notes say so, too.
         """
         targets = _targets(collection, run_ids)
-        asked, sampler = parse_measures(measures), Sampler(self)
+        asked, engine = parse_measures(measures), self._engine()
         found: dict[Measure, Estimates] = {}
         alone = self._apart(collection, asked) if self.joint else ()
         for group in self._groups(collection, asked):
-            completion = self._complete(collection, targets, group, sampler)
+            completion = self._complete(collection, targets, group, engine)
             for measure, values in zip(group, completion.evaluate(*group), strict=True):
                 more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
                 found[measure] = self._estimates(completion, measure, values, more)
@@ -199,7 +196,12 @@ class PosteriorEstimator:
             raise InputError(
                 f"{apart} learn from evidence of other depths", hint="complete for one at a time"
             )
-        return self._complete(collection, _targets(collection, run_ids), groups[0], Sampler(self))
+        return self._complete(collection, _targets(collection, run_ids), groups[0], self._engine())
+
+    def _engine(self) -> Engine:
+        """The engine, which keeps what it compiles from measure to measure."""
+        names = ("draws", "tune", "chains", "target_accept", "progress")
+        return make_engine(self.engine, relay=True, **{name: getattr(self, name) for name in names})
 
     def _groups(self, collection: Collection, measures: Sequence[Measure]) -> list[list[Measure]]:
         """Measures that share a completion, the deepest first: the evidence of each rung that they have in
@@ -236,7 +238,7 @@ class PosteriorEstimator:
         collection: Collection,
         targets: tuple[str, ...],
         measures: Sequence[Measure],
-        sampler: Sampler,
+        engine: Engine,
     ) -> Completion:
         """A completion for measures of one group, the deepest first."""
         n_draws, rungs = self.draws * self.chains, ladder_of(collection, measures)
@@ -248,7 +250,7 @@ class PosteriorEstimator:
         unknowns = tasks[0].unknowns
         steps, weights = [], dict[str, float]()
         for task in tasks if len(unknowns) else ():
-            step, shares = self._step(task, sampler)
+            step, shares = self._step(task, engine)
             steps.append(step)
             weights |= dict(zip(step.names, shares, strict=True))
         diagnostics = _worst(
@@ -270,7 +272,7 @@ class PosteriorEstimator:
             notes=self._notes(steps, diagnostics),
         )
 
-    def _step(self, task: Task, sampler: Sampler) -> tuple[Step, list[float]]:
+    def _step(self, task: Task, engine: Engine) -> tuple[Step, list[float]]:
         """The models of a rung and their shares."""
         n_draws, models, rung = self.draws * self.chains, self._models(task), task.asked
         priors = dict(self.priors)
@@ -281,7 +283,7 @@ class PosteriorEstimator:
         seeds = np.random.SeedSequence([self.random_seed, depth, rung.rel])
         weight_seed, mix_seed, *model_seeds = seeds.spawn(2 + len(models))
         fits = {
-            model: sampler.sample(prepared[model], rung, _integer(seed))
+            model: prepared[model].fit(engine, _integer(seed))
             for model, seed in zip(models, model_seeds, strict=True)
         }
         shares = list(self._weights(prepared, fits, _integer(weight_seed)).values())
@@ -309,7 +311,7 @@ class PosteriorEstimator:
         known = of_run >= 0
         effect[:, known] = draws["organization_effect"][:, of_run[known]]
         scale, cells = draws.get("sigma_interaction"), dict[int, Any]()
-        if scale is not None:
+        if scale is not None and prepared.known:
             of_cells = draws["interaction_effect"].reshape(len(scale), -1, len(task.collection.query_ids))
             first = [int(task.organization[of_run == o][0]) for o in prepared.known]
             cells = {o: of_cells[:, k] for k, o in enumerate(first)}
@@ -367,9 +369,7 @@ class PosteriorEstimator:
         idle = [name for name in self.priors if all(name not in prior_names(model) for model in models)]
         if idle and models:
             notes.append(f"{' and '.join(models)} took no prior of {', '.join(idle)}")
-        if any(c.fit.diagnostics.engine == "laplace" for c in components):
-            from bayespool.inference.diagnostics import MIN_ESS
-
+        if any(is_independent(c.fit.diagnostics.engine) for c in components):
             n_draws = self.draws * self.chains
             if not n_draws > MIN_ESS:  # of a sampler the effective sample size says so
                 notes.append(f"an interval of {n_draws} draws, should be over {MIN_ESS:.0f}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,7 @@ from bayespool.counts import (
     held_out_documents,
     judgment_counts,
 )
+from bayespool.inference import Engine, Fit, Source
 from bayespool.measures import Measure
 from bayespool.models import (
     LinearEvidence,
@@ -296,6 +298,11 @@ class Prepared:
     def model(self) -> str:
         """Name of the model."""
         return self.spec.name
+
+    def fit(self, engine: Engine, random_seed: int) -> Fit:
+        """A fit to the evidence that says what it is of, with the effects of the runs to score on topics."""
+        fit = engine.fit(self.spec, self.evidence, random_seed, known=self.known)
+        return dataclasses.replace(fit, source=Source(self.spec, self.evidence, self.run_ids, self.known))
 
     def graph(self) -> Any:
         """The model as a ``pymc.Model``."""

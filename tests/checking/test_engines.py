@@ -20,7 +20,7 @@ from bayespool.simulation import load_example
 def test_differences_of_engines_are_shares_of_the_width() -> None:
     rng = np.random.default_rng(1)
     nuts = rng.binomial(200, 0.3, size=(20_000, 2)).astype(np.int32)
-    found = _compare(nuts + np.int32(1), nuts, np.array([10, 20]), 400, 0.95)
+    found = _compare({"laplace": nuts + np.int32(1), "nuts": nuts}, np.array([10, 20]), 400, 0.95)
     width = found["width"] * 400
     np.testing.assert_allclose(width, 2 * 1.96 * np.sqrt(200 * 0.3 * 0.7), rtol=0.03)
     for name in ("mean", "lower", "upper"):

@@ -28,8 +28,8 @@ def test_one_intercept_is_the_conjugate_posterior():
         n_hidden=np.array([40]),
         n_hidden_relevant=np.array([9]),
     )
-    structure = MODELS["background"].with_priors({"mu": "Logistic(0, 1)"}).structure(evidence)
-    fit = Laplace(draws=200_000).fit(structure, evidence.coords, random_seed=1)
+    spec = MODELS["background"].with_priors({"mu": "Logistic(0, 1)"})
+    fit = Laplace(draws=200_000).fit(spec, evidence, 1)
     p = 1 / (1 + np.exp(-fit.draws()["mu"]))
     exact = stats.beta(1 + 9, 1 + 31)
     assert p.mean() == pytest.approx(exact.mean(), abs=0.002)
@@ -40,8 +40,7 @@ def test_one_intercept_is_the_conjugate_posterior():
 
 def test_draws_sum_to_zero_and_repeat_to_the_byte():
     evidence = prepared_evidence("evidence")
-    structure = MODELS["evidence"].structure(evidence)
-    fits = [Laplace(draws=500).fit(structure, evidence.coords, random_seed=s) for s in (7, 7, 8)]
+    fits = [Laplace(draws=500).fit(MODELS["evidence"], evidence, s) for s in (7, 7, 8)]
     first, again, other = (fit.draws() for fit in fits)
     assert all(first[name].tobytes() == again[name].tobytes() for name in first)
     assert first["mu"].tobytes() != other["mu"].tobytes()
@@ -61,7 +60,7 @@ def test_weights_of_the_scales_are_a_distribution():
 def test_without_evidence_draws_come_from_the_priors():
     collection = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     evidence = prepared_evidence("background", collection)
-    fit = Laplace(draws=20_000).fit(MODELS["background"].structure(evidence), evidence.coords, random_seed=1)
+    fit = Laplace(draws=20_000).fit(MODELS["background"], evidence, 1)
     draws = fit.draws()
     assert draws["mu"].mean() == pytest.approx(-2.2, abs=0.05)
     assert draws["mu"].std() == pytest.approx(1.5, rel=0.03)
@@ -80,7 +79,7 @@ def test_scales_that_nobody_knows_have_the_prior_down_to_zero():
         n_hidden=one,
         n_hidden_relevant=np.array([0, 1, 0, 1]),
     )
-    fit = Laplace(draws=20_000).fit(MODELS["background"].structure(evidence), evidence.coords, random_seed=1)
+    fit = Laplace(draws=20_000).fit(MODELS["background"], evidence, 1)
     sigma = fit.draws()["sigma_organization"]
     prior = stats.halfnorm()
     for at in (0.01, 0.05, 0.2, 0.7, 1.5):
@@ -143,9 +142,9 @@ def test_an_approximation_far_from_the_density_is_found_out(monkeypatch):
         n_hidden=np.array([400]),
         n_hidden_relevant=0 * one,
     )
-    structure = MODELS["background"].with_priors({"mu": "Normal(0, 10)"}).structure(evidence)
-    off = approximate(Density(structure)).off()
-    draws = Laplace(draws=200_000, check=False).fit(structure, evidence.coords, random_seed=1).draws()["mu"]
+    spec = MODELS["background"].with_priors({"mu": "Normal(0, 10)"})
+    off = approximate(Density(spec.structure(evidence))).off()
+    draws = Laplace(draws=200_000, check=False).fit(spec, evidence, 1).draws()["mu"]
     grid = np.linspace(-60, 2, 200_001)
     share = np.cumsum(np.exp(-0.5 * (grid / 10) ** 2 - 400 * np.logaddexp(0, grid)))
     exact = np.interp([0.025, 0.975], share / share[-1], grid)
@@ -153,7 +152,7 @@ def test_an_approximation_far_from_the_density_is_found_out(monkeypatch):
     assert really > 0.1
     assert off > 0.1
     with pytest.warns(DiagnosticsWarning, match="off by"):
-        Laplace(draws=100).fit(structure, evidence.coords, random_seed=1)
+        Laplace(draws=100).fit(spec, evidence, 1)
 
 
 @pytest.mark.parametrize("model", ["background", "ratio", "evidence", "interpolated", "smoothed"])
@@ -176,10 +175,7 @@ def test_copies_of_topics_change_no_scale_and_halve_no_effect():
         n_hidden=np.tile(evidence.n_hidden, 4),
         n_hidden_relevant=np.tile(evidence.n_hidden_relevant, 4),
     )
-    fits = [
-        Laplace(draws=4000).fit(MODELS["ratio"].structure(e), e.coords, random_seed=1).draws()
-        for e in (evidence, copies)
-    ]
+    fits = [Laplace(draws=4000).fit(MODELS["ratio"], e, 1).draws() for e in (evidence, copies)]
     assert fits[1]["mu"].std() < 0.7 * fits[0]["mu"].std()
     effect = fits[1]["topic_effect"].mean(axis=0).reshape(4, n)
     np.testing.assert_allclose(effect - effect.mean(axis=0), 0, atol=0.15)

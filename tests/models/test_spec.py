@@ -85,7 +85,7 @@ def test_own_model_completes_and_is_an_estimator(own: ModelSpec) -> None:
 def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
     prepared = task().prepare(own, {})
     evidence = prepared.evidence
-    fast = Laplace(draws=4000).fit(prepared.structure(), evidence.coords, random_seed=1)
+    fast = Laplace(draws=4000).fit(prepared.spec, evidence, 1)
     sampler = NUTS(draws=1000, tune=500, chains=2).compile(prepared.graph())
     reference = sample_quietly(sampler, random_seed=1, data=evidence.arrays())
     assert set(reference.variables) == set(fast.variables)
@@ -221,7 +221,7 @@ def test_a_predictor_that_is_not_there_is_named() -> None:
 
 def test_log_odds_of_documents_do_not_depend_on_what_else_there_is() -> None:
     prepared = task().prepare("evidence", {})
-    fit = Laplace(draws=50).fit(prepared.structure(), prepared.evidence.coords, random_seed=1)
+    fit = Laplace(draws=50).fit(prepared.spec, prepared.evidence, 1)
     draws, every = fit.draws(), np.arange(50)
     whole = prepared.log_odds(draws, every, 3, slice(0, 6))
     part = prepared.log_odds(draws, every[7:9], 3, slice(2, 4))

@@ -148,7 +148,7 @@ def test_predictions_and_weights_know_the_effect() -> None:
     def found(prior: str) -> tuple[np.ndarray, np.ndarray]:
         prepared, hidden = task.prepare("evidence", {"sigma_interaction": prior}), HiddenDocuments(task)
         prediction = predict_held_out(prepared, hidden, Fitting(draws=500, chains=2))
-        fit = Laplace(draws=400).fit(prepared.structure(), prepared.evidence.coords, random_seed=1)
+        fit = Laplace(draws=400).fit(prepared.spec, prepared.evidence, 1)
         densities, _ = log_predictive_densities({"evidence": prepared}, {"evidence": fit})
         return prediction.draws.std(axis=0), densities
 

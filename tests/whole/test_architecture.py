@@ -258,6 +258,7 @@ def test_what_is_added_is_shown_by_tests_that_are_there() -> None:
         "A correction",
         "A predictor",
         "A model",
+        "An engine",
         "A pooling strategy",
         "An estimator",
     ]

@@ -1,0 +1,159 @@
+"""Engines by name, and the one that takes over where another fails."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.inference.fit import Fit
+from bayespool.inference.laplace import Laplace
+from bayespool.inference.nuts import NUTS
+
+if TYPE_CHECKING:
+    from bayespool.models import Evidence, ModelSpec
+
+__all__ = ["ENGINES", "Engine", "Relay", "engine_named", "is_independent", "make_engine", "register_engine"]
+
+Class = TypeVar("Class", bound=type)
+
+
+class Engine(Protocol):
+    """What draws from the posterior of a model: the settings of an engine, a frozen dataclass.
+
+    Its class may also say ``independent = True``, of draws that are, so that their number is all there is to
+    check of them; and ``takes_over``, the name of the engine that is asked where a fit fails.
+
+    """
+
+    @property
+    def name(self) -> str:
+        """Of the class: what one asks for, and what diagnostics say."""
+
+    def fit(
+        self,
+        spec: ModelSpec,
+        evidence: Evidence,
+        random_seed: int,
+        *,
+        known: Sequence[int] | None = None,
+    ) -> Fit:
+        """Draws of all variables of a model given evidence.
+
+        Parameters
+        ----------
+        spec : ModelSpec
+            With the priors at hand.
+        evidence : LinearEvidence or ModelEvidence
+        random_seed : int
+            The same seed, model, evidence and settings give the same bytes.
+        known : sequence of int, optional
+            Organizations of the evidence whose effects on topics are asked for; default: all.
+
+        Returns
+        -------
+        Fit
+            With ``draws × chains`` draws in all, where the engine has these settings.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            There is no fit, because a curvature is not positive.
+
+        Warns
+        -----
+        DiagnosticsWarning
+            A check failed; the fit's diagnostics say which.
+        """
+
+
+ENGINES: dict[str, type[Any]] = {engine.name: engine for engine in (Laplace, NUTS)}
+"""Every engine by name, the default first."""
+
+
+def register_engine(engine: Class) -> Class:
+    """Class decorator that makes an engine known by its ``name``, wherever engines are asked for.
+
+    ``draws``, ``tune``, ``chains``, ``target_accept`` and ``progress`` of an estimator become its settings,
+    where it has fields of these names. ``del ENGINES[name]`` forgets it.
+
+    Raises
+    ------
+    InputError
+        Another class has the name; one that is defined again, as in a notebook, replaces itself.
+    """
+    asked: Any = engine
+    name, there = asked.name, ENGINES.get(asked.name, engine)
+    if (there.__module__, there.__qualname__) != (engine.__module__, engine.__qualname__):
+        raise InputError(f"there is an engine {name!r} already", hint="give it another name")
+    ENGINES[name] = engine
+    return engine
+
+
+def engine_named(name: str) -> type[Any]:
+    """An engine's class out of `ENGINES`.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    if name not in ENGINES:
+        raise InputError(f"no engine {name!r}", hint=f"known: {', '.join(ENGINES)}")
+    return ENGINES[name]
+
+
+def is_independent(name: str) -> bool:
+    """Whether an engine's draws are independent of each other."""
+    return bool(getattr(engine_named(name), "independent", False))
+
+
+def make_engine(name: str, *, relay: bool = False, **settings: Any) -> Engine:
+    """An engine with those of some settings that it has; with ``relay`` the one that takes over behind it.
+
+    Examples
+    --------
+    >>> make_engine("laplace", draws=500, chains=2, tune=100)
+    Laplace(draws=500, chains=2, n_points=64, check=True)
+    """
+    cls = engine_named(name)
+    names = {f.name for f in dataclasses.fields(cls) if f.init}
+    engine: Engine = cls(**{key: value for key, value in settings.items() if key in names})
+    other = getattr(cls, "takes_over", None) if relay else None
+    return engine if other is None else Relay(engine, make_engine(other, relay=True, **settings))
+
+
+@dataclass(frozen=True)
+class Relay:
+    """An engine, and a second one that takes over with a warning where a check of the first fails."""
+
+    first: Engine
+    second: Engine
+
+    @property
+    def name(self) -> str:
+        """The first one's."""
+        return self.first.name
+
+    def fit(self, spec: ModelSpec, evidence: Evidence, random_seed: int, **more: Any) -> Fit:
+        """The first one's fit if it passes its checks, else the second one's; see `Engine.fit`."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiagnosticsWarning)  # the warning below says more
+            try:
+                fit = self.first.fit(spec, evidence, random_seed, **more)
+                problems = fit.diagnostics.problems
+            except np.linalg.LinAlgError:
+                problems = ("a curvature is not positive",)
+        if not problems:
+            return fit
+        warnings.warn(
+            f"{spec.name}: {'; '.join(problems)}; sampling with {self.second.name} instead",
+            DiagnosticsWarning,
+            stacklevel=3,
+        )
+        return self.second.fit(spec, evidence, random_seed, **more)

@@ -1,0 +1,97 @@
+"""Effects of cells: integrals against scipy's quadrature, draws against the density on a grid."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import log_expit
+
+from bayespool.inference import draw_effects
+from bayespool.inference.cells import integrate
+from bayespool.inference.kernels import sums_by_cell
+
+SIZES = (1, 3, 6, 2, 12)
+START = np.concatenate([[0], np.cumsum(SIZES)])
+
+
+def observations() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Log odds, relevant documents and documents; of the first cell none is relevant, of the second all."""
+    rng = np.random.default_rng(4)
+    n = int(START[-1])
+    trials = rng.integers(1, 5, n).astype(float)
+    trials[START[4] :] = 1
+    successes = rng.binomial(trials.astype(int), 0.4).astype(float)
+    successes[0], successes[1:4] = 0, trials[1:4]
+    return rng.normal(-1, 1, n), successes, trials
+
+
+def log_density(u: np.ndarray, cell: int, log_odds: np.ndarray, tau: float) -> np.ndarray:
+    _, k, n = observations()
+    rows = slice(START[cell], START[cell + 1])
+    eta = log_odds[rows] + np.asarray(u)[..., None]
+    likelihood = (k[rows] * log_expit(eta) + (n - k)[rows] * log_expit(-eta)).sum(axis=-1)
+    return likelihood - 0.5 * (u / tau) ** 2 - np.log(tau * np.sqrt(2 * np.pi))
+
+
+def exact(log_odds: np.ndarray, tau: float) -> float:
+    def density(u: float, cell: int) -> float:
+        return float(np.exp(log_density(np.asarray(u), cell, log_odds, tau)))
+
+    ends = -12 * tau, 12 * tau
+    return sum(float(np.log(quad(density, *ends, args=(c,), epsabs=0)[0])) for c in range(len(SIZES)))
+
+
+@pytest.mark.parametrize("tau", [1e-3, 0.3, 1.0, 2.0])
+def test_what_is_left_is_the_integral(tau: float) -> None:
+    log_odds, k, n = observations()
+    found = integrate(log_odds, k, n, START, tau)
+    assert found.log_likelihood == pytest.approx(exact(log_odds, tau), abs=0.02 if tau > 1 else 2e-3)
+    assert found.share.sum(axis=1) == pytest.approx(np.ones(len(SIZES)))
+
+
+def test_derivatives_are_those_of_the_integral(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the log odds, by differences of the exact integral."""
+    nodes, shares = np.polynomial.hermite_e.hermegauss(31)
+    monkeypatch.setattr("bayespool.inference.cells.NODES", nodes)
+    monkeypatch.setattr("bayespool.inference.cells.SHARES", shares / shares.sum())
+    (log_odds, k, n), tau, step = observations(), 1.2, 1e-3
+    found = integrate(log_odds, k, n, START, tau)
+    unit = step * np.eye(len(log_odds))
+    rise = np.array([exact(log_odds + u, tau) - exact(log_odds - u, tau) for u in unit]) / (2 * step)
+    assert found.score == pytest.approx(rise, abs=1e-5)
+    off, among = sums_by_cell(START, found.off, np.eye(len(log_odds)))
+    assert among == pytest.approx(off.sum(axis=1))
+    hessian = np.diag(found.information) - off.T @ (found.share.ravel()[:, None] * off)
+    for i, j in ((0, 0), (1, 2), (5, 5), (4, 7), (0, 5), (13, 20)):
+        both = exact(log_odds + unit[i] + unit[j], tau) + exact(log_odds - unit[i] - unit[j], tau)
+        both -= exact(log_odds + unit[i] - unit[j], tau) + exact(log_odds - unit[i] + unit[j], tau)
+        assert hessian[i, j] == pytest.approx(-both / (4 * step**2), abs=1e-4)
+
+
+def test_at_the_mode_it_is_the_approximation_of_laplace() -> None:
+    (log_odds, k, n), tau = observations(), 0.8
+    found, expected = integrate(log_odds, k, n, START, tau, at_mode=True), 0.0
+    for c in range(len(SIZES)):
+        grid = np.linspace(-4, 4, 80_001)
+        values = log_density(grid, c, log_odds, tau)
+        best = int(np.argmax(values))
+        bend = -(values[best + 100] - 2 * values[best] + values[best - 100]) / (grid[100] - grid[0]) ** 2
+        expected += values[best] + 0.5 * np.log(2 * np.pi / bend)
+    assert found.log_likelihood == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("tau", [0.4, 2.5])
+def test_draws_have_the_density(tau: float) -> None:
+    log_odds, k, n = observations()
+    cell = np.repeat([9, 4, 7, 2, 5], SIZES)
+    rng = np.random.default_rng(1)
+    n_draws = 20_000
+    cells, drawn = draw_effects(np.tile(log_odds, (n_draws, 1)), k, n, cell, np.full(n_draws, tau), rng)
+    assert cells.tolist() == [2, 4, 5, 7, 9]
+    for c, name in enumerate((9, 4, 7, 2, 5)):
+        grid = np.linspace(-9 * tau, 9 * tau, 20_001)
+        share = np.cumsum(np.exp(log_density(grid, c, log_odds, tau)))
+        uniform = np.interp(drawn[:, cells.tolist().index(name)], grid, share / share[-1])
+        counts = np.histogram(uniform, 20, (0, 1))[0]
+        assert ((counts - n_draws / 20) ** 2 / (n_draws / 20)).sum() < 50  # chi-squared of 19, .9999

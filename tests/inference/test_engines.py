@@ -1,0 +1,215 @@
+"""Engines by name: what all of them promise, one of a reader's own, and the one that takes over."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from fits import TARGETS, compile_once, example_evidence, same_draws
+
+from bayespool import leave_out, load_example, parse_measure, score
+from bayespool.checking import Fitting, compare_engines
+from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.experiments.own import own_estimators
+from bayespool.inference import ENGINES, NUTS, Fit, Laplace, make_engine, register_engine
+from bayespool.options import SamplingSettings, options_of
+from bayespool.posterior import PosteriorEstimator, Prepared, Task
+
+every_engine = pytest.mark.parametrize("engine", sorted(ENGINES))
+FEW = {"draws": 20, "tune": 20, "chains": 2, "target_accept": 0.8, "progress": False}
+
+
+@dataclass(frozen=True)
+class Sure:
+    """The Laplace engine with a prior of its own: of documents retrieved, most are relevant."""
+
+    name = "sure"
+    independent = True
+
+    draws: int = 100
+    chains: int = 1
+
+    def fit(self, spec: Any, evidence: Any, random_seed: int, *, known: Any = None, near: Any = None) -> Fit:
+        laplace = Laplace(draws=self.draws, chains=self.chains, check=False)
+        fit = laplace.fit(spec.with_priors({"mu": "Normal(3, 0.01)"}), evidence, random_seed)
+        return dataclasses.replace(fit, diagnostics=dataclasses.replace(fit.diagnostics, engine=self.name))
+
+
+@pytest.fixture
+def sure() -> Iterator[None]:
+    register_engine(Sure)
+    yield
+    del ENGINES["sure"]
+
+
+def prepared(model: str) -> Prepared:
+    return Task(load_example(), TARGETS, parse_measure("P@10"), "complete").prepare(model, {})
+
+
+def fit_quietly(engine: Any, one: Prepared, random_seed: int = 1) -> Fit:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticsWarning)
+        fit: Fit = engine.fit(one.spec, one.evidence, random_seed)
+    return fit
+
+
+@every_engine
+@pytest.mark.parametrize("model", ["background", "ratio", "interpolated"])
+def test_a_fit_has_all_variables_and_repeats_to_the_byte(
+    model: str, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(NUTS, "compile", compile_once)
+    one, asked = prepared(model), make_engine(engine, **FEW)
+    fit, again, other = (fit_quietly(asked, one, seed) for seed in (1, 1, 2))
+    assert fit.diagnostics.engine == asked.name == engine
+    spec, sizes = one.spec, {dim: len(values) for dim, values in one.evidence.coords.items()}
+    expected: dict[str, tuple[str, ...]] = {name: () for name in spec.prior_names}
+    expected |= {f"{name}_effect": (effect.dim,) for name, effect in spec.effects.items()}
+    expected |= {spec.slopes: ("predictor",)} if spec.slopes else {}
+    assert dict(fit.dims) == expected
+    shapes = {name: (40, *(sizes[dim] for dim in dims)) for name, dims in expected.items()}
+    assert {name: values.shape for name, values in fit.draws().items()} == shapes
+    for dim in {dim for dims in expected.values() for dim in dims}:
+        assert tuple(fit.coords[dim]) == tuple(one.evidence.coords[dim])
+    assert same_draws(fit, again)
+    assert not same_draws(fit, other)
+
+
+def test_nuts_compiles_once_for_models_of_one_form_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = []
+
+    def watch(settings: NUTS, graph: Any) -> Any:
+        compiled.append(graph)
+        return compile_once(settings, graph)
+
+    monkeypatch.setattr(NUTS, "compile", watch)
+    engine = make_engine("nuts", **FEW)
+    ten = prepared("background")
+    five = dataclasses.replace(ten, evidence=example_evidence(5))
+    assert len(five.evidence.n_hidden) < len(ten.evidence.n_hidden)
+    first, second = fit_quietly(engine, ten), fit_quietly(engine, five)
+    assert len(compiled) == 1
+    assert not same_draws(first, second)
+    assert same_draws(first, fit_quietly(make_engine("nuts", **FEW), ten))  # which compiles for itself
+    assert len(compiled) == 2
+    spec = ten.spec
+    narrow = dataclasses.replace(ten, spec=spec.with_priors({"sigma_topic": "HalfNormal(0.1)"}))
+    fit_quietly(engine, narrow)
+    assert len(compiled) == 3
+
+
+def test_what_nuts_compiled_for_one_model_is_not_anothers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The slopes that a model expects are in its graph, and in no text that PyMC has of it."""
+    compiled: list[Any] = []
+    monkeypatch.setattr(NUTS, "compile", lambda _, graph: compiled.append(graph) or compile_once(_, graph))
+    engine, one = make_engine("nuts", **FEW), prepared("ratio")
+    fit_quietly(engine, one)
+    higher = {name: (mean + 1, std) for name, (mean, std) in one.spec.predictors.items()}
+    other = dataclasses.replace(one, spec=dataclasses.replace(one.spec, predictors=higher))
+    fit_quietly(engine, other)
+    assert len(compiled) == 2
+    assert compiled[0].str_repr() == compiled[1].str_repr()
+
+
+def test_an_own_engine_scores_and_is_compared_by_name(sure: None) -> None:
+    def scored(engine: str) -> Any:
+        settings: dict[str, Any] = {"estimators": "posterior-background", "draws": 60, "chains": 2}
+        return score(load_example(), "new-b", "P@10", engine=engine, **settings)[
+            "posterior-background", "P@10"
+        ]
+
+    own, fast = scored("sure"), scored("laplace")
+    assert own.diagnostics.engine == "sure"
+    assert len(own.draws.amount) == len(fast.draws.amount) == 120
+    assert own.value[0] > fast.value[0] + 0.05
+    assert own.fits["background"].draws()["mu"].mean() == pytest.approx(3, abs=0.1)
+    assert own.notes[0] == "an interval of 120 draws, should be over 400"  # its draws are independent
+    assert own.fits["background"].source.spec.name == "background"
+    assert {"laplace": Laplace, "nuts": NUTS, "sure": Sure} == ENGINES
+
+
+def test_an_own_engine_is_held_against_the_reference(sure: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NUTS, "compile", compile_once)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticsWarning)
+        frame = compare_engines(
+            load_example(), models="background", engine="sure", draws=60, tune=60, chains=2
+        )
+    assert (frame["mean_sure"] > frame["mean_nuts"]).all()
+    with pytest.raises(InputError, match="nuts is what engines are compared with"):
+        compare_engines(load_example(), engine="nuts")
+
+
+def test_an_own_engine_works_in_processes_and_marks_stored_work(sure: None) -> None:
+    settings: dict[str, Any] = {"estimators": "posterior-background", "engine": "sure", "draws": 30}
+    here = leave_out(load_example(), "P@10", **settings).frame()
+    in_workers = leave_out(load_example(), "P@10", n_jobs=2, **settings).frame()
+    np.testing.assert_array_equal(here["value"], in_workers["value"])
+    own, ours = (PosteriorEstimator(model="background", engine=name) for name in ("sure", "laplace"))
+    assert list(own_estimators([("mine", own)])["own engines"]) == ["sure"]
+    assert own_estimators([("mine", ours)]) == {}
+
+
+def test_a_name_is_one_engines(sure: None) -> None:
+    assert register_engine(Sure) is Sure  # again, as in a notebook
+
+    @dataclass(frozen=True)
+    class Other(Laplace):
+        pass
+
+    with pytest.raises(InputError, match="there is an engine 'laplace' already; give it another name"):
+        register_engine(Other)
+    assert ENGINES["laplace"] is Laplace
+
+
+@pytest.mark.parametrize("make", [PosteriorEstimator, Fitting])
+def test_an_unknown_engine_names_those_that_are_known(make: Any, sure: None) -> None:
+    with pytest.raises(InputError, match="no engine 'gibbs'; known: laplace, nuts, sure"):
+        make(engine="gibbs")
+
+
+def test_choices_of_the_command_line_are_the_engines() -> None:
+    """Written out where help is shown without loading an engine."""
+    what, default = options_of(SamplingSettings)["engine"]
+    assert what.choices == tuple(ENGINES)
+    assert default == what.choices[0]
+
+
+def test_settings_are_taken_where_an_engine_has_them() -> None:
+    assert make_engine("laplace", **FEW) == Laplace(draws=20, chains=2)
+    assert make_engine("nuts", **FEW) == NUTS(draws=20, tune=20, chains=2, target_accept=0.8)
+    assert make_engine("nuts", relay=True, **FEW) == make_engine("nuts", **FEW)  # nothing takes over from it
+
+
+@pytest.mark.parametrize("problem", ["no mode", None])
+def test_the_engine_that_is_named_takes_over(
+    problem: str | None, sure: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a warning, and the fit is the second's to the byte; without a problem it is the first's."""
+    one = prepared("background")
+    plain = Laplace(draws=20, chains=2).fit(one.spec, one.evidence, 1)
+    problems = (problem,) if problem else ()
+    first = dataclasses.replace(plain, diagnostics=dataclasses.replace(plain.diagnostics, problems=problems))
+    second = Sure(draws=20, chains=2).fit(one.spec, one.evidence, 1)
+
+    @dataclass(frozen=True)
+    class Unsure:
+        name = "unsure"
+        takes_over = "sure"
+
+        def fit(self, *_: Any, **__: Any) -> Fit:
+            return first
+
+    monkeypatch.setitem(ENGINES, "unsure", Unsure)
+    engine = make_engine("unsure", relay=True, **FEW)
+    assert engine.name == "unsure"
+    if problem is None:
+        assert engine.fit(one.spec, one.evidence, 1) is first  # a warning would be an error
+        return
+    with pytest.warns(DiagnosticsWarning, match="background: no mode; sampling with sure instead"):
+        assert same_draws(engine.fit(one.spec, one.evidence, 1), second)
