@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,9 +46,9 @@ class Component:
     fit: Fit
     log_odds: Callable[[npt.NDArray[np.intp], int, slice], FloatArray]
     effect: FloatArray
-    cell_scale: FloatArray | None
-    known: npt.NDArray[np.bool_]
-    cells: Mapping[int, FloatArray]
+    cell_scale: FloatArray | None = None
+    known: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    cells: Mapping[int, FloatArray] = field(default_factory=dict)
     shift: float = 0.0
 
 
