@@ -5,9 +5,8 @@
 With --slopes: slopes of the ratio and evidence models on whole collections, per unit of each predictor's own
 scale, posterior mean and standard deviation under a prior five times as wide as the models' own.
 
-With --interaction: how much more than by chance the cells of organization × topic vary given these models
-(mean of squared deviation over binomial variance, cells of a variance over 0.2; 1 if chances are right one by
-one), and the scale of the interaction that is taken from it.
+With --interaction: the scale of the effects of organization × topic in these models, posterior mean and
+standard deviation.
 
 Otherwise two tables. First: posterior means of the interpolated model's parameters on whole collections.
 Second: each pooled run scored as if its organization had not been pooled and no pool were at hand, under the
@@ -25,7 +24,6 @@ from pathlib import Path
 
 import numpy as np
 from at_hand import UNSET, read
-from scipy.special import expit
 
 from bayespool import Collection, Precision, parse_measure
 from bayespool.checking import randomised_pit
@@ -110,23 +108,15 @@ def print_slopes() -> None:
 
 
 def print_interaction() -> None:
-    """A row per collection and cutoff: variation over chance and τ of each model."""
-    print(f"{'':26}" + "".join(f"{f'{model}: variation, τ':>28}" for model in SLOPE_MODELS))
+    """A row per collection and cutoff: the scale of the effects of organization × topic in each model."""
+    print(f"{'':26}" + "".join(f"{model:>20}" for model in SLOPE_MODELS))
     for name, collection, cutoff in collections(INTERACTION_SETTINGS):
         told = []
         for model in SLOPE_MODELS:
             prepared = Task(collection, (), parse_measure(f"P@{cutoff}"), "pooled").prepare(model, {})
-            evidence = prepared.evidence
-            assert isinstance(evidence, LinearEvidence)
-            draws = Laplace(draws=400).fit(prepared.spec, evidence, 1).draws()
-            log_odds = prepared.spec.log_odds_of_rows(evidence, draws)
-            p = expit(log_odds + draws["organization_effect"][:, evidence.organization]).mean(axis=0)
-            n, k = evidence.n_hidden, evidence.n_hidden_relevant
-            off, variance = np.bincount(evidence.cell, k - n * p), np.bincount(evidence.cell, n * p * (1 - p))
-            counted = variance > 0.2
-            variation = (off[counted] ** 2 / variance[counted]).mean()
-            told.append(f"{variation:.2f}, {prepared.interaction_scale(draws):.2f}")
-        print(f"{f'{name} P@{cutoff}':26}" + "".join(f"{text:>28}" for text in told), flush=True)
+            sigma = Laplace(draws=2000).fit(prepared.spec, prepared.evidence, 1).draws()["sigma_interaction"]
+            told.append(f"{sigma.mean():.2f} ± {sigma.std():.2f}")
+        print(f"{f'{name} P@{cutoff}':26}" + "".join(f"{text:>20}" for text in told), flush=True)
 
 
 def collections(settings: tuple[Setting, ...]) -> Iterator[tuple[str, Collection, int]]:
