@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bayespool.inference.kernels import draw_cells, integrate_cells
 
-__all__ = ["NODES", "SHARES", "Integrated", "draw_effects", "integrate"]
+__all__ = ["NODES", "SHARES", "Integrated", "draw_effects", "integrate", "integrate_at_modes"]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -27,16 +27,19 @@ class Integrated(NamedTuple):
     score, information : ndarray, shape (observation,)
         Means given the counts: of the derivative of an observation's log likelihood in its log odds, and of
         minus the second one.
-    off : ndarray, shape (observation, node)
-        How far scores are off their means at the nodes of the effect.
-    share : ndarray, shape (cell, node)
+    across : ndarray, shape (cell × node, column)
+        How far sums over a cell of score times a matrix are off their means at the nodes of its effect.
+    among : ndarray, shape (cell × node,)
+        The same of scores alone.
+    share : ndarray, shape (cell × node,)
         Chances of the nodes.
     """
 
     log_likelihood: float
     score: FloatArray
     information: FloatArray
-    off: FloatArray
+    across: FloatArray
+    among: FloatArray
     share: FloatArray
 
 
@@ -46,8 +49,7 @@ def integrate(
     trials: FloatArray,
     start: IndexArray,
     tau: float,
-    *,
-    at_mode: bool = False,
+    matrix: FloatArray,
 ) -> Integrated:
     """Binomial counts whose log odds share an effect N(0, τ²) within each cell, integrated by five nodes of
     Gauss and Hermite about its mode.
@@ -59,11 +61,32 @@ def integrate(
     start : ndarray of int, shape (cell + 1,)
         Where each cell begins, and where the last one ends.
     tau : float
-    at_mode : bool
-        One node, at the mode: Laplace's approximation.
+    matrix : ndarray, shape (observation, column)
+        Of a design, whose rows the scores are summed with.
     """
-    nodes, shares = (np.zeros(1), np.ones(1)) if at_mode else (NODES, SHARES)
-    return Integrated(*integrate_cells(log_odds, successes, trials, start, tau, nodes, np.log(shares)))
+    return Integrated(
+        *integrate_cells(log_odds, successes, trials, start, tau, NODES, np.log(SHARES), matrix)
+    )
+
+
+def integrate_at_modes(
+    log_odds: FloatArray,
+    successes: FloatArray,
+    trials: FloatArray,
+    start: IndexArray,
+    tau: float,
+    matrix: FloatArray,
+) -> Integrated:
+    """`integrate` by Laplace's approximation, one node at the mode. ``across`` and ``among`` are sums of
+    information, and ``share`` what the effect of a cell takes up of their squares: the information that is
+    left is never negative.
+    """
+    found = Integrated(
+        *integrate_cells(log_odds, successes, trials, start, tau, np.zeros(1), np.zeros(1), matrix[:, :0])
+    )
+    among = np.add.reduceat(found.information, start[:-1])
+    across = np.add.reduceat(found.information[:, None] * matrix, start[:-1])
+    return found._replace(across=across, among=among, share=1 / (among + 1 / tau**2))
 
 
 def draw_effects(

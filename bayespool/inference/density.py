@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from bayespool.errors import InputError
 from bayespool.inference.arrow import Arrow, Factor, Layout
-from bayespool.inference.cells import NODES, SHARES, draw_effects, integrate
+from bayespool.inference.cells import NODES, SHARES, Integrated, draw_effects, integrate, integrate_at_modes
 from bayespool.inference.kernels import (
     Design,
     add_own,
@@ -19,7 +19,6 @@ from bayespool.inference.kernels import (
     covariances,
     linear_predictor,
     product_terms,
-    sums_by_cell,
     variances,
 )
 from bayespool.models.families import log_density_of_coefficient, log_density_of_scale
@@ -306,7 +305,7 @@ class _Prepared:
     def log_likelihood(self, x: FloatArray, tau: float) -> float:
         z = self.predictors(x)
         if self.cell is not None:
-            return integrate(z[0], self.successes, self.trials, self.start, tau).log_likelihood
+            return self._integrate(z[0], tau, False).log_likelihood
         eta = product_terms(z, self.residual)[0] if self.is_product else z[0]
         return _binomial_terms(eta, self.successes, self.trials)[0]
 
@@ -359,13 +358,9 @@ class _Prepared:
         value, slope, bend = 0.0, np.zeros((n_predictors, n)), np.zeros((n_predictors, n_predictors, n))
         for weight, z in nodes:
             if self.cell is not None:
-                found = integrate(z[0], self.successes, self.trials, self.start, tau, at_mode=expected)
-                log_likelihood, score, information, off, share = found
-                if expected:  # a sum of squares less what the effect of each cell takes up: never negative
-                    bent = 1 / (np.add.reduceat(information, self.start[:-1]) + 1 / tau**2)
-                    self._add_spread(information[:, None], -weight * bent, outer)
-                else:
-                    self._add_spread(off, -weight * share, outer)
+                found = self._integrate(z[0], tau, expected)
+                log_likelihood, score, information = found[:3]
+                self._add_spread(found, -weight, outer)
             elif self.is_product:
                 eta, first, second = product_terms(z, self.residual)
                 log_likelihood, score, information = _binomial_terms(eta, self.successes, self.trials)
@@ -382,14 +377,19 @@ class _Prepared:
                 add_product(self.designs[k], design, bend[k, m], outer, at.n_global)
         return value
 
-    def _add_spread(self, off: FloatArray, weight: FloatArray, outer: FloatArray) -> None:
-        """Add to a Hessian weights times squares of scores' sums over cells, one for each node."""
-        matrix, columns, *_ = self.designs[0]
-        across, among = sums_by_cell(self.start, off, matrix)
-        effects, places = (np.repeat(one, off.shape[1], axis=0) for one in (self.effects, self.places))
-        design = Design(across, columns, effects, places, among)
+    def _integrate(self, log_odds: FloatArray, tau: float, at_modes: bool) -> Integrated:
+        by = integrate_at_modes if at_modes else integrate
+        return by(log_odds, self.successes, self.trials, self.start, tau, self.designs[0].matrix)
+
+    def _add_spread(self, found: Integrated, weight: float, outer: FloatArray) -> None:
+        """Add to a Hessian a weight times shares times squares of sums over cells, one for each node."""
+        n_nodes = len(found.among) // len(self.effects)
+        effects, places = (np.repeat(one, n_nodes, axis=0) for one in (self.effects, self.places))
+        design = Design(found.across, self.designs[0].columns, effects, places, found.among)
         nothing = np.zeros(len(outer))
-        add_own(design, 0 * among, weight.ravel(), nothing, outer, self.layout.n_global)
+        add_own(
+            design, np.zeros(len(found.among)), weight * found.share, nothing, outer, self.layout.n_global
+        )
 
 
 def _binomial_terms(

@@ -20,7 +20,6 @@ __all__ = [
     "integrate_cells",
     "linear_predictor",
     "product_terms",
-    "sums_by_cell",
     "variances",
 ]
 
@@ -78,25 +77,38 @@ def integrate_cells(
     tau: float,
     nodes: FloatArray,
     log_weights: FloatArray,
-) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray]:
+    matrix: FloatArray,
+) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Log likelihood of binomial counts whose log odds η share an effect N(0, τ²) within each cell, which is
     integrated by the nodes of Gauss and Hermite about its mode, with log weights for a normal density.
 
     Observations stand in the order of cells, those of cell c from ``start[c]`` to ``start[c + 1]``. Returns
-    the sum over cells, and of the distribution of the effect given the counts: of each observation the mean
-    score and mean information, shape (observation,), how far its score is off that mean at each node, shape
-    (observation, node), and the nodes' shares, shape (cell, node).
+    the sum over cells; of each observation the mean score and mean information given the counts, shape
+    (observation,); at each node how far the cell's sums of score times matrix, shape (cell × node, column),
+    and of score, shape (cell × node,), are off their means; and the nodes' shares, shape (cell × node,).
     """
-    n_nodes, precision, value = len(nodes), 1.0 / (tau * tau), 0.0
+    n_nodes, n_columns, n_cells = len(nodes), matrix.shape[1], len(start) - 1
+    precision, value, most = 1.0 / (tau * tau), 0.0, 0
+    for c in range(n_cells):
+        most = max(most, start[c + 1] - start[c])
     score, information = np.empty(len(eta)), np.empty(len(eta))
-    off, share = np.empty((len(eta), n_nodes)), np.empty((len(start) - 1, n_nodes))
-    at = np.empty(n_nodes)
-    for c in range(len(start) - 1):
+    across, among = np.zeros((n_cells * n_nodes, n_columns)), np.zeros(n_cells * n_nodes)
+    share, at, mean_across = np.empty(n_cells * n_nodes), np.empty(n_nodes), np.empty(n_columns)
+    against, expected = np.empty(most), np.empty((most, n_nodes))
+    for c in range(n_cells):
+        first, size, own = start[c], start[c + 1] - start[c], c * n_nodes
+        failures, known = 0.0, 0.0
+        for j in range(size):  # odds against, of which an effect makes a multiple: one exponential is enough
+            i = first + j
+            against[j] = exp(-min(max(eta[i], -300.0), 300.0))
+            failures += trials[i] - successes[i]
+            known += (trials[i] - successes[i]) * eta[i]
         mode, bend = 0.0, precision
         for _ in range(20):
-            slope, bend = -precision * mode, precision
-            for i in range(start[c], start[c + 1]):
-                p = 1.0 / (1.0 + exp(-eta[i] - mode))
+            slope, bend, times = -precision * mode, precision, exp(-mode)
+            for j in range(size):
+                i = first + j
+                p = 1.0 / (1.0 + against[j] * times)
                 slope += successes[i] - trials[i] * p
                 bend += trials[i] * p * (1.0 - p)
             step = slope / bend
@@ -107,53 +119,48 @@ def integrate_cells(
         for q in range(n_nodes):
             effect = mode + spread * nodes[q]
             total = log_weights[q] + 0.5 * nodes[q] * nodes[q] - 0.5 * precision * effect * effect
-            product = 1.0  # of what stands under logarithms, of which one is taken
-            for i in range(start[c], start[c + 1]):
-                x = eta[i] + effect
-                small = exp(-abs(x))
-                p = (1.0 if x >= 0 else small) / (1.0 + small)
-                off[i, q] = -trials[i] * p
-                total += successes[i] * x - (trials[i] * x if x >= 0 else 0.0)
-                if trials[i] == 1.0 and product < 1e300:
-                    product *= 1.0 + small
+            total -= known + failures * effect
+            times, product = exp(-effect), 1.0  # of what stands under logarithms, of which one is taken
+            for j in range(size):
+                n = trials[first + j]
+                over = 1.0 + against[j] * times
+                expected[j, q] = n / over
+                if n == 1.0:
+                    if product > 1e150:
+                        total -= log(product)
+                        product = 1.0
+                    product *= over
                 else:
-                    total -= trials[i] * log1p(small)
+                    total -= n * log(over)
             at[q] = total - log(product)
             best = max(best, at[q])
         whole = 0.0
         for q in range(n_nodes):
-            share[c, q] = exp(at[q] - best)
-            whole += share[c, q]
+            share[own + q] = exp(at[q] - best)
+            whole += share[own + q]
         value += best + log(whole * spread / tau)
         for q in range(n_nodes):
-            share[c, q] /= whole
-        for i in range(start[c], start[c + 1]):
-            mean, both = 0.0, 0.0
+            share[own + q] /= whole
+        mean_among = 0.0
+        mean_across[:] = 0.0
+        for j in range(size):
+            i, mean, both = first + j, 0.0, 0.0
             for q in range(n_nodes):
-                mean += share[c, q] * off[i, q]
-                both += share[c, q] * off[i, q] * off[i, q]
-            score[i], information[i] = successes[i] + mean, -mean - both / max(trials[i], 1.0)
+                mean += share[own + q] * expected[j, q]
+                both += share[own + q] * expected[j, q] * expected[j, q]
+            score[i], information[i] = successes[i] - mean, mean - both / max(trials[i], 1.0)
+            mean_among += mean
+            for a in range(n_columns):
+                mean_across[a] += mean * matrix[i, a]
             for q in range(n_nodes):
-                off[i, q] -= mean
-    return value, score, information, off, share
-
-
-@compiled
-def sums_by_cell(start: IndexArray, off: FloatArray, matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Sums over the observations of each cell, at each node: of scores ``off`` times a matrix, shape (cell ×
-    node, column), and of these scores, shape (cell × node,).
-    """
-    n_nodes, n_columns = off.shape[1], matrix.shape[1]
-    n = (len(start) - 1) * n_nodes
-    across, among = np.zeros((n, n_columns)), np.zeros(n)
-    for c in range(len(start) - 1):
-        for i in range(start[c], start[c + 1]):
-            for q in range(n_nodes):
-                row = c * n_nodes + q
-                among[row] += off[i, q]
+                among[own + q] += expected[j, q]
                 for a in range(n_columns):
-                    across[row, a] += off[i, q] * matrix[i, a]
-    return across, among
+                    across[own + q, a] += expected[j, q] * matrix[i, a]
+        for q in range(n_nodes):
+            among[own + q] = mean_among - among[own + q]
+            for a in range(n_columns):
+                across[own + q, a] = mean_across[a] - across[own + q, a]
+    return value, score, information, across, among, share
 
 
 @compiled

@@ -8,8 +8,7 @@ from scipy.integrate import quad
 from scipy.special import log_expit
 
 from bayespool.inference import draw_effects
-from bayespool.inference.cells import integrate
-from bayespool.inference.kernels import sums_by_cell
+from bayespool.inference.cells import integrate, integrate_at_modes
 
 SIZES = (1, 3, 6, 2, 12)
 START = np.concatenate([[0], np.cumsum(SIZES)])
@@ -45,9 +44,9 @@ def exact(log_odds: np.ndarray, tau: float) -> float:
 @pytest.mark.parametrize("tau", [1e-3, 0.3, 1.0, 2.0])
 def test_what_is_left_is_the_integral(tau: float) -> None:
     log_odds, k, n = observations()
-    found = integrate(log_odds, k, n, START, tau)
+    found = integrate(log_odds, k, n, START, tau, np.zeros((len(k), 0)))
     assert found.log_likelihood == pytest.approx(exact(log_odds, tau), abs=0.02 if tau > 1 else 2e-3)
-    assert found.share.sum(axis=1) == pytest.approx(np.ones(len(SIZES)))
+    assert found.share.reshape(len(SIZES), -1).sum(axis=1) == pytest.approx(np.ones(len(SIZES)))
 
 
 def test_derivatives_are_those_of_the_integral(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,13 +55,13 @@ def test_derivatives_are_those_of_the_integral(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("bayespool.inference.cells.NODES", nodes)
     monkeypatch.setattr("bayespool.inference.cells.SHARES", shares / shares.sum())
     (log_odds, k, n), tau, step = observations(), 1.2, 1e-3
-    found = integrate(log_odds, k, n, START, tau)
+    found = integrate(log_odds, k, n, START, tau, np.eye(len(k)))
     unit = step * np.eye(len(log_odds))
     rise = np.array([exact(log_odds + u, tau) - exact(log_odds - u, tau) for u in unit]) / (2 * step)
     assert found.score == pytest.approx(rise, abs=1e-5)
-    off, among = sums_by_cell(START, found.off, np.eye(len(log_odds)))
-    assert among == pytest.approx(off.sum(axis=1))
-    hessian = np.diag(found.information) - off.T @ (found.share.ravel()[:, None] * off)
+    off = found.across
+    assert found.among == pytest.approx(off.sum(axis=1))
+    hessian = np.diag(found.information) - off.T @ (found.share[:, None] * off)
     for i, j in ((0, 0), (1, 2), (5, 5), (4, 7), (0, 5), (13, 20)):
         both = exact(log_odds + unit[i] + unit[j], tau) + exact(log_odds - unit[i] - unit[j], tau)
         both -= exact(log_odds + unit[i] - unit[j], tau) + exact(log_odds - unit[i] + unit[j], tau)
@@ -71,7 +70,9 @@ def test_derivatives_are_those_of_the_integral(monkeypatch: pytest.MonkeyPatch) 
 
 def test_at_the_mode_it_is_the_approximation_of_laplace() -> None:
     (log_odds, k, n), tau = observations(), 0.8
-    found, expected = integrate(log_odds, k, n, START, tau, at_mode=True), 0.0
+    found, expected = integrate_at_modes(log_odds, k, n, START, tau, np.ones((len(k), 1))), 0.0
+    assert (found.across[:, 0] == found.among).all()
+    assert (found.share * found.among < 1).all()
     for c in range(len(SIZES)):
         grid = np.linspace(-4, 4, 80_001)
         values = log_density(grid, c, log_odds, tau)
