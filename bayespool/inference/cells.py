@@ -50,6 +50,7 @@ def integrate(
     start: IndexArray,
     tau: float,
     matrix: FloatArray,
+    modes: FloatArray,
 ) -> Integrated:
     """Binomial counts whose log odds share an effect N(0, τ²) within each cell, integrated by five nodes of
     Gauss and Hermite about its mode.
@@ -63,9 +64,11 @@ def integrate(
     tau : float
     matrix : ndarray, shape (observation, column)
         Of a design, whose rows the scores are summed with.
+    modes : ndarray, shape (cell,)
+        Near which the modes are looked for; it holds them afterwards.
     """
     return Integrated(
-        *integrate_cells(log_odds, successes, trials, start, tau, NODES, np.log(SHARES), matrix)
+        *integrate_cells(log_odds, successes, trials, start, tau, NODES, np.log(SHARES), matrix, modes)
     )
 
 
@@ -76,13 +79,16 @@ def integrate_at_modes(
     start: IndexArray,
     tau: float,
     matrix: FloatArray,
+    modes: FloatArray,
 ) -> Integrated:
     """`integrate` by Laplace's approximation, one node at the mode. ``across`` and ``among`` are sums of
     information, and ``share`` what the effect of a cell takes up of their squares: the information that is
     left is never negative.
     """
     found = Integrated(
-        *integrate_cells(log_odds, successes, trials, start, tau, np.zeros(1), np.zeros(1), matrix[:, :0])
+        *integrate_cells(
+            log_odds, successes, trials, start, tau, np.zeros(1), np.zeros(1), matrix[:, :0], modes
+        )
     )
     among = np.add.reduceat(found.information, start[:-1])
     across = np.add.reduceat(found.information[:, None] * matrix, start[:-1])

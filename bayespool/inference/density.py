@@ -119,7 +119,7 @@ class Density:
         if near is None:
             return x, theta
         for g, name in enumerate(self.scales):
-            theta[g] = np.log(near[f"sigma_{name}"]).mean()
+            theta[g] = np.log(np.median(near[f"sigma_{name}"]))
             if name in self.slices:
                 effect = near[f"{name}_effect"].mean(axis=0)
                 x[self.slices[name]] = effect - effect.mean()
@@ -279,6 +279,7 @@ class _Prepared:
             first = np.flatnonzero(np.diff(self.cell, prepend=-1))
             self.start, self.present = np.append(first, n), self.cell[first]
             effects = self.designs[0].effects[first]
+            self.modes = np.zeros(len(effects))
             self.effects, self.places = effects, self.layout.places(effects)
             of_rows = np.repeat(effects, np.diff(self.start), axis=0)
             if self.is_product or (of_rows != self.designs[0].effects).any():
@@ -336,13 +337,8 @@ class _Prepared:
                 variance[:, k, m] = variance[:, m, k] = both
             variance[:, k, k] = variances(self.designs[k], covariance, at.n_global) + 1e-10
         root = np.sqrt(variance) if n_predictors == 1 else np.linalg.cholesky(variance)
-        center = 2 / 3 if n_predictors == 1 else 0.0  # three nodes of Gauss and Hermite, or those of degree 3
-        reach = np.sqrt(n_predictors / (1 - center))
-        nodes = [(center, z)] if center else []
-        for axis in range(n_predictors):
-            moved = reach * root[:, :, axis].T
-            nodes += [((1 - center) / (2 * n_predictors), z + sign * moved) for sign in (1, -1)]
-        return nodes
+        moved = np.sqrt(n_predictors) * root.transpose(2, 1, 0)
+        return [(0.5 / n_predictors, z + sign * to) for to in moved for sign in (1, -1)]  # of degree 3
 
     def add_derivatives(
         self,
@@ -379,7 +375,7 @@ class _Prepared:
 
     def _integrate(self, log_odds: FloatArray, tau: float, at_modes: bool) -> Integrated:
         by = integrate_at_modes if at_modes else integrate
-        return by(log_odds, self.successes, self.trials, self.start, tau, self.designs[0].matrix)
+        return by(log_odds, self.successes, self.trials, self.start, tau, self.designs[0].matrix, self.modes)
 
     def _add_spread(self, found: Integrated, weight: float, outer: FloatArray) -> None:
         """Add to a Hessian a weight times shares times squares of sums over cells, one for each node."""

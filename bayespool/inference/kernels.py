@@ -78,6 +78,7 @@ def integrate_cells(
     nodes: FloatArray,
     log_weights: FloatArray,
     matrix: FloatArray,
+    modes: FloatArray,
 ) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Log likelihood of binomial counts whose log odds η share an effect N(0, τ²) within each cell, which is
     integrated by the nodes of Gauss and Hermite about its mode, with log weights for a normal density.
@@ -86,6 +87,7 @@ def integrate_cells(
     the sum over cells; of each observation the mean score and mean information given the counts, shape
     (observation,); at each node how far the cell's sums of score times matrix, shape (cell × node, column),
     and of score, shape (cell × node,), are off their means; and the nodes' shares, shape (cell × node,).
+    Modes are looked for from ``modes`` on, which holds them afterwards.
     """
     n_nodes, n_columns, n_cells = len(nodes), matrix.shape[1], len(start) - 1
     precision, value, most = 1.0 / (tau * tau), 0.0, 0
@@ -103,7 +105,7 @@ def integrate_cells(
             against[j] = exp(-min(max(eta[i], -300.0), 300.0))
             failures += trials[i] - successes[i]
             known += (trials[i] - successes[i]) * eta[i]
-        mode, bend = 0.0, precision
+        mode, bend = modes[c], precision
         for _ in range(20):
             slope, bend, times = -precision * mode, precision, exp(-mode)
             for j in range(size):
@@ -113,8 +115,9 @@ def integrate_cells(
                 bend += trials[i] * p * (1.0 - p)
             step = slope / bend
             mode += min(max(step, -1.5), 1.5)
-            if step * step * bend < 1e-4:
+            if step * step * bend < 1e-3:
                 break
+        modes[c] = mode
         spread, best = 1.0 / sqrt(bend), -1e300
         for q in range(n_nodes):
             effect = mode + spread * nodes[q]

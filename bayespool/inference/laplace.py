@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -48,10 +48,12 @@ _STEP = 0.15  # of the finite differences in θ, about a fifth of its standard d
 _GAIN = 5e-3  # in log density, twice what is left to gain: θ's mode is where points are laid about, no more
 _N_CENTRED = 2  # steps from the mode to the mean
 _NEAR = 1e-4  # twice what is left to gain in log density where a mode is found
-_NEAR_RIDGE = 0.01  # the same, on a ridge that is looked at
+_NEAR_POINT = 0.02  # the same, where scales are integrated
+_NEAR_RIDGE = 0.01  # and on a ridge that is looked at
 _LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the density has no curvature
 _MOST_OFF = 0.1  # of its width, an end of a 95 % interval of a total
 _LOOKED_AT = (-2.4, -1.2, 0.0, 1.2, 2.4)  # standard deviations from the mean of a total
+_ONE_SD = (0.1587, 0.8413)  # quantiles of a normal distribution
 _LEFT = 2.2  # mean distance of the points to the left of θ's mode: near zero any scale may be as likely
 _RIGHT = 1.3  # standard deviation of those to the right
 _NEAR_ZERO = 0.5  # of the median point: from a least one below, a scale may reach zero
@@ -77,7 +79,7 @@ class Laplace:
 
     draws: int = 2000
     chains: int = 1
-    n_points: int = 64
+    n_points: int = 48
     check: bool = True
 
     def __post_init__(self) -> None:
@@ -193,7 +195,10 @@ class Approximation:
         Effects of topics without a relevant document are skewed; their mean is well below their mode.
         """
         density, x, about = self.density, self.mode[k], self.curvature[k]
-        for _ in range(_N_CENTRED):
+        best = int(np.argmax(self.weight))
+        if k != best:
+            x = x + self.moved
+        for _ in range(_N_CENTRED if k == best else 1):
             gradient, curvature = density.mean_derivatives(x, self.theta[k], about)
             try:
                 about = curvature.factor(density.sums)
@@ -201,6 +206,13 @@ class Approximation:
                 return x, about
             x = x + about.solve(gradient)
         return x, about
+
+    @cached_property
+    def moved(self) -> FloatArray:
+        """How far the mean is off the mode at the point of the largest weight: about as far as elsewhere."""
+        best = int(np.argmax(self.weight))
+        moved: FloatArray = self.centred(best)[0] - self.mode[best]
+        return moved
 
     def _spread_out(self, point: npt.NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
         """θ moved about its point: every scale to anywhere half way to its neighbours on either side, and
@@ -238,7 +250,7 @@ class Approximation:
 
 
 def approximate(
-    density: Density, *, n_points: int = 64, near: Mapping[str, FloatArray] | None = None
+    density: Density, *, n_points: int = 48, near: Mapping[str, FloatArray] | None = None
 ) -> Approximation:
     """The nested Laplace approximation of a density.
 
@@ -262,12 +274,13 @@ def approximate(
         theta, x, axes = _theta_mode(density, theta, x)
         spread = axes @ axes.T
     else:
-        spread = np.cov(np.log([near[f"sigma_{name}"] for name in density.scales])).reshape(n_scales, -1)
+        low, high = np.quantile(np.log([near[f"sigma_{n}"] for n in density.scales]), _ONE_SD, axis=1)
+        spread = np.diag(((high - low) / 2) ** 2)
     x, curvature, *_ = _mode(density, theta, x)
     drift = density.drift(x, theta, curvature)
     standard, log_placed = _points(n_points, n_scales)
     thetas = theta + standard @ np.linalg.cholesky(spread).T
-    found = [_mode(density, at, x + (at - theta) @ drift) for at in thetas]
+    found = [_mode(density, at, x + (at - theta) @ drift, _NEAR_POINT) for at in thetas]
     log_weight = np.array([f[2] for f in found]) - log_placed
     weight = np.exp(log_weight - log_weight.max())
     kept = np.flatnonzero(weight > 0.01)  # the rest is a few thousandths of the whole
@@ -309,17 +322,21 @@ def _theta_mode(
     return theta, x, vectors / np.sqrt(values)
 
 
-def _mode(density: Density, theta: FloatArray, x: FloatArray) -> tuple[FloatArray, Factor, float, bool]:
+def _mode(
+    density: Density, theta: FloatArray, x: FloatArray, near: float = _NEAR
+) -> tuple[FloatArray, Factor, float, bool]:
     """Mode of x given θ, the Gaussian with the curvature there, log marginal of θ, and whether all went
-    well.
+    well; a last step is taken unseen where twice what it gains is less than ``near``.
     """
     value, gradient, curvature = density.expand(x, theta)
     converged = False
     for _ in range(100):
         about, exact = _factor(density, theta, x, curvature)
         step = about.solve(gradient)
-        if float(gradient @ step) < _NEAR:
+        gain = float(gradient @ step)
+        if gain < near:
             converged = exact  # else it is not a maximum of the exact density
+            x, value = x + step, value + gain / 2
             break
         length = min(1.0, _LONGEST / float(np.abs(step).max()))
         while not _is_better(new := density.expand(x + length * step, theta), value, gradient, step):

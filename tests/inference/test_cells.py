@@ -44,7 +44,7 @@ def exact(log_odds: np.ndarray, tau: float) -> float:
 @pytest.mark.parametrize("tau", [1e-3, 0.3, 1.0, 2.0])
 def test_what_is_left_is_the_integral(tau: float) -> None:
     log_odds, k, n = observations()
-    found = integrate(log_odds, k, n, START, tau, np.zeros((len(k), 0)))
+    found = integrate(log_odds, k, n, START, tau, np.zeros((len(k), 0)), np.zeros(len(SIZES)))
     assert found.log_likelihood == pytest.approx(exact(log_odds, tau), abs=0.02 if tau > 1 else 2e-3)
     assert found.share.reshape(len(SIZES), -1).sum(axis=1) == pytest.approx(np.ones(len(SIZES)))
 
@@ -55,7 +55,7 @@ def test_derivatives_are_those_of_the_integral(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("bayespool.inference.cells.NODES", nodes)
     monkeypatch.setattr("bayespool.inference.cells.SHARES", shares / shares.sum())
     (log_odds, k, n), tau, step = observations(), 1.2, 1e-3
-    found = integrate(log_odds, k, n, START, tau, np.eye(len(k)))
+    found = integrate(log_odds, k, n, START, tau, np.eye(len(k)), np.zeros(len(SIZES)))
     unit = step * np.eye(len(log_odds))
     rise = np.array([exact(log_odds + u, tau) - exact(log_odds - u, tau) for u in unit]) / (2 * step)
     assert found.score == pytest.approx(rise, abs=1e-5)
@@ -70,7 +70,10 @@ def test_derivatives_are_those_of_the_integral(monkeypatch: pytest.MonkeyPatch) 
 
 def test_at_the_mode_it_is_the_approximation_of_laplace() -> None:
     (log_odds, k, n), tau = observations(), 0.8
-    found, expected = integrate_at_modes(log_odds, k, n, START, tau, np.ones((len(k), 1))), 0.0
+    found, expected = (
+        integrate_at_modes(log_odds, k, n, START, tau, np.ones((len(k), 1)), np.zeros(len(SIZES))),
+        0.0,
+    )
     assert (found.across[:, 0] == found.among).all()
     assert (found.share * found.among < 1).all()
     for c in range(len(SIZES)):
