@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from fits import prepared_evidence
 from scipy import stats
+from scipy.special import expit
 
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.inference import NUTS, Laplace
 from bayespool.inference.density import Density
 from bayespool.inference.laplace import approximate
-from bayespool.models import EVIDENCE_SLOPES, MODELS
+from bayespool.models import EVIDENCE_SLOPES, MODELS, LinearEvidence
 from bayespool.posterior import PosteriorEstimator
 from bayespool.simulation import load_example
 
@@ -179,3 +180,46 @@ def test_copies_of_topics_change_no_scale_and_halve_no_effect():
     assert fits[1]["mu"].std() < 0.7 * fits[0]["mu"].std()
     effect = fits[1]["topic_effect"].mean(axis=0).reshape(4, n)
     np.testing.assert_allclose(effect - effect.mean(axis=0), 0, atol=0.15)
+
+
+N_TOPICS, N_ORGANIZATIONS, N_DOCUMENTS = 50, 30, 6
+
+
+def evidence_with(scale, seed):
+    """Hidden documents with effects of topic, organization and both, and the latter, by cell."""
+    rng = np.random.default_rng(seed)
+    organization, topic = (index.ravel() for index in np.indices((N_ORGANIZATIONS, N_TOPICS)))
+    topic_effect, organization_effect = rng.normal(size=N_TOPICS), 0.5 * rng.normal(size=N_ORGANIZATIONS)
+    of_cell = scale * rng.normal(size=len(topic))
+    chance = expit(-1 + topic_effect[topic] + organization_effect[organization] + of_cell)
+    evidence = LinearEvidence(
+        query_ids=tuple(str(t) for t in range(N_TOPICS)),
+        organizations=tuple(str(o) for o in range(N_ORGANIZATIONS)),
+        predictor_names=("x",),
+        run=organization,
+        topic=topic,
+        organization=organization,
+        predictors=np.zeros((len(topic), 1)),
+        n_hidden=np.full(len(topic), N_DOCUMENTS),
+        n_hidden_relevant=rng.binomial(N_DOCUMENTS, chance),
+        center=np.zeros(1),
+        unit=np.ones(1),
+        expected=np.zeros(1),
+    )
+    return evidence, of_cell
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.5, 1.0])
+def test_scale_of_the_interaction_is_found(scale):
+    evidence, of_cell = evidence_with(scale, 1)
+    draws = Laplace(draws=1000).fit(MODELS["ratio"], evidence, 1).draws()
+    assert draws["sigma_interaction"].mean() == pytest.approx(scale, abs=0.15)
+    assert draws["sigma_interaction"].std() < 0.1
+    assert draws["sigma_topic"].mean() == pytest.approx(1, abs=0.25)
+    assert draws["sigma_organization"].mean() == pytest.approx(0.5, abs=0.2)
+    found = draws["interaction_effect"]
+    assert found.shape == (1000, N_ORGANIZATIONS * N_TOPICS)
+    standard = (found.mean(axis=0) - of_cell) / found.std(axis=0)
+    if scale:  # calibrated: as far off as the draws say
+        assert standard.mean() == pytest.approx(0, abs=0.15)
+        assert standard.std() == pytest.approx(1, abs=0.1)
