@@ -70,8 +70,7 @@ def test_log_likelihood_is_the_chance_of_the_relevances(model: str, priors: dict
     eta = log_odds_without_cells(tree, model)
     expected = (k * eta - n * np.logaddexp(0, eta)).sum(axis=0)
     drawn = tree["log_likelihood"]["hidden_relevant"].values.astype(float).sum(axis=2).ravel()
-    # kept in single precision, and effects of 1e-6
-    np.testing.assert_allclose(drawn, expected, rtol=1e-6 if model == "background" else 5e-6)
+    np.testing.assert_allclose(drawn, expected, rtol=1e-6)  # kept in single precision
 
 
 @pytest.mark.parametrize("model", ["ratio", "evidence"])

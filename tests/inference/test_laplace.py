@@ -87,6 +87,16 @@ def test_scales_that_nobody_knows_have_the_prior_down_to_zero():
         assert (sigma < at).mean() == pytest.approx(prior.cdf(at), rel=0.3)
 
 
+@pytest.mark.parametrize("scale", ["sigma_topic", "sigma_interaction"])
+def test_a_scale_that_its_prior_holds_at_zero_has_the_prior(scale):
+    """Its mode is a long way from where the search begins."""
+    spec = MODELS["ratio"].with_priors({scale: "HalfNormal(1e-6)"})
+    draws = Laplace(draws=4000).fit(spec, prepared_evidence("ratio"), 1, known=()).draws()[scale]
+    prior = stats.halfnorm(scale=1e-6)
+    for share in (0.1, 0.5, 0.9):
+        assert (draws < prior.ppf(share)).mean() == pytest.approx(share, abs=0.06)
+
+
 @pytest.mark.parametrize("priors", [{"mu": "StudentT(3, 0, 1)"}, {"sigma_topic": "Gamma(2, 1)"}])
 def test_a_prior_that_the_engine_does_not_know_names_the_other_engine(priors):
     estimator = PosteriorEstimator(model="background", priors=priors)
