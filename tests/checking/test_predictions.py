@@ -109,7 +109,9 @@ def test_log_densities_are_those_of_the_combined_estimator(model: str) -> None:
     mine = p.log_density[np.isfinite(p.log_density)]
     assert len(mine) == len(densities)
     assert np.abs(mine - densities[:, 0]).mean() < 0.11
-    assert abs((mine - densities[:, 0]).mean()) < 0.05  # of a run's log density of 3 or so: no side is favored
+    assert (
+        abs((mine - densities[:, 0]).mean()) < 0.05
+    )  # of a run's log density of 3 or so: no side is favored
     assert np.corrcoef(mine, densities[:, 0])[0, 1] > 0.985
     scored = np.isfinite(p.log_density)
     n_runs = np.bincount(p.organization[scored])[p.organization[scored]]

@@ -90,9 +90,7 @@ def test_effects_on_topics_are_of_the_organizations_asked_for(
     evidence, n_topics = one.evidence, len(one.evidence.query_ids)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticsWarning)
-        every, two, none = (
-            asked.fit(one.spec, evidence, 1, known=known) for known in (None, (5, 2), ())
-        )
+        every, two, none = (asked.fit(one.spec, evidence, 1, known=known) for known in (None, (5, 2), ()))
     assert set(every.variables) - set(none.variables) == {"interaction_effect"}
     assert set(every.variables) == set(two.variables)
     assert "interaction_effect" not in none.dims

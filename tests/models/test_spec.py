@@ -118,7 +118,7 @@ def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
     here = leave_out(load_example(), "P@10", **settings).frame()
     in_workers = leave_out(load_example(), "P@10", n_jobs=2, **settings).frame()
     np.testing.assert_array_equal(here["value"], in_workers["value"])
-    changed = {name: "Normal(0, 0.3)" for name in ("level", "a")}
+    changed = {"level": "Normal(0, 0.3)", "a": "Normal(2, 0.1)"}
     register_model(own.with_priors(changed))  # the workers that wait have the former
     again = leave_out(load_example(), "P@10", n_jobs=2, **settings).frame()
     assert (here["value"] != again["value"]).any()
