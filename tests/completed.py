@@ -42,7 +42,10 @@ def completed(
     effect: float = 0.0,
     scale: float = 0.0,
 ) -> Completion:
-    """A completion with made-up log odds: a number, or a function of draws, topic and pairs."""
+    """A completion with made-up log odds: a number, or a function of draws, topic and pairs.
+
+    ``effect`` and ``scale`` are of the effects of organizations, and of organization × topic.
+    """
     unknowns = find_unknowns(collection or toy(), run_ids, 5)
 
     def of(source: np.ndarray, topic: int, documents: slice) -> np.ndarray:
@@ -60,7 +63,7 @@ def completed(
         steps=(
             Step(
                 Rung(0, 1),
-                (Component("made up", NO_FIT, of, effects, scale),),
+                (Component("made up", NO_FIT, of, effects, np.full(n_draws, scale) if scale else None),),
                 np.zeros(n_draws, dtype=np.intp),
                 np.arange(n_draws),
             ),

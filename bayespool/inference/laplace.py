@@ -300,7 +300,7 @@ def _theta_mode(
     """Mode of θ's marginal, x's mode there, and axes A with A·Aᵀ the inverse curvature; Newton's method."""
     n = len(theta)
     unit = np.eye(n) * _STEP
-    for _ in range(15):
+    for _ in range(40):  # a scale that a prior holds near zero is half a unit nearer with each
         x, curvature_of_x, center, _ = _mode(density, theta, x)
         moved = _STEP * density.drift(x, theta, curvature_of_x)
         plus = np.array([_mode(density, theta + u, x + d)[2] for u, d in zip(unit, moved, strict=True)])

@@ -56,9 +56,54 @@ def test_container_is_what_arviz_reads(model: str, tmp_path: Path) -> None:
     assert abs(total.mean() - rows.n_hidden_relevant.sum()) < 0.5 * total.std()
 
 
-@pytest.mark.parametrize("model", ["background", "ratio", "evidence"])
-def test_log_likelihood_is_the_chance_of_the_relevances(model: str) -> None:
+NO_INTERACTION = {"sigma_interaction": "HalfNormal(1e-6)"}
+
+
+@pytest.mark.parametrize(
+    ("model", "priors"), [("background", {}), ("ratio", NO_INTERACTION), ("evidence", NO_INTERACTION)]
+)
+def test_log_likelihood_is_the_chance_of_the_relevances(model: str, priors: dict[str, str]) -> None:
+    found = check_models(load_example(), models=model, draws=150, chains=2, priors=priors)
+    tree = found.containers["P@10", model]
+    evidence = prepared(model).evidence
+    k, n = evidence.n_hidden_relevant[:, None], evidence.n_hidden[:, None]
+    eta = log_odds_without_cells(tree, model)
+    expected = (k * eta - n * np.logaddexp(0, eta)).sum(axis=0)
+    drawn = tree["log_likelihood"]["hidden_relevant"].values.astype(float).sum(axis=2).ravel()
+    np.testing.assert_allclose(drawn, expected, rtol=1e-6)  # kept in single precision
+
+
+@pytest.mark.parametrize("model", ["ratio", "evidence"])
+def test_log_likelihood_is_with_effects_of_organizations_on_topics_given_the_documents(model: str) -> None:
+    """Their mean and variance given the container's parameters, on a grid of each organization × topic."""
     tree = checks().containers["P@10", model]
+    assert "interaction_effect" not in tree["posterior"]
+    evidence: Any = prepared(model).evidence
+    tau = tree["posterior"]["sigma_interaction"].values.ravel()
+    assert tau.mean() > 0.2
+    cell, of_row = np.unique(evidence.cell, return_inverse=True)
+    eta = log_odds_without_cells(tree, model)
+    grid = np.linspace(-6, 6, 121)
+
+    def of_nodes(log_odds: np.ndarray, draw: int) -> tuple[float, float]:
+        z = log_odds[:, None] + tau[draw] * grid
+        k, n = evidence.n_hidden_relevant[:, None], evidence.n_hidden[:, None]
+        likely = np.zeros((len(cell), len(grid)))
+        np.add.at(likely, of_row, k * z - n * np.logaddexp(0, z))
+        share = np.exp(likely - 0.5 * grid**2 - likely.max(axis=1, keepdims=True))
+        share /= share.sum(axis=1, keepdims=True)
+        mean = (share * likely).sum(axis=1)
+        return mean.sum(), ((share * likely**2).sum(axis=1) - mean**2).sum()
+
+    mean, variance = np.transpose([of_nodes(eta[:, draw], draw) for draw in range(len(tau))])
+    drawn = tree["log_likelihood"]["hidden_relevant"].values.astype(float).sum(axis=2).ravel()
+    standard = (drawn - mean) / np.sqrt(variance)
+    assert abs(standard.mean()) < 4 / np.sqrt(len(tau))
+    assert standard.std() == pytest.approx(1, abs=4 / np.sqrt(2 * len(tau)))
+
+
+def log_odds_without_cells(tree: xr.DataTree, model: str) -> np.ndarray:
+    """Of the rows of the evidence, without effects of organization × topic; shape (row, draw)."""
     evidence: Any = prepared(model).evidence
     posterior = tree["posterior"].to_dataset().stack(sample=("chain", "draw"))
     if model == "background":
@@ -67,16 +112,13 @@ def test_log_likelihood_is_the_chance_of_the_relevances(model: str) -> None:
     else:
         topic, organization = evidence.topic, evidence.organization
         slopes = evidence.predictors @ posterior["beta"].values
-    eta = (
+    log_odds: np.ndarray = (
         posterior["mu"].values
         + posterior["topic_effect"].values[topic]
         + posterior["organization_effect"].values[organization]
         + slopes
     )
-    k, n = evidence.n_hidden_relevant[:, None], evidence.n_hidden[:, None]
-    expected = (k * eta - n * np.logaddexp(0, eta)).sum(axis=0)
-    found = tree["log_likelihood"]["hidden_relevant"].values.astype(float).sum(axis=2).ravel()
-    np.testing.assert_allclose(found, expected, rtol=1e-6)  # kept in single precision
+    return log_odds
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword", "ignore:Estimated shape parameter")

@@ -35,10 +35,11 @@ def test_engines_are_told_apart_where_one_is_off(monkeypatch: pytest.MonkeyPatch
     fit = Fitting.fit
     shift = 0.0
 
-    def play(self: Fitting, prepared: Prepared, evidence: Any, random_seed: int) -> Any:
+    def play(self: Fitting, prepared: Prepared, evidence: Any, random_seed: int, known: Any = None) -> Any:
         if self.engine == "laplace":
-            return fit(self, prepared, evidence, random_seed)
-        other = fit(dataclasses.replace(self, engine="laplace"), prepared, evidence, random_seed + 1)
+            return fit(self, prepared, evidence, random_seed, known)
+        fast = dataclasses.replace(self, engine="laplace")
+        other = fit(fast, prepared, evidence, random_seed + 1, known)
         return dataclasses.replace(other, variables={**other.variables, "mu": other.variables["mu"] + shift})
 
     monkeypatch.setattr(Fitting, "fit", play)

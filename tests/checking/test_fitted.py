@@ -17,6 +17,7 @@ from bayespool.checking.priors import draw_priors
 from bayespool.containers import container_bytes, container_of_bytes
 from bayespool.errors import InputError
 from bayespool.estimates import Estimates
+from bayespool.inference import draw_effects
 from bayespool.scoring import Scores
 from bayespool.simulation import load_example
 
@@ -45,7 +46,8 @@ def test_container_is_complete(estimator: str, model: str) -> None:
     for name, values in fit.variables.items():
         np.testing.assert_array_equal(tree["posterior"][name].values, values)
     assert set(tree["prior"].data_vars) == set(tree["posterior"].data_vars)
-    prior = draw_priors(fit.source.spec.structure(fit.source.evidence), 400, np.random.default_rng([1, 3]))
+    kept = fit.source.spec.structure(fit.source.evidence, fit.source.known)
+    prior = draw_priors(kept, 400, np.random.default_rng([1, 3]))
     for name in fit.variables:
         drawn = tree["prior"][name].values[0]
         np.testing.assert_array_equal(drawn, prior[name])
@@ -61,8 +63,17 @@ def test_container_is_complete(estimator: str, model: str) -> None:
     log_odds = (
         fit.source.spec.log_odds_of_rows(evidence, draws) + draws["organization_effect"][:, organization]
     )
-    chance = 1 / (1 + np.exp(-log_odds))
     k, n = evidence.n_hidden_relevant, evidence.n_hidden
+    if not counts:  # effects of organizations on topics are drawn given the documents
+        assert fit.source.known == ()
+        assert "interaction_effect" not in draws
+        which, effects = draw_effects(
+            log_odds, k, n, evidence.cell, draws["sigma_interaction"], np.random.default_rng([1, 4])
+        )
+        assert effects.std() > 0.1
+        of_cell = dict(zip(which.tolist(), effects.T, strict=True))
+        log_odds = log_odds + np.column_stack([of_cell[c] for c in evidence.cell.tolist()])
+    chance = 1 / (1 + np.exp(-log_odds))
     likely = stats.bernoulli.logpmf(1, chance) * k + stats.bernoulli.logpmf(0, chance) * (n - k)
     cells = sorted({(r, t) for r, t in zip(run.tolist(), topic.tolist(), strict=True)})
     found, constant = tree["log_likelihood"]["hidden_relevant"].values[0], tree["constant_data"]

@@ -103,9 +103,16 @@ def test_organizations_are_taken_out_with_their_hidden_documents_alone(model: st
     np.testing.assert_array_equal(after[getattr(fewer, whose)], before[getattr(evidence, whose)][mine])
     for name, values in evidence.arrays().items():
         field = name if hasattr(evidence, name) else name.removeprefix("hidden_")
-        if len(values) == len(mine) and not name.endswith("organization"):
+        if len(values) == len(mine) and name not in ("hidden_organization", "hidden_organization_topic"):
             np.testing.assert_array_equal(getattr(fewer, field), getattr(evidence, field)[mine])
-    if not isinstance(evidence, LinearEvidence):
+    if isinstance(evidence, LinearEvidence):
+        of_topics = [  # organization and topic of each row by name
+            np.array(e.coords["organization_topic"])[e.arrays()["hidden_organization_topic"]]
+            for e in (evidence, fewer)
+        ]
+        np.testing.assert_array_equal(of_topics[1], of_topics[0][mine])
+        assert len(fewer.coords["organization_topic"]) == 6 * len(evidence.query_ids)
+    else:
         assert fewer.n_judged is evidence.n_judged
 
 

@@ -99,15 +99,20 @@ def test_runs_that_share_their_hidden_documents_share_the_draws() -> None:
 
 @pytest.mark.parametrize("model", ["ratio", "evidence"])
 def test_log_densities_are_those_of_the_combined_estimator(model: str) -> None:
-    """Other draws and folds of the same kind, so close and not equal."""
+    """Here a mean over draws, there an integral with chances nearer a half and variances by Williams: close,
+    not equal. Seeds hardly matter: the mean difference is 0.07 (ratio) and 0.09 (evidence).
+    """
     p = predicted(model)
     one = prepared(model)
     fit = Fitting(draws=200, chains=2).fit(one, one.evidence, 1)
-    densities, weight = log_predictive_densities({model: one}, {model: fit}, 1)
+    densities, weight = log_predictive_densities({model: one}, {model: fit})
     mine = p.log_density[np.isfinite(p.log_density)]
     assert len(mine) == len(densities)
-    assert np.abs(mine - densities[:, 0]).mean() < 0.12
-    assert np.corrcoef(mine, densities[:, 0])[0, 1] > 0.97
+    assert np.abs(mine - densities[:, 0]).mean() < 0.11
+    assert (
+        abs((mine - densities[:, 0]).mean()) < 0.05
+    )  # of a run's log density of 3 or so: no side is favored
+    assert np.corrcoef(mine, densities[:, 0])[0, 1] > 0.985
     scored = np.isfinite(p.log_density)
     n_runs = np.bincount(p.organization[scored])[p.organization[scored]]
     np.testing.assert_allclose(weight, 1 / n_runs)

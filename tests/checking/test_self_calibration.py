@@ -22,8 +22,11 @@ from bayespool.checking import (
     self_calibration,
     self_calibration_frame,
 )
+from bayespool.checking.fitting import Fitting
 from bayespool.checking.self_calibration import DESIGN
 from bayespool.errors import InputError
+from bayespool.inference import Laplace
+from bayespool.models import MODELS, Effect, Linear, ModelSpec, Prior
 from bayespool.posterior import MODEL_NAMES, Task
 from bayespool.simulation import SimulationSettings, simulate
 
@@ -107,6 +110,58 @@ def test_what_is_right_passes_and_what_is_wrong_does_not(monkeypatch: pytest.Mon
     assert self_calibration_frame([wrong]).set_index("quantity").loc["new_run", "spread"] > 1.1
 
 
+class QuickLaplace(Fitting):
+    """The fast engine at a few points of the scales, for models with one or two."""
+
+    def fit(self, prepared: Any, evidence: Any, random_seed: int, known: Any = None) -> Any:
+        engine = Laplace(draws=self.draws, n_points=16, check=False)
+        return engine.fit(prepared.spec, evidence, random_seed, known=known)
+
+
+@pytest.fixture
+def with_cells(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A model of organizations and of their effects on topics alone."""
+    name = "cells"
+    spec = ModelSpec(
+        name=name,
+        description="an intercept, organizations, organizations on topics",
+        evidence="documents",
+        coefficients={"mu": Prior("Normal", (-1.0, 1.0))},
+        effects={"organization": Effect("organization"), "interaction": Effect("organization_topic")},
+        hidden=Linear("mu", effects=("organization", "interaction")),
+    )
+    monkeypatch.setitem(MODELS, name, spec)  # type: ignore[arg-type]
+    monkeypatch.setattr(self_calibration, "Fitting", QuickLaplace)
+    return name
+
+
+@pytest.mark.parametrize("factor", [0.0, 1.0, 2.0])
+def test_effects_of_organizations_on_topics_rank_uniformly_and_others_do_not(
+    factor: float, with_cells: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wrong are effects that are simulated with twice the scale, or none."""
+    draw = self_calibration.draw_priors
+
+    def draw_priors(*given: Any) -> dict[str, np.ndarray]:
+        draws = draw(*given)
+        return draws | {"interaction_effect": factor * draws["interaction_effect"]}
+
+    monkeypatch.setattr(self_calibration, "draw_priors", draw_priors)
+    (found,) = self_calibrate(with_cells, n_simulations=100)
+    frame = self_calibration_frame([found]).set_index("quantity")
+    wrong, spread = wrong_quantities(found), frame["spread"]
+    if factor == 1:
+        assert wrong == [], frame.to_string()
+        of_cells = spread[["sigma_interaction", "interaction_effect[0]"]].to_numpy()
+        assert of_cells == pytest.approx(np.ones(2), abs=0.2)
+    elif factor > 1:
+        assert "sigma_interaction" in wrong
+        assert frame.loc["sigma_interaction", "rank_mean"] < 0.4  # draws lie too high
+    else:
+        assert "interaction_effect[0]" in wrong
+        assert spread["interaction_effect[0]"] < 0.7  # draws are too wide
+
+
 def test_other_priors_than_simulated_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     fit = self_calibration.Fitting.fit
 
@@ -128,6 +183,7 @@ def test_ranks_repeat_and_name_every_quantity() -> None:
     assert a.quantities[:2] == ("mu", "beta[precision]")
     assert a.quantities[-2:] == ("log_likelihood", "new_run")
     assert {"sigma_topic", "topic_effect[0]", "sigma_organization"} <= set(a.quantities)
+    assert {"sigma_interaction", "interaction_effect[0]"} <= set(a.quantities)
 
 
 def test_p_values_are_adjusted_over_all_models() -> None:

@@ -80,6 +80,36 @@ def test_a_fit_has_all_variables_and_repeats_to_the_byte(
     assert not same_draws(fit, other)
 
 
+@every_engine
+def test_effects_on_topics_are_of_the_organizations_asked_for(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without one there is no such variable; nothing else changes by it."""
+    monkeypatch.setattr(NUTS, "compile", compile_once)
+    one, asked = prepared("ratio"), make_engine(engine, **FEW | {"draws": 400})
+    evidence, n_topics = one.evidence, len(one.evidence.query_ids)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticsWarning)
+        every, two, none = (asked.fit(one.spec, evidence, 1, known=known) for known in (None, (5, 2), ()))
+    assert set(every.variables) - set(none.variables) == {"interaction_effect"}
+    assert set(every.variables) == set(two.variables)
+    assert "interaction_effect" not in none.dims
+    for name, values in none.draws().items():
+        assert values.tobytes() == every.draws()[name].tobytes() == two.draws()[name].tobytes()
+    names = [f"{evidence.organizations[o]}, {q}" for o in (2, 5) for q in evidence.query_ids]
+    assert list(two.coords["organization_topic"]) == names
+    assert len(none.coords["organization_topic"]) == 0
+    assert len(every.coords["organization_topic"]) == n_topics * len(evidence.organizations)
+    drawn = two.draws()["interaction_effect"]
+    same = every.draws()["interaction_effect"].reshape(800, -1, n_topics)[:, [2, 5]].reshape(800, -1)
+    if engine == "nuts":
+        assert drawn.tobytes() == same.tobytes()
+    else:  # others are drawn in between
+        error = np.sqrt((drawn.var(axis=0) + same.var(axis=0)) / 800)
+        assert np.abs(drawn.mean(axis=0) - same.mean(axis=0)) / error == pytest.approx(0, abs=4.5)
+        assert np.corrcoef(drawn.mean(axis=0), same.mean(axis=0))[0, 1] > 0.9
+
+
 def test_nuts_compiles_once_for_models_of_one_form_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = []
 

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from fits import prepared_evidence
 from scipy import stats
+from scipy.special import expit
 
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.inference import NUTS, Laplace
 from bayespool.inference.density import Density
 from bayespool.inference.laplace import approximate
-from bayespool.models import EVIDENCE_SLOPES, MODELS
+from bayespool.models import EVIDENCE_SLOPES, MODELS, LinearEvidence
 from bayespool.posterior import PosteriorEstimator
 from bayespool.simulation import load_example
 
@@ -84,6 +85,16 @@ def test_scales_that_nobody_knows_have_the_prior_down_to_zero():
     prior = stats.halfnorm()
     for at in (0.01, 0.05, 0.2, 0.7, 1.5):
         assert (sigma < at).mean() == pytest.approx(prior.cdf(at), rel=0.3)
+
+
+@pytest.mark.parametrize("scale", ["sigma_topic", "sigma_interaction"])
+def test_a_scale_that_its_prior_holds_at_zero_has_the_prior(scale):
+    """Its mode is a long way from where the search begins."""
+    spec = MODELS["ratio"].with_priors({scale: "HalfNormal(1e-6)"})
+    draws = Laplace(draws=4000).fit(spec, prepared_evidence("ratio"), 1, known=()).draws()[scale]
+    prior = stats.halfnorm(scale=1e-6)
+    for share in (0.1, 0.5, 0.9):
+        assert (draws < prior.ppf(share)).mean() == pytest.approx(share, abs=0.06)
 
 
 @pytest.mark.parametrize("priors", [{"mu": "StudentT(3, 0, 1)"}, {"sigma_topic": "Gamma(2, 1)"}])
@@ -179,3 +190,46 @@ def test_copies_of_topics_change_no_scale_and_halve_no_effect():
     assert fits[1]["mu"].std() < 0.7 * fits[0]["mu"].std()
     effect = fits[1]["topic_effect"].mean(axis=0).reshape(4, n)
     np.testing.assert_allclose(effect - effect.mean(axis=0), 0, atol=0.15)
+
+
+N_TOPICS, N_ORGANIZATIONS, N_DOCUMENTS = 50, 30, 6
+
+
+def evidence_with(scale, seed):
+    """Hidden documents with effects of topic, organization and both, and the latter, by cell."""
+    rng = np.random.default_rng(seed)
+    organization, topic = (index.ravel() for index in np.indices((N_ORGANIZATIONS, N_TOPICS)))
+    topic_effect, organization_effect = rng.normal(size=N_TOPICS), 0.5 * rng.normal(size=N_ORGANIZATIONS)
+    of_cell = scale * rng.normal(size=len(topic))
+    chance = expit(-1 + topic_effect[topic] + organization_effect[organization] + of_cell)
+    evidence = LinearEvidence(
+        query_ids=tuple(str(t) for t in range(N_TOPICS)),
+        organizations=tuple(str(o) for o in range(N_ORGANIZATIONS)),
+        predictor_names=("x",),
+        run=organization,
+        topic=topic,
+        organization=organization,
+        predictors=np.zeros((len(topic), 1)),
+        n_hidden=np.full(len(topic), N_DOCUMENTS),
+        n_hidden_relevant=rng.binomial(N_DOCUMENTS, chance),
+        center=np.zeros(1),
+        unit=np.ones(1),
+        expected=np.zeros(1),
+    )
+    return evidence, of_cell
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.5, 1.0])
+def test_scale_of_the_interaction_is_found(scale):
+    evidence, of_cell = evidence_with(scale, 1)
+    draws = Laplace(draws=1000).fit(MODELS["ratio"], evidence, 1).draws()
+    assert draws["sigma_interaction"].mean() == pytest.approx(scale, abs=0.15)
+    assert draws["sigma_interaction"].std() < 0.1
+    assert draws["sigma_topic"].mean() == pytest.approx(1, abs=0.25)
+    assert draws["sigma_organization"].mean() == pytest.approx(0.5, abs=0.2)
+    found = draws["interaction_effect"]
+    assert found.shape == (1000, N_ORGANIZATIONS * N_TOPICS)
+    standard = (found.mean(axis=0) - of_cell) / found.std(axis=0)
+    if scale:  # calibrated: as far off as the draws say
+        assert standard.mean() == pytest.approx(0, abs=0.15)
+        assert standard.std() == pytest.approx(1, abs=0.1)

@@ -46,7 +46,17 @@ BARE = dataclasses.replace(
     hidden=Linear("level", effects=("organization",)),
     predictors={},
 )
-OWN = {"documents": OWN_OF_DOCUMENTS, "counts": OWN_OF_COUNTS, "no predictors": BARE}
+WITH_CELLS = dataclasses.replace(
+    BARE,
+    effects={**BARE.effects, "interaction": Effect("organization_topic", Prior("HalfNormal", (0.5,)))},
+    hidden=Linear("level", effects=("organization", "interaction")),
+)
+OWN = {
+    "documents": OWN_OF_DOCUMENTS,
+    "counts": OWN_OF_COUNTS,
+    "no predictors": BARE,
+    "interaction": WITH_CELLS,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -92,6 +102,12 @@ def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
     for name in own.prior_names:
         one, other = fast.draws()[name], reference.draws()[name]
         assert one.mean(axis=0) == pytest.approx(other.mean(axis=0), abs=0.15 * np.max(other.std(axis=0)))
+    if "interaction" in own.effects:
+        one, other = (fit.draws()["interaction_effect"] for fit in (fast, reference))
+        spread = other.std(axis=0)
+        assert np.abs(other.mean(axis=0) / spread).max() > 0.5  # much is known of some
+        assert (one.mean(axis=0) - other.mean(axis=0)) / spread == pytest.approx(0, abs=0.15)
+        assert one.std(axis=0) / spread == pytest.approx(1, abs=0.1)
 
 
 def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
@@ -102,7 +118,7 @@ def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
     here = leave_out(load_example(), "P@10", **settings).frame()
     in_workers = leave_out(load_example(), "P@10", n_jobs=2, **settings).frame()
     np.testing.assert_array_equal(here["value"], in_workers["value"])
-    changed = {name: "Normal(2, 0.1)" for name in ("level", "a")}
+    changed = {"level": "Normal(0, 0.3)", "a": "Normal(2, 0.1)"}
     register_model(own.with_priors(changed))  # the workers that wait have the former
     again = leave_out(load_example(), "P@10", n_jobs=2, **settings).frame()
     assert (here["value"] != again["value"]).any()
@@ -202,6 +218,30 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
             OWN_OF_COUNTS,
             {"judged": Linear("a", effects=("run", "organization"))},
             "to the log odds of hidden documents, and to nothing else",
+        ),
+        (
+            OWN_OF_DOCUMENTS,
+            {
+                "effects": {**OWN_OF_DOCUMENTS.effects, "cell": Effect("organization_topic")},
+                "hidden": Linear("level", "slope", ("organization", "cell")),
+            },
+            "effects of organization_topic are called interaction, and no others",
+        ),
+        (
+            OWN_OF_DOCUMENTS,
+            {
+                "effects": {**OWN_OF_DOCUMENTS.effects, "interaction": Effect("topic")},
+                "hidden": Linear("level", "slope", ("organization", "interaction")),
+            },
+            "effects of organization_topic are called interaction, and no others",
+        ),
+        (
+            OWN_OF_COUNTS,
+            {
+                "effects": {**OWN_OF_COUNTS.effects, "interaction": Effect("organization_topic")},
+                "judged": Linear("a", effects=("run", "interaction")),
+            },
+            "effect interaction is of organization_topic, counts have topic, organization, run",
         ),
         (OWN_OF_DOCUMENTS, {"judged": Linear("level")}, "a model of documents has one linear formula"),
         (OWN_OF_COUNTS, {"predictors": {"support": (0.0, 1.0)}}, "slopes and predictors are of documents"),

@@ -91,9 +91,22 @@ def test_sharing_does_not_narrow() -> None:
     assert alone.var() > 1.8 * without.var()
 
 
-def test_effect_of_organization_and_topic_keeps_chances_and_makes_topics_vary_together() -> None:
-    plain, with_cells = (
-        completed(-1.0, 40_000, ("one",), scale=s).evaluate("P@5")[0].amount[:, 0, 0] for s in (0.0, 2.0)
-    )
-    assert with_cells.mean() == pytest.approx(plain.mean(), abs=0.03)
-    assert with_cells.var() > 1.5 * plain.var()
+@pytest.mark.parametrize("scale", [0.0, 0.7, 2.0])
+def test_effect_of_organization_and_topic_is_shared_by_its_documents(scale: float) -> None:
+    """q, r and s of ``one`` on topic 1, t and u on topic 2: moments by Gauss and Hermite. Chances are the
+    means over the effect, nearer to a half than expit(η).
+    """
+    n = 40_000
+    node, share = np.polynomial.hermite_e.hermegauss(61)
+    share = share / share.sum()
+    p = expit(-1.0 + scale * node)
+    mean = share @ p
+    spread = share @ p**2 - mean**2
+    assert (mean > expit(-1.0) + 0.01) == (scale > 0)
+    drawn = completed(-1.0, n, ("one",), scale=scale).evaluate("P@5")[0].amount[:, 0]
+    for topic, (known, m) in enumerate(((1, 3), (0, 2))):
+        variance = m * mean * (1 - mean) + m * (m - 1) * spread
+        amount = drawn[:, topic]
+        assert amount.mean() == pytest.approx(known + m * mean, abs=4.5 * np.sqrt(variance / n))
+        assert amount.var() == pytest.approx(variance, rel=0.04)
+    assert abs(np.corrcoef(drawn, rowvar=False)[0, 1]) < 4.5 / np.sqrt(n)

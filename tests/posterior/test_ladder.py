@@ -110,7 +110,7 @@ def climbing(log_odds: tuple[float, ...], n_draws: int = 4000) -> Completion:
             return np.full((len(source), documents.stop - documents.start), value)
 
         effect = np.zeros_like(first.components[0].effect)
-        component = Component("made up", NO_FIT, of, effect, 0.0)
+        component = Component("made up", NO_FIT, of, effect)
         steps.append(Step(Rung(rel - 1, rel), (component,), first.component, first.source))
     rungs = tuple(step.rung for step in steps)
     return dataclasses.replace(one, steps=tuple(steps), rungs=rungs)
