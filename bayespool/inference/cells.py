@@ -50,7 +50,7 @@ def integrate(
     at_mode: bool = False,
 ) -> Integrated:
     """Binomial counts whose log odds share an effect N(0, τ²) within each cell, integrated by five nodes of
-    Gauss and Hermite about its mode.
+    Gauss and Hermite about its mode (Liu & Pierce 1994).
 
     Parameters
     ----------
@@ -61,6 +61,10 @@ def integrate(
     tau : float
     at_mode : bool
         One node, at the mode: Laplace's approximation.
+
+    References
+    ----------
+    Q. Liu and D. A. Pierce (1994). A note on Gauss–Hermite quadrature. Biometrika 81(3), 624–629.
     """
     nodes, shares = (np.zeros(1), np.ones(1)) if at_mode else (NODES, SHARES)
     return Integrated(*integrate_cells(log_odds, successes, trials, start, tau, nodes, np.log(shares)))

@@ -7,6 +7,8 @@ integrated over a fixed low-discrepancy set of points spread about its mode, eac
 density over the density it was placed with.
 
 The curvature is an arrowhead (`bayespool.inference.arrow`), so that the cost grows linearly with topics.
+Effects of cells, an organization on a topic each, are no part of x: they are integrated
+(`bayespool.inference.cells`), and drawn at the end where they are asked for.
 
 References
 ----------
@@ -246,8 +248,10 @@ def approximate(
     ----------
     density : Density
     n_points : int
+        In the scales, in all.
     near : mapping of str to ndarray, optional
-        As of `Laplace.fit`.
+        Draws of all variables of a fit to nearly the same data: points are laid about the scales that it has,
+        and their mode is not looked for.
 
     Returns
     -------
