@@ -68,7 +68,8 @@ def register_model(spec: ModelSpec) -> ModelSpec:
 
     Examples
     --------
-    A chance that depends on the run's organization, and on how many other runs have the document:
+    A chance that depends on the run's organization, in all and on the topic, and on how many other runs have
+    the document:
 
     >>> from bayespool import complete, load_example, register_model
     >>> from bayespool.models import Effect, Linear, ModelSpec, Prior
@@ -78,8 +79,11 @@ def register_model(spec: ModelSpec) -> ModelSpec:
     ...         description="by how many runs have a document",
     ...         evidence="documents",
     ...         coefficients={"mu": Prior("Normal", (-2.0, 1.5)), "beta": Prior("Normal", (0.0, 1.0))},
-    ...         effects={"organization": Effect("organization", Prior("HalfNormal", (0.7,)))},
-    ...         hidden=Linear("mu", slopes="beta", effects=("organization",)),
+    ...         effects={
+    ...             "organization": Effect("organization", Prior("HalfNormal", (0.7,))),
+    ...             "interaction": Effect("organization_topic"),
+    ...         },
+    ...         hidden=Linear("mu", slopes="beta", effects=("organization", "interaction")),
     ...         predictors={"support": (1.0, 1.0)},
     ...     )
     ... )

@@ -393,7 +393,7 @@ def direct(
 
 def laplace(structure: Structure, coords: dict[str, Any], fold: int, n_draws: int) -> dict[str, FloatArray]:
     """Draws by the Laplace engine: it asks a model for its structure, and the evidence for coordinates."""
-    spec: Any = SimpleNamespace(structure=lambda _: structure)
+    spec: Any = SimpleNamespace(structure=lambda *_: structure)
     evidence: Any = SimpleNamespace(coords=coords)
     fit = Laplace(draws=n_draws).fit(spec, evidence, SEED + fold)
     for problem in fit.diagnostics.problems:

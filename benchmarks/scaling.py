@@ -125,7 +125,7 @@ def cost(n_topics: int, n_runs: int) -> dict[str, float]:
     for one in prepared:
         engine: Any = Laplace(draws=4000)
         if hasattr(engine, "name"):
-            engine.fit(one.spec, one.evidence, 1)
+            engine.fit(one.spec, one.evidence, 1, known=one.known)
         else:  # a checkout from before engines took models
             engine.fit(one.structure(), one.evidence.coords, random_seed=1)
     fits = processor() - start

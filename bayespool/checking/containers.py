@@ -63,6 +63,9 @@ def gather_container(
         ``n_hidden_relevant`` (pooled_run), all of a run's. Under P@n with one rung also ``precision``
         (pooled_run), its P@n; under other measures ``value`` (pooled_run), in ``predictions`` and
         ``observed_data`` of the first rung.
+
+        Effects of organization × topic are not in ``posterior``, their scale is. For ``log_likelihood`` and
+        ``posterior_predictive`` they are drawn given all else and the documents.
     """
     from bayespool.containers import build_container
 

@@ -60,7 +60,9 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
         log likelihood is of which ones are, the same observation for all models that learn from the same
         documents. Models of counts also have ``judged_relevant`` (ranking), of the judged documents of a
         (run, topic), without a log likelihood: leaving one of these out says nothing of hidden documents.
-        Without a hidden document there is neither data nor likelihood.
+        Without a hidden document there is neither data nor likelihood. ``posterior`` has effects of
+        organization × topic only of organizations that are evidence and have a run to score; for the
+        likelihood all are drawn, given all else and the documents.
 
         Attributes: ``bayespool_version``, ``method``, ``measure``, ``model``, ``weight`` (of the model in the
         draws of the estimates), ``weights`` (of all, as JSON), ``engine``, ``collection_fingerprint``,

@@ -53,7 +53,7 @@ def integrate(
     modes: FloatArray,
 ) -> Integrated:
     """Binomial counts whose log odds share an effect N(0, τ²) within each cell, integrated by five nodes of
-    Gauss and Hermite about its mode.
+    Gauss and Hermite about its mode (Liu & Pierce 1994).
 
     Parameters
     ----------
@@ -66,6 +66,10 @@ def integrate(
         Of a design, whose rows the scores are summed with.
     modes : ndarray, shape (cell,)
         Near which the modes are looked for; it holds them afterwards.
+
+    References
+    ----------
+    Q. Liu and D. A. Pierce (1994). A note on Gauss–Hermite quadrature. Biometrika 81(3), 624–629.
     """
     return Integrated(
         *integrate_cells(log_odds, successes, trials, start, tau, NODES, np.log(SHARES), matrix, modes)

@@ -59,6 +59,8 @@ class Density:
         Where coefficients and effects stand in x.
     sums : tuple of slice
         Effects that sum to zero.
+    is_concave : bool
+        Whether the log density is, given θ.
 
     Raises
     ------
@@ -94,8 +96,8 @@ class Density:
         }
         self._scale_priors = [scale_priors[name] for name in self.scales]
         self._blocks = [_Prepared(block, self) for block in structure.blocks if len(block.successes)]
-        is_concave = not any(block.is_product for block in self._blocks)
-        self._held = [s for s in self.sums if s.stop <= self.layout.n_global and not is_concave]
+        self.is_concave = not any(block.is_product for block in self._blocks)
+        self._held = [s for s in self.sums if s.stop <= self.layout.n_global and not self.is_concave]
 
     @property
     def size(self) -> int:

@@ -7,6 +7,8 @@ integrated over a fixed low-discrepancy set of points spread about its mode, eac
 density over the density it was placed with.
 
 The curvature is an arrowhead (`bayespool.inference.arrow`), so that the cost grows linearly with topics.
+Effects of cells, an organization on a topic each, are no part of x: they are integrated
+(`bayespool.inference.cells`), and drawn at the end where they are asked for.
 
 References
 ----------
@@ -258,8 +260,10 @@ def approximate(
     ----------
     density : Density
     n_points : int
+        In the scales, in all.
     near : mapping of str to ndarray, optional
-        As of `Laplace.fit`.
+        Draws of all variables of a fit to nearly the same data: points are laid about the scales that it has,
+        and their mode is not looked for.
 
     Returns
     -------
@@ -361,12 +365,13 @@ def _is_better(
 
 def _factor(density: Density, theta: FloatArray, x: FloatArray, curvature: Arrow) -> tuple[Factor, bool]:
     """The Gaussian with the exact curvature, or with the expected one where that is not positive (Newton's
-    steps near the mode, Fisher's scores far from it); whether it is the exact one.
+    steps near the mode, Fisher's scores far from it); whether it may be where a mode is, as any may of a
+    concave density.
     """
     try:
         return curvature.factor(density.sums), True
     except LinAlgError:
-        return density.expand(x, theta, expected=True)[2].factor(density.sums), False
+        return density.expand(x, theta, expected=True)[2].factor(density.sums), density.is_concave
 
 
 def _ridge(density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray) -> float:

@@ -5,13 +5,14 @@ pooled runs does to them predicts its unjudged documents.
 
     k_{rq} \sim \mathrm{Binomial}(v_{rq}, p_{rq}), \qquad
     \operatorname{logit} p_{rq} = \mu + \mathrm{topic}_q + \mathrm{organization}_{o(r)}
-    + \beta_1 \Delta P_{rq} + \beta_2 \Delta \bar P_{rq} + \beta_3 \mathrm{precision}_{rq}
+    + \mathrm{interaction}_{o(r)q} + \beta_1 \Delta P_{rq} + \beta_2 \Delta \bar P_{rq}
+    + \beta_3 \mathrm{precision}_{rq}
 
 ΔP and ΔP̄ are the changes of the pooled runs' P@n and P̄@n when they are composed with the run (§3.2), on the
 topic; the change of their unjudged share, Δk̄ = −ΔP − ΔP̄, is what the two leave over. The paper corrects by
 that share where composition helps (λ > 0); here data say how much each change is worth.
 
-Priors are those of `bayespool.models.ratio`.
+Effects and priors are those of `bayespool.models.ratio`.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@ r"""The evidence model, document by document: one Bernoulli per hidden document,
 
 .. math::
 
-    \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \mathrm{organization}_{o(d)} + \beta \cdot x_d
+    \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \mathrm{organization}_{o(d)}
+    + \mathrm{interaction}_{o(d)q(d)} + \beta \cdot x_d
 
 with x_d the predictors of `bayespool.predictors.evidence_predictors`, whose descriptions stand with them in
-`bayespool.predictors.PREDICTORS`. Priors are those of `bayespool.models.ratio`.
+`bayespool.predictors.PREDICTORS`. Effects and priors are those of `bayespool.models.ratio`.
 """
 
 from __future__ import annotations

@@ -64,7 +64,9 @@ class ModelSpec:
     coefficients : mapping of str to Prior
         Intercepts, slopes and factors. The prior of slopes is about those expected, in standard deviations.
     effects : mapping of str to Effect
-        Those of ``organization`` are among them: they say how far a new run may be from the pooled ones.
+        Those of ``organization`` are among them: they say how far a new run may be from the pooled ones. Most
+        models of documents want ``"interaction": Effect("organization_topic")`` too: what an organization
+        retrieves for a topic is relevant together, and without it intervals are too narrow.
     hidden : Linear or Chances
         Log odds that a hidden document is relevant, and an unjudged one.
     judged : Linear or Chances, optional

@@ -281,25 +281,15 @@ class PosteriorEstimator:
         prepared = {model: task.prepare(model, priors) for model in models}
         depth = evidence_depth(models[0], task.measure.cutoff)
         seeds = np.random.SeedSequence([self.random_seed, depth, rung.rel])
-        weight_seed, mix_seed, *model_seeds = seeds.spawn(2 + len(models))
+        mix_seed, *model_seeds = seeds.spawn(1 + len(models))
         fits = {
             model: prepared[model].fit(engine, _integer(seed))
             for model, seed in zip(models, model_seeds, strict=True)
         }
-        shares = list(self._weights(prepared, fits, _integer(weight_seed)).values())
+        shares = _shares(prepared, fits)
         components = tuple(self._component(task, prepared[model], fits[model]) for model in models)
         member = members_of_draws(n_draws, np.array(shares), np.random.default_rng(mix_seed))
         return Step(rung, components, member, np.arange(n_draws)), shares
-
-    def _weights(
-        self, prepared: Mapping[str, Prepared], fits: Mapping[str, Fit], seed: int
-    ) -> dict[str, float]:
-        """Shares of the models in the draws."""
-        n_organizations = min(len(one.evidence.organizations) for one in prepared.values())
-        shares = np.full(len(prepared), 1 / len(prepared))
-        if len(prepared) > 1 and n_organizations >= _MIN_ORGANIZATIONS:
-            shares = stacking_weights(*log_predictive_densities(prepared, fits))
-        return dict(zip(prepared, shares.tolist(), strict=True))
 
     def _component(self, task: Task, prepared: Prepared, fit: Fit) -> Component:
         draws, of_run = fit.draws(), prepared.organization
@@ -422,6 +412,14 @@ def complete(
     if unknown := set(settings) - set(known):
         raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
     return PosteriorEstimator(**settings).complete(collection, run_ids, measures)
+
+
+def _shares(prepared: Mapping[str, Prepared], fits: Mapping[str, Fit]) -> list[float]:
+    """Of the models in the draws."""
+    n_organizations = min(len(one.evidence.organizations) for one in prepared.values())
+    if len(prepared) == 1 or n_organizations < _MIN_ORGANIZATIONS:
+        return [1 / len(prepared)] * len(prepared)
+    return stacking_weights(*log_predictive_densities(prepared, fits)).tolist()
 
 
 def _unpickled(cls: type[PosteriorEstimator], settings: dict[str, Any]) -> PosteriorEstimator:
