@@ -419,7 +419,7 @@ def _shares(prepared: Mapping[str, Prepared], fits: Mapping[str, Fit]) -> list[f
     n_organizations = min(len(one.evidence.organizations) for one in prepared.values())
     if len(prepared) == 1 or n_organizations < _MIN_ORGANIZATIONS:
         return [1 / len(prepared)] * len(prepared)
-    return stacking_weights(*log_predictive_densities(prepared, fits)).tolist()
+    return [float(share) for share in stacking_weights(*log_predictive_densities(prepared, fits))]
 
 
 def _unpickled(cls: type[PosteriorEstimator], settings: dict[str, Any]) -> PosteriorEstimator:
