@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bayespool.inference.kernels import draw_cells, integrate_cells
 
-__all__ = ["NODES", "SHARES", "Integrated", "draw_effects", "integrate", "integrate_at_modes"]
+__all__ = ["NODES", "SHARES", "Integrated", "draw_effects", "integrate"]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -19,28 +19,28 @@ SHARES = SHARES / SHARES.sum()
 
 
 class Integrated(NamedTuple):
-    """What is left of observations whose log odds share effects of cells.
+    """What is left of observations whose log odds share effects of cells, with derivatives in coefficients
+    and in what else is a cell's, as an effect of its topic.
 
     Attributes
     ----------
     log_likelihood : float
-    score, information : ndarray, shape (observation,)
-        Means given the counts: of the derivative of an observation's log likelihood in its log odds, and of
-        minus the second one.
-    across : ndarray, shape (cell × node, column)
-        How far sums over a cell of score times a matrix are off their means at the nodes of its effect.
-    among : ndarray, shape (cell × node,)
-        The same of scores alone.
-    share : ndarray, shape (cell × node,)
-        Chances of the nodes.
+    slopes : ndarray, shape (column,)
+        Gradient in the coefficients.
+    bends : ndarray, shape (column, column)
+        Minus the Hessian in them.
+    slope_of, bend_of : ndarray, shape (cell,)
+        Derivative, and minus the second one, in what is a cell's.
+    mixed : ndarray, shape (cell, column)
+        Minus the mixed derivatives.
     """
 
     log_likelihood: float
-    score: FloatArray
-    information: FloatArray
-    across: FloatArray
-    among: FloatArray
-    share: FloatArray
+    slopes: FloatArray
+    bends: FloatArray
+    slope_of: FloatArray
+    bend_of: FloatArray
+    mixed: FloatArray
 
 
 def integrate(
@@ -51,6 +51,8 @@ def integrate(
     tau: float,
     matrix: FloatArray,
     modes: FloatArray,
+    *,
+    at_modes: bool = False,
 ) -> Integrated:
     """Binomial counts whose log odds share an effect N(0, τ²) within each cell, integrated by five nodes of
     Gauss and Hermite about its mode (Liu & Pierce 1994).
@@ -63,40 +65,20 @@ def integrate(
         Where each cell begins, and where the last one ends.
     tau : float
     matrix : ndarray, shape (observation, column)
-        Of a design, whose rows the scores are summed with.
+        What multiplies the coefficients.
     modes : ndarray, shape (cell,)
         Near which the modes are looked for; it holds them afterwards.
+    at_modes : bool
+        One node, at the mode: Laplace's approximation, whose Hessian is never positive.
 
     References
     ----------
     Q. Liu and D. A. Pierce (1994). A note on Gauss–Hermite quadrature. Biometrika 81(3), 624–629.
     """
+    nodes, log_weights = (np.zeros(1), np.zeros(1)) if at_modes else (NODES, np.log(SHARES))
     return Integrated(
-        *integrate_cells(log_odds, successes, trials, start, tau, NODES, np.log(SHARES), matrix, modes)
+        *integrate_cells(log_odds, successes, trials, start, tau, nodes, log_weights, matrix, modes, at_modes)
     )
-
-
-def integrate_at_modes(
-    log_odds: FloatArray,
-    successes: FloatArray,
-    trials: FloatArray,
-    start: IndexArray,
-    tau: float,
-    matrix: FloatArray,
-    modes: FloatArray,
-) -> Integrated:
-    """`integrate` by Laplace's approximation, one node at the mode. ``across`` and ``among`` are sums of
-    information, and ``share`` what the effect of a cell takes up of their squares: the information that is
-    left is never negative.
-    """
-    found = Integrated(
-        *integrate_cells(
-            log_odds, successes, trials, start, tau, np.zeros(1), np.zeros(1), matrix[:, :0], modes
-        )
-    )
-    among = np.add.reduceat(found.information, start[:-1])
-    across = np.add.reduceat(found.information[:, None] * matrix, start[:-1])
-    return found._replace(across=across, among=among, share=1 / (among + 1 / tau**2))
 
 
 def draw_effects(

@@ -10,9 +10,10 @@ from scipy.special import expit, logit
 
 from bayespool.errors import InputError
 from bayespool.inference.arrow import Arrow, Factor, Layout
-from bayespool.inference.cells import NODES, SHARES, Integrated, draw_effects, integrate, integrate_at_modes
+from bayespool.inference.cells import NODES, SHARES, Integrated, draw_effects, integrate
 from bayespool.inference.kernels import (
     Design,
+    add_cells,
     add_own,
     add_product,
     add_weights,
@@ -308,7 +309,7 @@ class _Prepared:
     def log_likelihood(self, x: FloatArray, tau: float) -> float:
         z = self.predictors(x)
         if self.cell is not None:
-            return self._integrate(z[0], tau, False).log_likelihood
+            return self._integrate(z[0], tau).log_likelihood
         eta = product_terms(z, self.residual)[0] if self.is_product else z[0]
         return _binomial_terms(eta, self.successes, self.trials)[0]
 
@@ -356,38 +357,46 @@ class _Prepared:
         value, slope, bend = 0.0, np.zeros((n_predictors, n)), np.zeros((n_predictors, n_predictors, n))
         for weight, z in nodes:
             if self.cell is not None:
-                found = self._integrate(z[0], tau, expected)
-                log_likelihood, score, information = found[:3]
-                self._add_spread(found, -weight, outer)
-            elif self.is_product:
+                value += weight * self._add_cells(z[0], tau, weight, gradient, outer, expected)
+                continue
+            if self.is_product:
                 eta, first, second = product_terms(z, self.residual)
                 log_likelihood, score, information = _binomial_terms(eta, self.successes, self.trials)
                 add_weights(weight, score, information, first, second, expected, slope, bend)
             else:
                 log_likelihood, score, information = _binomial_terms(z[0], self.successes, self.trials)
-            if not self.is_product:
                 slope[0] += weight * score
                 bend[0, 0] += weight * information
             value += weight * log_likelihood
+        if self.cell is not None:
+            return value
         for m, design in enumerate(self.designs):
             add_own(design, slope[m], bend[m, m], gradient, outer, at.n_global)
             for k in range(m):
                 add_product(self.designs[k], design, bend[k, m], outer, at.n_global)
         return value
 
-    def _integrate(self, log_odds: FloatArray, tau: float, at_modes: bool) -> Integrated:
-        by = integrate_at_modes if at_modes else integrate
-        return by(log_odds, self.successes, self.trials, self.start, tau, self.designs[0].matrix, self.modes)
-
-    def _add_spread(self, found: Integrated, weight: float, outer: FloatArray) -> None:
-        """Add to a Hessian a weight times shares times squares of sums over cells, one for each node."""
-        n_nodes = len(found.among) // len(self.effects)
-        effects, places = (np.repeat(one, n_nodes, axis=0) for one in (self.effects, self.places))
-        design = Design(found.across, self.designs[0].columns, effects, places, found.among)
-        nothing = np.zeros(len(outer))
-        add_own(
-            design, np.zeros(len(found.among)), weight * found.share, nothing, outer, self.layout.n_global
+    def _integrate(self, log_odds: FloatArray, tau: float, at_modes: bool = False) -> Integrated:
+        matrix = self.designs[0].matrix
+        return integrate(
+            log_odds, self.successes, self.trials, self.start, tau, matrix, self.modes, at_modes=at_modes
         )
+
+    def _add_cells(
+        self,
+        log_odds: FloatArray,
+        tau: float,
+        weight: float,
+        gradient: FloatArray,
+        outer: FloatArray,
+        at_modes: bool,
+    ) -> float:
+        """Add derivatives of integrated observations times a weight; return their log likelihood."""
+        found = self._integrate(log_odds, tau, at_modes)
+        slopes, bends, slope_of, bend_of, mixed = (weight * part for part in found[1:])
+        to = self.designs[0].columns, self.effects, self.places
+        add_cells(*to, slopes, bends, slope_of, bend_of, mixed, gradient, outer, self.layout.n_global)
+        return found.log_likelihood
 
 
 def _binomial_terms(

@@ -119,7 +119,7 @@ def make_engine(name: str, *, relay: bool = False, **settings: Any) -> Engine:
     Examples
     --------
     >>> make_engine("laplace", draws=500, chains=2, tune=100)
-    Laplace(draws=500, chains=2, n_points=48, check=True)
+    Laplace(draws=500, chains=2, n_points=32, check=True)
     """
     cls = engine_named(name)
     names = {f.name for f in dataclasses.fields(cls) if f.init}

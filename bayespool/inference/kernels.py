@@ -12,6 +12,7 @@ from bayespool.compiled import compiled
 
 __all__ = [
     "Design",
+    "add_cells",
     "add_own",
     "add_product",
     "add_weights",
@@ -79,26 +80,31 @@ def integrate_cells(
     log_weights: FloatArray,
     matrix: FloatArray,
     modes: FloatArray,
+    simply: bool,
 ) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Log likelihood of binomial counts whose log odds η share an effect N(0, τ²) within each cell, which is
     integrated by the nodes of Gauss and Hermite about its mode, with log weights for a normal density.
 
-    Observations stand in the order of cells, those of cell c from ``start[c]`` to ``start[c + 1]``. Returns
-    the sum over cells; of each observation the mean score and mean information given the counts, shape
-    (observation,); at each node how far the cell's sums of score times matrix, shape (cell × node, column),
-    and of score, shape (cell × node,), are off their means; and the nodes' shares, shape (cell × node,).
-    Modes are looked for from ``modes`` on, which holds them afterwards.
+    Observations stand in the order of cells, those of cell c from ``start[c]`` to ``start[c + 1]``, and their
+    log odds are linear in coefficients by ``matrix`` and in what is the cell's. Returns the sum over cells;
+    its gradient and minus its Hessian in coefficients, shapes (column,) and (column, column); gradient and
+    minus second derivative in what is the cell's, shape (cell,); the mixed ones, shape (cell, column).
+
+    Modes are looked for from ``modes`` on, which holds them afterwards. With one node, at the mode, and
+    ``simply`` the Hessian is that of Laplace's approximation with the mode's curvature as it is, which is
+    never negative.
     """
     n_nodes, n_columns, n_cells = len(nodes), matrix.shape[1], len(start) - 1
     precision, value, most = 1.0 / (tau * tau), 0.0, 0
     for c in range(n_cells):
         most = max(most, start[c + 1] - start[c])
-    score, information = np.empty(len(eta)), np.empty(len(eta))
-    across, among = np.zeros((n_cells * n_nodes, n_columns)), np.zeros(n_cells * n_nodes)
-    share, at, mean_across = np.empty(n_cells * n_nodes), np.empty(n_nodes), np.empty(n_columns)
+    slopes, bends = np.zeros(n_columns), np.zeros((n_columns, n_columns))
+    slope_of, bend_of, mixed = np.zeros(n_cells), np.zeros(n_cells), np.zeros((n_cells, n_columns))
+    at, share, among = np.empty(n_nodes), np.empty(n_nodes), np.empty(n_nodes)
+    across = np.empty((n_nodes, n_columns))
     against, expected = np.empty(most), np.empty((most, n_nodes))
     for c in range(n_cells):
-        first, size, own = start[c], start[c + 1] - start[c], c * n_nodes
+        first, size = start[c], start[c + 1] - start[c]
         failures, known = 0.0, 0.0
         for j in range(size):  # odds against, of which an effect makes a multiple: one exponential is enough
             i = first + j
@@ -139,31 +145,78 @@ def integrate_cells(
             best = max(best, at[q])
         whole = 0.0
         for q in range(n_nodes):
-            share[own + q] = exp(at[q] - best)
-            whole += share[own + q]
+            share[q] = exp(at[q] - best)
+            whole += share[q]
         value += best + log(whole * spread / tau)
-        for q in range(n_nodes):
-            share[own + q] /= whole
-        mean_among = 0.0
-        mean_across[:] = 0.0
+        among[:] = 0.0
+        across[:] = 0.0
         for j in range(size):
             i, mean, both = first + j, 0.0, 0.0
             for q in range(n_nodes):
-                mean += share[own + q] * expected[j, q]
-                both += share[own + q] * expected[j, q] * expected[j, q]
-            score[i], information[i] = successes[i] - mean, mean - both / max(trials[i], 1.0)
-            mean_among += mean
+                mean += share[q] / whole * expected[j, q]
+                both += share[q] / whole * expected[j, q] * expected[j, q]
+            score, information = successes[i] - mean, mean - both / max(trials[i], 1.0)
+            slope_of[c] += score
+            bend_of[c] += information
             for a in range(n_columns):
-                mean_across[a] += mean * matrix[i, a]
+                slopes[a] += score * matrix[i, a]
+                part = information * matrix[i, a]
+                mixed[c, a] += part
+                for b in range(a + 1):
+                    bends[a, b] += part * matrix[i, b]
             for q in range(n_nodes):
-                among[own + q] += expected[j, q]
+                off = information if simply else mean - expected[j, q]
+                among[q] += off
                 for a in range(n_columns):
-                    across[own + q, a] += expected[j, q] * matrix[i, a]
+                    across[q, a] += off * matrix[i, a]
         for q in range(n_nodes):
-            among[own + q] = mean_among - among[own + q]
+            weight = 1.0 / (among[q] + precision) if simply else share[q] / whole
+            bend_of[c] -= weight * among[q] * among[q]
             for a in range(n_columns):
-                across[own + q, a] = mean_across[a] - across[own + q, a]
-    return value, score, information, across, among, share
+                mixed[c, a] -= weight * among[q] * across[q, a]
+                for b in range(a + 1):
+                    bends[a, b] -= weight * across[q, a] * across[q, b]
+    for a in range(n_columns):
+        for b in range(a):
+            bends[b, a] = bends[a, b]
+    return value, slopes, bends, slope_of, bend_of, mixed
+
+
+@compiled
+def add_cells(
+    columns: IndexArray,
+    effects: IndexArray,
+    places: IndexArray,
+    slopes: FloatArray,
+    bends: FloatArray,
+    slope_of: FloatArray,
+    bend_of: FloatArray,
+    mixed: FloatArray,
+    gradient: FloatArray,
+    total: FloatArray,
+    n_global: int,
+) -> None:
+    """Add derivatives of `integrate_cells` to a gradient and an arrow, as `add_own` adds those of rows; the
+    effects, and their places in the arrow, are of cells.
+    """
+    across = np.zeros((len(total), len(columns)))
+    for c in range(len(effects)):
+        for g in range(effects.shape[1]):
+            own = effects[c, g]
+            gradient[own] += slope_of[c]
+            for a in range(len(columns)):
+                across[own, a] += mixed[c, a]
+            for h in range(effects.shape[1]):
+                if own >= n_global or effects[c, h] < n_global:
+                    total[own, places[c, h]] += bend_of[c]
+    for a in range(len(columns)):
+        gradient[columns[a]] += slopes[a]
+        for b in range(len(columns)):
+            total[columns[a], columns[b]] += bends[a, b]
+        for j in range(len(total)):
+            total[j, columns[a]] += across[j, a]
+            if j < n_global:
+                total[columns[a], j] += across[j, a]
 
 
 @compiled

@@ -70,7 +70,7 @@ class Laplace:
     draws, chains : int
         Their product is how many draws there are, independent ones in one chain.
     n_points : int
-        Points at which the scales are integrated.
+        Points at which the scales are integrated, for each of them.
     check : bool
         Whether totals are compared with a finer approximation.
     """
@@ -81,7 +81,7 @@ class Laplace:
 
     draws: int = 2000
     chains: int = 1
-    n_points: int = 48
+    n_points: int = 32
     check: bool = True
 
     def __post_init__(self) -> None:
@@ -252,7 +252,7 @@ class Approximation:
 
 
 def approximate(
-    density: Density, *, n_points: int = 48, near: Mapping[str, FloatArray] | None = None
+    density: Density, *, n_points: int = 32, near: Mapping[str, FloatArray] | None = None
 ) -> Approximation:
     """The nested Laplace approximation of a density.
 
@@ -260,6 +260,7 @@ def approximate(
     ----------
     density : Density
     n_points : int
+        For each scale.
         In the scales, in all.
     near : mapping of str to ndarray, optional
         Draws of all variables of a fit to nearly the same data: points are laid about the scales that it has,
@@ -282,7 +283,7 @@ def approximate(
         spread = np.diag(((high - low) / 2) ** 2)
     x, curvature, *_ = _mode(density, theta, x)
     drift = density.drift(x, theta, curvature)
-    standard, log_placed = _points(n_points, n_scales)
+    standard, log_placed = _points(n_points * n_scales, n_scales)
     thetas = theta + standard @ np.linalg.cholesky(spread).T
     found = [_mode(density, at, x + (at - theta) @ drift, _NEAR_POINT) for at in thetas]
     log_weight = np.array([f[2] for f in found]) - log_placed

@@ -23,7 +23,7 @@ __all__ = ["log_predictive_densities", "members_of_draws", "mix", "stacking_weig
 FloatArray = npt.NDArray[np.float64]
 
 _N_FOLDS = 5
-_N_POINTS = 8
+_N_POINTS = 3  # for each scale
 _NODES, _SHARES = np.polynomial.hermite_e.hermegauss(15)
 _SHARES = _SHARES / _SHARES.sum()
 _NEARER = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: of a logistic curve as a normal one
