@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.inference.kernels import draw_cells, integrate_cells
+from bayespool.inference.cell_kernels import draw_cells, integrate_cells
 
 __all__ = ["NODES", "SHARES", "Integrated", "draw_effects", "integrate"]
 

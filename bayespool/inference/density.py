@@ -10,10 +10,10 @@ from scipy.special import expit, logit
 
 from bayespool.errors import InputError
 from bayespool.inference.arrow import Arrow, Factor, Layout
+from bayespool.inference.cell_kernels import add_cells
 from bayespool.inference.cells import NODES, SHARES, Integrated, draw_effects, integrate
 from bayespool.inference.kernels import (
     Design,
-    add_cells,
     add_own,
     add_product,
     add_weights,

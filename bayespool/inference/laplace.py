@@ -35,6 +35,7 @@ from bayespool.estimates import Diagnostics
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit
+from bayespool.inference.points import lay_points, spread_out
 from bayespool.models.families import draw_prior
 
 if TYPE_CHECKING:
@@ -56,9 +57,6 @@ _LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the 
 _MOST_OFF = 0.1  # of its width, an end of a 95 % interval of a total
 _LOOKED_AT = (-2.4, -1.2, 0.0, 1.2, 2.4)  # standard deviations from the mean of a total
 _ONE_SD = (0.1587, 0.8413)  # quantiles of a normal distribution
-_LEFT = 2.2  # mean distance of the points to the left of θ's mode: near zero any scale may be as likely
-_RIGHT = 1.3  # standard deviation of those to the right
-_NEAR_ZERO = 0.5  # of the median point: from a least one below, a scale may reach zero
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +186,7 @@ class Approximation:
             mine = point == k
             mean, about = self.centred(k)
             x[mine] = mean + about.draw(int(mine.sum()), rng)
-        return x, self._spread_out(point, rng), point
+        return x, np.log(spread_out(np.exp(self.theta), point, rng)), point
 
     def centred(self, k: int) -> tuple[FloatArray, Factor]:
         """Mean of the Gaussian at a point, and the Gaussian about it: moved from the mode to where its mean
@@ -215,20 +213,6 @@ class Approximation:
         best = int(np.argmax(self.weight))
         moved: FloatArray = self.centred(best)[0] - self.mode[best]
         return moved
-
-    def _spread_out(self, point: npt.NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
-        """θ moved about its point: every scale to anywhere half way to its neighbours on either side, and
-        from the least one down to zero if it is near.
-        """
-        moved = np.empty((len(point), len(self.density.scales)))
-        for g, scale in enumerate(np.exp(self.theta).T):
-            order = np.argsort(scale)
-            edges = _edges(scale[order])
-            cell = np.empty(len(order), dtype=np.intp)
-            cell[order] = np.arange(len(order))
-            low, width = edges[:-1][cell[point]], np.diff(edges)[cell[point]]
-            moved[:, g] = low + (1 - rng.random(len(point))) * width
-        return np.log(moved)
 
     def off(self) -> float:
         """How far the ends of 95 % intervals of expected totals are off, as a share of their width, at the
@@ -283,7 +267,7 @@ def approximate(
         spread = np.diag(((high - low) / 2) ** 2)
     x, curvature, *_ = _mode(density, theta, x)
     drift = density.drift(x, theta, curvature)
-    standard, log_placed = _points(n_points * n_scales, n_scales)
+    standard, log_placed = lay_points(n_points * n_scales, n_scales)
     thetas = theta + standard @ np.linalg.cholesky(spread).T
     found = [_mode(density, at, x + (at - theta) @ drift, _NEAR_POINT) for at in thetas]
     log_weight = np.array([f[2] for f in found]) - log_placed
@@ -420,36 +404,3 @@ def _threads() -> ThreadpoolController:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-def _edges(scale: FloatArray) -> FloatArray:
-    """Where the cells of ascending scales begin and end, one more than there are scales."""
-    if len(scale) == 1:
-        return np.array([0.0, 2 * scale[0]])
-    between = (scale[1:] + scale[:-1]) / 2
-    is_near = scale[0] < _NEAR_ZERO * np.median(scale)
-    least = 0.0 if is_near else 2 * scale[0] - between[0]
-    return np.concatenate([[least], between, [2 * scale[-1] - between[-1]]])
-
-
-def _points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
-    """Points that fill space evenly, shape (point, dimension), and the log density they are placed with.
-
-    To the left of zero the density is exponential, as a scale's logarithm has it where the data allow a scale
-    of zero; to the right it is normal.
-    """
-    ratio = 2.0
-    for _ in range(40):
-        ratio = (1 + ratio) ** (1 / (n_dims + 1))
-    steps = ratio ** -np.arange(1, n_dims + 1)  # an additive recurrence (Roberts 2018)
-    uniform = (0.5 + np.arange(1, n + 1)[:, None] * steps) % 1
-    is_left = uniform < 0.5
-    normal = ndtri(np.maximum(uniform, 0.5))
-    left = np.log(2 * uniform)
-    points = np.where(is_left, _LEFT * left, _RIGHT * normal)
-    log_density = np.where(
-        is_left,
-        left - np.log(2 * _LEFT),
-        -0.5 * normal**2 - np.log(_RIGHT * np.sqrt(2 * np.pi)),
-    )
-    return points, log_density.sum(axis=1)

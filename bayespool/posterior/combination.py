@@ -18,7 +18,13 @@ from bayespool.posterior.preparation import Prepared
 if TYPE_CHECKING:
     from bayespool.models import LinearEvidence
 
-__all__ = ["log_predictive_densities", "members_of_draws", "mix", "stacking_weights"]
+__all__ = [
+    "log_predictive_densities",
+    "members_of_draws",
+    "mix",
+    "shares_of_models",
+    "stacking_weights",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -27,7 +33,18 @@ _N_POINTS = 3  # for each scale
 _NODES, _SHARES = np.polynomial.hermite_e.hermegauss(15)
 _SHARES = _SHARES / _SHARES.sum()
 _NEARER = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: of a logistic curve as a normal one
+_MIN_ORGANIZATIONS = 4
 _PRIOR_ORGANIZATIONS = 0.1  # the weights start from equal ones that count as much as this many each
+
+
+def shares_of_models(prepared: Mapping[str, Prepared], fits: Mapping[str, Fit]) -> list[float]:
+    """Of models in the draws of their mixture: `stacking_weights`, equal ones where too few organizations are
+    at hand to tell which model predicts better.
+    """
+    n_organizations = min(len(one.evidence.organizations) for one in prepared.values())
+    if len(prepared) == 1 or n_organizations < _MIN_ORGANIZATIONS:
+        return [1 / len(prepared)] * len(prepared)
+    return [float(share) for share in stacking_weights(*log_predictive_densities(prepared, fits))]
 
 
 def log_predictive_densities(

@@ -19,7 +19,7 @@ from bayespool.inference import Engine, Fit, engine_named, is_independent, make_
 from bayespool.inference.diagnostics import MIN_ESS
 from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.models import MODELS
-from bayespool.posterior.combination import log_predictive_densities, members_of_draws, stacking_weights
+from bayespool.posterior.combination import members_of_draws, shares_of_models
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.effects import named_organization_effects
 from bayespool.posterior.ladder import Rung, ladder_of, rungs_of
@@ -47,8 +47,6 @@ the same among the unjudged and the judged."""
 
 COMBINED: tuple[str, ...] = ("ratio", "evidence")
 """The models that the combined estimator mixes."""
-
-_MIN_ORGANIZATIONS = 4  # fewer cannot tell which model predicts better
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,7 +284,7 @@ class PosteriorEstimator:
             model: prepared[model].fit(engine, _integer(seed))
             for model, seed in zip(models, model_seeds, strict=True)
         }
-        shares = _shares(prepared, fits)
+        shares = shares_of_models(prepared, fits)
         components = tuple(self._component(task, prepared[model], fits[model]) for model in models)
         member = members_of_draws(n_draws, np.array(shares), np.random.default_rng(mix_seed))
         return Step(rung, components, member, np.arange(n_draws)), shares
@@ -412,14 +410,6 @@ def complete(
     if unknown := set(settings) - set(known):
         raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
     return PosteriorEstimator(**settings).complete(collection, run_ids, measures)
-
-
-def _shares(prepared: Mapping[str, Prepared], fits: Mapping[str, Fit]) -> list[float]:
-    """Of the models in the draws."""
-    n_organizations = min(len(one.evidence.organizations) for one in prepared.values())
-    if len(prepared) == 1 or n_organizations < _MIN_ORGANIZATIONS:
-        return [1 / len(prepared)] * len(prepared)
-    return [float(share) for share in stacking_weights(*log_predictive_densities(prepared, fits))]
 
 
 def _unpickled(cls: type[PosteriorEstimator], settings: dict[str, Any]) -> PosteriorEstimator:

@@ -1,0 +1,210 @@
+"""The loops over observations whose log odds share the effect of a cell, compiled."""
+
+from __future__ import annotations
+
+from math import exp, log, log1p, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.compiled import compiled
+
+__all__ = ["add_cells", "draw_cells", "integrate_cells"]
+
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.int64]
+
+
+@compiled
+def integrate_cells(
+    eta: FloatArray,
+    successes: FloatArray,
+    trials: FloatArray,
+    start: IndexArray,
+    tau: float,
+    nodes: FloatArray,
+    log_weights: FloatArray,
+    matrix: FloatArray,
+    modes: FloatArray,
+    simply: bool,
+) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Log likelihood of binomial counts whose log odds η share an effect N(0, τ²) within each cell, which is
+    integrated by the nodes of Gauss and Hermite about its mode, with log weights for a normal density.
+
+    Observations stand in the order of cells, those of cell c from ``start[c]`` to ``start[c + 1]``, and their
+    log odds are linear in coefficients by ``matrix`` and in what is the cell's. Returns the sum over cells;
+    its gradient and minus its Hessian in coefficients, shapes (column,) and (column, column); gradient and
+    minus second derivative in what is the cell's, shape (cell,); the mixed ones, shape (cell, column).
+
+    Modes are looked for from ``modes`` on, which holds them afterwards. With one node, at the mode, and
+    ``simply`` the Hessian is that of Laplace's approximation with the mode's curvature as it is, which is
+    never negative.
+    """
+    n_nodes, n_columns, n_cells = len(nodes), matrix.shape[1], len(start) - 1
+    precision, value, most = 1.0 / (tau * tau), 0.0, 0
+    for c in range(n_cells):
+        most = max(most, start[c + 1] - start[c])
+    slopes, bends = np.zeros(n_columns), np.zeros((n_columns, n_columns))
+    slope_of, bend_of, mixed = np.zeros(n_cells), np.zeros(n_cells), np.zeros((n_cells, n_columns))
+    at, share, among = np.empty(n_nodes), np.empty(n_nodes), np.empty(n_nodes)
+    across = np.empty((n_nodes, n_columns))
+    against, expected = np.empty(most), np.empty((most, n_nodes))
+    for c in range(n_cells):
+        first, size = start[c], start[c + 1] - start[c]
+        failures, known = 0.0, 0.0
+        for j in range(size):  # odds against, of which an effect makes a multiple: one exponential is enough
+            i = first + j
+            against[j] = exp(-min(max(eta[i], -300.0), 300.0))
+            failures += trials[i] - successes[i]
+            known += (trials[i] - successes[i]) * eta[i]
+        mode, bend = modes[c], precision
+        for _ in range(20):
+            slope, bend, times = -precision * mode, precision, exp(-mode)
+            for j in range(size):
+                i = first + j
+                p = 1.0 / (1.0 + against[j] * times)
+                slope += successes[i] - trials[i] * p
+                bend += trials[i] * p * (1.0 - p)
+            step = slope / bend
+            mode += min(max(step, -1.5), 1.5)
+            if step * step * bend < 1e-3:
+                break
+        modes[c] = mode
+        spread, best = 1.0 / sqrt(bend), -1e300
+        for q in range(n_nodes):
+            effect = mode + spread * nodes[q]
+            total = log_weights[q] + 0.5 * nodes[q] * nodes[q] - 0.5 * precision * effect * effect
+            total -= known + failures * effect
+            times, product = exp(-effect), 1.0  # of what stands under logarithms, of which one is taken
+            for j in range(size):
+                n = trials[first + j]
+                over = 1.0 + against[j] * times
+                expected[j, q] = n / over
+                if n == 1.0:
+                    if product > 1e150:
+                        total -= log(product)
+                        product = 1.0
+                    product *= over
+                else:
+                    total -= n * log(over)
+            at[q] = total - log(product)
+            best = max(best, at[q])
+        whole = 0.0
+        for q in range(n_nodes):
+            share[q] = exp(at[q] - best)
+            whole += share[q]
+        value += best + log(whole * spread / tau)
+        among[:] = 0.0
+        across[:] = 0.0
+        for j in range(size):
+            i, mean, both = first + j, 0.0, 0.0
+            for q in range(n_nodes):
+                mean += share[q] / whole * expected[j, q]
+                both += share[q] / whole * expected[j, q] * expected[j, q]
+            score, information = successes[i] - mean, mean - both / max(trials[i], 1.0)
+            slope_of[c] += score
+            bend_of[c] += information
+            for a in range(n_columns):
+                slopes[a] += score * matrix[i, a]
+                part = information * matrix[i, a]
+                mixed[c, a] += part
+                for b in range(a + 1):
+                    bends[a, b] += part * matrix[i, b]
+            for q in range(n_nodes):
+                off = information if simply else mean - expected[j, q]
+                among[q] += off
+                for a in range(n_columns):
+                    across[q, a] += off * matrix[i, a]
+        for q in range(n_nodes):
+            weight = 1.0 / (among[q] + precision) if simply else share[q] / whole
+            bend_of[c] -= weight * among[q] * among[q]
+            for a in range(n_columns):
+                mixed[c, a] -= weight * among[q] * across[q, a]
+                for b in range(a + 1):
+                    bends[a, b] -= weight * across[q, a] * across[q, b]
+    for a in range(n_columns):
+        for b in range(a):
+            bends[b, a] = bends[a, b]
+    return value, slopes, bends, slope_of, bend_of, mixed
+
+
+@compiled
+def add_cells(
+    columns: IndexArray,
+    effects: IndexArray,
+    places: IndexArray,
+    slopes: FloatArray,
+    bends: FloatArray,
+    slope_of: FloatArray,
+    bend_of: FloatArray,
+    mixed: FloatArray,
+    gradient: FloatArray,
+    total: FloatArray,
+    n_global: int,
+) -> None:
+    """Add derivatives of `integrate_cells` to a gradient and an arrow, as `add_own` adds those of rows; the
+    effects, and their places in the arrow, are of cells.
+    """
+    across = np.zeros((len(total), len(columns)))
+    for c in range(len(effects)):
+        for g in range(effects.shape[1]):
+            own = effects[c, g]
+            gradient[own] += slope_of[c]
+            for a in range(len(columns)):
+                across[own, a] += mixed[c, a]
+            for h in range(effects.shape[1]):
+                if own >= n_global or effects[c, h] < n_global:
+                    total[own, places[c, h]] += bend_of[c]
+    for a in range(len(columns)):
+        gradient[columns[a]] += slopes[a]
+        for b in range(len(columns)):
+            total[columns[a], columns[b]] += bends[a, b]
+        for j in range(len(total)):
+            total[j, columns[a]] += across[j, a]
+            if j < n_global:
+                total[columns[a], j] += across[j, a]
+
+
+@compiled
+def draw_cells(
+    eta: FloatArray,
+    successes: FloatArray,
+    trials: FloatArray,
+    start: IndexArray,
+    tau: FloatArray,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Effects of cells given the counts and each draw's log odds η, shape (draw, cell); exact.
+
+    The likelihood is log-concave: it is nowhere above its tangent at a point near the mode. With the tangent
+    in its place the density is normal, with the variance τ². That is what effects are proposed from, and kept
+    with the chance of likelihood over tangent (von Neumann).
+    """
+    drawn = np.empty((len(eta), len(start) - 1))
+    for d in range(len(eta)):
+        precision = 1.0 / (tau[d] * tau[d])
+        for c in range(len(start) - 1):
+            mode = 0.0
+            tangent = 0.0
+            for _ in range(20):
+                tangent, bend = 0.0, precision
+                for i in range(start[c], start[c + 1]):
+                    p = 1.0 / (1.0 + exp(-eta[d, i] - mode))
+                    tangent += successes[i] - trials[i] * p
+                    bend += trials[i] * p * (1.0 - p)
+                step = (tangent - precision * mode) / bend
+                if step * step * bend < 1e-2:
+                    break
+                mode += min(max(step, -1.5), 1.5)
+            while True:
+                effect = tau[d] * (tangent * tau[d] + rng.standard_normal())
+                log_ratio = -tangent * (effect - mode)
+                for i in range(start[c], start[c + 1]):
+                    x, y = eta[d, i] + effect, eta[d, i] + mode
+                    log_ratio += successes[i] * (effect - mode)
+                    log_ratio -= trials[i] * (max(x, 0.0) + log1p(exp(-abs(x))))
+                    log_ratio += trials[i] * (max(y, 0.0) + log1p(exp(-abs(y))))
+                if log(1.0 - rng.random()) <= log_ratio:
+                    break
+            drawn[d, c] = effect
+    return drawn

@@ -1,0 +1,70 @@
+"""Points over which scales are integrated: how they are laid, and how draws are spread between them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+__all__ = ["lay_points", "spread_out"]
+
+FloatArray = npt.NDArray[np.float64]
+
+_LEFT = 2.2  # mean distance of the points to the left of θ's mode: near zero any scale may be as likely
+_RIGHT = 1.3  # standard deviation of those to the right
+_NEAR_ZERO = 0.5  # of the median point: from a least one below, a scale may reach zero
+
+
+def lay_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
+    """Points that fill space evenly, shape (point, dimension), and the log density they are placed with.
+
+    To the left of zero the density is exponential, as a scale's logarithm has it where the data allow a scale
+    of zero; to the right it is normal.
+    """
+    ratio = 2.0
+    for _ in range(40):
+        ratio = (1 + ratio) ** (1 / (n_dims + 1))
+    steps = ratio ** -np.arange(1, n_dims + 1)  # an additive recurrence (Roberts 2018)
+    uniform = (0.5 + np.arange(1, n + 1)[:, None] * steps) % 1
+    is_left = uniform < 0.5
+    normal = ndtri(np.maximum(uniform, 0.5))
+    left = np.log(2 * uniform)
+    points = np.where(is_left, _LEFT * left, _RIGHT * normal)
+    log_density = np.where(
+        is_left,
+        left - np.log(2 * _LEFT),
+        -0.5 * normal**2 - np.log(_RIGHT * np.sqrt(2 * np.pi)),
+    )
+    return points, log_density.sum(axis=1)
+
+
+def spread_out(scales: FloatArray, point: npt.NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
+    """Draws moved about their points, shape (draw, scale): every scale to anywhere half way to its neighbors
+    on either side, and from the least one down to zero if it is near.
+
+    Parameters
+    ----------
+    scales : ndarray, shape (point, scale)
+    point : ndarray of int, shape (draw,)
+        The point of each draw.
+    rng : numpy.random.Generator
+    """
+    moved = np.empty((len(point), scales.shape[1]))
+    for g, scale in enumerate(scales.T):
+        order = np.argsort(scale)
+        edges = _edges(scale[order])
+        cell = np.empty(len(order), dtype=np.intp)
+        cell[order] = np.arange(len(order))
+        low, width = edges[:-1][cell[point]], np.diff(edges)[cell[point]]
+        moved[:, g] = low + (1 - rng.random(len(point))) * width
+    return moved
+
+
+def _edges(scale: FloatArray) -> FloatArray:
+    """Where the cells of ascending scales begin and end, one more than there are scales."""
+    if len(scale) == 1:
+        return np.array([0.0, 2 * scale[0]])
+    between = (scale[1:] + scale[:-1]) / 2
+    is_near = scale[0] < _NEAR_ZERO * np.median(scale)
+    least = 0.0 if is_near else 2 * scale[0] - between[0]
+    return np.concatenate([[least], between, [2 * scale[-1] - between[-1]]])
