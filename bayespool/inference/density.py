@@ -319,8 +319,8 @@ class _Prepared:
         """Draw those of the kept cells that have observations given these, in place of what is drawn."""
         assert self.cell is not None
         rows = np.flatnonzero(np.isin(self.cell, kept))
-        matrix, columns, effects, places, value = self.designs[0]
-        design = Design(matrix[rows], columns, effects[rows], places[rows], value[rows])
+        matrix, columns, effects, places = self.designs[0]
+        design = Design(matrix[rows], columns, effects[rows], places[rows])
         for first in range(0, len(x) if len(rows) else 0, step := max(1, _AT_ONCE // max(len(rows), 1))):
             some = slice(first, first + step)
             log_odds = np.array([linear_predictor(design, one) for one in x[some]])
@@ -426,5 +426,4 @@ def _design(predictor: Predictor, rows: IndexArray, density: Density) -> Design:
         np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64),
         index,
         density.layout.places(index),
-        np.ones(n),
     )

@@ -39,21 +39,18 @@ class Design(NamedTuple):
         Which parameters the effects are; the locals among them are of one topic.
     places : ndarray, shape (observation, factor)
         Their columns in an arrow: those of globals their own, those of locals after all globals.
-    value : ndarray, shape (observation,)
-        What stands before the effects, 1 but for sums over cells.
     """
 
     matrix: FloatArray
     columns: IndexArray
     effects: IndexArray
     places: IndexArray
-    value: FloatArray
 
 
 @compiled
 def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
     """Z·x, shape (observation,)."""
-    matrix, index, value = design.matrix, design.effects, design.value
+    matrix, index = design.matrix, design.effects
     slopes = x[design.columns]
     z = np.empty(len(matrix))
     for i in range(len(matrix)):
@@ -61,7 +58,7 @@ def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
         for a in range(len(slopes)):
             total += matrix[i, a] * slopes[a]
         for g in range(index.shape[1]):
-            total += value[i] * x[index[i, g]]
+            total += x[index[i, g]]
         z[i] = total
     return z
 
@@ -139,22 +136,21 @@ def add_own(
     """Add Zᵀ·slope to a gradient, shape (parameter,), and Zᵀ·diag(weight)·Z to an arrow, in the form of
     `bayespool.inference.arrow.Layout.zeros`.
     """
-    matrix, columns, index, value = design.matrix, design.columns, design.effects, design.value
-    places, n_columns = design.places, matrix.shape[1]
+    matrix, columns, index, places = design.matrix, design.columns, design.effects, design.places
+    n_columns = matrix.shape[1]
     across = np.zeros((len(total), n_columns))
     weighted = np.empty_like(matrix)
     for i in range(len(weight)):
         for a in range(n_columns):
             weighted[i, a] = weight[i] * matrix[i, a]
-        square = weight[i] * value[i] * value[i]
         for g in range(index.shape[1]):
             own = index[i, g]
-            gradient[own] += slope[i] * value[i]
+            gradient[own] += slope[i]
             for a in range(n_columns):
-                across[own, a] += weighted[i, a] * value[i]
+                across[own, a] += weighted[i, a]
             for h in range(index.shape[1]):
                 if own >= n_global or index[i, h] < n_global:
-                    total[own, places[i, h]] += square
+                    total[own, places[i, h]] += weight[i]
     slopes, among = slope @ matrix, weighted.T @ matrix
     for a in range(n_columns):
         gradient[columns[a]] += slopes[a]
@@ -211,7 +207,7 @@ def add_product(left: Design, right: Design, weight: FloatArray, total: FloatArr
 @compiled
 def variances(design: Design, covariance: FloatArray, n_global: int) -> FloatArray:
     """Diagonal of Z·covariance·Zᵀ, shape (observation,), of a covariance in the form of an arrow."""
-    matrix, columns, index, value = design.matrix, design.columns, design.effects, design.value
+    matrix, columns, index = design.matrix, design.columns, design.effects
     n_columns = len(columns)
     across = np.empty((len(covariance), n_columns))
     for j in range(len(covariance)):
@@ -232,7 +228,7 @@ def variances(design: Design, covariance: FloatArray, n_global: int) -> FloatArr
             part = 0.0
             for b in range(n_columns):
                 part += row[b] * matrix[i, b]
-            total += 2 * part * value[i]
+            total += 2 * part
             of_effects += covariance[own, design.places[i, g]]
             for h in range(g):
                 other = index[i, h]
@@ -240,13 +236,13 @@ def variances(design: Design, covariance: FloatArray, n_global: int) -> FloatArr
                     of_effects += 2 * covariance[own, design.places[i, h]]
                 else:
                     of_effects += 2 * covariance[other, design.places[i, g]]
-        result[i] = total + of_effects * value[i] * value[i]
+        result[i] = total + of_effects
     return result
 
 
 @compiled
 def covariances(left: Design, right: Design, covariance: FloatArray, n_global: int) -> FloatArray:
-    """Diagonal of Zₗ·covariance·Zᵣᵀ, shape (observation,), of designs whose effects have the value 1."""
+    """Diagonal of Zₗ·covariance·Zᵣᵀ, shape (observation,), of two designs."""
     a_index, b_index = left.effects, right.effects
     result = np.empty(len(left.matrix))
     for i in range(len(result)):

@@ -115,17 +115,14 @@ def test_sums_over_observations_are_those_of_the_dense_design(n_columns):
     n, layout = 40, Layout(n_global=9, n_topics=4, width=2)
     designs, dense = [], []
     topic = rng.integers(0, 4, n)
-    for columns, value in (
-        (np.arange(n_columns), rng.normal(size=n)),
-        (3 + np.arange(n_columns), np.ones(n)),
-    ):
+    for columns in (np.arange(n_columns), 3 + np.arange(n_columns)):
         matrix = rng.normal(size=(n, n_columns))
         effects = np.column_stack([rng.integers(6, 9, n), 9 + 2 * topic + rng.integers(0, 2, n)])
-        designs.append(kernels.Design(matrix, columns, effects, layout.places(effects), value))
+        designs.append(kernels.Design(matrix, columns, effects, layout.places(effects)))
         full = np.zeros((n, layout.size))
         full[:, columns] = matrix
         for effect in effects.T:
-            full[np.arange(n), effect] += value
+            full[np.arange(n), effect] += 1
         dense.append(full)
     (left, right), (a, b) = designs, dense
     across_topics = np.zeros((layout.size, layout.size), dtype=bool)
@@ -148,15 +145,12 @@ def test_sums_over_observations_are_those_of_the_dense_design(n_columns):
     weight, slope = rng.normal(size=n), rng.normal(size=n)
     assert kernels.linear_predictor(left, root[0]) == pytest.approx(a @ root[0])
     assert kernels.variances(left, arrow, 9) == pytest.approx(np.diag(a @ covariance @ a.T))
-    ones = left._replace(value=np.ones(n))
-    units = np.where(a != 0, 1.0, 0.0)
-    units[:, :6] = a[:, :6]
-    assert kernels.covariances(ones, right, arrow, 9) == pytest.approx(np.diag(units @ covariance @ b.T))
+    assert kernels.covariances(left, right, arrow, 9) == pytest.approx(np.diag(a @ covariance @ b.T))
     gradient, total = np.ones(layout.size), layout.zeros()
     kernels.add_own(left, slope, weight, gradient, total, 9)
     assert gradient == pytest.approx(1 + a.T @ slope)
     assert full_of(total) == pytest.approx(a.T @ (weight[:, None] * a))
     total = layout.zeros()
-    kernels.add_product(ones, right, weight, total, 9)
-    cross = units.T @ (weight[:, None] * b)
+    kernels.add_product(left, right, weight, total, 9)
+    cross = a.T @ (weight[:, None] * b)
     assert full_of(total) == pytest.approx(cross + cross.T)
