@@ -111,8 +111,9 @@ def test_interval_of_few_files_is_near_that_of_all_draws() -> None:
     means, estimates = theirs[:FEW].mean(axis=2), scores["posterior-combined", "P@10"]
     width = stats.t.ppf(0.975, FEW - 1) * means.std(axis=0, ddof=1) * np.sqrt(1 + 1 / FEW)
     low, high = estimates.interval(0.95)
-    assert (np.abs(means.mean(axis=0) - width - low) < 0.02).all()
-    assert (np.abs(means.mean(axis=0) + width - high) < 0.02).all()
+    # by t it is symmetric, and draws, which the bound cuts off, are not
+    assert (np.abs(means.mean(axis=0) - width - low) < 0.03).all()
+    assert (np.abs(means.mean(axis=0) + width - high) < 0.03).all()
 
 
 def test_measures_together_have_the_deeper_evidence_and_a_wider_ideal() -> None:

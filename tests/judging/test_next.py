@@ -296,7 +296,8 @@ def test_what_is_expected_is_about_what_comes(measure: str) -> None:
         assert again.afterwards.n == 20 * stage
         assert again.afterwards.before == pytest.approx(asked(measure, goal=goal).now)
         assert again.afterwards.now == again.now
-        assert again.now == pytest.approx(found.expected_after, rel=0.35)
+        steps = 1 / 200  # in which a P@10 moves over 20 topics
+        assert again.now == pytest.approx(found.expected_after, rel=0.35, abs=steps)
         if stage == 1:
             assert again.afterwards.expected == pytest.approx(found.expected_after, rel=1e-4)
         assert again.now < 0.85 * found.now
