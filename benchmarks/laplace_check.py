@@ -27,7 +27,7 @@ from at_hand import read
 from bayespool import Collection, parse_measure, simulate
 from bayespool.inference import NUTS, Fit, Laplace
 from bayespool.models import MODELS
-from bayespool.posterior import Prepared, Task, new_organization_effect
+from bayespool.posterior import Prepared, Task, new_interaction, new_organization_effect
 from bayespool.simulation import SimulationSettings
 
 MOST = 0.1
@@ -112,6 +112,8 @@ def log_odds_of_mean(prepared: Prepared, fit: Fit) -> np.ndarray:
     n = len(evidence.organizations)
     effect = new_organization_effect(draws["sigma_organization"], n, np.zeros(1), rng)
     log_odds = prepared.spec.log_odds_of_rows(evidence, draws) + effect
+    if "sigma_interaction" in draws:
+        log_odds += new_interaction(draws["sigma_interaction"], evidence.topic, rng)
     p = 1 / (1 + np.exp(-log_odds))
     mean = p @ evidence.n_hidden / evidence.n_hidden.sum()
     return np.log(mean) - np.log1p(-mean)

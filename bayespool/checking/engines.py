@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.checking.fitting import Fitting
-from bayespool.checking.hidden import HiddenDocuments, pool_alone, row_log_odds, without_organizations
+from bayespool.checking.hidden import HiddenDocuments, pool_alone, without_organizations
 from bayespool.checking.predictions import beyond, check_pool, deal_folds
 from bayespool.checking.questions import Question, draw_levels, questions_of
 from bayespool.checking.rankings import HeldOutRankings
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures import parse_measures
-from bayespool.posterior import MODEL_NAMES, Task, new_organization_effect, rungs_of
+from bayespool.posterior import MODEL_NAMES, Task, rungs_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,12 +173,8 @@ def _predict(
         seen = without_organizations(question.prepared.evidence, ~held_out)
         fit = fitting.fit(question.prepared, seen, random_seed, ())
         problems += fit.diagnostics.problems
-        draws, row = fit.draws(), np.flatnonzero(held_out[question.rows.organization])
-        organization = question.rows.organization[row]
-        effect = new_organization_effect(
-            draws["sigma_organization"], int((~held_out).sum()), organization, rng
-        )
-        odds = row_log_odds(question.prepared.spec, question.evidence, draws, row) + effect
+        row = np.flatnonzero(held_out[question.rows.organization])
+        odds = question.log_odds(fit, seen, row, rng)
         log_odds.append(odds[:, np.searchsorted(row, question.rows.of_document[of_runs])])
     drawn = rankings.values(runs, np.flatnonzero(of_runs), draw_levels(log_odds, rng))
     return runs, beyond(drawn, rankings.known(runs).totals()), problems

@@ -52,7 +52,7 @@ def own_estimators(
     estimators = tuple(estimators)
     asked: list[tuple[str, str, type]] = [("estimators", label, type(one)) for label, one in estimators]
     asked += [("measures", str(measure), type(measure)) for measure in measures]
-    engines = {getattr(one, "engine", None) for _, one in estimators}
+    engines = [getattr(one, "engine", None) for _, one in estimators]
     asked += [("engines", name, engine) for name, engine in ENGINES.items() if name in engines]
     for kind, label, cls in asked:
         if _is_ours(cls):

@@ -54,9 +54,10 @@ def integrate_cells(
         failures, known = 0.0, 0.0
         for j in range(size):  # odds against, of which an effect makes a multiple: one exponential is enough
             i = first + j
-            against[j] = exp(-min(max(eta[i], -300.0), 300.0))
+            x = min(max(eta[i], -300.0), 300.0)
+            against[j] = exp(-x)
             failures += trials[i] - successes[i]
-            known += (trials[i] - successes[i]) * eta[i]
+            known += (trials[i] - successes[i]) * x
         mode, bend = modes[c], precision
         for _ in range(20):
             slope, bend, times = -precision * mode, precision, exp(-mode)
@@ -185,17 +186,17 @@ def draw_cells(
         precision = 1.0 / (tau[d] * tau[d])
         for c in range(len(start) - 1):
             mode = 0.0
-            tangent = 0.0
-            for _ in range(20):
+            tangent, bend, step = 0.0, precision, 0.0
+            for _ in range(100):
+                mode += min(max(step, -1.5), 1.5)
                 tangent, bend = 0.0, precision
                 for i in range(start[c], start[c + 1]):
                     p = 1.0 / (1.0 + exp(-eta[d, i] - mode))
                     tangent += successes[i] - trials[i] * p
                     bend += trials[i] * p * (1.0 - p)
                 step = (tangent - precision * mode) / bend
-                if step * step * bend < 1e-2:
+                if step * step * bend * (1.0 + bend * tau[d] * tau[d]) < 1e-2:  # else few are kept
                     break
-                mode += min(max(step, -1.5), 1.5)
             while True:
                 effect = tau[d] * (tangent * tau[d] + rng.standard_normal())
                 log_ratio = -tangent * (effect - mode)
@@ -204,7 +205,7 @@ def draw_cells(
                     log_ratio += successes[i] * (effect - mode)
                     log_ratio -= trials[i] * (max(x, 0.0) + log1p(exp(-abs(x))))
                     log_ratio += trials[i] * (max(y, 0.0) + log1p(exp(-abs(y))))
-                if log(1.0 - rng.random()) <= log_ratio:
+                if not log(1.0 - rng.random()) > log_ratio:  # what is no number is kept, and seen
                     break
             drawn[d, c] = effect
     return drawn

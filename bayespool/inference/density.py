@@ -71,7 +71,7 @@ class Density:
 
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
-        self.scales = tuple(name for name, group in structure.groups.items() if group.size > 1)
+        self.scales = tuple(n for n, g in structure.groups.items() if g.size > 1 or (g.is_cell and g.size))
         cells = structure.cells
         local = [n for n in self.scales if structure.groups[n].dim == _PLATE]
         self.slices: dict[str, slice] = {}
@@ -418,7 +418,8 @@ def _binomial_terms(
 def _design(predictor: Predictor, rows: IndexArray, density: Density) -> Design:
     n, order = len(rows), np.arange(density.size)
     columns = [order[density.slices[name]] for name in predictor.coefficients]
-    parts = [np.asarray(v, dtype=float)[rows].reshape(n, -1) for v in predictor.coefficients.values()]
+    parts = [np.asarray(v, dtype=float)[rows] for v in predictor.coefficients.values()]
+    parts = [part[:, None] if part.ndim == 1 else part for part in parts]
     effects = [order[density.slices[g]][i[rows]] for g, i in predictor.groups.items() if g in density.slices]
     index = np.column_stack(effects).astype(np.int64) if effects else np.zeros((n, 0), dtype=np.int64)
     return Design(

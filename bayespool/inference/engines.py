@@ -28,7 +28,6 @@ class Engine(Protocol):
 
     Its class may also say ``independent = True``, of draws that are, so that their number is all there is to
     check of them; and ``takes_over``, the name of the engine that is asked where a fit fails.
-
     """
 
     @property
@@ -109,8 +108,8 @@ def engine_named(name: str) -> type[Any]:
 
 
 def is_independent(name: str) -> bool:
-    """Whether an engine's draws are independent of each other."""
-    return bool(getattr(engine_named(name), "independent", False))
+    """Whether an engine's draws are independent of each other; no engine's of an unknown name are."""
+    return bool(getattr(ENGINES.get(name), "independent", False))
 
 
 def make_engine(name: str, *, relay: bool = False, **settings: Any) -> Engine:
@@ -125,7 +124,7 @@ def make_engine(name: str, *, relay: bool = False, **settings: Any) -> Engine:
     names = {f.name for f in dataclasses.fields(cls) if f.init}
     engine: Engine = cls(**{key: value for key, value in settings.items() if key in names})
     other = getattr(cls, "takes_over", None) if relay else None
-    return engine if other is None else Relay(engine, make_engine(other, relay=True, **settings))
+    return engine if other is None else Relay(engine, make_engine(other, **settings))
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ _NEAR_RIDGE = 0.01  # and on a ridge that is looked at
 _LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the density has no curvature
 _MOST_OFF = 0.1  # of its width, an end of a 95 % interval of a total
 _LOOKED_AT = (-2.4, -1.2, 0.0, 1.2, 2.4)  # standard deviations from the mean of a total
+_LEAST = 0.05  # standard deviation of a log scale, about which points are laid
 _ONE_SD = (0.1587, 0.8413)  # quantiles of a normal distribution
 
 
@@ -245,7 +246,6 @@ def approximate(
     density : Density
     n_points : int
         For each scale.
-        In the scales, in all.
     near : mapping of str to ndarray, optional
         Draws of all variables of a fit to nearly the same data: points are laid about the scales that it has,
         and their mode is not looked for.
@@ -264,7 +264,7 @@ def approximate(
         spread = axes @ axes.T
     else:
         low, high = np.quantile(np.log([near[f"sigma_{n}"] for n in density.scales]), _ONE_SD, axis=1)
-        spread = np.diag(((high - low) / 2) ** 2)
+        spread = np.diag(np.maximum((high - low) / 2, _LEAST) ** 2)
     x, curvature, *_ = _mode(density, theta, x)
     drift = density.drift(x, theta, curvature)
     standard, log_placed = lay_points(n_points * n_scales, n_scales)
@@ -342,10 +342,12 @@ def _mode(
 def _is_better(
     new: tuple[float, FloatArray, Arrow], value: float, gradient: FloatArray, step: FloatArray
 ) -> bool:
-    """Whether a point is higher, or near the top as far as the step goes: integrals over cells are not exact
-    to the last digits.
+    """Whether a point is higher, or about as high and near the top as far as the step goes: integrals over
+    cells are not exact to the last digits.
     """
-    return new[0] >= value - 1e-9 or 2 * abs(float(new[1] @ step)) <= float(gradient @ step)
+    if new[0] >= value - 1e-9:
+        return True
+    return bool(new[0] >= value - 0.1 and 2 * abs(float(new[1] @ step)) <= float(gradient @ step))
 
 
 def _factor(density: Density, theta: FloatArray, x: FloatArray, curvature: Arrow) -> tuple[Factor, bool]:

@@ -51,7 +51,7 @@ def log_predictive_densities(
     prepared: Mapping[Any, Prepared], fits: Mapping[Any, Fit]
 ) -> tuple[FloatArray, FloatArray]:
     """How well each model predicts the number of relevant hidden documents of runs of organizations it has
-    not seen. No random number takes part.
+    not seen. No random number takes part, but that scales are looked for where the fits' draws of them are.
 
     Organizations are dealt out to five folds; each fold is predicted by the Laplace approximation given the
     others, with new organizations' effects. What is scored is a run's total, because that is what an estimate
@@ -87,6 +87,8 @@ def log_predictive_densities(
             held_out = np.arange(n_organizations) % _N_FOLDS == fold
             seen, held = evidence.of_organizations(~held_out), evidence.of_organizations(held_out)
             near = whole | {"organization_effect": whole["organization_effect"][:, ~held_out]}
+            if not len(held.run):
+                continue
             with one_thread():
                 density[np.unique(run[held_out[evidence.organization]])] = _of_runs(model, seen, held, near)
         columns.append(density)

@@ -300,7 +300,7 @@ class PosteriorEstimator:
         effect[:, known] = draws["organization_effect"][:, of_run[known]]
         scale, cells = draws.get("sigma_interaction"), dict[int, Any]()
         if scale is not None and prepared.known:
-            of_cells = draws["interaction_effect"].reshape(len(scale), -1, len(task.collection.query_ids))
+            of_cells = draws["interaction_effect"].reshape(len(scale), len(prepared.known), -1)
             first = [int(task.organization[of_run == o][0]) for o in prepared.known]
             cells = {o: of_cells[:, k] for k, o in enumerate(first)}
         return Component(

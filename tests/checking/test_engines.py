@@ -33,14 +33,17 @@ def test_differences_of_engines_are_shares_of_the_width() -> None:
 def test_engines_are_told_apart_where_one_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """NUTS is played by Laplace with another seed, then by Laplace with chances that are too high."""
     fit = Fitting.fit
-    shift = 0.0
+    shift, factor = 0.0, 1.0
 
     def play(self: Fitting, prepared: Prepared, evidence: Any, random_seed: int, known: Any = None) -> Any:
         if self.engine == "laplace":
             return fit(self, prepared, evidence, random_seed, known)
         fast = dataclasses.replace(self, engine="laplace")
         other = fit(fast, prepared, evidence, random_seed + 1, known)
-        return dataclasses.replace(other, variables={**other.variables, "mu": other.variables["mu"] + shift})
+        variables = {**other.variables, "mu": other.variables["mu"] + shift}
+        if "sigma_interaction" in variables:
+            variables["sigma_interaction"] = factor * variables["sigma_interaction"]
+        return dataclasses.replace(other, variables=variables)
 
     monkeypatch.setattr(Fitting, "fit", play)
     settings = {"models": ("background", "ratio"), "draws": 1000}
@@ -49,7 +52,11 @@ def test_engines_are_told_apart_where_one_is_off(monkeypatch: pytest.MonkeyPatch
     summary = engine_summary(frame)
     assert (summary[["mean_agrees", "ends_agree"]] == 1).all(axis=None)
     assert (summary["n_runs"] == 4).all()
-    shift = 0.5
+    factor = 5.0
+    summary = engine_summary(compare_engines(load_example(), **settings)).set_index("model")
+    assert summary["ends_agree"]["ratio"] < 0.7
+    assert summary["ends_agree"]["background"] == 1
+    shift, factor = 0.5, 1.0
     summary = engine_summary(compare_engines(load_example(), **settings))
     assert (summary["mean_agrees"] == 0).all()
 

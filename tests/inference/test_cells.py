@@ -97,3 +97,13 @@ def test_draws_have_the_density(tau: float) -> None:
         uniform = np.interp(drawn[:, cells.tolist().index(name)], grid, share / share[-1])
         counts = np.histogram(uniform, 20, (0, 1))[0]
         assert ((counts - n_draws / 20) ** 2 / (n_draws / 20)).sum() < 50  # chi-squared of 19, .9999
+
+
+def test_effects_that_much_is_known_of_are_drawn_in_time() -> None:
+    """Half of 5,000 documents relevant: the effect is known to .03 where its scale is 5."""
+    half, n = np.array([2500]), np.array([5000])
+    _, drawn = draw_effects(
+        np.zeros((2000, 1)), half, n, np.zeros(1, dtype=int), np.full(2000, 5.0), np.random.default_rng(1)
+    )
+    assert drawn.mean() == pytest.approx(0, abs=0.003)
+    assert drawn.std() == pytest.approx(np.sqrt(4 / 5000), rel=0.06)

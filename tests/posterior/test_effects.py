@@ -167,3 +167,19 @@ def test_predictions_and_weights_know_the_effect(monkeypatch: pytest.MonkeyPatch
     assert draws[:, several].mean() > 1.08 * without[:, several].mean()
     densities, _ = log_predictive_densities({"evidence": prepared}, {"evidence": fit})
     assert np.abs(densities[:, 0] - density).mean() < 0.65 * np.abs(densities[:, 0] - narrow).mean()
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_organizations_without_a_hidden_document_have_no_part_in_weights(seed: int) -> None:
+    settings = SimulationSettings(
+        n_topics=1, n_candidates=15, n_organizations=5, max_runs=1, n_new=1, pool_depth=5, run_depth=15
+    )
+    collection = simulate(settings, random_seed=seed).collection
+    weights = PosteriorEstimator(draws=200).complete(collection, None, "P@5").weights
+    assert sum(weights.values()) == pytest.approx(1)
+    assert all(0 < weight < 1 for weight in weights.values())
+
+
+def test_a_single_draw_of_scales_lays_points_all_the_same() -> None:
+    weights = PosteriorEstimator(draws=1, chains=1).complete(load_example(), "new-b", "P@10").weights
+    assert sum(weights.values()) == pytest.approx(1)
