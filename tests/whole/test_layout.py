@@ -19,6 +19,7 @@ TESTS_TOO = {
     "counts/test_judged": {"counts/states"},
     "experiments/test_budgeting": {"experiments/budget_folds", "experiments/budget_results"},
     "experiments/test_folds": {"experiments/fold_results"},
+    "inference/test_cells": {"inference/cell_kernels"},
     "inference/test_nuts": {"inference/fit"},
     "posterior/test_completion": {"posterior/steps"},
     "posterior/test_estimator": {"posterior/preparation"},
