@@ -14,7 +14,7 @@ from bayespool.checking.fitting import Fitting
 from bayespool.checking.hidden import HiddenDocuments, Rows, row_log_odds
 from bayespool.checking.predictions import HeldOutPrediction
 from bayespool.checking.priors import draw_priors
-from bayespool.inference import draw_effects
+from bayespool.inference import draw_effects_of_rows
 from bayespool.measures import Precision
 from bayespool.posterior import Prepared, new_interaction, new_organization_effect
 
@@ -220,10 +220,9 @@ class _Replication:
         if not known:
             return new_interaction(sigma, self.of_topic, self.rng)
         evidence = self.prepared.evidence
-        cells, effects = draw_effects(
+        return draw_effects_of_rows(
             log_odds, evidence.n_hidden_relevant, evidence.n_hidden, self.of_topic, sigma, self.rng
         )
-        return effects[:, np.searchsorted(cells, self.of_topic)]
 
     def _sum(self, values: npt.NDArray[Any], dtype: Any = None) -> npt.NDArray[Any]:
         """Sums over the documents of each cell."""

@@ -13,7 +13,7 @@ from bayespool import __version__
 from bayespool.checking.priors import block_log_odds, draw_priors
 from bayespool.errors import InputError
 from bayespool.estimates import Estimates
-from bayespool.inference import draw_effects
+from bayespool.inference import draw_effects_of_rows
 from bayespool.models import ModelEvidence, Structure
 
 if TYPE_CHECKING:
@@ -179,10 +179,9 @@ def _log_likelihood(
         part = {name: values[first : first + step] for name, values in draws.items()}
         log_odds = block_log_odds(structure, block, part)
         if of_topics is not None:
-            cells, effects = draw_effects(
+            log_odds += draw_effects_of_rows(
                 log_odds, block.successes, block.trials, of_topics, part["sigma_interaction"], rng
             )
-            log_odds += effects[:, np.searchsorted(cells, of_topics)]
         of_rows = block.successes * log_odds - block.trials * np.logaddexp(0, log_odds)
         found[first : first + step] = np.add.reduceat(of_rows[:, order], start, axis=1)
     return found.reshape(*fit.shape, -1)

@@ -1,6 +1,6 @@
 """Engines that draw from a posterior, and their diagnostics; the only user of samplers."""
 
-from bayespool.inference.cells import draw_effects
+from bayespool.inference.cells import draw_effects, draw_effects_of_rows
 from bayespool.inference.density import Density, Rows
 from bayespool.inference.diagnostics import diagnose
 from bayespool.inference.engines import (
@@ -28,6 +28,7 @@ __all__ = [
     "approximate",
     "diagnose",
     "draw_effects",
+    "draw_effects_of_rows",
     "engine_named",
     "is_independent",
     "make_engine",

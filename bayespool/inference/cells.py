@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bayespool.inference.cell_kernels import draw_cells, integrate_cells
 
-__all__ = ["NODES", "SHARES", "Integrated", "draw_effects", "integrate"]
+__all__ = ["NODES", "SHARES", "Integrated", "draw_effects", "draw_effects_of_rows", "integrate"]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -110,3 +110,17 @@ def draw_effects(
     first = np.flatnonzero(np.diff(cell[order], prepend=-1))
     start, k, n = np.append(first, len(cell)), successes[order].astype(float), trials[order].astype(float)
     return cell[order][first], draw_cells(log_odds[:, order], k, n, start, tau, rng)
+
+
+def draw_effects_of_rows(
+    log_odds: FloatArray,
+    successes: npt.NDArray[Any],
+    trials: npt.NDArray[Any],
+    cell: IndexArray,
+    tau: FloatArray,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """`draw_effects` for each observation that of its cell, shape (draw, observation)."""
+    cells, effects = draw_effects(log_odds, successes, trials, cell, tau, rng)
+    of_rows: FloatArray = effects[:, np.searchsorted(cells, cell)]
+    return of_rows

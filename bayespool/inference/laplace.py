@@ -196,10 +196,9 @@ class Approximation:
         Effects of topics without a relevant document are skewed; their mean is well below their mode.
         """
         density, x, about = self.density, self.mode[k], self.curvature[k]
-        best = int(np.argmax(self.weight))
-        if k != best:
+        if k != self.best:
             x = x + self.moved
-        for _ in range(_N_CENTRED if k == best else 1):
+        for _ in range(_N_CENTRED if k == self.best else 1):
             gradient, curvature = density.mean_derivatives(x, self.theta[k], about)
             try:
                 about = curvature.factor(density.sums)
@@ -208,11 +207,15 @@ class Approximation:
             x = x + about.solve(gradient)
         return x, about
 
+    @property
+    def best(self) -> int:
+        """The point of the largest weight."""
+        return int(np.argmax(self.weight))
+
     @cached_property
     def moved(self) -> FloatArray:
         """How far the mean is off the mode at the point of the largest weight: about as far as elsewhere."""
-        best = int(np.argmax(self.weight))
-        moved: FloatArray = self.centred(best)[0] - self.mode[best]
+        moved: FloatArray = self.centred(self.best)[0] - self.mode[self.best]
         return moved
 
     def off(self) -> float:
@@ -222,9 +225,8 @@ class Approximation:
         The density of a total is the height of the ridge there over the curvature across it (Tierney & Kadane
         1986), which need not be Gaussian. No random number takes part.
         """
-        density, best = self.density, int(np.argmax(self.weight))
-        theta = self.theta[best]
-        mean, about = self.centred(best)
+        density, theta = self.density, self.theta[self.best]
+        mean, about = self.centred(self.best)
         worst = 0.0
         for direction in density.totals(mean, theta):
             toward = about.solve(direction)

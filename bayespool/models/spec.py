@@ -192,15 +192,16 @@ class ModelSpec:
         if self.slopes is not None and isinstance(evidence, LinearEvidence):
             n, prior = len(evidence.predictor_names), self.coefficients[self.slopes]
             coefficients[self.slopes] = Coefficient(prior, n, "predictor", shift=evidence.expected)
-        groups = {name: self._group(effect, evidence, known) for name, effect in self.effects.items()}
+        sizes = {dim: len(values) for dim, values in evidence.coords.items()}
+        groups = {name: self._group(effect, sizes, known) for name, effect in self.effects.items()}
         blocks = (self._block(of, formula, arrays) for of, formula in self.likelihoods.items())
         return Structure(coefficients, groups, tuple(blocks))
 
-    def _group(self, effect: Effect, evidence: Evidence, known: Sequence[int] | None) -> Group:
-        size = len(evidence.coords[effect.dim])
+    def _group(self, effect: Effect, sizes: Mapping[str, int], known: Sequence[int] | None) -> Group:
+        size = sizes[effect.dim]
         if effect.dim != _CELLS:
             return Group(effect.scale, size, effect.dim)
-        kept, n_topics = None, len(evidence.query_ids)
+        kept, n_topics = None, sizes["topic"]
         if known is not None:
             kept = (np.array(sorted(known), dtype=np.int64)[:, None] * n_topics + np.arange(n_topics)).ravel()
         return Group(effect.scale, size, effect.dim, is_cell=True, kept=kept)
