@@ -1,4 +1,4 @@
-"""Runs that retrieve alike: clusters that are left out of a pool together, which makes their runs unlike it."""
+"""Clusters of runs that retrieve alike: left out of a pool together, they are unlike what is left of it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
     collection : Collection
         Its pool says who takes part. Judgments are not looked at.
     n_clusters : int, default 5
-        How many, or fewer where runs or joins are tied.
+        How many, or fewer where joins are tied.
 
     Returns
     -------
@@ -59,9 +59,9 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
 
     Notes
     -----
-    Average linkage of 1 − `overlap`. Names of runs decide nothing: runs are joined in an order of the documents
-    that they retrieve. Joins at the same distance are all made or none, so that there are fewer clusters rather
-    than some that chance decided.
+    Average linkage of 1 − `overlap`. Names of runs decide nothing: where two joins are tied, the order of the
+    documents retrieved says which is made first. All joins up to a distance are made, and runs with the same
+    documents are always joined, so that there may be fewer clusters than asked for.
 
     A cluster can be left out if it has two runs or more and at most three quarters of all, and the other runs
     are of two organizations or more, without which a posterior has no organization to hold out. Organizations
@@ -71,7 +71,10 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
     --------
     >>> from bayespool import load_example
     >>> for cluster in cluster_runs(load_example(), 3):
-    ...     print(cluster.name, len(cluster.run_ids), cluster.stays)
+    ...     print(cluster.name, len(cluster.run_ids), sorted(set(cluster.organizations)))
+    cluster 1 15 ['coast', 'delta', 'north', 'ridge', 'south', 'west']
+    cluster 2 4 ['lake']
+    cluster 3 2 ['east']
     """
     if n_clusters < 2:
         raise InputError(f"{n_clusters} clusters leave no run in the pool", hint="2 or more")
@@ -109,9 +112,9 @@ def overlap(collection: Collection, run_index: npt.NDArray[np.intp]) -> npt.NDAr
     Returns
     -------
     ndarray of float
-        Between 0 and 1, symmetric. On a topic the number of documents that both have among their first ten, over
-        ten, or over the length of the longer ranking where both are shorter. A topic that one of them lacks
-        counts 0. Topics that both lack do not count; two runs without any document are alike.
+        Between 0 and 1, symmetric. On a topic the number of documents that both have among their first ten,
+        over ten, or over the length of the longer ranking where both are shorter. A topic that one of them
+        lacks counts 0. Topics that both lack do not count; two runs without any document are alike.
     """
     n_runs = len(run_index)
     shared, n_topics = np.zeros((2, n_runs, n_runs), dtype=np.int64)
@@ -139,7 +142,9 @@ def _joined(distance: npt.NDArray[np.float64], n_clusters: int) -> npt.NDArray[n
     np.fill_diagonal(distance, 0)
     joins = linkage(squareform(distance), method="average")
     joins[:, 2] = np.round(joins[:, 2], 12)  # ties that the sums of means have hidden
-    return np.asarray(fcluster(joins, n_clusters, criterion="maxclust"), dtype=np.intp)
+    n_needed = len(distance) - n_clusters
+    furthest = joins[n_needed - 1, 2] if n_needed > 0 else 0.0
+    return np.asarray(fcluster(joins, furthest, criterion="distance"), dtype=np.intp)
 
 
 def _why_it_stays(collection: Collection, members: npt.NDArray[np.intp]) -> str:

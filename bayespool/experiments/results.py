@@ -140,8 +140,8 @@ class LeaveOutResult:
         Returns
         -------
         pandas.DataFrame
-            ``cluster``, ``run_id``, ``organization``, ``n_runs`` (of the cluster), ``left_out`` (whether it was),
-            and ``stays`` (why not).
+            ``cluster``, ``run_id``, ``organization``, ``n_runs`` (of the cluster), ``left_out`` (whether it
+            was), and ``stays`` (why not).
         """
         import pandas as pd
 

@@ -124,7 +124,8 @@ def _clusters(result: LeaveOutResult) -> list[str]:
         if cluster.stays:
             said += f", stays in the pool ({cluster.stays})"
         else:
-            said += f", left out; {n_both or 'none'} of these has other runs, which stay"
+            said += ", left out"
+            said += f" ({n_both} with other runs in the pool)" if n_both else ""
         lines.append(f"{cluster.name}: {said}: {some(cluster.run_ids, 6)}")
     return lines
 
@@ -136,7 +137,9 @@ def _which(result: LeaveOutResult, measure: Measure, n_runs: int) -> str:
         n_left_out = sum(len(cluster.run_ids) for cluster in result.clusters if not cluster.stays)
         which = f"all {n_runs}" if n_runs == n_left_out else f"the best {n_runs} of {n_left_out}"
         return f"{which} runs left out, of {n_pooled} pooled runs"
-    return f"all {n_runs} pooled runs" if n_runs == n_pooled else f"the best {n_runs} of {n_pooled} pooled runs"
+    return (
+        f"all {n_runs} pooled runs" if n_runs == n_pooled else f"the best {n_runs} of {n_pooled} pooled runs"
+    )
 
 
 def _errors(rows: pd.DataFrame) -> tuple[list[str], list[list[str]]]:

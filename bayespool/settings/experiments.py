@@ -118,8 +118,8 @@ class LeaveOutSettings(ExperimentSettings):
             help="What is left out of the pool at a time.",
             more="An organization's runs resemble each other, so that leaving out one run alone "
             "understates the "
-            "bias that the run of a new organization would suffer. A cluster is of runs that retrieve alike, of "
-            "any organizations: left out, they are unlike the pool.",
+            "bias that the run of a new organization would suffer. A cluster is of runs that retrieve alike, "
+            "of any organizations: left out, they are unlike the pool.",
             of=LeftOut,
         ),
     )
