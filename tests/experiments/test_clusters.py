@@ -129,6 +129,10 @@ def test_runs_outside_the_pool_take_no_part() -> None:
     assert [c.stays for c in cluster_runs(alone)] == ["a single run"]
 
 
+def test_judgments_take_no_part(example: Collection) -> None:
+    assert cluster_runs(example.without_judgments(example.judged), 5) == cluster_runs(example, 5)
+
+
 rankings_of = st.fixed_dictionaries({q: st.permutations("abcde").map(lambda d: "".join(d[:3])) for q in "12"})
 
 
