@@ -126,7 +126,7 @@ class LeaveOutSettings(ExperimentSettings):
     n_clusters: int | None = option(
         None,
         Option(
-            help="Number of clusters, with cluster.",
+            help="Number of clusters, where they are left out.",
             more="By default 5; fewer where joins are tied.",
             of=int,
             least=2,
@@ -200,7 +200,7 @@ class LeaveOutSettings(ExperimentSettings):
                 object.__setattr__(self, "n_clusters", 5)
         elif self.n_clusters is not None:
             raise InputError(
-                f"{self.by}s are left out, and n_clusters is a number of clusters", hint="by cluster takes it"
+                f"n_clusters is for clusters, and {self.by}s are left out", hint='take by="cluster"'
             )
 
     def describe_parts(self) -> dict[str, Any]:

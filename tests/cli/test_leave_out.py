@@ -198,7 +198,7 @@ def test_ctrl_c_says_where_the_folds_are(written: Path, tmp_path: Path) -> None:
         (("--estimators", "oracle"), "no estimator 'oracle'"),
         (("--estimators", "topics-adjustment"), "common-topics is the experiment for it"),
         (("--top", 0), "top cannot be 0.0; above 0 and at most 100"),
-        (("--clusters", 4), "organizations are left out, and n_clusters is a number of clusters"),
+        (("--clusters", 4), "n_clusters is for clusters, and organizations are left out"),
         (("--by", "cluster", "--top-pool", "kept"), "top_pool 'kept' does not go with them"),
         (("--ci-prob", 1), "ci_prob cannot be 1.0; above 0 and below 1"),
         (("--prior", "nu=Normal(0,1)"), "no estimator asked for has a prior 'nu'"),

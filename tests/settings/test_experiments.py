@@ -28,8 +28,8 @@ def test_unknown_settings_name_the_experiments_own() -> None:
         ({"by": "topic"}, "by cannot be 'topic'; known: organization, run, cluster"),
         ({"pool_depth": 0}, "pool_depth cannot be 0; at least 1"),
         ({"by": "cluster", "n_clusters": 1}, "n_clusters cannot be 1; at least 2"),
-        ({"n_clusters": 3}, "organizations are left out, and n_clusters is a number of clusters"),
-        ({"by": "run", "n_clusters": 3}, "runs are left out, and n_clusters is a number of clusters"),
+        ({"n_clusters": 3}, "n_clusters is for clusters, and organizations are left out; take by"),
+        ({"by": "run", "n_clusters": 3}, "n_clusters is for clusters, and runs are left out"),
         ({"by": "cluster", "top_pool": "kept"}, "top_pool 'kept' does not go with them; leave it out"),
     ],
 )
