@@ -25,6 +25,9 @@ def observations() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return rng.normal(-1, 1, n), successes, trials
 
 
+ONE = np.zeros(len(SIZES), dtype=np.int64), 1  # owner of every cell
+
+
 def log_density(u: np.ndarray, cell: int, log_odds: np.ndarray, tau: float) -> np.ndarray:
     _, k, n = observations()
     rows = slice(START[cell], START[cell + 1])
@@ -44,7 +47,7 @@ def exact(log_odds: np.ndarray, tau: float) -> float:
 @pytest.mark.parametrize("tau", [1e-3, 0.3, 1.0, 2.0])
 def test_what_is_left_is_the_integral(tau: float) -> None:
     log_odds, k, n = observations()
-    found = integrate(log_odds, k, n, START, tau, np.zeros((len(k), 0)), np.zeros(len(SIZES)))
+    found = integrate(log_odds, k, n, START, tau, np.zeros((len(k), 0)), *ONE, np.zeros(len(SIZES)))
     assert found.log_likelihood == pytest.approx(exact(log_odds, tau), abs=0.02 if tau > 1 else 2e-3)
 
 
@@ -54,24 +57,39 @@ def test_derivatives_are_those_of_the_integral(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("bayespool.inference.cells.NODES", nodes)
     monkeypatch.setattr("bayespool.inference.cells.SHARES", shares / shares.sum())
     (log_odds, k, n), tau, step = observations(), 1.2, 1e-3
-    found = integrate(log_odds, k, n, START, tau, np.eye(len(k)), np.zeros(len(SIZES)))
+    found = integrate(log_odds, k, n, START, tau, np.eye(len(k)), *ONE, np.zeros(len(SIZES)))
     unit = step * np.eye(len(log_odds))
     rise = np.array([exact(log_odds + u, tau) - exact(log_odds - u, tau) for u in unit]) / (2 * step)
-    assert found.slopes == pytest.approx(rise, abs=1e-5)
+    assert found.slopes[0] == pytest.approx(rise, abs=1e-5)
     assert found.slope_of == pytest.approx(np.add.reduceat(rise, START[:-1]), abs=1e-5)
-    assert found.mixed == pytest.approx(np.add.reduceat(found.bends, START[:-1]))
+    assert found.mixed == pytest.approx(np.add.reduceat(found.bends[0], START[:-1]))
     assert found.bend_of == pytest.approx(np.add.reduceat(found.mixed, START[:-1], axis=1).diagonal())
     for i, j in ((0, 0), (1, 2), (5, 5), (4, 7), (0, 5), (13, 20)):
         both = exact(log_odds + unit[i] + unit[j], tau) + exact(log_odds - unit[i] - unit[j], tau)
         both -= exact(log_odds + unit[i] - unit[j], tau) + exact(log_odds - unit[i] + unit[j], tau)
-        assert found.bends[i, j] == pytest.approx(-both / (4 * step**2), abs=1e-4)
+        assert found.bends[0, i, j] == pytest.approx(-both / (4 * step**2), abs=1e-4)
+
+
+def test_owners_share_what_is_of_the_coefficients() -> None:
+    log_odds, k, n = observations()
+    matrix, modes = np.random.default_rng(2).normal(size=(len(k), 3)), np.zeros(len(SIZES))
+    whole = integrate(log_odds, k, n, START, 0.9, matrix, *ONE, modes.copy())
+    parts = integrate(log_odds, k, n, START, 0.9, matrix, np.array([1, 0, 1, 2, 1]), 3, modes.copy())
+    assert parts.slopes.sum(axis=0) == pytest.approx(whole.slopes[0])
+    assert parts.bends.sum(axis=0) == pytest.approx(whole.bends[0])
+    rows = slice(START[1], START[2])
+    alone = integrate(
+        log_odds[rows], k[rows], n[rows], START[1:3] - START[1], 0.9, matrix[rows], ONE[0][:1], 1, modes[:1]
+    )
+    assert parts.slopes[0] == pytest.approx(alone.slopes[0])
+    assert parts.bends[0] == pytest.approx(alone.bends[0])
 
 
 def test_at_the_mode_it_is_the_approximation_of_laplace() -> None:
     (log_odds, k, n), tau = observations(), 0.8
-    found = integrate(log_odds, k, n, START, tau, np.eye(len(k)), np.zeros(len(SIZES)), at_modes=True)
-    assert np.linalg.eigvalsh(found.bends).min() > 0
-    assert found.mixed == pytest.approx(np.add.reduceat(found.bends, START[:-1]))
+    found = integrate(log_odds, k, n, START, tau, np.eye(len(k)), *ONE, np.zeros(len(SIZES)), at_modes=True)
+    assert np.linalg.eigvalsh(found.bends[0]).min() > 0
+    assert found.mixed == pytest.approx(np.add.reduceat(found.bends[0], START[:-1]))
     assert found.bend_of == pytest.approx(np.add.reduceat(found.mixed, START[:-1], axis=1).diagonal())
     expected = 0.0
     for c in range(len(SIZES)):
