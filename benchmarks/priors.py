@@ -1,12 +1,12 @@
 """What collections with a pool teach about one without: how the informative priors were chosen.
 
-    BAYESPOOL_COLLECTIONS=folder python benchmarks/priors.py [--slopes | --interaction]
+    BAYESPOOL_COLLECTIONS=folder python benchmarks/priors.py [--slopes | --own]
 
 With --slopes: slopes of the ratio and evidence models on whole collections, per unit of each predictor's own
 scale, posterior mean and standard deviation under a prior five times as wide as the models' own.
 
-With --interaction: the scale of the effects of organization × topic in these models, posterior mean and
-standard deviation.
+With --own: the scales of what is an organization's own in these models, its effects on topics and its slopes,
+posterior mean and standard deviation.
 
 Otherwise two tables. First: posterior means of the interpolated model's parameters on whole collections.
 Second: each pooled run scored as if its organization had not been pooled and no pool were at hand, under the
@@ -62,14 +62,14 @@ def main() -> None:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--slopes", action="store_true")
-    parser.add_argument("--interaction", action="store_true")
+    parser.add_argument("--own", action="store_true")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     if arguments.slopes:
         print_slopes()
         return
-    if arguments.interaction:
-        print_interaction()
+    if arguments.own:
+        print_own()
         return
     names = ("a", "c", "sigma_topic", "sigma_run", "sigma_organization")
     print(f"{'':24}" + "".join(f"{name:>20}" for name in names))
@@ -107,16 +107,21 @@ def print_slopes() -> None:
             print(f"{name:16}" + "".join(f"{column[i]:>26}" for column in columns))
 
 
-def print_interaction() -> None:
-    """A row per collection and cutoff: the scale of the effects of organization × topic in each model."""
-    print(f"{'':26}" + "".join(f"{model:>20}" for model in SLOPE_MODELS))
+def print_own() -> None:
+    """A row per collection and cutoff: in each model the scales of the effects of organization × topic, and of
+    organizations' slopes, for the latter with a prior that leaves them free.
+    """
+    scales = ("sigma_interaction", "sigma_slope")
+    titles = [f"{model}: {scale}" for model in SLOPE_MODELS for scale in scales]
+    print(f"{'':26}" + "".join(f"{title:>30}" for title in titles))
     for name, collection, cutoff in collections(INTERACTION_SETTINGS):
         told = []
         for model in SLOPE_MODELS:
-            prepared = Task(collection, (), parse_measure(f"P@{cutoff}"), "pooled").prepare(model, {})
-            sigma = Laplace(draws=2000).fit(prepared.spec, prepared.evidence, 1).draws()["sigma_interaction"]
-            told.append(f"{sigma.mean():.2f} ± {sigma.std():.2f}")
-        print(f"{f'{name} P@{cutoff}':26}" + "".join(f"{text:>20}" for text in told), flush=True)
+            task = Task(collection, (), parse_measure(f"P@{cutoff}"), "pooled")
+            prepared = task.prepare(model, {"sigma_slope": "HalfNormal(2)"})
+            draws = Laplace(draws=2000).fit(prepared.spec, prepared.evidence, 1).draws()
+            told += [f"{draws[scale].mean():.2f} ± {draws[scale].std():.2f}" for scale in scales]
+        print(f"{f'{name} P@{cutoff}':26}" + "".join(f"{text:>30}" for text in told), flush=True)
 
 
 def collections(settings: tuple[Setting, ...]) -> Iterator[tuple[str, Collection, int]]:

@@ -3,7 +3,7 @@ r"""The evidence model, document by document: one Bernoulli per hidden document,
 .. math::
 
     \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \mathrm{organization}_{o(d)}
-    + \mathrm{interaction}_{o(d)q(d)} + \beta \cdot x_d
+    + \mathrm{interaction}_{o(d)q(d)} + (\beta + \mathrm{slope}_{o(d)}) \cdot x_d
 
 with x_d the predictors of `bayespool.predictors.evidence_predictors`, whose descriptions stand with them in
 `bayespool.predictors.PREDICTORS`. Effects and priors are those of `bayespool.models.ratio`.

@@ -5,7 +5,8 @@ documents among a run's unjudged ones.
 
     k_{rq} \sim \mathrm{Binomial}(v_{rq}, \rho_{rq}), \qquad
     \operatorname{logit} \rho_{rq} = \mu + \mathrm{topic}_q + \mathrm{organization}_{o(r)}
-    + \mathrm{interaction}_{o(r)q} + \beta_1 \mathrm{precision}_{rq} + \beta_2 \mathrm{precision}_{r}
+    + \mathrm{interaction}_{o(r)q} + (\beta_1 + \mathrm{slope}_{o(r)1}) \mathrm{precision}_{rq}
+    + (\beta_2 + \mathrm{slope}_{o(r)2}) \mathrm{precision}_{r}
 
 The unjudged count is the auxiliary variable of a ratio estimator: the correction of a topic is ρ times the
 unjudged documents. Without a judged document of the run to score it is the Bayesian form of the systems
@@ -13,7 +14,8 @@ adjustment.
 
 ``mu`` is the mean logit over these topics and organizations at average predictors, with the prior of
 `bayespool.models.background`; ``beta`` how far slopes are from those expected, in standard deviations.
-``interaction`` is of an organization on a topic: what it finds there is relevant together.
+``interaction`` is of an organization on a topic: what it finds there is relevant together. ``slope`` is what its
+slopes are off the common ones.
 """
 
 from __future__ import annotations
