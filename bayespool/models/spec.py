@@ -42,7 +42,9 @@ _DIMS = {
 _NEW = "organization"
 _CELLS, _INTERACTION = "organization_topic", "interaction"
 _SLOPES, _SLOPE = "organization_predictor", "slope"
-_DRAWN = frozenset({_NEW, _CELLS, _SLOPES})  # whose effects a new run does not have from the evidence: they are drawn
+_DRAWN = frozenset(
+    {_NEW, _CELLS, _SLOPES}
+)  # whose effects a new run does not have from the evidence: they are drawn
 _NAME = r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
 
 
@@ -129,6 +131,8 @@ class ModelSpec:
                 return f"{kind} {unknown[0]} is in a formula and not declared"
             if idle := [name for name in declared if name not in used]:
                 return f"{kind} {idle[0]} is declared and in no formula"
+        if both := [name for name in self.effects if name in self.coefficients]:
+            return f"{both[0]} is both a coefficient and an effect"
         dims = {name: effect.dim for name, effect in self.effects.items()}
         if unknown := [name for name, dim in dims.items() if dim not in _DIMS[self.evidence]]:
             known = ", ".join(_DIMS[self.evidence])

@@ -20,13 +20,11 @@ from bayespool.estimates import Diagnostics
 from bayespool.measures import Measure, Normalised, Tally, parse_measure, parse_measures
 from bayespool.posterior.amounts import CELLS, completing, in_threads
 from bayespool.posterior.drawing import (
-    add_effects,
     chances,
     climb,
     count_levels,
     relevances,
 )
-from bayespool.posterior.effects import add_slopes
 from bayespool.posterior.ladder import Rung, levels_of, rungs_of
 from bayespool.posterior.steps import Step
 from bayespool.posterior.unknowns import Unknowns
@@ -213,14 +211,7 @@ class Completion:
             if not len(rows):
                 continue
             source = step.source[chosen[rows]]
-            log_odds = component.log_odds(source, topic, documents)
-            if component.shift:
-                log_odds = log_odds + component.shift
-            add_effects(log_odds, component.effect[source], cells[c][source], run)
-            if component.slopes is not None and component.predictors is not None:
-                of_documents = component.predictors[documents]
-                add_slopes(log_odds, component.slopes, source, component.whose[run], of_documents)
-            found.append((rows, log_odds))
+            found.append((rows, component.with_effects(source, topic, documents, run, cells[c])))
         return found
 
     def _cell_effects(self, topic: int) -> list[list[FloatArray]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -15,21 +14,20 @@ from bayespool.collection import Collection
 from bayespool.counts import Estimand, reach_of_ideal
 from bayespool.errors import InputError
 from bayespool.estimates import Diagnostics, Estimates
-from bayespool.inference import Engine, Fit, engine_named, is_independent, make_engine
+from bayespool.inference import Engine, engine_named, is_independent, make_engine
 from bayespool.inference.diagnostics import MIN_ESS
 from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.models import MODELS
 from bayespool.posterior.combination import members_of_draws, shares_of_models
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.effects import named_organization_effects, named_slopes
+from bayespool.posterior.components import component_of
 from bayespool.posterior.ladder import Rung, ladder_of, rungs_of
 from bayespool.posterior.preparation import (
-    Prepared,
     Task,
     evidence_depth,
     prior_names,
 )
-from bayespool.posterior.steps import Component, Step
+from bayespool.posterior.steps import Step
 from bayespool.values import Values
 
 __all__ = ["COMBINED", "WITHOUT_POOL", "WITHOUT_POOL_ABOVE", "PosteriorEstimator", "complete"]
@@ -285,56 +283,11 @@ class PosteriorEstimator:
             for model, seed in zip(models, model_seeds, strict=True)
         }
         shares = shares_of_models(prepared, fits)
-        components = tuple(self._component(task, prepared[model], fits[model]) for model in models)
+        components = tuple(
+            component_of(task, prepared[model], fits[model], self.random_seed, self.shift) for model in models
+        )
         member = members_of_draws(n_draws, np.array(shares), np.random.default_rng(mix_seed))
         return Step(rung, components, member, np.arange(n_draws)), shares
-
-    def _component(self, task: Task, prepared: Prepared, fit: Fit) -> Component:
-        draws, of_run = fit.draws(), prepared.organization
-        names = [task.collection.organizations[o] for o in task.organization]
-        above = (task.asked.rel,) if task.asked.given else ()
-        effect = named_organization_effects(
-            draws["sigma_organization"], len(prepared.evidence.organizations), names, self.random_seed, *above
-        )
-        known = of_run >= 0
-        effect[:, known] = draws["organization_effect"][:, of_run[known]]
-        scale, cells = draws.get("sigma_interaction"), dict[int, Any]()
-        if scale is not None and prepared.known:
-            of_cells = draws["interaction_effect"].reshape(len(scale), len(prepared.known), -1)
-            first = [int(task.organization[of_run == o][0]) for o in prepared.known]
-            cells = {o: of_cells[:, k] for k, o in enumerate(first)}
-        slopes, whose = draws.get("sigma_slope"), np.zeros(len(names), dtype=np.int64)
-        if slopes is not None:
-            slopes, whose = self._slopes(prepared, draws, names, above)
-        return Component(
-            model=prepared.model,
-            fit=fit,
-            log_odds=partial(prepared.log_odds, draws),
-            effect=effect,
-            cell_scale=scale,
-            known=known,
-            cells=cells,
-            slopes=slopes,
-            whose=whose,
-            predictors=prepared.predictors,
-            shift=0.0 if task.asked.given else self.shift,
-        )
-
-    def _slopes(
-        self, prepared: Prepared, draws: Mapping[str, Any], names: Sequence[str], above: tuple[int, ...]
-    ) -> tuple[Any, Any]:
-        """What slopes are off the common ones, and whose a run has: its organization's, known or new."""
-        predictors, known = tuple(prepared.spec.predictors), prepared.organization
-        keys = [(name, int(o)) for name, o in zip(names, known, strict=True)]
-        distinct = sorted(set(keys))
-        slopes = named_slopes(
-            draws["sigma_slope"], predictors, [name for name, _ in distinct], self.random_seed, *above
-        )
-        of_known = draws["slope_effect"].reshape(len(slopes), -1, len(predictors))
-        for i, (_, organization) in enumerate(distinct):
-            if organization >= 0:
-                slopes[:, i] = of_known[:, organization]
-        return slopes, np.array([distinct.index(key) for key in keys], dtype=np.int64)
 
     def _apart(self, collection: Collection, measures: Sequence[Measure]) -> tuple[Measure, ...]:
         """Measures whose evidence is of another depth when they are asked for alone."""

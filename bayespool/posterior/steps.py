@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.posterior.drawing import add_effects
+from bayespool.posterior.effects import add_slopes
 from bayespool.posterior.ladder import Rung
 
 if TYPE_CHECKING:
@@ -59,6 +61,36 @@ class Component:
     whose: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     predictors: FloatArray | None = None
     shift: float = 0.0
+
+    def with_effects(
+        self,
+        source: npt.NDArray[np.intp],
+        topic: int,
+        documents: slice,
+        run: npt.NDArray[np.int64],
+        cells: FloatArray,
+    ) -> FloatArray:
+        """Log odds with all effects, shape (draw, document).
+
+        Parameters
+        ----------
+        source : ndarray of int, shape (draw,)
+            Numbers of draws.
+        topic : int
+        documents : slice
+            The topic's unknowns.
+        run : ndarray of int, shape (document,)
+            Whose effects each has.
+        cells : ndarray of float, shape (any draw, run)
+            Effects of organization × topic.
+        """
+        log_odds = self.log_odds(source, topic, documents)
+        if self.shift:
+            log_odds = log_odds + self.shift
+        add_effects(log_odds, self.effect[source], cells[source], run)
+        if self.slopes is not None and self.predictors is not None:
+            add_slopes(log_odds, self.slopes, source, self.whose[run], self.predictors[documents])
+        return log_odds
 
 
 @dataclass(frozen=True, eq=False)

@@ -111,7 +111,9 @@ def log_odds_without_cells(tree: xr.DataTree, model: str) -> np.ndarray:
         slopes = 0.0
     else:
         topic, organization = evidence.topic, evidence.organization
-        slopes = evidence.predictors @ posterior["beta"].values
+        n_slopes = evidence.predictors.shape[1]
+        own = posterior["slope_effect"].values.reshape(-1, n_slopes, posterior.sizes["sample"])
+        slopes = np.einsum("ik,iks->is", evidence.predictors, posterior["beta"].values + own[organization])
     log_odds: np.ndarray = (
         posterior["mu"].values
         + posterior["topic_effect"].values[topic]

@@ -65,6 +65,8 @@ def test_container_is_complete(estimator: str, model: str) -> None:
     )
     k, n = evidence.n_hidden_relevant, evidence.n_hidden
     if not counts:  # effects of organizations on topics are drawn given the documents
+        slopes = draws["slope_effect"].reshape(len(log_odds), -1, evidence.predictors.shape[1])
+        log_odds = log_odds + np.einsum("dik,ik->di", slopes[:, organization], evidence.predictors)
         assert fit.source.known == ()
         assert "interaction_effect" not in draws
         which, effects = draw_effects(

@@ -23,6 +23,10 @@ def test_two_ways_to_the_chance_of_a_hidden_document_agree(model: str) -> None:
         of_topics = draws["interaction_effect"].reshape(5, -1, len(one.evidence.query_ids))
         assert of_topics.std() > 0.1
         expected = expected + of_topics[:, rows.organization, rows.topic]
+        predictors = one.evidence.predictors
+        slopes = draws["slope_effect"].reshape(5, -1, predictors.shape[1])
+        assert slopes.std() > 0.1
+        expected = expected + np.einsum("dik,ik->di", slopes[:, rows.organization], predictors)
     np.testing.assert_allclose(block_log_odds(structure, block, draws), expected, rtol=1e-9, atol=1e-12)
 
 
@@ -48,3 +52,13 @@ def test_prior_effects_of_organizations_on_topics_are_free_and_only_those_asked_
     assert total.std() == pytest.approx(np.sqrt(2 * n_topics), rel=0.06)
     none = draw_priors(one.structure(known=()), 10, np.random.default_rng(1))
     assert none["interaction_effect"].shape == (10, 0)
+
+
+def test_prior_slopes_of_organizations_are_free() -> None:
+    one = prepared("ratio")
+    n_slopes = len(one.evidence.organizations) * 2
+    draws = draw_priors(one.structure(), 4000, np.random.default_rng(1))
+    standard = draws["slope_effect"] / draws["sigma_slope"][:, None]
+    assert standard.std(axis=0) == pytest.approx(np.ones(n_slopes), rel=0.06)
+    total = standard.sum(axis=1)  # they do not sum to zero
+    assert total.std() == pytest.approx(np.sqrt(n_slopes), rel=0.06)

@@ -236,6 +236,42 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
             "effects of organization_topic are called interaction, and no others",
         ),
         (
+            OWN_OF_DOCUMENTS,
+            {
+                "effects": {**OWN_OF_DOCUMENTS.effects, "own": Effect("organization_predictor")},
+                "hidden": Linear("level", "slope", ("organization", "own")),
+            },
+            "effects of organization_predictor are called slope, and no others",
+        ),
+        (
+            OWN_OF_DOCUMENTS,
+            {
+                "effects": {**OWN_OF_DOCUMENTS.effects, "slope": Effect("organization_predictor")},
+                "hidden": Linear("level", "slope", ("organization", "slope")),
+            },
+            "slope is both a coefficient and an effect",
+        ),
+        (
+            MODELS["ratio"],
+            {
+                "effects": {k: v for k, v in MODELS["ratio"].effects.items() if k != "interaction"},
+                "hidden": Linear("mu", "beta", ("topic", "organization", "slope")),
+            },
+            "where slopes differ from organization to organization there is an effect interaction",
+        ),
+        (
+            BARE,
+            {
+                "effects": {
+                    **BARE.effects,
+                    "interaction": Effect("organization_topic"),
+                    "slope": Effect("organization_predictor"),
+                },
+                "hidden": Linear("level", effects=("organization", "interaction", "slope")),
+            },
+            "there are no slopes that slope could be an effect on",
+        ),
+        (
             OWN_OF_COUNTS,
             {
                 "effects": {**OWN_OF_COUNTS.effects, "interaction": Effect("organization_topic")},

@@ -19,10 +19,13 @@ from bayespool.posterior import (
     Completion,
     PosteriorEstimator,
     Task,
+    add_slopes,
     log_predictive_densities,
     new_interaction,
     new_organization_effect,
+    new_slopes,
 )
+from bayespool.posterior.effects import named_slopes
 from bayespool.simulation import SimulationSettings, load_example, simulate
 
 
@@ -52,6 +55,63 @@ def test_cells_have_effects_of_their_own() -> None:
         assert stats.kstest(effect[:, document] / sigma, stats.norm.cdf).pvalue > 1e-4
     assert abs(np.corrcoef(effect[:, 0] / sigma, effect[:, 2] / sigma)[0, 1]) < 0.03
     assert new_interaction(sigma, np.zeros(0, dtype=int), np.random.default_rng(1)).shape == (40_000, 0)
+
+
+def test_slopes_of_new_organizations_have_their_scale_and_their_names() -> None:
+    sigma = np.repeat([0.5, 2.0], 20_000)
+    slopes = new_slopes(sigma, 2, 3, np.random.default_rng(1))
+    assert slopes.shape == (40_000, 2, 3)
+    for o in (0, 1):
+        for k in (0, 1, 2):
+            assert stats.kstest(slopes[:, o, k] / sigma, stats.norm.cdf).pvalue > 1e-4
+    named = named_slopes(sigma, ("a", "b"), ("north", "south"), 1)
+    assert stats.kstest(named[:, 1, 0] / sigma, stats.norm.cdf).pvalue > 1e-4
+    assert abs(np.corrcoef(named.reshape(len(sigma), -1) / sigma[:, None], rowvar=False)[0, 1:]).max() < 0.03
+    assert np.array_equal(named_slopes(sigma, ("b",), ("south",), 1)[:, 0], named[:, 1, 1:])
+
+
+def test_slopes_are_added_times_predictors() -> None:
+    rng = np.random.default_rng(3)
+    slopes, predictors, organization = (
+        rng.normal(size=(7, 2, 3)),
+        rng.normal(size=(5, 3)),
+        np.array([1, 0, 1, 1, 0]),
+    )
+    source, log_odds = np.array([6, 0, 2, 2]), np.ones((4, 5))
+    add_slopes(log_odds, slopes, source, organization, predictors)
+    expected = 1 + (slopes[source][:, organization] * predictors).sum(axis=2)
+    np.testing.assert_allclose(log_odds, expected, rtol=1e-12)
+
+
+def test_runs_have_the_slopes_of_their_organizations() -> None:
+    """A pooled run those of its evidence; two new ones of one organization the same, and others others."""
+    example = load_example()
+    runs = [example.pooled_run_ids[0], "new-a", "new-b"]
+    (component,) = PosteriorEstimator(model="ratio").complete(example, runs).steps[0].components
+    assert component.slopes is not None
+    fit, own = component.fit.draws(), example.organization[example.run_index(runs[:1])[0]]
+    of_evidence = component.fit.coords["organization"]
+    position = list(of_evidence).index(example.organizations[own])
+    known = fit["slope_effect"].reshape(4000, len(of_evidence), 2)[:, position]
+    assert np.array_equal(component.slopes[:, component.whose[0]], known)
+    a, b = (component.slopes[:, component.whose[i]] for i in (1, 2))
+    assert not (a == b).any()
+    assert a.std(axis=0) == pytest.approx(np.full(2, np.sqrt((fit["sigma_slope"] ** 2).mean())), rel=0.1)
+
+
+def test_a_run_far_from_the_others_has_a_wider_interval_for_it() -> None:
+    """Far in a predictor: the same run with slopes that hardly differ is surer of itself."""
+    example = load_example()
+    widths = []
+    for scale in ("HalfNormal(0.001)", "HalfNormal(3)"):
+        estimator = PosteriorEstimator(model="ratio", priors={"sigma_slope": scale})
+        (component,) = (completion := estimator.complete(example, "new-b")).steps[0].components
+        assert component.predictors is not None
+        far = replace(component, predictors=component.predictors + 2.0, log_odds=component.log_odds)
+        steps = (replace(completion.steps[0], components=(far,)),)
+        (values,) = replace(completion, steps=steps).evaluate("P@10")
+        widths.append(values.means()[:, 0].std())
+    assert widths[1] > 1.5 * widths[0]
 
 
 def with_scale(completion: Completion, scale: float) -> Completion:
