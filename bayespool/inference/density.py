@@ -158,6 +158,20 @@ class Density:
             block.add_derivatives(nodes, self._tau(theta), gradient, outer, expected=False)
         return gradient, Arrow(self.layout, outer)
 
+    def log_prior_of_scales(self, theta: FloatArray) -> float:
+        """Log density of log scales, shape (scale,), alone."""
+        return float(sum(prior(at) for prior, at in zip(self._scale_priors, theta, strict=True)))
+
+    def prior_curvature(self, theta: FloatArray) -> FloatArray:
+        """The part of the negative Hessian in x that hangs on the scales by the effects' priors, in the form
+        of `Layout.zeros`.
+        """
+        diagonal = np.zeros(self.size)
+        for g, name in enumerate(self.scales):
+            if name in self.slices:
+                diagonal[self.slices[name]] = np.exp(-2 * theta[g])
+        return self._prior_hessian(diagonal)
+
     def drift(self, x: FloatArray, theta: FloatArray, curvature: Factor) -> FloatArray:
         """How the mode x moves with θ, dx/dθ, shape (scale, parameter)."""
         drift = np.zeros((len(self.scales), self.size))

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,7 @@ from bayespool.estimates import Diagnostics
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit
-from bayespool.inference.points import lay_points, spread_out
+from bayespool.inference.points import choose_points, interpolate, lay_points, spread_out, straightened
 from bayespool.models.families import draw_prior
 
 if TYPE_CHECKING:
@@ -49,7 +49,10 @@ FloatArray = npt.NDArray[np.float64]
 
 _STEP = 0.15  # of the finite differences in θ, about a fifth of its standard deviation
 _GAIN = 5e-3  # in log density, twice what is left to gain: θ's mode is where points are laid about, no more
-_N_CENTRED = 2  # steps from the mode to the mean
+_N_STEPS = 2  # from the mode to the mean
+_N_NODES = 8  # for each scale: where modes are looked for
+_N_CENTRED = 3  # and of these, where the mean is looked for
+_INSIDE = (-5.0, 2.7)  # standard deviations, between which nodes are
 _NEAR = 1e-4  # twice what is left to gain in log density where a mode is found
 _NEAR_POINT = 0.02  # the same, where scales are integrated
 _NEAR_RIDGE = 0.01  # and on a ridge that is looked at
@@ -154,16 +157,22 @@ class Laplace:
 class Approximation:
     """A mixture of Gaussians over x, one for each point in θ.
 
+    What is known of a few nodes in θ is known of every point by interpolation.
+
     Attributes
     ----------
     density : Density
     theta : ndarray, shape (point, scale)
     weight : ndarray, shape (point,)
         Sum to 1.
-    mode : ndarray, shape (point, parameter)
+    mean : ndarray, shape (point, parameter)
         Of x at each point.
-    curvature : tuple of Factor
-        The Gaussian with the curvature at each mode.
+    nodes : ndarray, shape (node, scale)
+    likelihood : ndarray, shape (node, global or local, global + width)
+        Negative Hessian about the mean at each node but for the effects' priors, in the form of
+        `Layout.zeros`.
+    shares : ndarray, shape (point, node)
+        What each node counts at each point.
     converged : bool
         Whether every mode was found and every curvature positive.
     """
@@ -171,8 +180,10 @@ class Approximation:
     density: Density
     theta: FloatArray
     weight: FloatArray
-    mode: FloatArray
-    curvature: tuple[Factor, ...]
+    mean: FloatArray
+    nodes: FloatArray
+    likelihood: FloatArray
+    shares: FloatArray
     converged: bool
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
@@ -185,38 +196,24 @@ class Approximation:
         x = np.empty((n, self.density.size))
         for k in np.unique(point):
             mine = point == k
-            mean, about = self.centred(k)
-            x[mine] = mean + about.draw(int(mine.sum()), rng)
+            x[mine] = self.mean[k] + self.about(k).draw(int(mine.sum()), rng)
         return x, np.log(spread_out(np.exp(self.theta), point, rng)), point
 
-    def centred(self, k: int) -> tuple[FloatArray, Factor]:
-        """Mean of the Gaussian at a point, and the Gaussian about it: moved from the mode to where its mean
-        gradient vanishes, the best one by Kullback-Leibler divergence.
-
-        Effects of topics without a relevant document are skewed; their mean is well below their mode.
-        """
-        density, x, about = self.density, self.mode[k], self.curvature[k]
-        if k != self.best:
-            x = x + self.moved
-        for _ in range(_N_CENTRED if k == self.best else 1):
-            gradient, curvature = density.mean_derivatives(x, self.theta[k], about)
-            try:
-                about = curvature.factor(density.sums)
-            except LinAlgError:
-                return x, about
-            x = x + about.solve(gradient)
-        return x, about
+    def about(self, k: int) -> Factor:
+        """The Gaussian about the mean at a point."""
+        density = self.density
+        between = np.tensordot(self.shares[k], self.likelihood, axes=1)
+        try:
+            return Arrow(density.layout, between + density.prior_curvature(self.theta[k])).factor(density.sums)
+        except LinAlgError:  # not between these nodes
+            n = int(np.argmax(self.shares[k]))
+            curvature = self.likelihood[n] + density.prior_curvature(self.nodes[n])
+            return Arrow(density.layout, curvature).factor(density.sums)
 
     @property
     def best(self) -> int:
         """The point of the largest weight."""
         return int(np.argmax(self.weight))
-
-    @cached_property
-    def moved(self) -> FloatArray:
-        """How far the mean is off the mode at the point of the largest weight: about as far as elsewhere."""
-        moved: FloatArray = self.centred(self.best)[0] - self.mode[self.best]
-        return moved
 
     def off(self) -> float:
         """How far the ends of 95 % intervals of expected totals are off, as a share of their width, at the
@@ -226,7 +223,7 @@ class Approximation:
         1986), which need not be Gaussian. No random number takes part.
         """
         density, theta = self.density, self.theta[self.best]
-        mean, about = self.centred(self.best)
+        mean, about = _centred(density, theta, self.mean[self.best], self.about(self.best), 1)[:2]
         worst = 0.0
         for direction in density.totals(mean, theta):
             toward = about.solve(direction)
@@ -236,6 +233,16 @@ class Approximation:
             log_height = [_ridge(density, theta, mean + s * toward / spread, direction) for s in _LOOKED_AT]
             worst = max(worst, _ends_off(np.array(log_height)))
         return worst
+
+
+class _Mode(NamedTuple):
+    """Mode of x given θ, negative Hessian and Gaussian there, log marginal of θ, whether all went well."""
+
+    x: FloatArray
+    curvature: Arrow
+    about: Factor
+    log_marginal: float
+    is_fine: bool
 
 
 def approximate(
@@ -258,31 +265,89 @@ def approximate(
     """
     n_scales = len(density.scales)
     x, theta = density.start(near)
-    if n_scales == 0:
-        x, curvature, _, fine = _mode(density, theta, x)
-        return Approximation(density, theta[None], np.ones(1), x[None], (curvature,), fine)
-    if near is None:
+    spread = np.zeros((n_scales, n_scales))
+    if n_scales and near is None:
         theta, x, axes = _theta_mode(density, theta, x)
         spread = axes @ axes.T
-    else:
+    elif n_scales:
         low, high = np.quantile(np.log([near[f"sigma_{n}"] for n in density.scales]), _ONE_SD, axis=1)
         spread = np.diag(np.maximum((high - low) / 2, _LEAST) ** 2)
-    x, curvature, *_ = _mode(density, theta, x)
-    drift = density.drift(x, theta, curvature)
+    middle = _mode(density, theta, x)
+    if n_scales == 0:
+        one, nodes = np.ones((1, 1)), theta[None]
+        mean, likelihood = _means(density, [middle], nodes, nodes, 1)
+        return Approximation(density, nodes, one[0], mean, nodes, likelihood, one, middle.is_fine)
+    drift = density.drift(middle.x, theta, middle.about)
     standard, log_placed = lay_points(n_points * n_scales, n_scales)
-    thetas = theta + standard @ np.linalg.cholesky(spread).T
-    found = [_mode(density, at, x + (at - theta) @ drift, _NEAR_POINT) for at in thetas]
-    log_weight = np.array([f[2] for f in found]) - log_placed
+    points = theta + standard @ np.linalg.cholesky(spread).T
+    straight = straightened(points, theta, np.sqrt(np.diag(spread)))
+    chosen, n_centred = np.arange(len(points)), len(points) + 1
+    if density.is_concave:  # else modes, and what hangs on them, may jump
+        inside = np.flatnonzero(((standard > _INSIDE[0]) & (standard < _INSIDE[1])).all(axis=1))
+        chosen = inside[choose_points(straight[inside], min(n_points, _N_NODES) * n_scales)]
+        n_centred = 1 if near is not None else _N_CENTRED * n_scales + 1
+    found = [_mode(density, at, middle.x + (at - theta) @ drift, _NEAR_POINT) for at in points[chosen]]
+    fine = [k for k, mode in enumerate(found) if mode.is_fine]
+    found, nodes = [middle] + [found[k] for k in fine], np.vstack([theta, points[chosen[fine]]])
+    at_nodes = np.vstack([0 * theta, straight[chosen[fine]]])
+    shares = interpolate(straight, at_nodes)
+    log_prior = [density.log_prior_of_scales(at) for at in nodes]
+    log_weight = shares @ (np.array([mode.log_marginal for mode in found]) - log_prior)
+    log_weight += np.array([density.log_prior_of_scales(at) for at in points]) - log_placed
     weight = np.exp(log_weight - log_weight.max())
-    kept = np.flatnonzero(weight > 0.01)  # the rest is a few thousandths of the whole
+    counts = weight > 0.01  # the rest is a few thousandths of the whole
+    mean, likelihood = _means(density, found, nodes, at_nodes, n_centred)
     return Approximation(
         density,
-        thetas[kept],
-        weight[kept] / weight[kept].sum(),
-        np.array([found[k][0] for k in kept]),
-        tuple(found[k][1] for k in kept),
-        all(found[k][3] for k in kept),
+        points[counts],
+        weight[counts] / weight[counts].sum(),
+        shares[counts] @ mean,
+        nodes,
+        likelihood,
+        shares[counts],
+        middle.is_fine and not counts[np.delete(chosen, fine)].any(),
     )
+
+
+def _means(
+    density: Density, modes: list[_Mode], nodes: FloatArray, at_nodes: FloatArray, n_centred: int
+) -> tuple[FloatArray, FloatArray]:
+    """Mean of x at nodes, and the likelihood's part of the negative Hessian about it, both found at the first
+    nodes; how far they are off mode and curvature is much the same elsewhere.
+    """
+    mean, curvature = np.array([mode.x for mode in modes]), np.array([mode.curvature.outer for mode in modes])
+    off, changed, n_steps = np.zeros_like(mean[:n_centred]), np.zeros_like(curvature[:n_centred]), _N_STEPS
+    for k, (at, mode) in enumerate(zip(nodes[:n_centred], modes, strict=False)):
+        x, _, about = _centred(density, at, mode.x + off[0], mode.about, n_steps)
+        off[k], n_steps = x - mode.x, 1
+        if about is not None:
+            changed[k] = about.outer - curvature[k]
+    shares = interpolate(at_nodes, at_nodes[:n_centred])
+    mean += shares @ off
+    for k, moved in enumerate(np.tensordot(shares, changed, axes=1)):
+        with suppress(LinAlgError):
+            Arrow(density.layout, curvature[k] + moved).factor(density.sums)
+            curvature[k] += moved
+    return mean, curvature - [density.prior_curvature(at) for at in nodes]
+
+
+def _centred(
+    density: Density, theta: FloatArray, x: FloatArray, about: Factor, n_steps: int
+) -> tuple[FloatArray, Factor, Arrow | None]:
+    """Mean of the Gaussian given θ, the Gaussian about it, and its curvature unless it is the one given: moved
+    to where its mean gradient vanishes, the best one by Kullback-Leibler divergence.
+
+    Effects of topics without a relevant document are skewed; their mean is well below their mode.
+    """
+    curvature = None
+    for _ in range(n_steps):
+        gradient, there = density.mean_derivatives(x, theta, about)
+        try:
+            about = there.factor(density.sums)
+        except LinAlgError:
+            break
+        x, curvature = x + about.solve(gradient), there
+    return x, about, curvature
 
 
 def _theta_mode(
@@ -292,14 +357,15 @@ def _theta_mode(
     n = len(theta)
     unit = np.eye(n) * _STEP
     for _ in range(40):  # a scale that a prior holds near zero is half a unit nearer with each
-        x, curvature_of_x, center, _ = _mode(density, theta, x)
-        moved = _STEP * density.drift(x, theta, curvature_of_x)
-        plus = np.array([_mode(density, theta + u, x + d)[2] for u, d in zip(unit, moved, strict=True)])
-        minus = np.array([_mode(density, theta - u, x - d)[2] for u, d in zip(unit, moved, strict=True)])
+        middle = _mode(density, theta, x)
+        x, center = middle.x, middle.log_marginal
+        moved = _STEP * density.drift(x, theta, middle.about)
+        plus = np.array([_mode(density, theta + u, x + d)[3] for u, d in zip(unit, moved, strict=True)])
+        minus = np.array([_mode(density, theta - u, x - d)[3] for u, d in zip(unit, moved, strict=True)])
         curvature = np.diag((plus - 2 * center + minus) / _STEP**2)
         for i in range(n):
             for j in range(i):
-                both = _mode(density, theta + unit[i] + unit[j], x + moved[i] + moved[j])[2]
+                both = _mode(density, theta + unit[i] + unit[j], x + moved[i] + moved[j])[3]
                 curvature[i, j] = curvature[j, i] = (both - plus[i] - plus[j] + center) / _STEP**2
         values, vectors = np.linalg.eigh(-curvature)
         values = np.clip(values, 1.0, None)  # a scale is never known worse than to a factor of e
@@ -313,16 +379,12 @@ def _theta_mode(
     return theta, x, vectors / np.sqrt(values)
 
 
-def _mode(
-    density: Density, theta: FloatArray, x: FloatArray, near: float = _NEAR
-) -> tuple[FloatArray, Factor, float, bool]:
-    """Mode of x given θ, the Gaussian with the curvature there, log marginal of θ, and whether all went
-    well; a last step is taken unseen where twice what it gains is less than ``near``.
-    """
+def _mode(density: Density, theta: FloatArray, x: FloatArray, near: float = _NEAR) -> _Mode:
+    """Mode of x given θ; a last step is taken unseen where twice what it gains is less than ``near``."""
     value, gradient, curvature = density.expand(x, theta)
     converged = False
     for _ in range(100):
-        about, exact = _factor(density, theta, x, curvature)
+        curvature, about, exact = _factor(density, theta, x, curvature)
         step = about.solve(gradient)
         gain = float(gradient @ step)
         if gain < near:
@@ -338,7 +400,7 @@ def _mode(
             break
         x = x + length * step
         value, gradient, curvature = new
-    return x, about, value - 0.5 * about.log_determinant, converged
+    return _Mode(x, curvature, about, value - 0.5 * about.log_determinant, converged)
 
 
 def _is_better(
@@ -352,15 +414,18 @@ def _is_better(
     return bool(new[0] >= value - 0.1 and 2 * abs(float(new[1] @ step)) <= float(gradient @ step))
 
 
-def _factor(density: Density, theta: FloatArray, x: FloatArray, curvature: Arrow) -> tuple[Factor, bool]:
-    """The Gaussian with the exact curvature, or with the expected one where that is not positive (Newton's
+def _factor(
+    density: Density, theta: FloatArray, x: FloatArray, curvature: Arrow
+) -> tuple[Arrow, Factor, bool]:
+    """The curvature and its Gaussian: the exact one, or the expected one where that is not positive (Newton's
     steps near the mode, Fisher's scores far from it); whether it may be where a mode is, as any may of a
     concave density.
     """
     try:
-        return curvature.factor(density.sums), True
+        return curvature, curvature.factor(density.sums), True
     except LinAlgError:
-        return density.expand(x, theta, expected=True)[2].factor(density.sums), density.is_concave
+        expected = density.expand(x, theta, expected=True)[2]
+        return expected, expected.factor(density.sums), density.is_concave
 
 
 def _ridge(density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray) -> float:
@@ -369,7 +434,7 @@ def _ridge(density: Density, theta: FloatArray, x: FloatArray, direction: FloatA
     """
     for _ in range(8):
         value, gradient, curvature = density.expand(x, theta)
-        about, exact = _factor(density, theta, x, curvature)
+        _, about, exact = _factor(density, theta, x, curvature)
         toward, step = about.solve(direction), about.solve(gradient)
         across = float(direction @ toward)
         step = step - toward * (float(direction @ step) / across)

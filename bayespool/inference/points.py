@@ -1,4 +1,6 @@
-"""Points over which scales are integrated: how they are laid, and how draws are spread between them."""
+"""Points over which scales are integrated: how they are laid, which of them are looked at, what the others take
+from these, and how draws are spread between them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-__all__ = ["lay_points", "spread_out"]
+__all__ = ["choose_points", "interpolate", "lay_points", "spread_out", "straightened"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -36,6 +38,59 @@ def lay_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
         -0.5 * normal**2 - np.log(_RIGHT * np.sqrt(2 * np.pi)),
     )
     return points, log_density.sum(axis=1)
+
+
+def straightened(theta: FloatArray, mode: FloatArray, spread: FloatArray) -> FloatArray:
+    """Coordinates in which what hangs on log scales θ does so smoothly, shape (point, scale): logarithms of a
+    scale plus its mode, in standard deviations. Near zero, where nothing changes any more, they hardly do.
+    """
+    straight: FloatArray = 2 * np.log1p(np.expm1(theta - mode) / 2) / spread
+    return straight
+
+
+def choose_points(points: FloatArray, n: int) -> npt.NDArray[np.intp]:
+    """Up to n points far from each other and from zero, the first one farthest; shape (point,).
+
+    Parameters
+    ----------
+    points : ndarray, shape (point, dimension)
+    n : int
+    """
+    distance, chosen = (points**2).sum(axis=1), []
+    while len(chosen) < n and distance.max() > 0:
+        chosen.append(int(np.argmax(distance)))
+        distance = np.minimum(distance, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
+    return np.array(chosen, dtype=np.intp)
+
+
+def interpolate(points: FloatArray, nodes: FloatArray) -> FloatArray:
+    """What each node counts for the value at each point, shape (point, node); rows sum to 1.
+
+    Cubic radial basis functions about the nodes and a plane (Duchon 1977), which are exact at the nodes; with
+    too few nodes for a plane, distances and a constant.
+
+    Parameters
+    ----------
+    points, nodes : ndarray, shape (point or node, dimension)
+
+    References
+    ----------
+    J. Duchon (1977). Splines minimizing rotation-invariant semi-norms in Sobolev spaces. Constructive Theory
+    of Functions of Several Variables, 85-100.
+    """
+    n, n_dims = nodes.shape
+    is_flat = n < 2 * (n_dims + 1)
+
+    def among(some: FloatArray) -> tuple[FloatArray, FloatArray]:
+        distance = np.sqrt(((some[:, None] - nodes) ** 2).sum(axis=2))
+        ones = np.ones((len(some), 1))
+        return (distance, ones) if is_flat else (distance**3, np.hstack([ones, some]))
+
+    of_nodes, plane = among(nodes)
+    corner = np.zeros((plane.shape[1], plane.shape[1]))
+    system = np.block([[of_nodes, plane], [plane.T, corner]])
+    shares: FloatArray = np.linalg.solve(system, np.hstack(among(points)).T)[:n].T
+    return shares
 
 
 def spread_out(scales: FloatArray, point: npt.NDArray[np.intp], rng: np.random.Generator) -> FloatArray:

@@ -119,10 +119,9 @@ def _of_runs(
     known = np.add.reduceat(held.n_hidden_relevant[rows], of_run)[:, None]
     new = np.sqrt(1 + 1 / len(seen.organizations))
     approximation, found = approximate(density, n_points=_N_POINTS, near=near), []
-    moved = approximation.moved
     for k, share in enumerate(approximation.weight):
         scales = dict(zip(density.scales, np.exp(approximation.theta[k]), strict=True))
-        x, about = approximation.mode[k] + moved, approximation.curvature[k]
+        x, about = approximation.mean[k], approximation.about(k)
         mean, spread = documents.predict(x, about)
         tau = scales.get("interaction", 0.0)
         effects = new * scales.get("organization", 0.0) * _NODES
