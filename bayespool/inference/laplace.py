@@ -48,13 +48,14 @@ __all__ = ["Approximation", "Laplace", "approximate", "one_thread"]
 FloatArray = npt.NDArray[np.float64]
 
 _STEP = 0.15  # of the finite differences in θ, about a fifth of its standard deviation
-_GAIN = 5e-3  # in log density, twice what is left to gain: θ's mode is where points are laid about, no more
+_GAIN = 0.05  # in log density, twice what is left to gain: θ's mode is where points are laid about, no more
 _N_STEPS = 2  # from the mode to the mean
 _N_NODES = 8  # for each scale: where modes are looked for
 _N_CENTRED = 3  # and of these, where the mean is looked for
 _INSIDE = (-5.0, 2.7)  # standard deviations, between which nodes are
 _NEAR = 1e-4  # twice what is left to gain in log density where a mode is found
-_NEAR_POINT = 0.02  # the same, where scales are integrated
+_NEAR_END = 1e-3  # the same, where differences in θ are taken
+_NEAR_POINT = 0.1  # the same, where scales are integrated
 _NEAR_RIDGE = 0.01  # and on a ridge that is looked at
 _LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the density has no curvature
 _MOST_OFF = 0.1  # of its width, an end of a 95 % interval of a total
@@ -265,28 +266,33 @@ def approximate(
     """
     n_scales = len(density.scales)
     x, theta = density.start(near)
-    spread = np.zeros((n_scales, n_scales))
-    if n_scales and near is None:
-        theta, x, axes = _theta_mode(density, theta, x)
-        spread = axes @ axes.T
-    elif n_scales:
-        low, high = np.quantile(np.log([near[f"sigma_{n}"] for n in density.scales]), _ONE_SD, axis=1)
-        spread = np.diag(np.maximum((high - low) / 2, _LEAST) ** 2)
-    middle = _mode(density, theta, x)
     if n_scales == 0:
-        one, nodes = np.ones((1, 1)), theta[None]
+        middle, one, nodes = _mode(density, theta, x), np.ones((1, 1)), theta[None]
         mean, likelihood = _means(density, [middle], nodes, nodes, 1)
         return Approximation(density, nodes, one[0], mean, nodes, likelihood, one, middle.is_fine)
-    drift = density.drift(middle.x, theta, middle.about)
+    if near is None:
+        theta, middle, drift, spread = _theta_mode(density, theta, x)
+    else:
+        middle = _mode(density, theta, x)
+        drift = density.drift(middle.x, theta, middle.about)
+        low, high = np.quantile(np.log([near[f"sigma_{n}"] for n in density.scales]), _ONE_SD, axis=1)
+        spread = np.maximum((high - low) / 2, _LEAST)
     standard, log_placed = lay_points(n_points * n_scales, n_scales)
-    points = theta + standard @ np.linalg.cholesky(spread).T
-    straight = straightened(points, theta, np.sqrt(np.diag(spread)))
+    points = theta + standard * spread
+    straight = straightened(points, theta, spread)
     chosen, n_centred = np.arange(len(points)), len(points) + 1
     if density.is_concave:  # else modes, and what hangs on them, may jump
         inside = np.flatnonzero(((standard > _INSIDE[0]) & (standard < _INSIDE[1])).all(axis=1))
         chosen = inside[choose_points(straight[inside], min(n_points, _N_NODES) * n_scales)]
         n_centred = 1 if near is not None else _N_CENTRED * n_scales + 1
-    found = [_mode(density, at, middle.x + (at - theta) @ drift, _NEAR_POINT) for at in points[chosen]]
+    found: list[_Mode] = []
+    for k, at in enumerate(points[chosen]):
+        if k < 2 * n_scales + 1:
+            start = middle.x + (spread * straight[chosen[k]]) @ drift
+        else:
+            before = np.vstack([0 * theta, straight[chosen[:k]]])
+            start = (interpolate(straight[chosen[k]][None], before) @ np.array([m.x for m in [middle]+found]))[0]
+        found.append(_mode(density, at, start, _NEAR_POINT))
     fine = [k for k, mode in enumerate(found) if mode.is_fine]
     found, nodes = [middle] + [found[k] for k in fine], np.vstack([theta, points[chosen[fine]]])
     at_nodes = np.vstack([0 * theta, straight[chosen[fine]]])
@@ -352,31 +358,28 @@ def _centred(
 
 def _theta_mode(
     density: Density, theta: FloatArray, x: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mode of θ's marginal, x's mode there, and axes A with A·Aᵀ the inverse curvature; Newton's method."""
-    n = len(theta)
-    unit = np.eye(n) * _STEP
+) -> tuple[FloatArray, _Mode, FloatArray, FloatArray]:
+    """About the mode of θ's marginal, x's mode there and its drift with θ, and standard deviations of θ;
+    Newton's method, each scale by itself, for logarithms of scales hardly go with each other.
+    """
+    unit, bent = np.eye(len(theta)) * _STEP, np.zeros((len(theta), len(x)))
     for _ in range(40):  # a scale that a prior holds near zero is half a unit nearer with each
         middle = _mode(density, theta, x)
-        x, center = middle.x, middle.log_marginal
-        moved = _STEP * density.drift(x, theta, middle.about)
-        plus = np.array([_mode(density, theta + u, x + d)[3] for u, d in zip(unit, moved, strict=True)])
-        minus = np.array([_mode(density, theta - u, x - d)[3] for u, d in zip(unit, moved, strict=True)])
-        curvature = np.diag((plus - 2 * center + minus) / _STEP**2)
-        for i in range(n):
-            for j in range(i):
-                both = _mode(density, theta + unit[i] + unit[j], x + moved[i] + moved[j])[3]
-                curvature[i, j] = curvature[j, i] = (both - plus[i] - plus[j] + center) / _STEP**2
-        values, vectors = np.linalg.eigh(-curvature)
-        values = np.clip(values, 1.0, None)  # a scale is never known worse than to a factor of e
-        gradient = (plus - minus) / (2 * _STEP)
-        step = vectors @ ((vectors.T @ gradient) / values)
-        gain = float(gradient @ step)
-        step *= min(1.0, 1.0 / np.abs(step).max()) if gain > 0 else 1.0
-        theta = theta + step
-        if gain < _GAIN:
+        drift, ends = density.drift(middle.x, theta, middle.about), np.empty((2, len(theta)))
+        for g, moved in enumerate(_STEP * drift):
+            plus = _mode(density, theta + unit[g], middle.x + moved + bent[g], _NEAR_END)
+            bent[g] = plus.x - middle.x - moved
+            minus = _mode(density, theta - unit[g], middle.x - moved + bent[g], _NEAR_END)
+            ends[:, g] = plus.log_marginal, minus.log_marginal
+        # a scale is never known worse than to a factor of e
+        curvature = np.maximum((2 * middle.log_marginal - ends.sum(axis=0)) / _STEP**2, 1.0)
+        gradient = (ends[0] - ends[1]) / (2 * _STEP)
+        step = gradient / curvature
+        if float(gradient @ step) < _GAIN:
             break
-    return theta, x, vectors / np.sqrt(values)
+        step *= min(1.0, 1.0 / float(np.abs(step).max()))
+        theta, x = theta + step, middle.x + step @ drift
+    return theta, middle, drift, 1 / np.sqrt(curvature)
 
 
 def _mode(density: Density, theta: FloatArray, x: FloatArray, near: float = _NEAR) -> _Mode:
