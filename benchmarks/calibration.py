@@ -2,17 +2,27 @@
 
     python benchmarks/calibration.py RESULT RESULT … [--estimator posterior-combined]
 
-RESULT is the folder that ``bayespool leave-out --output`` wrote. Two tables in Markdown. Calibration, over
+RESULT is the folder that ``bayespool leave-out --output`` or ``bayespool run-types --output`` wrote. Tables
+in Markdown: two of near newcomers, one of far ones. Near are runs of organizations (or runs) that were left
+out, far those of clusters and types of runs, which are unlike the pool; no figure is over both.
+
+Near: calibration, over
 all pooled runs with anything unjudged: the share of randomised PIT values inside the central 95 %, 80 % and
 50 %, expected over their random part, by folder and measure and over all. Errors, over the runs reported: MAE
 and SRE of the run as it stands, of the better of the two corrections of table 2 of "Splitting Water", of the
 best of all point corrections in the result (each best chosen in hindsight, for MAE and for SRE apart), and of
 the estimator; and how much it is below the best of all, with a standard error over organizations.
+
+Far: over all runs left out, whatever was reported, MAE and bias of each method by folder (type of runs) and
+measure; how many times the MAE of the best point correction the estimator's is; over those with anything
+unjudged, the share of its 95 % intervals that hold the truth, and the shares of PIT values. Below, the
+geometric mean of the MAE over the rows, of methods that are in all of them, and the figures over all runs.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 from pathlib import Path
 
@@ -34,14 +44,33 @@ def main() -> None:
     parser.add_argument("results", nargs="+", type=Path)
     parser.add_argument("--estimator", default="posterior-combined")
     arguments = parser.parse_args()
-    tables = [(str(folder), pd.read_parquet(folder / "runs.parquet")) for folder in arguments.results]
-    for folder, table in tables:
+    near: list[tuple[str, pd.DataFrame]] = []
+    away: list[tuple[str, pd.DataFrame]] = []
+    for folder in arguments.results:
+        table = pd.read_parquet(folder / "runs.parquet")
         if arguments.estimator not in set(table["estimator"]):
             known = ", ".join(dict.fromkeys(table["estimator"]))
             parser.error(f"{folder} has no {arguments.estimator!r}; it has {known}")
-    print(short(calibration(tables, arguments.estimator)))
-    print()
-    print(short(errors(tables, arguments.estimator)))
+        if is_far(folder):
+            away += by_type(str(folder), table)
+        else:
+            near.append((str(folder), table))
+    parts = [calibration(near, arguments.estimator), errors(near, arguments.estimator)] if near else []
+    parts += [far(away, arguments.estimator)] if away else []
+    print("\n\n".join(short(part) for part in parts))
+
+
+def is_far(folder: Path) -> bool:
+    """Whether what was left out is clusters or types of runs."""
+    described = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+    return described["experiment"] == "run-types" or described["settings"]["by"] == "cluster"
+
+
+def by_type(name: str, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """A table for each type of runs that was left out; all clusters are one."""
+    if "type" not in table:
+        return [(name, table)]
+    return [(f"{name}, {kind}", of_one) for kind, of_one in table.groupby("type", sort=False)]
 
 
 def short(text: str) -> str:
@@ -91,6 +120,68 @@ def errors(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
             row += compared(moved, estimator, organization, "{:.0f}", "{:+.0f} ± {:.0f}")
             lines.append(f"| {'' if i else name} | {measure} | " + " | ".join(row) + " |")
     return "\n".join(lines)
+
+
+def far(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
+    """Errors and calibration of far newcomers: a row per result and measure, geometric means, all runs."""
+    methods = list(dict.fromkeys(m for _, table in tables for m in table["estimator"] if m != estimator))
+    columns = [*methods, estimator]
+    head = ["measure", "runs", *(f"MAE {m.removeprefix('posterior-')} (bias)" for m in columns)]
+    head += ["times the best correction", "truth in 95 %", *(f"PIT in {p:.0%}" for p in CENTRAL)]
+    lines = ["| | " + " | ".join(head) + " |", "| --- | --- |" + " ---: |" * (len(head) - 1)]
+    absolute: list[pd.Series] = []
+    every = pd.concat([table for _, table in tables])
+    for name, table in tables:
+        for i, (measure, runs) in enumerate(table.groupby("measure", sort=False)):
+            mae, cells = errors_by_method(runs, columns)
+            absolute.append(mae)
+            graded = runs[runs["estimator"] == estimator]
+            row = [str(measure), str(len(graded)), *cells, beside_best(mae, estimator), held(graded)]
+            lines.append(f"| {'' if i else name} | " + " | ".join(row) + " |")
+    together = pd.DataFrame(absolute).reindex(columns=columns)
+    with np.errstate(divide="ignore"):
+        mean = np.exp(np.log(together).mean(skipna=False))
+    cells = ["" if np.isnan(mean[m]) else f"{mean[m]:.4f}" for m in columns]
+    blank = [""] * (2 + len(CENTRAL) - 1)
+    row = ["", "", *cells, beside_best(mean, estimator), *blank]
+    lines.append("| geometric mean | " + " | ".join(row) + " |")
+    mae, cells = errors_by_method(every, columns, n_runs=int((every["estimator"] == estimator).sum()))
+    graded = every[every["estimator"] == estimator]
+    row = ["", str(len(graded)), *cells, beside_best(mae, estimator), held(graded)]
+    lines.append("| pooled | " + " | ".join(row) + " |")
+    return "\n".join(lines)
+
+
+def errors_by_method(
+    runs: pd.DataFrame, methods: list[str], n_runs: int | None = None
+) -> tuple[pd.Series, list[str]]:
+    """MAE of each method, and its cell with the bias; NaN and empty where it lacks an estimate of a run."""
+    error = (runs["value"] - runs["truth"]).groupby(runs["estimator"], sort=False)
+    n_runs = int(error.size().max()) if n_runs is None else n_runs
+    whole = (error.count() == n_runs).reindex(methods, fill_value=False)
+    mae = error.agg(lambda e: e.abs().mean()).reindex(methods).where(whole)
+    bias = error.mean().reindex(methods)
+    return mae, [f"{mae[m]:.4f} ({bias[m]:+.3f})" if whole[m] else "" for m in methods]
+
+
+def beside_best(mae: pd.Series, estimator: str) -> str:
+    """How many times the MAE of the best point correction the estimator's is, and which one that is."""
+    points = [m for m in mae.index if not m.startswith("posterior-") and m != AS_IT_STANDS]
+    rivals = mae[points].dropna()
+    if rivals.empty or rivals.min() == 0:
+        return ""
+    return f"{mae[estimator] / rivals.min():.2f} ({rivals.idxmin()})"
+
+
+def held(runs: pd.DataFrame) -> str:
+    """Of runs with anything unjudged, the share of 95 % intervals that hold the truth, and of PIT values in
+    the central parts.
+    """
+    unsure = runs[runs["pit_lower"].notna()]
+    if unsure.empty:
+        return " | ".join([""] * (1 + len(CENTRAL)))
+    inside = [f"{central_share(unsure['pit_lower'], unsure['pit_upper'], p):.3f}" for p in CENTRAL]
+    return " | ".join([f"{unsure['covered_95'].astype(float).mean():.3f}", *inside])
 
 
 def compared(

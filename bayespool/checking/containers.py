@@ -16,7 +16,8 @@ from bayespool.checking.predictions import HeldOutPrediction
 from bayespool.checking.priors import draw_priors
 from bayespool.inference import draw_effects_of_rows
 from bayespool.measures import Precision
-from bayespool.posterior import Prepared, new_interaction, new_organization_effect
+from bayespool.models import LinearEvidence
+from bayespool.posterior import Prepared, add_slopes, new_interaction, new_organization_effect, new_slopes
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit
@@ -202,6 +203,8 @@ class _Replication:
                 sigma = part["sigma_organization"]
                 effect = new_organization_effect(sigma, 0, self.rows.organization, self.rng)
             log_odds = row_log_odds(self.prepared.spec, self.prepared.evidence, part, row) + effect
+            if "sigma_slope" in part:
+                self._add_slopes(part, log_odds, known)
             if "sigma_interaction" in part:
                 log_odds = log_odds + self._on_topics(part["sigma_interaction"], log_odds, known)
             log_odds = log_odds[:, self.rows.of_document]
@@ -214,6 +217,17 @@ class _Replication:
                 relevant[:, self.document_of_place], self.run_start, axis=1, dtype=np.int32
             )
         return _Replicated(of_cells, of_runs, log_likelihood)
+
+    def _add_slopes(self, part: Mapping[str, FloatArray], log_odds: FloatArray, known: bool) -> None:
+        """Add what organizations' slopes are off the common ones, times predictors."""
+        evidence, whose = self.prepared.evidence, self.rows.organization
+        assert isinstance(evidence, LinearEvidence)
+        n, n_predictors = len(log_odds), len(evidence.predictor_names)
+        if known:
+            slopes = part["slope_effect"].reshape(n, -1, n_predictors)
+        else:
+            slopes = new_slopes(part["sigma_slope"], int(whose.max()) + 1, n_predictors, self.rng)
+        add_slopes(log_odds, slopes, np.arange(n), whose, np.ascontiguousarray(evidence.predictors))
 
     def _on_topics(self, sigma: FloatArray, log_odds: FloatArray, known: bool) -> FloatArray:
         """Effects of organization × topic, new ones or given the documents, shape (draw, row)."""

@@ -29,8 +29,8 @@ def draw_priors(structure: Structure, n: int, rng: np.random.Generator) -> dict[
     -------
     dict of str to ndarray, shape (draw, ...)
         Coefficients, ``sigma_<name>`` and ``<name>_effect``, as a fit names them. Effects of a factor are
-        independent normal ones less their mean, zero for a factor of a single group; of cells independent
-        ones, those kept.
+        independent normal ones less their mean, zero for a factor of a single group; of cells, those kept,
+        and slopes independent ones.
     """
     draws = {}
     for name, coefficient in structure.coefficients.items():
@@ -38,7 +38,7 @@ def draw_priors(structure: Structure, n: int, rng: np.random.Generator) -> dict[
     for name, group in structure.groups.items():
         sigma, size = draw_prior(group.scale, n, rng), group.size if group.kept is None else len(group.kept)
         effect = sigma[:, None] * rng.normal(size=(n, size))
-        if not group.is_cell and size:
+        if not group.is_cell and not group.is_slope and size:
             effect -= effect.mean(axis=1, keepdims=True)
         draws |= {f"sigma_{name}": sigma, f"{name}_effect": effect}
     return draws
@@ -69,5 +69,11 @@ def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, Float
         for name, index in predictor.groups.items():
             if f"{name}_effect" in draws:
                 z = z + draws[f"{name}_effect"][:, index]
+        varying = predictor.varying
+        if varying is not None and f"{varying.name}_effect" in draws:
+            x = predictor.coefficients[varying.coefficient]
+            effect = draws[f"{varying.name}_effect"]
+            own = effect.reshape(len(effect), -1, x.shape[1])
+            z = z + np.einsum("dik,ik->di", own[:, varying.group], x)
         predictors.append(z)
     return predictors[0] if block.link is None else block.link.log_odds(predictors)

@@ -14,7 +14,7 @@ from bayespool.checking.hidden import HiddenDocuments, Rows, row_log_odds
 from bayespool.checking.rankings import Documents, HeldOutRankings
 from bayespool.counts import held_out_counts
 from bayespool.models import Evidence, LinearEvidence
-from bayespool.posterior import Prepared, new_interaction, new_organization_effect
+from bayespool.posterior import Prepared, add_slopes, new_interaction, new_organization_effect, new_slopes
 from bayespool.predictors import DocumentTable, document_table, evidence_predictors, with_predictors
 
 if TYPE_CHECKING:
@@ -66,18 +66,25 @@ class Question:
             parameters["sigma_organization"], len(seen.organizations), organization, rng
         )
         log_odds = row_log_odds(self.prepared.spec, self.evidence, parameters, row) + effect
-        return self._with_cells(log_odds, parameters, row, rng)
+        return self._with_own(log_odds, parameters, row, rng)
 
     def prior_log_odds(self, draws: Mapping[str, FloatArray], rng: np.random.Generator) -> FloatArray:
         """Log odds of all rows, every organization new, given draws from the priors; shape (draw, row)."""
         every = np.arange(len(self.rows.organization))
         effect = new_organization_effect(draws["sigma_organization"], 0, self.rows.organization, rng)
         log_odds = row_log_odds(self.prepared.spec, self.evidence, draws, every) + effect
-        return self._with_cells(log_odds, draws, every, rng)
+        return self._with_own(log_odds, draws, every, rng)
 
-    def _with_cells(
+    def _with_own(
         self, log_odds: FloatArray, draws: Mapping[str, FloatArray], row: IndexArray, rng: np.random.Generator
     ) -> FloatArray:
+        """With what new organizations' slopes are off the common ones, and their effects on topics."""
+        evidence = self.evidence
+        if "sigma_slope" in draws and isinstance(evidence, LinearEvidence):
+            whose, organization = np.unique(self.rows.organization[row], return_inverse=True)
+            predictors = np.ascontiguousarray(evidence.predictors[row])
+            slopes = new_slopes(draws["sigma_slope"], len(whose), predictors.shape[1], rng)
+            add_slopes(log_odds, slopes, np.arange(len(slopes)), organization, predictors)
         if "sigma_interaction" not in draws:
             return log_odds
         n_topics = len(self.hidden.collection.query_ids)

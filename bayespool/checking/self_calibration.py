@@ -34,13 +34,15 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.inference import is_independent
 from bayespool.measures import Measure, parse_measure
-from bayespool.models import Evidence, Structure
+from bayespool.models import Evidence, LinearEvidence, Structure
 from bayespool.posterior import (
     MODEL_NAMES,
     Prepared,
     Task,
+    add_slopes,
     new_interaction,
     new_organization_effect,
+    new_slopes,
     rungs_of,
 )
 from bayespool.simulation import SimulationSettings, simulate
@@ -297,6 +299,9 @@ class _Process:
         if "sigma_interaction" in truth:
             n_topics = len(evidence.query_ids)
             new["interaction_effect"] = truth["sigma_interaction"][:, None] * rng.normal(size=(1, n_topics))
+        if "sigma_slope" in truth:
+            n_slopes = len(evidence.predictor_names)
+            new["slope_effect"] = new_slopes(truth["sigma_slope"], 1, n_slopes, rng)[:, 0]
         effects = {name: np.append(truth[name], own, axis=1) for name, own in new.items()}
         structure = self.prepared.structure()
         counts: dict[str, npt.NDArray[Any]] = {}
@@ -317,8 +322,15 @@ class _Process:
         effect = new_organization_effect(draws["sigma_organization"], self.n_seen, np.zeros(1), rng)
         if "sigma_interaction" in draws:
             effect = effect + new_interaction(draws["sigma_interaction"], self.rows.topic[self.new], rng)
-        n = self.prepared.evidence.n_hidden[self.new]
-        drawn = rng.binomial(n, expit(log_odds + effect)).sum(axis=1)
+        log_odds = log_odds + effect
+        evidence = self.prepared.evidence
+        if "sigma_slope" in draws and isinstance(evidence, LinearEvidence):
+            predictors = np.ascontiguousarray(evidence.predictors[self.new])
+            slopes = new_slopes(draws["sigma_slope"], 1, predictors.shape[1], rng)
+            one = np.zeros(len(predictors), dtype=np.int64)
+            add_slopes(log_odds, slopes, np.arange(len(slopes)), one, predictors)
+        n = evidence.n_hidden[self.new]
+        drawn = rng.binomial(n, expit(log_odds)).sum(axis=1)
         return self._parameters(draws, seen) | {"new_run": drawn.astype(float)}
 
     def _parameters(self, draws: Mapping[str, FloatArray], seen: Evidence) -> dict[str, FloatArray]:
@@ -331,7 +343,7 @@ class _Process:
                 labels = seen.coords.get(coefficient.dim or "", range(coefficient.size))
                 values |= {f"{name}[{label}]": draws[name][:, i] for i, label in enumerate(labels)}
         for name, group in structure.groups.items():
-            if group.size > 1:
+            if group.size > 1 or group.is_slope:
                 values[f"sigma_{name}"] = draws[f"sigma_{name}"]
                 values[f"{name}_effect[0]"] = draws[f"{name}_effect"][:, 0]
         return values | {"log_likelihood": _log_likelihood(structure, draws)}

@@ -34,7 +34,8 @@ def leave_out(
     output: Folder = None,
     figures: Figures = "png",
 ) -> None:
-    """Leave each organization (or run) out of the pool, estimate its runs, and compare with the truth.
+    """Leave each organization (or run, or cluster of runs) out of the pool, estimate its runs, and compare
+    with the truth.
 
     It tells how biased the collection is, and how good every estimator is on it.
     """

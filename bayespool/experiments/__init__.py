@@ -3,6 +3,7 @@
 from bayespool.experiments.budget_results import BIAS_MEASURES, Budgets
 from bayespool.experiments.budgeting import PAPER_STRATEGIES, budgets
 from bayespool.experiments.calibration import central_share, covered, crps, pit_range
+from bayespool.experiments.clusters import RunCluster, cluster_runs
 from bayespool.experiments.common_topics import (
     CommonTopicsResult,
     common_topics_errors,
@@ -33,9 +34,11 @@ __all__ = [
     "LeaveOutResult",
     "PoolWidthResult",
     "Reliability",
+    "RunCluster",
     "RunTypesResult",
     "budgets",
     "central_share",
+    "cluster_runs",
     "common_topics_errors",
     "covered",
     "crps",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.counts import bounds, tally_within_reach
 from bayespool.errors import InputError
+from bayespool.experiments.clusters import RunCluster
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure
 from bayespool.randomness import key_of
@@ -36,8 +38,9 @@ class Fold:
     Attributes
     ----------
     name : str
-        The organization, or the run, that is left out.
+        The organization, the run or the cluster that is left out.
     organization : str
+        Empty where the runs may be of several.
     run_ids : tuple of str
         The runs whose judgments go, and that are estimated.
     measures : tuple of Measure
@@ -67,7 +70,9 @@ class Truth:
     n_unjudged: npt.NDArray[np.int32]
 
 
-def make_folds(collection: Collection, settings: LeaveOutSettings) -> tuple[Fold, ...]:
+def make_folds(
+    collection: Collection, settings: LeaveOutSettings, clusters: Iterable[RunCluster] = ()
+) -> tuple[Fold, ...]:
     """The folds of an experiment, those with most runs first.
 
     Parameters
@@ -75,12 +80,17 @@ def make_folds(collection: Collection, settings: LeaveOutSettings) -> tuple[Fold
     collection : Collection
         Re-pooled to the depth asked for.
     settings : LeaveOutSettings
+    clusters : iterable of RunCluster
+        What is left out of the pool as far as it can be, if that is clusters.
 
     Raises
     ------
     InputError
-        The pool is of a single organization (or run), or nothing of it would be reported.
+        The pool is of a single organization (or run), none of its clusters can be left out, or nothing of it
+        would be reported.
     """
+    if settings.by == "cluster":
+        return _folds_of_clusters(collection, settings, tuple(clusters))
     n_best(len(collection.pooled_run_ids), settings.top)
     groups: dict[tuple[str, ...], list[Measure]] = {}
     for measure in settings.measures:
@@ -91,8 +101,7 @@ def make_folds(collection: Collection, settings: LeaveOutSettings) -> tuple[Fold
     folds = []
     for pooled_run_ids, measures in groups.items():
         units: dict[str, list[str]] = {}
-        if not topics_of(collection, pooled_run_ids, settings).any(axis=1).all():
-            raise InputError("a pooled run has no topic of the qrels", hint='take denominator="qrels"')
+        _refuse_runs_without_topics(collection, pooled_run_ids, settings)
         for run in pooled_run_ids:
             organization = _organization(collection, run)
             units.setdefault(organization if settings.by == "organization" else run, []).append(run)
@@ -106,6 +115,33 @@ def make_folds(collection: Collection, settings: LeaveOutSettings) -> tuple[Fold
             for name, runs in units.items()
         ]
     return tuple(sorted(folds, key=lambda fold: -len(fold.run_ids) * len(fold.measures)))
+
+
+def _folds_of_clusters(
+    collection: Collection, settings: LeaveOutSettings, clusters: tuple[RunCluster, ...]
+) -> tuple[Fold, ...]:
+    pooled_run_ids = collection.pooled_run_ids
+    folds = [
+        Fold(cluster.name, "", cluster.run_ids, settings.measures, pooled_run_ids)
+        for cluster in clusters
+        if not cluster.stays
+    ]
+    if not folds:
+        sizes = ", ".join(str(len(cluster.run_ids)) for cluster in clusters)
+        raise InputError(
+            f"none of the clusters (of {sizes} runs) can be left out: {clusters[0].stays}",
+            hint="ask for another number of clusters, or leave out organizations",
+        )
+    n_best(sum(len(fold.run_ids) for fold in folds), settings.top)
+    _refuse_runs_without_topics(collection, pooled_run_ids, settings)
+    return tuple(folds)
+
+
+def _refuse_runs_without_topics(
+    collection: Collection, run_ids: tuple[str, ...], settings: LeaveOutSettings
+) -> None:
+    if not topics_of(collection, run_ids, settings).any(axis=1).all():
+        raise InputError("a pooled run has no topic of the qrels", hint='take denominator="qrels"')
 
 
 def best_runs(collection: Collection, measure: Measure, settings: LeaveOutSettings) -> tuple[str, ...]:
@@ -154,8 +190,8 @@ def without(collection: Collection, fold: Fold) -> Collection:
 def true_values(collection: Collection, fold: Fold, measure: Measure, settings: LeaveOutSettings) -> Truth:
     """What the judgments say of the fold's runs.
 
-    With ``truth="repooled"`` each run is put back into the pool alone: judgments that only the other runs of
-    its organization brought stay away. It makes no difference to ranks within the depth to which each of them
+    With ``truth="repooled"`` each run is put back into the pool alone: judgments that only the other runs
+    of the fold brought stay away. It makes no difference to ranks within the depth to which each of them
     was pooled, whose documents the run brought itself. Ideal rankings have the documents of all of them.
     """
     gone = set(collection.pooled_run_ids) - set(fold.pooled_run_ids)

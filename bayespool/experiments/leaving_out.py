@@ -13,6 +13,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.counts import Estimand
 from bayespool.errors import InputError
+from bayespool.experiments.clusters import RunCluster, cluster_runs
 from bayespool.experiments.fold_results import FoldResult, run_fold
 from bayespool.experiments.folds import Fold, best_scores, make_folds
 from bayespool.experiments.intervals import COVERAGE_LEVELS
@@ -25,7 +26,7 @@ from bayespool.options import documented
 from bayespool.pool import describe_pool
 from bayespool.scoring import warn_of_unused_relevance
 from bayespool.settings import LeaveOutSettings
-from bayespool.settings.experiments import By, Denominator, Test, TopPool, Truth
+from bayespool.settings.experiments import Denominator, LeftOut, Test, TopPool, Truth
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,8 @@ def leave_out(
     measures: object = "P@10",
     *,
     estimators: Estimators = "all",
-    by: By = "organization",
+    by: LeftOut = "organization",
+    n_clusters: int | None = None,
     top: float = 100,
     top_pool: TopPool = "all",
     truth: Truth = "repooled",
@@ -54,7 +56,8 @@ def leave_out(
     progress: Callable[[int, int], None] | None = None,
     **settings: Any,
 ) -> LeaveOutResult:
-    """Leave each organization (or run) out of the pool, estimate its runs, and compare with the truth.
+    """Leave each organization (or run, or cluster of runs) out of the pool, estimate its runs, and compare
+    with the truth.
 
     Parameters
     ----------
@@ -78,7 +81,8 @@ def leave_out(
     Raises
     ------
     InputError
-        Unknown measure, estimator or setting; no pool; a pool of one organization (or run).
+        Unknown measure, estimator or setting; no pool; a pool of one organization (or run), or none of whose
+        clusters can be left out.
     OutputError
         ``folder`` cannot be written.
     WorkerError
@@ -98,6 +102,10 @@ def leave_out(
     explains stay, unless ``pool_depth`` is given. Over an ideal ranking (R, AP, nDCG) the true scores of a
     fold are with the relevant documents that its runs have within reach, besides those judged without them.
 
+    Clusters are those of `bayespool.experiments.cluster_runs`, which says which of them can be left out; runs
+    of the others are neither estimated nor reported. Runs keep their organizations: one with runs in the
+    cluster and outside it stays in the pool with the latter.
+
     Examples
     --------
     >>> from bayespool import leave_out, load_example
@@ -112,6 +120,7 @@ def leave_out(
         measures,
         estimators,
         by=by,
+        n_clusters=n_clusters,
         top=top,
         top_pool=top_pool,
         truth=truth,
@@ -129,14 +138,15 @@ def leave_out(
             "no pooled run to leave out", hint="give the campaign's runs as the pool, or name those pooled"
         )
     pooled = collection if pool_depth is None else collection.truncate_pool(pool_depth)
-    folds = make_folds(pooled, chosen)
+    clusters = () if chosen.n_clusters is None else cluster_runs(pooled, chosen.n_clusters)
+    folds = make_folds(pooled, chosen, clusters)
     store = None
     if folder is not None:
         description = description_of("leave-out", collection, parts_description(chosen))
         store = FoldStore(Path(folder) / "folds", description)
     finished = run_folds(pooled, folds, chosen, store, n_jobs, progress)
     warn_once([result.warnings for result in finished], "folds", stacklevel=2)
-    return _assemble(collection, pooled, chosen, finished)
+    return _assemble(collection, pooled, chosen, finished, clusters)
 
 
 def run_folds(
@@ -165,7 +175,11 @@ def run_folds(
 
 
 def _assemble(
-    collection: Collection, pooled: Collection, settings: LeaveOutSettings, finished: Iterable[FoldResult]
+    collection: Collection,
+    pooled: Collection,
+    settings: LeaveOutSettings,
+    finished: Iterable[FoldResult],
+    clusters: tuple[RunCluster, ...],
 ) -> LeaveOutResult:
     columns: dict[str, list[Any]] = {}
     true_scores: dict[tuple[str, str], npt.NDArray[np.float64]] = {}
@@ -190,6 +204,7 @@ def _assemble(
         scores_in_truth=true_scores,
         warnings=tuple(said),
         seconds=seconds,
+        clusters=clusters,
         _rows=_table(pooled, settings, columns),
     )
 
@@ -204,6 +219,8 @@ def _table(collection: Collection, settings: LeaveOutSettings, columns: dict[str
         "estimator": {label: i for i, label in enumerate(settings.labels)},
         "run_id": {run: i for i, run in enumerate(collection.run_ids)},
     }
+    index = collection.run_index(frame["run_id"])
+    frame["organization"] = np.array(collection.organizations, dtype=object)[collection.organization[index]]
     order = np.lexsort([frame[name].map(of).to_numpy() for name, of in reversed(places.items())])
     frame = frame.iloc[order].reset_index(drop=True)
     reported = np.zeros(len(frame), dtype=bool)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from bayespool.comparisons import paired_t, tukey_significant
 from bayespool.errors import InputError
+from bayespool.experiments.clusters import RunCluster
 from bayespool.experiments.error_measures import (
     kendall_tau_b,
     mean_absolute_error,
@@ -53,6 +54,9 @@ class LeaveOutResult:
     seconds : mapping of str to float
         Processor time by stage, summed over folds (and so over processes); folds that were stored count with
         what they took then.
+    clusters : tuple of RunCluster
+        Of all pooled runs, the largest first, also those that stay in the pool; empty where no clusters are
+        left out.
     """
 
     settings: LeaveOutSettings
@@ -63,6 +67,7 @@ class LeaveOutResult:
     scores_in_truth: Mapping[tuple[str, str], npt.NDArray[np.float64]]
     warnings: tuple[tuple[str, str], ...]
     seconds: Mapping[str, float]
+    clusters: tuple[RunCluster, ...]
     _rows: pd.DataFrame
 
     def __repr__(self) -> str:
@@ -128,6 +133,25 @@ class LeaveOutResult:
             point correction).
         """
         return self._summary.copy()
+
+    def clusters_frame(self) -> pd.DataFrame:
+        """One row per pooled run, cluster by cluster; none where no clusters are left out.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``cluster``, ``run_id``, ``organization``, ``n_runs`` (of the cluster), ``left_out`` (whether it
+            was), and ``stays`` (why not).
+        """
+        import pandas as pd
+
+        rows = [
+            (cluster.name, run, organization, len(cluster.run_ids), not cluster.stays, cluster.stays)
+            for cluster in self.clusters
+            for run, organization in zip(cluster.run_ids, cluster.organizations, strict=True)
+        ]
+        columns = ["cluster", "run_id", "organization", "n_runs", "left_out", "stays"]
+        return pd.DataFrame(rows, columns=columns)
 
     def significant(self, measure: object) -> npt.NDArray[np.bool_]:
         """Which of the reported runs differ significantly at 5 % in their true scores, shape (run, run).

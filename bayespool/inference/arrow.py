@@ -1,8 +1,8 @@
 """Symmetric matrices shaped like an arrowhead, and Gaussians whose precision is one.
 
-Parameters stand in two layers. *Global* ones may go with everything. *Local* ones, ``width`` for each topic,
-go with globals and with each other. Topics are eliminated first, by Schur complements. What is left is as
-small as the global part, and the cost grows linearly with topics.
+Parameters stand in two layers. *Global* ones may go with everything. *Local* ones, ``width`` for each group (a
+topic, or an organization), go with globals and with each other. Groups are eliminated first, by Schur
+complements. What is left is as small as the global part, and the cost grows linearly with groups.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ class Layout:
 
     Attributes
     ----------
-    n_global, n_topics, width : int
-        A topic has ``width`` locals, which stand together.
+    n_global, n_groups, width : int
+        A group has ``width`` locals, which stand together.
     """
 
     n_global: int
-    n_topics: int
+    n_groups: int
     width: int
 
     @property
     def size(self) -> int:
         """All parameters."""
-        return self.n_global + self.n_topics * self.width
+        return self.n_global + self.n_groups * self.width
 
     def places(self, parameters: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Columns in which an arrow has globals and locals."""
@@ -71,7 +71,7 @@ class Arrow:
         full = np.zeros((at.size, at.size))
         full[:, : at.n_global] = self.outer[:, : at.n_global]
         full[: at.n_global] = full[:, : at.n_global].T
-        for t in range(at.n_topics):
+        for t in range(at.n_groups):
             own = slice(at.n_global + t * at.width, at.n_global + (t + 1) * at.width)
             full[own, own] = self.outer[own, at.n_global :]
         return full
@@ -86,11 +86,11 @@ class Arrow:
         """
         at, outer = self.layout, self.outer
         head = outer[: at.n_global, : at.n_global]
-        local = outer[at.n_global :].reshape(at.n_topics, at.width, at.n_global + at.width)
-        inverse = np.zeros((at.n_topics, at.width, at.width))
+        local = outer[at.n_global :].reshape(at.n_groups, at.width, at.n_global + at.width)
+        inverse = np.zeros((at.n_groups, at.width, at.width))
         if at.width:
             inverse[:] = np.linalg.inv(np.linalg.cholesky(local[:, :, at.n_global :]))
-        across = (inverse @ local[:, :, : at.n_global]).reshape(at.n_topics * at.width, at.n_global)
+        across = (inverse @ local[:, :, : at.n_global]).reshape(at.n_groups * at.width, at.n_global)
         small = cholesky(head - across.T @ across, lower=True, check_finite=False)
         return Factor(at, np.asarray(small), inverse, across, tuple(sums))
 
@@ -164,7 +164,7 @@ class Factor:
     def _times(self, blocks: FloatArray, x: FloatArray) -> FloatArray:
         """Blocks of topics times what is of locals, shape (local, ...)."""
         at = self.layout
-        columns = x.reshape(at.n_topics, at.width, *x.shape[1:] or (1,))
+        columns = x.reshape(at.n_groups, at.width, *x.shape[1:] or (1,))
         product: FloatArray = (blocks @ columns).reshape(x.shape)
         return product
 
@@ -172,7 +172,7 @@ class Factor:
         """Draws, shape (draw, parameter)."""
         at = self.layout
         head = solve_triangular(self.lower, rng.normal(size=(at.n_global, n)), lower=True, trans="T")
-        noise = rng.normal(size=(at.n_topics * at.width, n))
+        noise = rng.normal(size=(at.n_groups * at.width, n))
         tail = self._times(self.inverse.transpose(0, 2, 1), noise - self.across @ head)
         return np.asarray(self.settled(np.concatenate([head, tail])).T)
 
@@ -186,16 +186,16 @@ class Factor:
         spread = self._times(self.inverse.transpose(0, 2, 1), self.across)  # −d local / d global
         total[: at.n_global, : at.n_global] = head
         total[at.n_global :, : at.n_global] = -spread @ head
-        by_topic = (at.n_topics, at.width)
-        moved = spread.reshape(*by_topic, at.n_global)
+        by_group = (at.n_groups, at.width)
+        moved = spread.reshape(*by_group, at.n_global)
         own = self.inverse.transpose(0, 2, 1) @ self.inverse
-        own += (spread @ head).reshape(*by_topic, at.n_global) @ moved.transpose(0, 2, 1)
+        own += (spread @ head).reshape(*by_group, at.n_global) @ moved.transpose(0, 2, 1)
         total[at.n_global :, at.n_global :] = own.reshape(at.size - at.n_global, at.width)
         if self.sums:
             root = np.linalg.cholesky(np.linalg.inv(self._among))
             off = self._toward @ root
             total[:, : at.n_global] -= off @ off[: at.n_global].T
-            of_topics = off[at.n_global :].reshape(*by_topic, len(self.sums))
+            of_topics = off[at.n_global :].reshape(*by_group, len(self.sums))
             total[at.n_global :, at.n_global :] -= (of_topics @ of_topics.transpose(0, 2, 1)).reshape(
                 at.size - at.n_global, at.width
             )

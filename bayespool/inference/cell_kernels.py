@@ -25,6 +25,8 @@ def integrate_cells(
     nodes: FloatArray,
     log_weights: FloatArray,
     matrix: FloatArray,
+    owner: IndexArray,
+    n_owners: int,
     modes: FloatArray,
     simply: bool,
 ) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -33,8 +35,9 @@ def integrate_cells(
 
     Observations stand in the order of cells, those of cell c from ``start[c]`` to ``start[c + 1]``, and their
     log odds are linear in coefficients by ``matrix`` and in what is the cell's. Returns the sum over cells;
-    its gradient and minus its Hessian in coefficients, shapes (column,) and (column, column); gradient and
-    minus second derivative in what is the cell's, shape (cell,); the mixed ones, shape (cell, column).
+    its gradient and minus its Hessian in coefficients, for the cells of each owner, shapes (owner, column)
+    and (owner, column, column); gradient and minus second derivative in what is the cell's, shape (cell,);
+    the mixed ones, shape (cell, column).
 
     Modes are looked for from ``modes`` on, which holds them afterwards. With one node, at the mode, and
     ``simply`` the Hessian is that of Laplace's approximation with the mode's curvature as it is, which is
@@ -44,13 +47,13 @@ def integrate_cells(
     precision, value, most = 1.0 / (tau * tau), 0.0, 0
     for c in range(n_cells):
         most = max(most, start[c + 1] - start[c])
-    slopes, bends = np.zeros(n_columns), np.zeros((n_columns, n_columns))
+    slopes, bends = np.zeros((n_owners, n_columns)), np.zeros((n_owners, n_columns, n_columns))
     slope_of, bend_of, mixed = np.zeros(n_cells), np.zeros(n_cells), np.zeros((n_cells, n_columns))
     at, share, among = np.empty(n_nodes), np.empty(n_nodes), np.empty(n_nodes)
     across = np.empty((n_nodes, n_columns))
     against, expected = np.empty(most), np.empty((most, n_nodes))
     for c in range(n_cells):
-        first, size = start[c], start[c + 1] - start[c]
+        first, size, o = start[c], start[c + 1] - start[c], owner[c]
         failures, known = 0.0, 0.0
         for j in range(size):  # odds against, of which an effect makes a multiple: one exponential is enough
             i = first + j
@@ -106,11 +109,11 @@ def integrate_cells(
             slope_of[c] += score
             bend_of[c] += information
             for a in range(n_columns):
-                slopes[a] += score * matrix[i, a]
+                slopes[o, a] += score * matrix[i, a]
                 part = information * matrix[i, a]
                 mixed[c, a] += part
                 for b in range(a + 1):
-                    bends[a, b] += part * matrix[i, b]
+                    bends[o, a, b] += part * matrix[i, b]
             for q in range(n_nodes):
                 off = information if simply else mean - expected[j, q]
                 among[q] += off
@@ -122,10 +125,11 @@ def integrate_cells(
             for a in range(n_columns):
                 mixed[c, a] -= weight * among[q] * across[q, a]
                 for b in range(a + 1):
-                    bends[a, b] -= weight * across[q, a] * across[q, b]
-    for a in range(n_columns):
-        for b in range(a):
-            bends[b, a] = bends[a, b]
+                    bends[o, a, b] -= weight * across[q, a] * across[q, b]
+    for o in range(n_owners):
+        for a in range(n_columns):
+            for b in range(a):
+                bends[o, b, a] = bends[o, a, b]
     return value, slopes, bends, slope_of, bend_of, mixed
 
 
@@ -134,6 +138,9 @@ def add_cells(
     columns: IndexArray,
     effects: IndexArray,
     places: IndexArray,
+    owner: IndexArray,
+    own: IndexArray,
+    own_places: IndexArray,
     slopes: FloatArray,
     bends: FloatArray,
     slope_of: FloatArray,
@@ -144,22 +151,38 @@ def add_cells(
     n_global: int,
 ) -> None:
     """Add derivatives of `integrate_cells` to a gradient and an arrow, as `add_own` adds those of rows; the
-    effects, and their places in the arrow, are of cells.
+    effects, and their places in the arrow, are of cells, and so is who owns them.
     """
-    across = np.zeros((len(total), len(columns)))
+    n_columns = len(columns)
+    across = np.zeros((len(total), n_columns))
     for c in range(len(effects)):
+        o = owner[c]
         for g in range(effects.shape[1]):
-            own = effects[c, g]
-            gradient[own] += slope_of[c]
-            for a in range(len(columns)):
-                across[own, a] += mixed[c, a]
+            at, place = effects[c, g], places[c, g]
+            gradient[at] += slope_of[c]
+            for a in range(n_columns):
+                across[at, a] += mixed[c, a]
+                p = own[o, a]
+                if p >= 0 and (at >= n_global or p < n_global):  # no entry stands for a global with a local
+                    total[at, own_places[o, a]] += mixed[c, a]
+                if p >= 0 and (p >= n_global or at < n_global):
+                    total[p, place] += mixed[c, a]
             for h in range(effects.shape[1]):
-                if own >= n_global or effects[c, h] < n_global:
-                    total[own, places[c, h]] += bend_of[c]
-    for a in range(len(columns)):
-        gradient[columns[a]] += slopes[a]
-        for b in range(len(columns)):
-            total[columns[a], columns[b]] += bends[a, b]
+                if at >= n_global or effects[c, h] < n_global:
+                    total[at, places[c, h]] += bend_of[c]
+    for o in range(len(own)):
+        for a in range(n_columns):
+            p = own[o, a]
+            gradient[columns[a]] += slopes[o, a]
+            if p >= 0:
+                gradient[p] += slopes[o, a]
+            for b in range(n_columns):
+                total[columns[a], columns[b]] += bends[o, a, b]
+                if p >= 0:
+                    across[p, b] += bends[o, a, b]
+                    if own[o, b] >= 0:
+                        total[p, own_places[o, b]] += bends[o, a, b]
+    for a in range(n_columns):
         for j in range(len(total)):
             total[j, columns[a]] += across[j, a]
             if j < n_global:

@@ -25,9 +25,9 @@ class Integrated(NamedTuple):
     Attributes
     ----------
     log_likelihood : float
-    slopes : ndarray, shape (column,)
-        Gradient in the coefficients.
-    bends : ndarray, shape (column, column)
+    slopes : ndarray, shape (owner, column)
+        Gradient in the coefficients, owner by owner.
+    bends : ndarray, shape (owner, column, column)
         Minus the Hessian in them.
     slope_of, bend_of : ndarray, shape (cell,)
         Derivative, and minus the second one, in what is a cell's.
@@ -50,6 +50,8 @@ def integrate(
     start: IndexArray,
     tau: float,
     matrix: FloatArray,
+    owner: IndexArray,
+    n_owners: int,
     modes: FloatArray,
     *,
     at_modes: bool = False,
@@ -66,6 +68,9 @@ def integrate(
     tau : float
     matrix : ndarray, shape (observation, column)
         What multiplies the coefficients.
+    owner : ndarray of int, shape (cell,)
+        Whose coefficients a cell has.
+    n_owners : int
     modes : ndarray, shape (cell,)
         Near which the modes are looked for; it holds them afterwards.
     at_modes : bool
@@ -76,9 +81,8 @@ def integrate(
     Q. Liu and D. A. Pierce (1994). A note on Gauss–Hermite quadrature. Biometrika 81(3), 624–629.
     """
     nodes, log_weights = (np.zeros(1), np.zeros(1)) if at_modes else (NODES, np.log(SHARES))
-    return Integrated(
-        *integrate_cells(log_odds, successes, trials, start, tau, nodes, log_weights, matrix, modes, at_modes)
-    )
+    counts, rule, own = (log_odds, successes, trials, start), (nodes, log_weights), (matrix, owner, n_owners)
+    return Integrated(*integrate_cells(*counts, tau, *rule, *own, modes, at_modes))
 
 
 def draw_effects(

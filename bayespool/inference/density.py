@@ -16,9 +16,11 @@ from bayespool.inference.kernels import (
     Design,
     add_own,
     add_product,
+    add_slope,
     add_weights,
     covariances,
     linear_predictor,
+    owners_covariances,
     product_terms,
     variances,
 )
@@ -34,7 +36,7 @@ _FIRST_SCALE = -0.3  # its logarithm
 # Of the sums of global effects, which are zero: it changes nothing where they are, and keeps positive what
 # would not be where they are not, in blocks whose log likelihood is not concave.
 _SUM_PRECISION = 100.0
-_PLATE = "topic"  # groups along this coordinate go with no other topic's
+_PLATES = ("topic", "organization")  # effects of one topic go with no other topic's, likewise organizations
 _AT_ONCE = 2**22  # log odds of cells
 _STEP = 1e-3  # of the finite difference in a log scale
 
@@ -42,8 +44,8 @@ _STEP = 1e-3  # of the finite difference in a log scale
 class Density:
     """Joint log density of coefficients and effects, x, and log scales, θ.
 
-    Effects are taken to sum to zero. Those of cells need not, and are integrated: the density is of what is
-    left.
+    Effects are taken to sum to zero, but for slopes. Those of cells need not, and are integrated: the density
+    is of what is left.
 
     Parameters
     ----------
@@ -54,9 +56,9 @@ class Density:
     scales : tuple of str
         Names of the factors, in the order of θ.
     layout : Layout
-        Of x: coefficients and effects of all factors but topics', then the effects of topics, those of one
-        topic together.
-    slices : dict of str to slice
+        Of x: coefficients and most effects, then the effects and slopes of topics, or of organizations, those
+        of one together: of what leaves the fewest others.
+    slices : dict of str to slice or ndarray of int
         Where coefficients and effects stand in x.
     sums : tuple of slice
         Effects that sum to zero.
@@ -71,10 +73,10 @@ class Density:
 
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
-        self.scales = tuple(n for n, g in structure.groups.items() if g.size > 1 or (g.is_cell and g.size))
-        cells = structure.cells
-        local = [n for n in self.scales if structure.groups[n].dim == _PLATE]
-        self.slices: dict[str, slice] = {}
+        self.scales = tuple(n for n, g in structure.groups.items() if g.size > (not (g.is_cell or g.is_slope)))
+        cells, slopes = structure.cells, structure.slopes
+        local = self._local_factors()
+        self.slices: dict[str, slice | IndexArray] = {}
         stop = 0
         for name, coefficient in structure.coefficients.items():
             width = 1 if coefficient.size is None else coefficient.size
@@ -83,11 +85,16 @@ class Density:
             if name not in local and name != cells:
                 size = structure.groups[name].size
                 self.slices[name], stop = slice(stop, stop + size), stop + size
-        n_topics = structure.groups[local[0]].size if local else 0
-        self.layout = Layout(stop, n_topics, len(local))
-        for j, name in enumerate(local):
-            self.slices[name] = slice(stop + j, self.layout.size, len(local))
-        self.sums = tuple(self.slices[name] for name in self.scales if name != cells)
+        n_groups = structure.groups[local[0]].size if local else 0
+        widths = [structure.groups[name].size // n_groups for name in local]
+        self.layout = Layout(stop, n_groups, sum(widths))
+        for name, width, j in zip(local, widths, np.cumsum([0, *widths]).tolist(), strict=False):
+            places = stop + j + np.arange(n_groups)[:, None] * self.layout.width + np.arange(width)
+            self.slices[name] = places.ravel()
+            if name != slopes:
+                self.slices[name] = slice(stop + j, self.layout.size, self.layout.width)
+        summed = [self.slices[name] for name in self.scales if name not in (cells, slopes)]
+        self.sums = tuple(where for where in summed if isinstance(where, slice))
         self._priors = {
             n: log_density_of_coefficient(n, c.prior, shift=c.shift, logit=c.logit)
             for n, c in structure.coefficients.items()
@@ -99,6 +106,14 @@ class Density:
         self._blocks = [_Prepared(block, self) for block in structure.blocks if len(block.successes)]
         self.is_concave = not any(block.is_product for block in self._blocks)
         self._held = [s for s in self.sums if s.stop <= self.layout.n_global and not self.is_concave]
+
+    def _local_factors(self) -> list[str]:
+        """Factors to eliminate first: those along the coordinate that leaves the fewest parameters."""
+        groups, slopes = self.structure.groups, self.structure.slopes
+        along = {plate: [n for n in self.scales if groups[n].dim == plate] for plate in _PLATES}
+        if slopes in self.scales and slopes is not None and along["organization"]:
+            along["organization"].append(slopes)
+        return max(along.values(), key=lambda names: sum(groups[name].size for name in names))
 
     @property
     def size(self) -> int:
@@ -125,7 +140,7 @@ class Density:
             theta[g] = np.log(np.median(near[f"sigma_{name}"]))
             if name in self.slices:
                 effect = near[f"{name}_effect"].mean(axis=0)
-                x[self.slices[name]] = effect - effect.mean()
+                x[self.slices[name]] = effect - (effect.mean() if name != self.structure.slopes else 0)
         return x, theta
 
     def log_density(self, x: FloatArray, theta: FloatArray) -> float:
@@ -220,7 +235,8 @@ class Density:
                 continue
             where = self.slices[name]
             effect, precision = x[where], np.exp(-2 * theta[g])
-            value -= (len(effect) - 1) * theta[g] + 0.5 * precision * float(effect @ effect)
+            n_free = len(effect) - (name != self.structure.slopes)
+            value -= n_free * theta[g] + 0.5 * precision * float(effect @ effect)
             gradient[where] = -precision * effect
             diagonal[where] = precision
         for where in self._held:
@@ -258,8 +274,7 @@ class Rows:
 
     def predict(self, x: FloatArray, about: Factor) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the log odds under a Gaussian about x, each of shape (row,)."""
-        spread: FloatArray = variances(self._design, about.covariance(), self._layout.n_global)
-        return linear_predictor(self._design, x), spread
+        return linear_predictor(self._design, x), _variances(self._design, about.covariance(), self._layout)
 
     def sums(self, weight: FloatArray, start: npt.NDArray[np.intp]) -> FloatArray:
         """Weights times rows of the design, summed over stretches of rows that begin at ``start``; shape
@@ -298,6 +313,7 @@ class _Prepared:
             effects = self.designs[0].effects[first]
             self.modes = np.zeros(len(effects))
             self.effects, self.places = effects, self.layout.places(effects)
+            self.owner = self.designs[0].owner[first]
             of_rows = np.repeat(effects, np.diff(self.start), axis=0)
             if self.is_product or (of_rows != self.designs[0].effects).any():
                 raise InputError(
@@ -309,15 +325,14 @@ class _Prepared:
 
     def total(self, x: FloatArray, tau: float) -> FloatArray:
         """Gradient of the expected sum of successes."""
-        z, at, gradient = self.predictors(x), self.layout, np.zeros(self.layout.size)
+        z, gradient = self.predictors(x), np.zeros(self.layout.size)
         eta, first = z[0], np.ones_like(z)
         if self.is_product:
             eta, first, _ = product_terms(z, self.residual)
         nodes = eta[:, None] + tau * NODES
         weight = self.trials * ((expit(nodes) * expit(-nodes)) @ SHARES)
         for design, slope in zip(self.designs, first, strict=True):
-            unused = at.zeros()
-            add_own(design, weight * slope, 0 * weight, gradient, unused, at.n_global)
+            add_slope(design, weight * slope, gradient)
         return gradient
 
     def log_likelihood(self, x: FloatArray, tau: float) -> float:
@@ -333,8 +348,13 @@ class _Prepared:
         """Draw those of the kept cells that have observations given these, in place of what is drawn."""
         assert self.cell is not None
         rows = np.flatnonzero(np.isin(self.cell, kept))
-        matrix, columns, effects, places = self.designs[0]
-        design = Design(matrix[rows], columns, effects[rows], places[rows])
+        whole = self.designs[0]
+        design = whole._replace(
+            matrix=whole.matrix[rows],
+            effects=whole.effects[rows],
+            places=whole.places[rows],
+            owner=whole.owner[rows],
+        )
         for first in range(0, len(x) if len(rows) else 0, step := max(1, _AT_ONCE // max(len(rows), 1))):
             some = slice(first, first + step)
             log_odds = np.array([linear_predictor(design, one) for one in x[some]])
@@ -352,7 +372,7 @@ class _Prepared:
             for m in range(k):
                 both = covariances(self.designs[k], self.designs[m], covariance, at.n_global)
                 variance[:, k, m] = variance[:, m, k] = both
-            variance[:, k, k] = variances(self.designs[k], covariance, at.n_global) + 1e-10
+            variance[:, k, k] = _variances(self.designs[k], covariance, at) + 1e-10
         root = np.sqrt(variance) if n_predictors == 1 else np.linalg.cholesky(variance)
         moved = np.sqrt(n_predictors) * root.transpose(2, 1, 0)
         return [(0.5 / n_predictors, z + sign * to) for to in moved for sign in (1, -1)]  # of degree 3
@@ -391,10 +411,9 @@ class _Prepared:
         return value
 
     def _integrate(self, log_odds: FloatArray, tau: float, at_modes: bool = False) -> Integrated:
-        matrix = self.designs[0].matrix
-        return integrate(
-            log_odds, self.successes, self.trials, self.start, tau, matrix, self.modes, at_modes=at_modes
-        )
+        counts, design = (self.successes, self.trials, self.start), self.designs[0]
+        own = design.matrix, self.owner, len(design.own)
+        return integrate(log_odds, *counts, tau, *own, self.modes, at_modes=at_modes)
 
     def _add_cells(
         self,
@@ -408,9 +427,15 @@ class _Prepared:
         """Add derivatives of integrated observations times a weight; return their log likelihood."""
         found = self._integrate(log_odds, tau, at_modes)
         slopes, bends, slope_of, bend_of, mixed = (weight * part for part in found[1:])
-        to = self.designs[0].columns, self.effects, self.places
+        design = self.designs[0]
+        to = design.columns, self.effects, self.places, self.owner, design.own, design.own_places
         add_cells(*to, slopes, bends, slope_of, bend_of, mixed, gradient, outer, self.layout.n_global)
         return found.log_likelihood
+
+
+def _variances(design: Design, covariance: FloatArray, layout: Layout) -> FloatArray:
+    of_owners = owners_covariances(design, covariance)
+    return np.asarray(variances(design, covariance, of_owners, layout.n_global))
 
 
 def _binomial_terms(
@@ -436,9 +461,19 @@ def _design(predictor: Predictor, rows: IndexArray, density: Density) -> Design:
     parts = [part[:, None] if part.ndim == 1 else part for part in parts]
     effects = [order[density.slices[g]][i[rows]] for g, i in predictor.groups.items() if g in density.slices]
     index = np.column_stack(effects).astype(np.int64) if effects else np.zeros((n, 0), dtype=np.int64)
+    where = np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64)
+    owner, own = np.zeros(n, dtype=np.int64), np.full((1, len(where)), -1, dtype=np.int64)
+    varying = predictor.varying
+    if varying is not None and varying.name in density.slices:
+        added = order[density.slices[varying.name]].reshape(-1, len(order[density.slices[varying.coefficient]]))
+        owner, own = varying.group[rows], np.full((len(added), len(where)), -1, dtype=np.int64)
+        own[:, np.isin(where, order[density.slices[varying.coefficient]])] = added
     return Design(
         np.hstack(parts) if parts else np.zeros((n, 0)),
-        np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64),
+        where,
         index,
         density.layout.places(index),
+        owner,
+        own,
+        density.layout.places(own),
     )

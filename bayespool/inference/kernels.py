@@ -14,9 +14,11 @@ __all__ = [
     "Design",
     "add_own",
     "add_product",
+    "add_slope",
     "add_weights",
     "covariances",
     "linear_predictor",
+    "owners_covariances",
     "product_terms",
     "variances",
 ]
@@ -39,24 +41,36 @@ class Design(NamedTuple):
         Which parameters the effects are; the locals among them are of one topic.
     places : ndarray, shape (observation, factor)
         Their columns in an arrow: those of globals their own, those of locals after all globals.
+    owner : ndarray, shape (observation,)
+        Whose slopes an observation has.
+    own : ndarray, shape (owner, column)
+        Which parameter an owner adds to each coefficient; −1 where it adds none.
+    own_places : ndarray, shape (owner, column)
+        Their columns in an arrow.
     """
 
     matrix: FloatArray
     columns: IndexArray
     effects: IndexArray
     places: IndexArray
+    owner: IndexArray
+    own: IndexArray
+    own_places: IndexArray
 
 
 @compiled
 def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
     """Z·x, shape (observation,)."""
-    matrix, index = design.matrix, design.effects
-    slopes = x[design.columns]
+    matrix, index, own = design.matrix, design.effects, design.own
+    slopes = np.empty(own.shape)
+    for o in range(len(own)):
+        for a in range(own.shape[1]):
+            slopes[o, a] = x[design.columns[a]] + (x[own[o, a]] if own[o, a] >= 0 else 0.0)
     z = np.empty(len(matrix))
     for i in range(len(matrix)):
-        total = 0.0
-        for a in range(len(slopes)):
-            total += matrix[i, a] * slopes[a]
+        total, o = 0.0, design.owner[i]
+        for a in range(slopes.shape[1]):
+            total += matrix[i, a] * slopes[o, a]
         for g in range(index.shape[1]):
             total += x[index[i, g]]
         z[i] = total
@@ -205,8 +219,45 @@ def add_product(left: Design, right: Design, weight: FloatArray, total: FloatArr
 
 
 @compiled
-def variances(design: Design, covariance: FloatArray, n_global: int) -> FloatArray:
-    """Diagonal of Z·covariance·Zᵀ, shape (observation,), of a covariance in the form of an arrow."""
+def add_slope(design: Design, slope: FloatArray, gradient: FloatArray) -> None:
+    """Add Zᵀ·slope to a gradient, shape (parameter,)."""
+    matrix, columns, index, own = design.matrix, design.columns, design.effects, design.own
+    for i in range(len(slope)):
+        o = design.owner[i]
+        for a in range(len(columns)):
+            part = slope[i] * matrix[i, a]
+            gradient[columns[a]] += part
+            if own[o, a] >= 0:
+                gradient[own[o, a]] += part
+        for g in range(index.shape[1]):
+            gradient[index[i, g]] += slope[i]
+
+
+@compiled
+def owners_covariances(design: Design, covariance: FloatArray) -> FloatArray:
+    """Covariance of each owner's coefficients, shape (owner, column, column)."""
+    columns, own, places = design.columns, design.own, design.own_places
+    n = len(columns)
+    among = np.empty((len(own), n, n))
+    for o in range(len(own)):
+        for a in range(n):
+            for b in range(n):
+                total, p, q = covariance[columns[a], columns[b]], own[o, a], own[o, b]
+                if p >= 0:
+                    total += covariance[p, columns[b]]
+                if q >= 0:
+                    total += covariance[q, columns[a]]
+                if p >= 0 and q >= 0:
+                    total += covariance[p, places[o, b]]
+                among[o, a, b] = total
+    return among
+
+
+@compiled
+def variances(design: Design, covariance: FloatArray, among: FloatArray, n_global: int) -> FloatArray:
+    """Diagonal of Z·covariance·Zᵀ, shape (observation,), of a covariance in the form of an arrow, with its
+    `owners_covariances`.
+    """
     matrix, columns, index = design.matrix, design.columns, design.effects
     n_columns = len(columns)
     across = np.empty((len(covariance), n_columns))
@@ -215,9 +266,9 @@ def variances(design: Design, covariance: FloatArray, n_global: int) -> FloatArr
             across[j, a] = covariance[j, columns[a]]
     result = np.empty(len(matrix))
     for i in range(len(result)):
-        total, of_effects = 0.0, 0.0
+        total, of_effects, o = 0.0, 0.0, design.owner[i]
         for a in range(n_columns):
-            row = across[columns[a]]
+            row = among[o, a]
             part = 0.0
             for b in range(a):
                 part += row[b] * matrix[i, b]
@@ -228,6 +279,12 @@ def variances(design: Design, covariance: FloatArray, n_global: int) -> FloatArr
             part = 0.0
             for b in range(n_columns):
                 part += row[b] * matrix[i, b]
+                q = design.own[o, b]
+                if q >= 0:
+                    if q < n_global or own >= n_global:
+                        part += covariance[own, design.own_places[o, b]] * matrix[i, b]
+                    else:
+                        part += covariance[q, design.places[i, g]] * matrix[i, b]
             total += 2 * part
             of_effects += covariance[own, design.places[i, g]]
             for h in range(g):

@@ -143,7 +143,8 @@ class Laplace:
                     effect = density.draw_cells(x, theta, rng)
                 else:
                     effect = x[:, density.slices[name]]
-                    effect = effect - effect.mean(axis=1, keepdims=True)  # zero to the last bit
+                    if not group.is_slope:
+                        effect = effect - effect.mean(axis=1, keepdims=True)  # zero to the last bit
             else:  # no data speak of the scale of a single group
                 scale, effect = draw_prior(group.scale, n, rng), np.zeros((n, len(kept)))
             if group.kept is None or len(kept):

@@ -19,13 +19,14 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Effects of the groups of a coordinate, normal with mean 0; they sum to zero.
+    """Effects of the groups of a coordinate, normal with mean 0; most sum to zero.
 
     Attributes
     ----------
     dim : str
-        The coordinate: ``topic``, ``run``, ``organization``, or ``organization_topic``, whose groups are
-        cells of an organization and a topic: they are many, and their effects do not sum to zero.
+        The coordinate: ``topic``, ``run``, ``organization``; or ``organization_topic``, whose groups are
+        cells of an organization and a topic; or ``organization_predictor``, whose effects are what an
+        organization's slopes are off the common ones. Effects of these two do not sum to zero.
     scale : Prior
         Of their standard deviation.
     centred : bool

@@ -52,7 +52,13 @@ def build_graph(spec: ModelSpec, evidence: Evidence) -> pm.Model:
 
         def linear(part: Linear, of: str) -> Any:
             terms = [] if part.intercept is None else [coefficients[part.intercept]]
-            terms += [effects[name][data[f"{of}_{spec.effects[name].dim}"]] for name in part.effects]
+            for name in part.effects:
+                if spec.effects[name].dim == "organization_predictor":
+                    x = data[f"{of}_predictors"]
+                    own = effects[name].reshape((-1, x.shape[1]))[data[f"{of}_organization"]]
+                    terms.append((x * own).sum(axis=1))
+                else:
+                    terms.append(effects[name][data[f"{of}_{spec.effects[name].dim}"]])
             if part.slopes is not None:
                 terms.append(data[f"{of}_predictors"] @ coefficients[part.slopes])
             return sum(terms)

@@ -60,6 +60,9 @@ class LinearEvidence:
             "organization": self.organizations,
             "predictor": self.predictor_names,
             "organization_topic": tuple(f"{o}, {q}" for o in self.organizations for q in self.query_ids),
+            "organization_predictor": tuple(
+                f"{o}, {name}" for o in self.organizations for name in self.predictor_names
+            ),
         }
 
     @property

@@ -26,7 +26,7 @@ def group_effect(name: str, scale: Prior, dims: str, *, centred: bool) -> Any:
     """
     sigma = scale.variable(f"sigma_{name}")
     n_groups = len(pm.modelcontext(None).coords[dims])
-    if dims == "organization_topic":
+    if dims in ("organization_topic", "organization_predictor"):
         standard = pm.Normal(f"standard_{name}", dims=dims)
         return pm.Deterministic(f"{name}_effect", sigma * standard, dims=dims)
     if n_groups < 2:  # the effect of a single group is the intercept's

@@ -10,7 +10,7 @@ from typing import Any
 
 from bayespool.errors import InputError
 
-__all__ = ["FACTOR", "LOG_ODDS", "PRECISION", "SCALE", "SLOPE", "Prior", "parse_prior"]
+__all__ = ["FACTOR", "LOG_ODDS", "PRECISION", "SCALE", "SLOPE", "VARYING", "Prior", "parse_prior"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +88,6 @@ SLOPE = Prior("Normal", (0.0, 1.0))
 """How far a slope is from the one expected, in standard deviations of slopes over collections."""
 SCALE = Prior("HalfNormal", (1.0,))
 """Standard deviation between groups: a factor of e in the odds is ordinary, e² rare."""
+VARYING = Prior("HalfNormal", (0.5,))
+"""Standard deviation of an organization's slopes about the common ones, in standard deviations of slopes over
+collections."""

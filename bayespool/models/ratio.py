@@ -19,7 +19,7 @@ adjustment.
 from __future__ import annotations
 
 from bayespool.models.formulas import Effect, Linear
-from bayespool.models.priors import LOG_ODDS, SLOPE
+from bayespool.models.priors import LOG_ODDS, SLOPE, VARYING
 from bayespool.models.spec import ModelSpec
 
 __all__ = ["RATIO"]
@@ -34,7 +34,8 @@ RATIO = ModelSpec(
         "topic": Effect("topic"),
         "organization": Effect("organization"),
         "interaction": Effect("organization_topic"),
+        "slope": Effect("organization_predictor", VARYING),
     },
-    hidden=Linear("mu", "beta", ("topic", "organization", "interaction")),
+    hidden=Linear("mu", "beta", ("topic", "organization", "interaction", "slope")),
     predictors={"precision": (0.7, 0.3), "run_precision": (1.3, 0.7)},
 )

@@ -18,7 +18,7 @@ from bayespool.models.evidence import ModelEvidence
 from bayespool.models.formulas import Chances, Effect, Formula, Linear, evaluate
 from bayespool.models.linear import LinearEvidence
 from bayespool.models.priors import Prior, parse_prior
-from bayespool.models.structure import Block, Coefficient, Group, Predictor, Product, Structure
+from bayespool.models.structure import Block, Coefficient, Group, Predictor, Product, Structure, Varying
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -36,12 +36,13 @@ OBSERVED = MappingProxyType(
 of all."""
 
 _DIMS = {
-    "documents": ("topic", "organization", "organization_topic"),
+    "documents": ("topic", "organization", "organization_topic", "organization_predictor"),
     "counts": ("topic", "organization", "run"),
 }
 _NEW = "organization"
 _CELLS, _INTERACTION = "organization_topic", "interaction"
-_DRAWN = frozenset({_NEW, _CELLS})  # whose effects a new run does not have from the evidence: they are drawn
+_SLOPES, _SLOPE = "organization_predictor", "slope"
+_DRAWN = frozenset({_NEW, _CELLS, _SLOPES})  # whose effects a new run does not have from the evidence: they are drawn
 _NAME = r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
 
 
@@ -66,7 +67,9 @@ class ModelSpec:
     effects : mapping of str to Effect
         Those of ``organization`` are among them: they say how far a new run may be from the pooled ones. Most
         models of documents want ``"interaction": Effect("organization_topic")`` too: what an organization
-        retrieves for a topic is relevant together, and without it intervals are too narrow.
+        retrieves for a topic is relevant together, and without it intervals are too narrow. With
+        ``"slope": Effect("organization_predictor")`` slopes differ from organization to organization, so
+        that a run unlike those of the pool has a wide interval.
     hidden : Linear or Chances
         Log odds that a hidden document is relevant, and an unjudged one.
     judged : Linear or Chances, optional
@@ -137,8 +140,11 @@ class ModelSpec:
             return (
                 "effects of organization are added to the log odds of hidden documents, and to nothing else"
             )
-        if any((dim == _CELLS) != (name == _INTERACTION) for name, dim in dims.items()):
-            return f"effects of {_CELLS} are called {_INTERACTION}, and no others"
+        for of, called in ((_CELLS, _INTERACTION), (_SLOPES, _SLOPE)):
+            if any((dim == of) != (name == called) for name, dim in dims.items()):
+                return f"effects of {of} are called {called}, and no others"
+        if _SLOPE in dims and _INTERACTION not in dims:
+            return f"where slopes differ from organization to organization there is an effect {_INTERACTION}"
         if self.evidence == "documents" and (self.judged is not None or isinstance(self.hidden, Chances)):
             return "a model of documents has one linear formula, of hidden ones"
         slopes = {one.slopes for one in linear} - {None}
@@ -146,6 +152,8 @@ class ModelSpec:
             return "slopes and predictors are of documents"
         if bool(slopes) != bool(self.predictors):
             return "slopes have predictors, and predictors slopes"
+        if _SLOPE in dims and not slopes:
+            return f"there are no slopes that {_SLOPE} could be an effect on"
         return ""
 
     @property
@@ -200,7 +208,7 @@ class ModelSpec:
     def _group(self, effect: Effect, sizes: Mapping[str, int], known: Sequence[int] | None) -> Group:
         size = sizes[effect.dim]
         if effect.dim != _CELLS:
-            return Group(effect.scale, size, effect.dim)
+            return Group(effect.scale, size, effect.dim, is_slope=effect.dim == _SLOPES)
         kept, n_topics = None, sizes["topic"]
         if known is not None:
             kept = (np.array(sorted(known), dtype=np.int64)[:, None] * n_topics + np.arange(n_topics)).ravel()
@@ -214,8 +222,12 @@ class ModelSpec:
             coefficients = {name: one for name in linear.coefficients}
             if linear.slopes is not None:
                 coefficients[linear.slopes] = arrays[f"{of}_predictors"]
-            groups = {name: arrays[f"{of}_{self.effects[name].dim}"] for name in linear.effects}
-            return Predictor(coefficients, groups)
+            dims = {name: self.effects[name].dim for name in linear.effects}
+            groups = {name: arrays[f"{of}_{dim}"] for name, dim in dims.items() if dim != _SLOPES}
+            varying = None
+            if _SLOPE in dims and linear.slopes is not None:
+                varying = Varying(_SLOPE, linear.slopes, arrays[f"{of}_organization"])
+            return Predictor(coefficients, groups, varying)
 
         link = None
         if isinstance(formula, Chances):

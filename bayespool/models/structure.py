@@ -23,6 +23,7 @@ __all__ = [
     "Predictor",
     "Product",
     "Structure",
+    "Varying",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -55,7 +56,7 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Effects of a grouping factor with a scale of their own, which sum to zero.
+    """Effects of a grouping factor with a scale of their own, which sum to zero unless it is said.
 
     Attributes
     ----------
@@ -68,6 +69,9 @@ class Group:
     is_cell : bool
         Whether each lies within one group of every other factor that it goes with. Cells are many and small:
         their effects do not sum to zero, and the engine integrates them.
+    is_slope : bool
+        Whether they are slopes, a vector of them for each group of another factor, group by group. They do
+        not sum to zero.
     kept : ndarray of int, shape (kept group,), or None
         Of cells those whose effects anyone wants to know, in ascending order; default: all.
     """
@@ -76,7 +80,27 @@ class Group:
     size: int
     dim: str
     is_cell: bool = False
+    is_slope: bool = False
     kept: IndexArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Varying:
+    """What is added to a vector of coefficients, group by group.
+
+    Attributes
+    ----------
+    name : str
+        Of the factor.
+    coefficient : str
+        Of the vector.
+    group : ndarray of int, shape (observation,)
+        Which group each observation is of.
+    """
+
+    name: str
+    coefficient: str
+    group: IndexArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +113,13 @@ class Predictor:
         What multiplies a scalar (vector) coefficient.
     groups : mapping of str to ndarray of int, shape (observation,)
         Whose effect is added.
+    varying : Varying or None
+        Slopes that differ from group to group.
     """
 
     coefficients: Mapping[str, FloatArray] = field(default_factory=dict)
     groups: Mapping[str, IndexArray] = field(default_factory=dict)
+    varying: Varying | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +183,8 @@ class Structure:
     def cells(self) -> str | None:
         """Name of the factor whose groups are cells, if there is one."""
         return next((name for name, group in self.groups.items() if group.is_cell), None)
+
+    @property
+    def slopes(self) -> str | None:
+        """Name of the factor whose effects are slopes, if there is one."""
+        return next((name for name, group in self.groups.items() if group.is_slope), None)

@@ -3,7 +3,7 @@
 from bayespool.models import MODEL_NAMES
 from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.effects import new_interaction, new_organization_effect
+from bayespool.posterior.effects import add_slopes, new_interaction, new_organization_effect, new_slopes
 from bayespool.posterior.estimator import COMBINED, WITHOUT_POOL, PosteriorEstimator, complete
 from bayespool.posterior.ladder import Rung, ladder_of, levels_of, rungs_of
 from bayespool.posterior.preparation import (
@@ -29,6 +29,7 @@ __all__ = [
     "Step",
     "Task",
     "Unknowns",
+    "add_slopes",
     "complete",
     "evidence_depth",
     "find_unknowns",
@@ -38,6 +39,7 @@ __all__ = [
     "mix",
     "new_interaction",
     "new_organization_effect",
+    "new_slopes",
     "prior_names",
     "rungs_of",
     "stacking_weights",

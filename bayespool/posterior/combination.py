@@ -86,7 +86,7 @@ def log_predictive_densities(
         for fold in range(min(_N_FOLDS, n_organizations)):
             held_out = np.arange(n_organizations) % _N_FOLDS == fold
             seen, held = evidence.of_organizations(~held_out), evidence.of_organizations(held_out)
-            near = whole | {"organization_effect": whole["organization_effect"][:, ~held_out]}
+            near = whole | _of_organizations(whole, ~held_out)
             if not len(held.run):
                 continue
             with one_thread():
@@ -104,7 +104,8 @@ def _of_runs(
     Given scales and the effect of its organization a total is taken as normal. Its mean and variance hang on
     the other parameters, which are normal themselves; effects of organizations are the nodes of Gauss and
     Hermite. Those of organization × topic, of standard deviation τ, bring chances nearer to a half and make
-    the counts of a run on a topic, of variance V alone, vary by V + τ²V².
+    the counts of a run on a topic, of variance V alone, vary by V + τ²V². What its slopes are off the common
+    ones is normal, too, and taken along with these parameters.
 
     References
     ----------
@@ -113,7 +114,9 @@ def _of_runs(
     density, rows = Density(model.structure(seen, ())), np.lexsort((held.topic, held.run))
     (predictor,) = model.structure(held).blocks[-1].predictors
     known_effects = {n: g for n, g in predictor.groups.items() if model.spec.effects[n].dim == "topic"}
-    documents = Rows(density, dataclasses.replace(predictor, groups=known_effects), rows)
+    documents = Rows(density, dataclasses.replace(predictor, groups=known_effects, varying=None), rows)
+    predictors = held.predictors[rows]
+    far = (predictors**2).sum(axis=1)
     n, of_topic = held.n_hidden[rows], _starts(held.run[rows], held.topic[rows])
     of_run = _starts(held.run[rows])
     known = np.add.reduceat(held.n_hidden_relevant[rows], of_run)[:, None]
@@ -123,7 +126,8 @@ def _of_runs(
         scales = dict(zip(density.scales, np.exp(approximation.theta[k]), strict=True))
         x, about = approximation.mean[k], approximation.about(k)
         mean, spread = documents.predict(x, about)
-        tau = scales.get("interaction", 0.0)
+        tau, sigma = scales.get("interaction", 0.0), scales.get("slope", 0.0)
+        spread = spread + sigma**2 * far
         effects = new * scales.get("organization", 0.0) * _NODES
         p = expit((mean[:, None] + effects) / np.sqrt(1 + _NEARER * (tau**2 + spread[:, None])))
         chance = n[:, None] * p * (1 - p)
@@ -133,10 +137,21 @@ def _of_runs(
         for e in range(len(_NODES)):
             slope = documents.sums(chance[:, e], of_run)
             variance[:, e] += (slope * about.solve(slope)).sum(axis=0)
+            of_predictors = np.add.reduceat(chance[:, e, None] * predictors, of_run)
+            variance[:, e] += sigma**2 * (of_predictors**2).sum(axis=1)
         variance += 1 / 12
         off = known - np.add.reduceat(n[:, None] * p, of_run)
         found.append(np.log(share * _SHARES) - 0.5 * (off**2 / variance + np.log(2 * np.pi * variance)))
     return np.asarray(logsumexp(found, axis=(0, 2)))
+
+
+def _of_organizations(draws: Mapping[str, FloatArray], kept: npt.NDArray[np.bool_]) -> dict[str, FloatArray]:
+    """Draws of what is some organizations' own, given by a mask."""
+    own = {"organization_effect": draws["organization_effect"][:, kept]}
+    if "slope_effect" in draws:
+        slopes = draws["slope_effect"].reshape(len(own["organization_effect"]), len(kept), -1)[:, kept]
+        own["slope_effect"] = slopes.reshape(len(slopes), -1)
+    return own
 
 
 def _starts(*keys: npt.NDArray[Any]) -> npt.NDArray[np.intp]:

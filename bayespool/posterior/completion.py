@@ -26,6 +26,7 @@ from bayespool.posterior.drawing import (
     count_levels,
     relevances,
 )
+from bayespool.posterior.effects import add_slopes
 from bayespool.posterior.ladder import Rung, levels_of, rungs_of
 from bayespool.posterior.steps import Step
 from bayespool.posterior.unknowns import Unknowns
@@ -216,6 +217,9 @@ class Completion:
             if component.shift:
                 log_odds = log_odds + component.shift
             add_effects(log_odds, component.effect[source], cells[c][source], run)
+            if component.slopes is not None and component.predictors is not None:
+                of_documents = component.predictors[documents]
+                add_slopes(log_odds, component.slopes, source, component.whose[run], of_documents)
             found.append((rows, log_odds))
         return found
 

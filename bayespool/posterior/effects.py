@@ -1,4 +1,6 @@
-"""Effects that no evidence is of: those of new organizations, and of these on topics. They are drawn."""
+"""Effects that no evidence is of: those of new organizations, of these on topics and on slopes. They are
+drawn.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.compiled import compiled
 from bayespool.randomness import normals
 
-__all__ = ["named_organization_effects", "new_interaction", "new_organization_effect"]
+__all__ = [
+    "add_slopes",
+    "named_organization_effects",
+    "named_slopes",
+    "new_interaction",
+    "new_organization_effect",
+    "new_slopes",
+]
 
 
 def _scale_of_new(sigma: npt.NDArray[np.float64], n_organizations: int) -> npt.NDArray[np.float64]:
@@ -82,3 +92,51 @@ def new_interaction(
     distinct, inverse = np.unique(cell, return_inverse=True)
     effect: npt.NDArray[np.float64] = sigma[:, None] * rng.normal(size=(len(sigma), len(distinct)))
     return effect[:, inverse]
+
+
+def new_slopes(
+    sigma: npt.NDArray[np.float64], n_organizations: int, n_predictors: int, rng: np.random.Generator
+) -> npt.NDArray[np.float64]:
+    """What slopes of organizations outside the evidence are off the common ones, shape (draw, organization,
+    predictor).
+    """
+    return sigma[:, None, None] * rng.normal(size=(len(sigma), n_organizations, n_predictors))
+
+
+def named_slopes(
+    sigma: npt.NDArray[np.float64],
+    predictors: Sequence[str],
+    names: Sequence[str],
+    random_seed: int,
+    *above: object,
+) -> npt.NDArray[np.float64]:
+    """`new_slopes` of organizations by name, shape (draw, name, predictor): each depends on the seed and the
+    names of organization and predictor alone.
+    """
+    slopes = np.empty((len(sigma), len(names), len(predictors)))
+    for i, name in enumerate(names):
+        for k, predictor in enumerate(predictors):
+            slopes[:, i, k] = sigma * normals(len(sigma), random_seed, "slope", name, predictor, *above)
+    return slopes
+
+
+@compiled
+def add_slopes(
+    log_odds: npt.NDArray[np.float64],
+    slopes: npt.NDArray[np.float64],
+    source: npt.NDArray[np.int64],
+    organization: npt.NDArray[np.int64],
+    predictors: npt.NDArray[np.float64],
+) -> None:
+    """Add to log odds of shape (draw, document) slopes times predictors.
+
+    Slopes have the shape (draw, organization, predictor). ``source`` says which of their draws to take, and
+    ``organization`` whose slopes a document has. Predictors have the shape (document, predictor).
+    """
+    for i in range(log_odds.shape[0]):
+        of_draw = slopes[source[i]]
+        for j in range(log_odds.shape[1]):
+            own, total = of_draw[organization[j]], 0.0
+            for k in range(predictors.shape[1]):
+                total += own[k] * predictors[j, k]
+            log_odds[i, j] += total

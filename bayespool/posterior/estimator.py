@@ -21,7 +21,7 @@ from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.models import MODELS
 from bayespool.posterior.combination import members_of_draws, shares_of_models
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.effects import named_organization_effects
+from bayespool.posterior.effects import named_organization_effects, named_slopes
 from bayespool.posterior.ladder import Rung, ladder_of, rungs_of
 from bayespool.posterior.preparation import (
     Prepared,
@@ -303,6 +303,9 @@ class PosteriorEstimator:
             of_cells = draws["interaction_effect"].reshape(len(scale), len(prepared.known), -1)
             first = [int(task.organization[of_run == o][0]) for o in prepared.known]
             cells = {o: of_cells[:, k] for k, o in enumerate(first)}
+        slopes, whose = draws.get("sigma_slope"), np.zeros(len(names), dtype=np.int64)
+        if slopes is not None:
+            slopes, whose = self._slopes(prepared, draws, names, above)
         return Component(
             model=prepared.model,
             fit=fit,
@@ -311,8 +314,27 @@ class PosteriorEstimator:
             cell_scale=scale,
             known=known,
             cells=cells,
+            slopes=slopes,
+            whose=whose,
+            predictors=prepared.predictors,
             shift=0.0 if task.asked.given else self.shift,
         )
+
+    def _slopes(
+        self, prepared: Prepared, draws: Mapping[str, Any], names: Sequence[str], above: tuple[int, ...]
+    ) -> tuple[Any, Any]:
+        """What slopes are off the common ones, and whose a run has: its organization's, known or new."""
+        predictors, known = tuple(prepared.spec.predictors), prepared.organization
+        keys = [(name, int(o)) for name, o in zip(names, known, strict=True)]
+        distinct = sorted(set(keys))
+        slopes = named_slopes(
+            draws["sigma_slope"], predictors, [name for name, _ in distinct], self.random_seed, *above
+        )
+        of_known = draws["slope_effect"].reshape(len(slopes), -1, len(predictors))
+        for i, (_, organization) in enumerate(distinct):
+            if organization >= 0:
+                slopes[:, i] = of_known[:, organization]
+        return slopes, np.array([distinct.index(key) for key in keys], dtype=np.int64)
 
     def _apart(self, collection: Collection, measures: Sequence[Measure]) -> tuple[Measure, ...]:
         """Measures whose evidence is of another depth when they are asked for alone."""

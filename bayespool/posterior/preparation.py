@@ -221,8 +221,10 @@ class Task:
         if spec.evidence == "documents":
             table = self.table(spec, hidden=True)
             evidence = gather_documents(self.collection, table, spec.predictors, without=self.left_out)
-            log_odds = self._of_documents(spec, evidence)
+            predictors = self._predictors(spec, evidence)
+            log_odds = _of_documents(spec, predictors)
         else:
+            predictors = None
             asked, depth = self.asked, self.count_depth
             held_out = held_out_counts(
                 self.collection, cutoffs=depth, rel=asked.rel, given=asked.given, with_added=True
@@ -242,18 +244,12 @@ class Task:
             for o, k in zip(self.organization, known, strict=True)
         ]
         run_ids = evidence.run_ids if isinstance(evidence, ModelEvidence) else self.collection.run_ids
-        return Prepared(spec, evidence, log_odds, np.array(organization, dtype=np.intp), run_ids)
+        return Prepared(spec, evidence, log_odds, np.array(organization, dtype=np.intp), run_ids, predictors)
 
-    def _of_documents(self, spec: ModelSpec, evidence: LinearEvidence) -> LogOdds:
+    def _predictors(self, spec: ModelSpec, evidence: LinearEvidence) -> FloatArray:
+        """Of the documents to complete, means over their places, shape (document, predictor)."""
         of_places = evidence.standardise(self.table(spec, hidden=False))
-        predictors = self.places(self.document_depth).mean(of_places)
-
-        def log_odds(
-            draws: Mapping[str, FloatArray], source: npt.NDArray[np.intp], topic: int, documents: slice
-        ) -> FloatArray:
-            return spec.log_odds(draws, {"topic": topic}, predictors=predictors[documents], source=source)
-
-        return log_odds
+        return self.places(self.document_depth).mean(of_places)
 
     def _of_counts(self, spec: ModelSpec, evidence: ModelEvidence) -> LogOdds:
         position = np.arange(evidence.n_pooled_runs, len(evidence.run_ids))
@@ -281,11 +277,13 @@ class Prepared:
     evidence : ModelEvidence or LinearEvidence
     log_odds : callable
         (draws by variable, which of them, topic, which of the documents to complete) → log odds of these,
-        shape (draw, document), without the effect of their organization.
+        shape (draw, document), without the effects of their organization.
     organization : ndarray of int, shape (run,)
         Of each run to score, as an index into the evidence's; −1 for a new one.
     run_ids : tuple of str
         Names of the runs that the evidence numbers.
+    predictors : ndarray of float, shape (document, predictor), or None
+        Of the documents to complete, on the evidence's scale; None for a model of counts.
     """
 
     spec: ModelSpec
@@ -293,6 +291,7 @@ class Prepared:
     log_odds: LogOdds
     organization: npt.NDArray[np.intp]
     run_ids: tuple[str, ...]
+    predictors: FloatArray | None = None
 
     @property
     def model(self) -> str:
@@ -316,6 +315,15 @@ class Prepared:
     def known(self) -> tuple[int, ...]:
         """Organizations of runs to score that are evidence."""
         return tuple(np.unique(self.organization[self.organization >= 0]).tolist())
+
+
+def _of_documents(spec: ModelSpec, predictors: FloatArray) -> LogOdds:
+    def log_odds(
+        draws: Mapping[str, FloatArray], source: npt.NDArray[np.intp], topic: int, documents: slice
+    ) -> FloatArray:
+        return spec.log_odds(draws, {"topic": topic}, predictors=predictors[documents], source=source)
+
+    return log_odds
 
 
 def prior_names(model: str) -> tuple[str, ...]:

@@ -38,6 +38,12 @@ class Component:
         Whether a run's organization is evidence for its effects.
     cells : mapping of int to ndarray of float, shape (draw, topic)
         Effects of such organizations on topics, by organization of the collection.
+    slopes : ndarray of float, shape (draw, organization, predictor), or None
+        What slopes of organizations are off the common ones; None for a model without such effects.
+    whose : ndarray of int, shape (run,)
+        Which of those organizations a run is of.
+    predictors : ndarray of float, shape (document, predictor), or None
+        Of the documents to complete, on the evidence's scale.
     shift : float
         Added to the log odds of every document.
     """
@@ -49,6 +55,9 @@ class Component:
     cell_scale: FloatArray | None = None
     known: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     cells: Mapping[int, FloatArray] = field(default_factory=dict)
+    slopes: FloatArray | None = None
+    whose: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    predictors: FloatArray | None = None
     shift: float = 0.0
 
 

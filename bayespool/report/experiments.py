@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from bayespool.collection.contents import some
 from bayespool.experiments import LeaveOutResult, mae_by_cutoff, n_outside_bounds, n_unknown_documents
 from bayespool.measures import Measure
 from bayespool.report.folder import FigureFormat, file_name, tables, write_folder
@@ -32,13 +33,12 @@ def print_leave_out(result: LeaveOutResult, console: Console) -> None:
     """
     summary = result.summary_frame()
     print_line(console, _scope(result))
+    for line in _clusters(result):
+        print_line(console, line)
     for measure in result.settings.measures:
         rows = summary[summary["measure"] == str(measure)]
         n_runs = int(rows["n_runs"].iloc[0])
-        which = f"the best {n_runs} of {result.n_pooled_runs[str(measure)]} pooled runs"
-        if n_runs == result.n_pooled_runs[str(measure)]:
-            which = f"all {n_runs} pooled runs"
-        print_heading(console, f"\n{measure}, {which}")
+        print_heading(console, f"\n{measure}, {_which(result, measure, n_runs)}")
         print_table(console, *_errors(rows))
         posteriors = rows[rows["ci_prob"].notna()]
         if len(posteriors):
@@ -57,7 +57,8 @@ def write_leave_out(result: LeaveOutResult, folder: Path, *, figures: FigureForm
     """Write the tables, the settings and the figures into a folder.
 
     ``runs`` (`LeaveOutResult.frame` with all runs), ``summary`` and ``reliability``, each ``.csv`` and
-    ``.parquet``; ``settings.json``; figures ``mae``, ``truth-<measure>`` and ``pit-<measure>``. The same
+    ``.parquet``; ``clusters`` (`LeaveOutResult.clusters_frame`) likewise where clusters are left out;
+    ``settings.json``; figures ``mae``, ``truth-<measure>`` and ``pit-<measure>``. The same
     result gives the same bytes.
 
     Parameters
@@ -78,6 +79,7 @@ def write_leave_out(result: LeaveOutResult, folder: Path, *, figures: FigureForm
             "summary": result.summary_frame(),
             "reliability": result.reliability_frame(),
         }
+        | ({"clusters": result.clusters_frame()} if result.clusters else {})
     )
     if figures != "none":
         files |= _figures(result, figures)
@@ -96,6 +98,8 @@ def _scope(result: LeaveOutResult) -> str:
     if who == "organization" and (frame["organization"] == frame["run_id"]).all():
         who = "run, of an organization of its own,"
     over = f"{len(result.query_ids)} topics" if settings.denominator == "qrels" else "the topics of each run"
+    if who == "cluster":
+        who = f"of {len(result.clusters)} clusters of runs that retrieve alike"
     parts = [f"each {who} left out in turn, mean over {over}"]
     if settings.pool_depth is not None:
         parts.append(f"re-pooled to depth {settings.pool_depth}")
@@ -107,6 +111,35 @@ def _scope(result: LeaveOutResult) -> str:
     below = "stay nonrelevant" if settings.estimand == "pooled" else "are estimated, too"
     parts.append(f"unjudged documents below the pool depth {below}")
     return "; ".join(parts)
+
+
+def _clusters(result: LeaveOutResult) -> list[str]:
+    """A line on each cluster; none where no clusters are left out."""
+    lines = []
+    for cluster in result.clusters:
+        others = {name for other in result.clusters if other is not cluster for name in other.organizations}
+        own = set(cluster.organizations)
+        n_runs, n_own, n_both = len(cluster.run_ids), len(own), len(own & others)
+        said = "a run" if n_runs == 1 else f"{n_runs} runs of {n_own} organization{'s' if n_own > 1 else ''}"
+        if cluster.stays:
+            said += f", stays in the pool ({cluster.stays})"
+        else:
+            said += ", left out"
+            said += f" ({n_both} with other runs in the pool)" if n_both else ""
+        lines.append(f"{cluster.name}: {said}: {some(cluster.run_ids, 6)}")
+    return lines
+
+
+def _which(result: LeaveOutResult, measure: Measure, n_runs: int) -> str:
+    """The runs that a table is over."""
+    n_pooled = result.n_pooled_runs[str(measure)]
+    if result.clusters:
+        n_left_out = sum(len(cluster.run_ids) for cluster in result.clusters if not cluster.stays)
+        which = f"all {n_runs}" if n_runs == n_left_out else f"the best {n_runs} of {n_left_out}"
+        return f"{which} runs left out, of {n_pooled} pooled runs"
+    return (
+        f"all {n_runs} pooled runs" if n_runs == n_pooled else f"the best {n_runs} of {n_pooled} pooled runs"
+    )
 
 
 def _errors(rows: pd.DataFrame) -> tuple[list[str], list[list[str]]]:

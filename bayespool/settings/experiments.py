@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 By = Literal["organization", "run"]
+LeftOut = Literal["organization", "run", "cluster"]
 TopPool = Literal["all", "kept"]
 Truth = Literal["repooled", "full"]
 Denominator = Literal["qrels", "run"]
@@ -111,20 +112,32 @@ class ExperimentSettings(Settings):
 class LeaveOutSettings(ExperimentSettings):
     """Settings of `bayespool.leave_out`."""
 
-    by: By = option(
+    by: LeftOut = option(
         "organization",
         Option(
             help="What is left out of the pool at a time.",
             more="An organization's runs resemble each other, so that leaving out one run alone "
             "understates the "
-            "bias that the run of a new organization would suffer.",
-            of=By,
+            "bias that the run of a new organization would suffer. A cluster is of runs that retrieve alike, "
+            "of any organizations: left out, they are unlike the pool.",
+            of=LeftOut,
+        ),
+    )
+    n_clusters: int | None = option(
+        None,
+        Option(
+            help="Number of clusters, where they are left out.",
+            more="By default 5; fewer where joins are tied.",
+            of=int,
+            least=2,
+            flag="--clusters",
+            of_parts=False,
         ),
     )
     top: float = option(
         100,
         Option(
-            help="Report on this percentage of the pooled runs, the best by true score.",
+            help="Report on this percentage of the runs left out, the best by true score.",
             more="They are chosen for each measure anew, their number rounded half up, the earlier of equal "
             "ones taken; buggy runs are then left aside, as in earlier work. The others still make the pool.",
             of=float,
@@ -174,6 +187,21 @@ class LeaveOutSettings(ExperimentSettings):
     ci_prob: float = option(
         0.95, dataclasses.replace(CI_PROB, more="Coverage is told at 50, 80 and 95 % besides.")
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.by == "cluster":
+            if self.top_pool == "kept":
+                raise InputError(
+                    "clusters are of all pooled runs: top_pool 'kept' does not go with them",
+                    hint="leave it out, or leave out organizations",
+                )
+            if self.n_clusters is None:
+                object.__setattr__(self, "n_clusters", 5)
+        elif self.n_clusters is not None:
+            raise InputError(
+                f"n_clusters is for clusters, and {self.by}s are left out", hint='take by="cluster"'
+            )
 
     def describe_parts(self) -> dict[str, Any]:
         """As of any experiment; without ``top`` where all pooled runs make the pool."""

@@ -121,6 +121,32 @@ def test_options_reach_the_experiment(run: Callable[..., Outcome], written: Path
     assert "re-pooled to depth 5" in done.out
 
 
+def test_clusters_are_left_out_and_listed(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    asked = (
+        "--by",
+        "cluster",
+        "--clusters",
+        3,
+        "--estimators",
+        "lower-bound,background",
+        "--figures",
+        "none",
+    )
+    done = run(*arguments(written, *asked, "--output", tmp_path / "result"))
+    assert done.status == 0, done.err
+    assert "clusters left out: 3 of 3" in done.err
+    found = leave_out(load_example(), by="cluster", n_clusters=3, estimators=["lower-bound", "background"])
+    summary = pd.read_parquet(tmp_path / "result" / "summary.parquet")
+    pd.testing.assert_frame_equal(summary, found.summary_frame())
+    listed = pd.read_csv(tmp_path / "result" / "clusters.csv", keep_default_na=False)
+    pd.testing.assert_frame_equal(listed, found.clusters_frame(), check_dtype=False)
+    assert "P@10, all 21 runs left out, of 21 pooled runs" in done.out
+    # a pool that has no cluster to leave out
+    none = run(*arguments(written, "--by", "cluster", "--clusters", 21))
+    assert none.status == 1
+    assert "can be left out: a single run; ask for another number of clusters" in none.err
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -172,6 +198,8 @@ def test_ctrl_c_says_where_the_folds_are(written: Path, tmp_path: Path) -> None:
         (("--estimators", "oracle"), "no estimator 'oracle'"),
         (("--estimators", "topics-adjustment"), "common-topics is the experiment for it"),
         (("--top", 0), "top cannot be 0.0; above 0 and at most 100"),
+        (("--clusters", 4), "n_clusters is for clusters, and organizations are left out"),
+        (("--by", "cluster", "--top-pool", "kept"), "top_pool 'kept' does not go with them"),
         (("--ci-prob", 1), "ci_prob cannot be 1.0; above 0 and below 1"),
         (("--prior", "nu=Normal(0,1)"), "no estimator asked for has a prior 'nu'"),
         (("-m", "MAP"), "MAP"),

@@ -21,7 +21,7 @@ def some_arrow(layout: Layout) -> Arrow:
     root = rng.normal(size=(g, g))
     outer[:g, :g] = root @ root.T + 30 * np.eye(g)
     outer[g:, :g] = rng.normal(size=(n - g, g))
-    for t in range(layout.n_topics):
+    for t in range(layout.n_groups):
         own = slice(g + t * layout.width, g + (t + 1) * layout.width)
         root = rng.normal(size=(layout.width, layout.width))
         outer[own, g:] = root @ root.T + 8 * np.eye(layout.width)
@@ -64,7 +64,7 @@ def test_a_factor_is_the_gaussian_of_the_full_matrix(layout: Layout, constrained
     log_volume = np.log(values[values > 1e-9]).sum()
     n_sums = len(sums_of(layout)) if constrained else 0
     assert (values > 1e-9).sum() == layout.size - n_sums
-    lengths = [layout.n_global - 2, layout.n_topics][:n_sums]  # what a sum is in units of its direction
+    lengths = [layout.n_global - 2, layout.n_groups][:n_sums]  # what a sum is in units of its direction
     assert factor.log_determinant == pytest.approx(-log_volume + np.log(lengths or [1]).sum())
 
 

@@ -49,7 +49,7 @@ def test_the_density_is_the_one_of_the_pymc_graph(model):
                 values[f"{scale}_effect"] = effect
             else:
                 values[f"standard_{scale}"] = effect / np.exp(t)
-                moved += (len(effect) - 1) * t
+                moved += (len(effect) - (scale != "slope")) * t
         if "beta" in values:
             values["standard_beta"] = evidence.rotation.T @ (values["beta"] - evidence.expected)
         point = {}

@@ -48,6 +48,37 @@ def test_printed_tables(result: LeaveOutResult) -> None:
     assert f"Eρ² {result.reliability('P@5').generalizability:.3f}" in text
 
 
+def test_clusters_are_told_and_written(tmp_path: Path) -> None:
+    """Eight clusters of the example: seven are left out; the eighth is a run."""
+    asked = {"by": "cluster", "n_clusters": 8, "top": 75}
+    result = leave_out(load_example(), "P@10", estimators="lower-bound", **asked)  # type: ignore[arg-type]
+    console = Console(width=60, record=True, file=open(os.devnull, "w"))  # noqa: SIM115 - closed with the test
+    print_leave_out(result, console)
+    console.file.close()
+    text = console.export_text()
+    lines = text.splitlines()
+    assert lines[0].startswith("each of 8 clusters of runs that retrieve alike left out in turn, mean over")
+    told = [line for line in lines if line.startswith("cluster ")]
+    assert [line.split(":")[0] for line in told] == [f"cluster {i}" for i in range(1, 9)]
+    for line, cluster in zip(told, result.clusters, strict=True):
+        assert ", ".join(map(repr, cluster.run_ids)) in line
+    alone = result.clusters[-1]
+    assert told[-1] == f"cluster 8: a run, stays in the pool (a single run): {alone.run_ids[0]!r}"
+    (n_runs,) = set(result.summary_frame()["n_runs"])
+    assert f"P@10, the best {n_runs} of 20 runs left out, of 21 pooled runs" in lines
+    write_leave_out(result, tmp_path / "one", figures="none")
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(tmp_path / "one" / "clusters.parquet"), result.clusters_frame()
+    )
+    written = pd.read_csv(tmp_path / "one" / "clusters.csv")
+    assert written["run_id"].tolist() == result.clusters_frame()["run_id"].tolist()
+    assert len(written) == 21
+    assert json.loads((tmp_path / "one" / "settings.json").read_text())["settings"]["n_clusters"] == 8
+    # without clusters the file goes
+    write_leave_out(leave_out(load_example(), estimators="lower-bound"), tmp_path / "one", figures="none")
+    assert not (tmp_path / "one" / "clusters.csv").exists()
+
+
 def test_written_files(tmp_path: Path) -> None:
     result = leave_out(
         load_example(), ["P@5", "P@10"], estimators=["lower-bound", "posterior-background"], draws=50, top=75

@@ -25,8 +25,12 @@ def test_unknown_settings_name_the_experiments_own() -> None:
     [
         ({"top": None}, "top cannot be None"),
         ({"top": float("nan")}, "top cannot be nan"),
-        ({"by": "topic"}, "by cannot be 'topic'; known: organization, run"),
+        ({"by": "topic"}, "by cannot be 'topic'; known: organization, run, cluster"),
         ({"pool_depth": 0}, "pool_depth cannot be 0; at least 1"),
+        ({"by": "cluster", "n_clusters": 1}, "n_clusters cannot be 1; at least 2"),
+        ({"n_clusters": 3}, "n_clusters is for clusters, and organizations are left out; take by"),
+        ({"by": "run", "n_clusters": 3}, "n_clusters is for clusters, and runs are left out"),
+        ({"by": "cluster", "top_pool": "kept"}, "top_pool 'kept' does not go with them; leave it out"),
     ],
 )
 def test_values_out_of_bounds(options: dict[str, Any], message: str) -> None:
@@ -34,10 +38,16 @@ def test_values_out_of_bounds(options: dict[str, Any], message: str) -> None:
         experiment_settings(LeaveOutSettings, "P@10", "lower-bound", **options)
 
 
+def test_five_clusters_where_nothing_is_said() -> None:
+    asked = experiment_settings(LeaveOutSettings, "P@10", "lower-bound", by="cluster")
+    assert asked.n_clusters == asked.describe()["n_clusters"] == 5
+    assert experiment_settings(LeaveOutSettings, "P@10", "lower-bound").n_clusters is None
+
+
 def test_what_parts_depend_on() -> None:
     asked = experiment_settings(LeaveOutSettings, "P@10", "lower-bound", top=50)
     assert "top" in asked.describe()
-    assert set(asked.describe()) - set(asked.describe_parts()) == {"top", "test"}
+    assert set(asked.describe()) - set(asked.describe_parts()) == {"top", "test", "n_clusters"}
     kept = experiment_settings(LeaveOutSettings, "P@10", "lower-bound", top=50, top_pool="kept")
     assert kept.describe_parts()["top"] == 50
     pools = experiment_settings(PoolWidthSettings, ["P@5"], "lower-bound", widths=[2], run_types={"a": "x"})

@@ -1,0 +1,288 @@
+"""Clusters of runs, and leaving them out: by hand, whatever runs are called, and what cannot be left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from drawn_pools import Spy
+from hypothesis import given
+from hypothesis import strategies as st
+from left_out import column, stored, tables
+from toys import from_rankings
+
+from bayespool.collection import Collection
+from bayespool.errors import ExperimentChangedWarning, InputError
+from bayespool.experiments import LeaveOutResult, RunCluster, cluster_runs, leave_out, leave_types_out
+from bayespool.experiments.clusters import overlap
+
+# Two kinds of runs, and one like none. b3 has a document of the a's, and is of the organization of one.
+RUNS = {"a1": "abcd", "a2": "abce", "b1": "pqrs", "b2": "pqrt", "b3": "paqm", "z": "wxyv"}
+ORGANIZATIONS = {"a1": "one", "a2": "two", "b1": "three", "b2": "three", "b3": "one", "z": "four"}
+LEVELS = {"1": {"a": 1, "b": 1, "p": 1, "q": 1, "w": 0, "x": 0}}
+SHARED = {  # documents of four
+    ("a1", "a2"): 3, ("b1", "b2"): 3, ("b1", "b3"): 2, ("b2", "b3"): 2, ("a1", "b3"): 1, ("a2", "b3"): 1,
+}  # fmt: skip
+
+
+def pooled(
+    rankings: dict[str, dict[str, str]], organizations: dict[str, str] | None = None, depth: int = 2
+) -> Collection:
+    """All runs pooled; every document judged."""
+    topics = sorted({q for of_run in rankings.values() for q in of_run})
+    judged = {q: dict.fromkeys("".join(r.get(q, "") for r in rankings.values()), 1) for q in topics}
+    return from_rankings(rankings, judged, organizations, pooled_run_ids=tuple(rankings), pool_depth=depth)
+
+
+def toy() -> Collection:
+    rankings = {run: {"1": documents} for run, documents in RUNS.items()}
+    return from_rankings(rankings, LEVELS, ORGANIZATIONS, pooled_run_ids=tuple(RUNS), pool_depth=2)
+
+
+def left_out(collection: Collection | None = None, **asked: Any) -> LeaveOutResult:
+    kwargs = {"measures": "P@2", "estimators": "lower-bound", "by": "cluster", "n_clusters": 3} | asked
+    return leave_out(toy() if collection is None else collection, **kwargs)
+
+
+# --- clusters ----------------------------------------------------------------------------------------------
+
+
+def test_overlap_of_the_toy() -> None:
+    expected = np.eye(6)
+    for (one, other), n in SHARED.items():
+        i, j = list(RUNS).index(one), list(RUNS).index(other)
+        expected[i, j] = expected[j, i] = n / 4
+    np.testing.assert_array_equal(overlap(toy(), np.arange(6)), expected)
+
+
+def test_overlap_of_rankings_that_are_short_or_missing() -> None:
+    """Over the longer of the two, at most ten; a topic that one lacks counts 0."""
+    runs = {
+        "deep": {"1": "abcdefghijklmnop", "2": "xy"},
+        "other": {"1": "jihgfklmno", "2": "x"},
+        "short": {"1": "ab"},
+        "twin": {"1": "ba"},
+        "none": {"3": "q"},
+    }
+    found = overlap(pooled(runs), np.arange(5))
+    order = [sorted(runs).index(run) for run in runs]
+    # deep and other share f to j of ten, and x of two; deep and short a and b of ten, and nothing of two
+    assert found[np.ix_(order, order)].tolist() == [
+        [1, (0.5 + 0.5) / 2, (0.2 + 0) / 2, (0.2 + 0) / 2, 0],
+        [0.5, 1, 0, 0, 0],
+        [0.1, 0, 1, 1, 0],
+        [0.1, 0, 1, 1, 0],
+        [0, 0, 0, 0, 1],
+    ]
+
+
+def test_clusters_of_the_toy() -> None:
+    assert cluster_runs(toy(), 3) == (
+        RunCluster("cluster 1", ("b1", "b2", "b3"), ("three", "three", "one")),
+        RunCluster("cluster 2", ("a1", "a2"), ("one", "two")),
+        RunCluster("cluster 3", ("z",), ("four",), "a single run"),
+    )
+    # b3 is at a distance of .5 from b1 and b2, the others of a kind at .25, both or none of which are joined
+    assert [c.run_ids for c in cluster_runs(toy(), 4)] == [("a1", "a2"), ("b1", "b2"), ("b3",), ("z",)]
+    assert [c.run_ids for c in cluster_runs(toy(), 5)] == [("a1", "a2"), ("b1", "b2"), ("b3",), ("z",)]
+    # the a's join the b's at 1 − (1 + 1)/4/6 by what b3 shares with them, and z nobody
+    (large, single) = cluster_runs(toy(), 2)
+    assert (len(large.run_ids), large.stays) == (5, "more than three quarters of the runs")
+    assert (single.run_ids, single.stays) == (("z",), "a single run")
+
+
+def test_runs_with_the_same_documents_are_never_apart() -> None:
+    """Whatever their order, and however many clusters are asked for."""
+    runs = {"u": {"1": "abc"}, "v": {"1": "cba"}, "x": {"1": "def"}, "y": {"1": "dfe"}, "z": {"1": "gh"}}
+    for n in (3, 4, 5, 50):
+        assert [set(c.run_ids) for c in cluster_runs(pooled(runs), n)] == [{"u", "v"}, {"x", "y"}, {"z"}]
+    everyone = pooled({run: {"1": "abc"} for run in "uvw"})
+    (cluster,) = cluster_runs(everyone, 3)
+    assert (cluster.run_ids, cluster.stays) == (("u", "v", "w"), "more than three quarters of the runs")
+
+
+def test_three_quarters_may_go_and_no_more() -> None:
+    """Six of eight runs are three quarters, seven of nine more; and two organizations have to be left."""
+    runs = {f"a{i}": {"1": "abc"} for i in range(6)} | {"x": {"1": "fgh"}, "y": {"1": "jkl"}}
+    assert [c.stays for c in cluster_runs(pooled(runs), 3)] == ["", "a single run", "a single run"]
+    assert (
+        cluster_runs(pooled(runs | {"a6": {"1": "abc"}}), 3)[0].stays
+        == "more than three quarters of the runs"
+    )
+    of = {run: "theirs" if run in "xy" else "ours" for run in runs}
+    said = "without it the pool would be of one organization"
+    assert cluster_runs(pooled(runs, of), 3)[0].stays == said
+
+
+def test_runs_outside_the_pool_take_no_part() -> None:
+    whole = toy()
+    some = whole.with_pool(np.array([run != "b3" for run in whole.run_ids]), 2)
+    assert [c.run_ids for c in cluster_runs(some, 3)] == [("a1", "a2"), ("b1", "b2"), ("z",)]
+    with pytest.raises(InputError, match="no pooled run to make clusters of"):
+        cluster_runs(whole.with_pool(np.zeros(6, dtype=bool), 2))
+    with pytest.raises(InputError, match="1 clusters leave no run in the pool"):
+        cluster_runs(whole, 1)
+    alone = whole.with_pool(np.array([run == "z" for run in whole.run_ids]), 2)
+    assert [c.stays for c in cluster_runs(alone)] == ["a single run"]
+
+
+def test_judgments_take_no_part(example: Collection) -> None:
+    assert cluster_runs(example.without_judgments(example.judged), 5) == cluster_runs(example, 5)
+
+
+rankings_of = st.fixed_dictionaries({q: st.permutations("abcde").map(lambda d: "".join(d[:3])) for q in "12"})
+
+
+@given(st.lists(rankings_of, min_size=2, max_size=7), st.data(), st.integers(2, 5))
+def test_names_of_runs_decide_nothing(rankings: list[dict[str, str]], data: st.DataObject, n: int) -> None:
+    """Few documents make many ties."""
+    names = data.draw(st.permutations("stuvwxyz"))[: len(rankings)]
+    plain = {f"r{i}": of_run for i, of_run in enumerate(rankings)}
+    named = dict(zip(names, rankings, strict=True))
+    found, renamed = (cluster_runs(pooled(runs), n) for runs in (plain, named))
+    assert len(found) <= n
+
+    def told(clusters: tuple[RunCluster, ...], runs: dict[str, dict[str, str]]) -> list[Any]:
+        return [(c.name, sorted(tuple(runs[run].values()) for run in c.run_ids), c.stays) for c in clusters]
+
+    assert told(found, plain) == told(renamed, named)
+    assert sum(len(c.run_ids) for c in found) == len(rankings)
+
+
+# --- left out ----------------------------------------------------------------------------------------------
+
+
+def test_clusters_left_out_of_the_toy() -> None:
+    """Without the b's p and q are unjudged, and a of b3 is not; without the a's b is, and a is b3's, too."""
+    found = left_out()
+    assert column(found, "fold") == dict.fromkeys(("a1", "a2"), "cluster 2") | dict.fromkeys(
+        ("b1", "b2", "b3"), "cluster 1"
+    )
+    assert column(found, "organization") == {r: o for r, o in ORGANIZATIONS.items() if r != "z"}
+    assert column(found, "truth") == dict.fromkeys(("a1", "a2", "b1", "b2", "b3"), 1)
+    assert column(found, "value") == {"a1": 0.5, "a2": 0.5, "b1": 0, "b2": 0, "b3": 0.5}
+    assert column(found, "n_unjudged") == {"a1": 1, "a2": 1, "b1": 2, "b2": 2, "b3": 1}
+    summary = found.summary_frame().iloc[0]
+    assert (summary["n_runs"], summary["mae"], summary["bias"]) == (5, 0.7, -0.7)
+    assert found.n_pooled_runs == {"P@2": 6}
+    assert repr(found) == "<LeaveOutResult: 2 clusters left out, 5 runs, 1 measures, 1 estimators>"
+
+
+def test_the_result_says_of_each_run_which_cluster_it_is_of() -> None:
+    found = left_out()
+    assert found.clusters == cluster_runs(toy(), 3)
+    frame = found.clusters_frame()
+    assert frame.columns.tolist() == ["cluster", "run_id", "organization", "n_runs", "left_out", "stays"]
+    assert frame["run_id"].tolist() == ["b1", "b2", "b3", "a1", "a2", "z"]
+    assert frame["cluster"].tolist() == ["cluster 1"] * 3 + ["cluster 2"] * 2 + ["cluster 3"]
+    assert dict(zip(frame["run_id"], frame["organization"], strict=True)) == ORGANIZATIONS
+    assert frame["n_runs"].tolist() == [3, 3, 3, 2, 2, 1]
+    assert frame["left_out"].tolist() == [True] * 5 + [False]
+    assert frame["stays"].tolist() == [""] * 5 + ["a single run"]
+    of_organizations = leave_out(toy(), "P@2", estimators="lower-bound")
+    assert of_organizations.clusters == ()
+    assert of_organizations.clusters_frame().empty
+
+
+def test_an_organization_on_both_sides_stays_in_the_pool_with_its_other_runs() -> None:
+    """As where types of runs are left out, which gives the same rows."""
+    seen: list[Collection] = []
+    left_out(estimators={"spy": Spy(seen)})
+    assert [reduced.pooled_run_ids for reduced in seen] == [("a1", "a2", "z"), ("b1", "b2", "b3", "z")]
+    assert all(np.array_equal(reduced.organization, toy().organization) for reduced in seen)
+    kinds = {run: c.name for c in cluster_runs(toy(), 3) for run in c.run_ids}
+    types = leave_types_out(
+        toy(), "P@2", run_types=kinds, types=["cluster 1", "cluster 2"],
+        estimators=["lower-bound", "posterior-background"], draws=20,
+    )  # fmt: skip
+    clusters = left_out(estimators=["lower-bound", "posterior-background"], draws=20)
+    keys = ["measure", "estimator", "run_id"]
+    one = types.frame().drop(columns=["type", "error"]).sort_values(keys, ignore_index=True)
+    two = clusters.frame().drop(columns=["fold", "reported"]).sort_values(keys, ignore_index=True)
+    points = one["estimator"] == "lower-bound"
+    pd.testing.assert_frame_equal(one[points], two[points], check_exact=True)
+    assert one[["truth", "n_unjudged", "organization"]].equals(two[["truth", "n_unjudged", "organization"]])
+
+
+def test_the_best_of_the_runs_left_out_are_reported() -> None:
+    """Of five runs that are equal in truth the first three; the one that stays is not among them."""
+    found = left_out(top=60)
+    assert found.frame()["run_id"].tolist() == ["a1", "a2", "b1"]
+    assert found.frame(reported_only=False)["run_id"].tolist() == ["a1", "a2", "b1", "b2", "b3"]
+    with pytest.raises(InputError, match="the best 5 % of 5 runs are none"):
+        left_out(top=5)
+
+
+def test_truth_below_the_pool_depth() -> None:
+    """b3 has q at rank 3, which b1 and b2 brought: it counts in the full truth alone."""
+    assert column(left_out(measures="P@3"), "truth")["b3"] == 2 / 3
+    full = left_out(measures="P@3", truth="full", estimand="complete")
+    assert column(full, "truth")["b3"] == 1
+    assert column(full, "bound_lower")["b3"] == 1 / 3
+    assert column(left_out(measures="P@1", pool_depth=1), "value") == {
+        "a1": 0, "a2": 0, "b1": 0, "b2": 0, "b3": 0
+    }  # fmt: skip
+
+
+def test_means_over_the_topics_of_a_run() -> None:
+    rankings = {run: {"1": documents} for run, documents in RUNS.items()} | {"a2": {"1": "abce", "2": "mn"}}
+    levels = LEVELS | {"2": {"m": 1, "n": 1}}
+    collection = from_rankings(rankings, levels, ORGANIZATIONS, pooled_run_ids=tuple(RUNS), pool_depth=2)
+    found = left_out(collection, denominator="run")
+    assert column(found, "truth") == dict.fromkeys(("a1", "a2", "b1", "b2", "b3"), 1)
+    assert column(found, "value")["a2"] == 0.25
+    assert column(found, "value")["a1"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("rankings", "message"),
+    [
+        ({"u": "ab", "v": "ab", "w": "ab", "x": "cd"}, "clusters .of 3, 1 runs. can be left out: without it"),
+        ({"u": "ab", "v": "cd", "w": "ef"}, "clusters .of 1, 1, 1 runs. can be left out: a single run"),
+        (dict.fromkeys("uvwxy", "ab"), "clusters .of 5 runs. can be left out: more than three quarters"),
+    ],
+)
+def test_pools_without_a_cluster_to_leave_out(rankings: dict[str, str], message: str) -> None:
+    collection = pooled({run: {"1": documents} for run, documents in rankings.items()})
+    with pytest.raises(InputError, match=message) as error:
+        left_out(collection)
+    assert "ask for another number of clusters, or leave out organizations" in str(error.value)
+
+
+# --- the example -------------------------------------------------------------------------------------------
+
+
+def test_folds_of_clusters_are_stored_and_used_again(example: Collection, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {
+        "measures": ["P@5", "P@10"], "estimators": ["anti-precision", "posterior-background"], "draws": 20,
+        "by": "cluster",
+    }  # fmt: skip
+    once = leave_out(example, **asked)
+    first = leave_out(example, folder=tmp_path, **asked)
+    assert tables(first) == tables(once)
+    before = stored(tmp_path)
+    assert len(before) == 5
+    done: list[int] = []
+    again = leave_out(example, folder=tmp_path, progress=lambda n, _: done.append(n), n_jobs=2, **asked)
+    assert tables(again) == tables(once)
+    assert (done, stored(tmp_path)) == ([5], before)
+    # among six clusters those of five are not split: what is the same under the same name is used again
+    six = leave_out(example, folder=tmp_path, **asked | {"n_clusters": 6})
+    assert tables(six) == tables(leave_out(example, **asked | {"n_clusters": 6}))
+    assert before.items() <= stored(tmp_path).items()
+    names = {(c.name, c.run_ids) for c in first.clusters}
+    assert len(stored(tmp_path)) == 5 + sum((c.name, c.run_ids) not in names for c in six.clusters)
+    with pytest.warns(ExperimentChangedWarning, match="differs in by"):
+        leave_out(example, folder=tmp_path, **asked | {"by": "organization"})
+
+
+def test_processes_change_nothing(example: Collection) -> None:
+    asked: dict[str, Any] = {
+        "estimators": ["lower-bound", "posterior-background"],
+        "draws": 20,
+        "by": "cluster",
+    }
+    assert tables(leave_out(example, n_jobs=2, **asked)) == tables(leave_out(example, **asked))
