@@ -22,6 +22,7 @@ from bayespool.inference.kernels import (
     linear_predictor,
     owners_covariances,
     product_terms,
+    sum_chances,
     variances,
 )
 from bayespool.models.families import log_density_of_coefficient, log_density_of_scale
@@ -276,16 +277,51 @@ class Rows:
         """Mean and variance of the log odds under a Gaussian about x, each of shape (row,)."""
         return linear_predictor(self._design, x), _variances(self._design, about.covariance(), self._layout)
 
-    def sums(self, weight: FloatArray, start: npt.NDArray[np.intp]) -> FloatArray:
-        """Weights times rows of the design, summed over stretches of rows that begin at ``start``; shape
-        (parameter, stretch).
+    def totals(
+        self,
+        log_odds: FloatArray,
+        root: FloatArray,
+        trials: FloatArray,
+        shifts: FloatArray,
+        start: npt.NDArray[np.intp],
+        run: npt.NDArray[np.intp],
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Totals of counts by run where all log odds are shifted, with what they hang on.
+
+        Parameters
+        ----------
+        log_odds, root : ndarray, shape (row,)
+            A chance has the log odds (log odds + shift) / root.
+        trials : ndarray, shape (row,)
+        shifts : ndarray, shape (shift,)
+        start : ndarray of int, shape (ranking,)
+            Where rows of each ranking begin, whose effects are the same.
+        run : ndarray of int, shape (ranking,)
+            Whose ranking it is, from 0 on.
+
+        Returns
+        -------
+        totals : ndarray, shape (run, shift)
+            Expected ones.
+        variances : ndarray, shape (ranking, shift)
+            Of the counts of a ranking.
+        slopes : ndarray, shape (parameter, run, shift)
+            Derivatives of totals, but for ``root``.
         """
-        total = np.zeros((len(start), self._layout.size))
-        total[:, self._design.columns] = np.add.reduceat(weight[:, None] * self._design.matrix, start)
-        stretch = np.repeat(np.arange(len(start)), np.diff(start, append=len(weight)))
-        for effects in self._design.effects.T:
-            np.add.at(total, (stretch, effects), weight)
-        return total.T
+        design, ranking = self._design, np.repeat(np.arange(len(start)), np.diff(start, append=len(log_odds)))
+        totals, variances, of_columns = sum_chances(
+            design.matrix, log_odds, root, trials, shifts, ranking, run
+        )
+        slopes = np.zeros((self._layout.size, *totals.shape))
+        slopes[design.columns] = of_columns
+        for effects in design.effects[start].T:
+            np.add.at(slopes, (effects, run), variances)
+        return totals, variances, slopes
+
+    @property
+    def parameters(self) -> IndexArray:
+        """Those that the rows hang on."""
+        return np.union1d(self._design.columns, self._design.effects)
 
 
 class _Prepared:
