@@ -74,7 +74,9 @@ class Density:
 
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
-        self.scales = tuple(n for n, g in structure.groups.items() if g.size > (not (g.is_cell or g.is_slope)))
+        self.scales = tuple(
+            n for n, g in structure.groups.items() if g.size > (not (g.is_cell or g.is_slope))
+        )
         cells, slopes = structure.cells, structure.slopes
         local = self._local_factors()
         self.slices: dict[str, slice | IndexArray] = {}
@@ -501,7 +503,9 @@ def _design(predictor: Predictor, rows: IndexArray, density: Density) -> Design:
     owner, own = np.zeros(n, dtype=np.int64), np.full((1, len(where)), -1, dtype=np.int64)
     varying = predictor.varying
     if varying is not None and varying.name in density.slices:
-        added = order[density.slices[varying.name]].reshape(-1, len(order[density.slices[varying.coefficient]]))
+        added = order[density.slices[varying.name]].reshape(
+            -1, len(order[density.slices[varying.coefficient]])
+        )
         owner, own = varying.group[rows], np.full((len(added), len(where)), -1, dtype=np.int64)
         own[:, np.isin(where, order[density.slices[varying.coefficient]])] = added
     return Design(

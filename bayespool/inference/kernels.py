@@ -336,9 +336,9 @@ def sum_chances(
     ranking: IndexArray,
     run: IndexArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Sums over binomial counts whose chances p have the log odds (log odds + shift) / root: their means np by
-    run, shape (run, shift), variances np(1 − p) by ranking, shape (ranking, shift), and variances times rows of
-    a matrix by run, shape (column, run, shift).
+    """Sums over binomial counts whose chances p have the log odds (log odds + shift) / root: their means np
+    by run, shape (run, shift), variances np(1 − p) by ranking, shape (ranking, shift), and variances times
+    rows of a matrix by run, shape (column, run, shift).
 
     Rows stand ranking by ranking, and ``run`` says whose each ranking is.
     """

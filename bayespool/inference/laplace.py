@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,15 @@ from bayespool.estimates import Diagnostics
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit
-from bayespool.inference.points import choose_points, interpolate, lay_points, spread_out, straightened
+from bayespool.inference.modes import NEAR_END, Mode, factor_of, find_center, find_mode, find_scales
+from bayespool.inference.points import (
+    axis_points,
+    choose_points,
+    interpolate,
+    lay_points,
+    spread_out,
+    straightened,
+)
 from bayespool.models.families import draw_prior
 
 if TYPE_CHECKING:
@@ -47,17 +55,12 @@ __all__ = ["Approximation", "Laplace", "approximate", "one_thread"]
 
 FloatArray = npt.NDArray[np.float64]
 
-_STEP = 0.15  # of the finite differences in θ, about a fifth of its standard deviation
-_GAIN = 0.05  # in log density, twice what is left to gain: θ's mode is where points are laid about, no more
-_N_STEPS = 2  # from the mode to the mean
 _N_NODES = 8  # for each scale: where modes are looked for
 _N_CENTRED = 3  # and of these, where the mean is looked for
-_INSIDE = (-5.0, 2.7)  # standard deviations, between which nodes are
-_NEAR = 1e-4  # twice what is left to gain in log density where a mode is found
-_NEAR_END = 1e-3  # the same, where differences in θ are taken
-_NEAR_POINT = 0.1  # the same, where scales are integrated
+_N_STEPS = 2  # from the mode to it where the scales are likeliest, one elsewhere
+_INSIDE = (-3.2, 2.5)  # standard deviations, the first one straightened, between which these are
+_NEAR_POINT = 0.1  # twice what is left to gain in log density, where scales are integrated
 _NEAR_RIDGE = 0.01  # and on a ridge that is looked at
-_LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the density has no curvature
 _MOST_OFF = 0.1  # of its width, an end of a 95 % interval of a total
 _LOOKED_AT = (-2.4, -1.2, 0.0, 1.2, 2.4)  # standard deviations from the mean of a total
 _LEAST = 0.05  # standard deviation of a log scale, about which points are laid
@@ -206,7 +209,9 @@ class Approximation:
         density = self.density
         between = np.tensordot(self.shares[k], self.likelihood, axes=1)
         try:
-            return Arrow(density.layout, between + density.prior_curvature(self.theta[k])).factor(density.sums)
+            return Arrow(density.layout, between + density.prior_curvature(self.theta[k])).factor(
+                density.sums
+            )
         except LinAlgError:  # not between these nodes
             n = int(np.argmax(self.shares[k]))
             curvature = self.likelihood[n] + density.prior_curvature(self.nodes[n])
@@ -225,7 +230,7 @@ class Approximation:
         1986), which need not be Gaussian. No random number takes part.
         """
         density, theta = self.density, self.theta[self.best]
-        mean, about = _centred(density, theta, self.mean[self.best], self.about(self.best), 1)[:2]
+        mean, about = find_center(density, theta, self.mean[self.best], self.about(self.best), 1)[:2]
         worst = 0.0
         for direction in density.totals(mean, theta):
             toward = about.solve(direction)
@@ -235,16 +240,6 @@ class Approximation:
             log_height = [_ridge(density, theta, mean + s * toward / spread, direction) for s in _LOOKED_AT]
             worst = max(worst, _ends_off(np.array(log_height)))
         return worst
-
-
-class _Mode(NamedTuple):
-    """Mode of x given θ, negative Hessian and Gaussian there, log marginal of θ, whether all went well."""
-
-    x: FloatArray
-    curvature: Arrow
-    about: Factor
-    log_marginal: float
-    is_fine: bool
 
 
 def approximate(
@@ -258,8 +253,8 @@ def approximate(
     n_points : int
         For each scale.
     near : mapping of str to ndarray, optional
-        Draws of all variables of a fit to nearly the same data: points are laid about the scales that it has,
-        and their mode is not looked for.
+        Draws of all variables of a fit to nearly the same data: two points for each scale are laid about the
+        scales that it has, whose mode is not looked for.
 
     Returns
     -------
@@ -268,32 +263,33 @@ def approximate(
     n_scales = len(density.scales)
     x, theta = density.start(near)
     if n_scales == 0:
-        middle, one, nodes = _mode(density, theta, x), np.ones((1, 1)), theta[None]
+        middle, one, nodes = find_mode(density, theta, x), np.ones((1, 1)), theta[None]
         mean, likelihood = _means(density, [middle], nodes, nodes, 1)
         return Approximation(density, nodes, one[0], mean, nodes, likelihood, one, middle.is_fine)
     if near is None:
-        theta, middle, drift, spread = _theta_mode(density, theta, x)
+        theta, middle, drift, spread = find_scales(density, theta, x)
+        standard, log_placed = lay_points(n_points * n_scales, n_scales)
     else:
-        middle = _mode(density, theta, x)
+        middle = find_mode(density, theta, x, NEAR_END)
         drift = density.drift(middle.x, theta, middle.about)
         low, high = np.quantile(np.log([near[f"sigma_{n}"] for n in density.scales]), _ONE_SD, axis=1)
         spread = np.maximum((high - low) / 2, _LEAST)
-    standard, log_placed = lay_points(n_points * n_scales, n_scales)
+        standard = axis_points(n_scales)
+        log_placed = np.zeros(len(standard))
     points = theta + standard * spread
     straight = straightened(points, theta, spread)
-    chosen, n_centred = np.arange(len(points)), len(points) + 1
-    if density.is_concave:  # else modes, and what hangs on them, may jump
-        inside = np.flatnonzero(((standard > _INSIDE[0]) & (standard < _INSIDE[1])).all(axis=1))
+    chosen, n_centred = np.arange(len(points)), 1 if near is not None else len(points) + 1
+    if near is None and density.is_concave:  # else modes, and what hangs on them, may jump
+        inside = np.flatnonzero(((straight > _INSIDE[0]) & (standard < _INSIDE[1])).all(axis=1))
         chosen = inside[choose_points(straight[inside], min(n_points, _N_NODES) * n_scales)]
-        n_centred = 1 if near is not None else _N_CENTRED * n_scales + 1
-    found: list[_Mode] = []
-    for k, at in enumerate(points[chosen]):
-        if k < 2 * n_scales + 1:
-            start = middle.x + (spread * straight[chosen[k]]) @ drift
-        else:
+        n_centred = _N_CENTRED * n_scales + 1
+    found: list[Mode] = []
+    for k, at in enumerate(chosen):
+        start = middle.x + (spread * straight[at]) @ drift
+        if k > 2 * n_scales:
             before = np.vstack([0 * theta, straight[chosen[:k]]])
-            start = (interpolate(straight[chosen[k]][None], before) @ np.array([m.x for m in [middle]+found]))[0]
-        found.append(_mode(density, at, start, _NEAR_POINT))
+            start = interpolate(straight[at][None], before)[0] @ [mode.x for mode in [middle, *found]]
+        found.append(find_mode(density, points[at], start, _NEAR_POINT))
     fine = [k for k, mode in enumerate(found) if mode.is_fine]
     found, nodes = [middle] + [found[k] for k in fine], np.vstack([theta, points[chosen[fine]]])
     at_nodes = np.vstack([0 * theta, straight[chosen[fine]]])
@@ -317,15 +313,19 @@ def approximate(
 
 
 def _means(
-    density: Density, modes: list[_Mode], nodes: FloatArray, at_nodes: FloatArray, n_centred: int
+    density: Density, modes: list[Mode], nodes: FloatArray, at_nodes: FloatArray, n_centred: int
 ) -> tuple[FloatArray, FloatArray]:
     """Mean of x at nodes, and the likelihood's part of the negative Hessian about it, both found at the first
     nodes; how far they are off mode and curvature is much the same elsewhere.
     """
     mean, curvature = np.array([mode.x for mode in modes]), np.array([mode.curvature.outer for mode in modes])
-    off, changed, n_steps = np.zeros_like(mean[:n_centred]), np.zeros_like(curvature[:n_centred]), _N_STEPS
+    off, changed, n_steps = (
+        np.zeros_like(mean[:n_centred]),
+        np.zeros_like(curvature[:n_centred]),
+        _N_STEPS,
+    )
     for k, (at, mode) in enumerate(zip(nodes[:n_centred], modes, strict=False)):
-        x, _, about = _centred(density, at, mode.x + off[0], mode.about, n_steps)
+        x, _, about = find_center(density, at, mode.x + off[0], mode.about, n_steps)
         off[k], n_steps = x - mode.x, 1
         if about is not None:
             changed[k] = about.outer - curvature[k]
@@ -338,107 +338,13 @@ def _means(
     return mean, curvature - [density.prior_curvature(at) for at in nodes]
 
 
-def _centred(
-    density: Density, theta: FloatArray, x: FloatArray, about: Factor, n_steps: int
-) -> tuple[FloatArray, Factor, Arrow | None]:
-    """Mean of the Gaussian given θ, the Gaussian about it, and its curvature unless it is the one given: moved
-    to where its mean gradient vanishes, the best one by Kullback-Leibler divergence.
-
-    Effects of topics without a relevant document are skewed; their mean is well below their mode.
-    """
-    curvature = None
-    for _ in range(n_steps):
-        gradient, there = density.mean_derivatives(x, theta, about)
-        try:
-            about = there.factor(density.sums)
-        except LinAlgError:
-            break
-        x, curvature = x + about.solve(gradient), there
-    return x, about, curvature
-
-
-def _theta_mode(
-    density: Density, theta: FloatArray, x: FloatArray
-) -> tuple[FloatArray, _Mode, FloatArray, FloatArray]:
-    """About the mode of θ's marginal, x's mode there and its drift with θ, and standard deviations of θ;
-    Newton's method, each scale by itself, for logarithms of scales hardly go with each other.
-    """
-    unit, bent = np.eye(len(theta)) * _STEP, np.zeros((len(theta), len(x)))
-    for _ in range(40):  # a scale that a prior holds near zero is half a unit nearer with each
-        middle = _mode(density, theta, x)
-        drift, ends = density.drift(middle.x, theta, middle.about), np.empty((2, len(theta)))
-        for g, moved in enumerate(_STEP * drift):
-            plus = _mode(density, theta + unit[g], middle.x + moved + bent[g], _NEAR_END)
-            bent[g] = plus.x - middle.x - moved
-            minus = _mode(density, theta - unit[g], middle.x - moved + bent[g], _NEAR_END)
-            ends[:, g] = plus.log_marginal, minus.log_marginal
-        # a scale is never known worse than to a factor of e
-        curvature = np.maximum((2 * middle.log_marginal - ends.sum(axis=0)) / _STEP**2, 1.0)
-        gradient = (ends[0] - ends[1]) / (2 * _STEP)
-        step = gradient / curvature
-        if float(gradient @ step) < _GAIN:
-            break
-        step *= min(1.0, 1.0 / float(np.abs(step).max()))
-        theta, x = theta + step, middle.x + step @ drift
-    return theta, middle, drift, 1 / np.sqrt(curvature)
-
-
-def _mode(density: Density, theta: FloatArray, x: FloatArray, near: float = _NEAR) -> _Mode:
-    """Mode of x given θ; a last step is taken unseen where twice what it gains is less than ``near``."""
-    value, gradient, curvature = density.expand(x, theta)
-    converged = False
-    for _ in range(100):
-        curvature, about, exact = _factor(density, theta, x, curvature)
-        step = about.solve(gradient)
-        gain = float(gradient @ step)
-        if gain < near:
-            converged = exact  # else it is not a maximum of the exact density
-            x, value = x + step, value + gain / 2
-            break
-        length = min(1.0, _LONGEST / float(np.abs(step).max()))
-        while not _is_better(new := density.expand(x + length * step, theta), value, gradient, step):
-            length /= 2
-            if length < 1e-4:
-                break
-        if not np.isfinite(new[0]):
-            break
-        x = x + length * step
-        value, gradient, curvature = new
-    return _Mode(x, curvature, about, value - 0.5 * about.log_determinant, converged)
-
-
-def _is_better(
-    new: tuple[float, FloatArray, Arrow], value: float, gradient: FloatArray, step: FloatArray
-) -> bool:
-    """Whether a point is higher, or about as high and near the top as far as the step goes: integrals over
-    cells are not exact to the last digits.
-    """
-    if new[0] >= value - 1e-9:
-        return True
-    return bool(new[0] >= value - 0.1 and 2 * abs(float(new[1] @ step)) <= float(gradient @ step))
-
-
-def _factor(
-    density: Density, theta: FloatArray, x: FloatArray, curvature: Arrow
-) -> tuple[Arrow, Factor, bool]:
-    """The curvature and its Gaussian: the exact one, or the expected one where that is not positive (Newton's
-    steps near the mode, Fisher's scores far from it); whether it may be where a mode is, as any may of a
-    concave density.
-    """
-    try:
-        return curvature, curvature.factor(density.sums), True
-    except LinAlgError:
-        expected = density.expand(x, theta, expected=True)[2]
-        return expected, expected.factor(density.sums), density.is_concave
-
-
 def _ridge(density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray) -> float:
     """Log density of direction·x, up to a constant: from the best x of those with the same value; NaN where
     none is found with a positive curvature.
     """
     for _ in range(8):
         value, gradient, curvature = density.expand(x, theta)
-        _, about, exact = _factor(density, theta, x, curvature)
+        _, about, exact = factor_of(density, theta, x, curvature)
         toward, step = about.solve(direction), about.solve(gradient)
         across = float(direction @ toward)
         step = step - toward * (float(direction @ step) / across)

@@ -1,5 +1,5 @@
-"""Points over which scales are integrated: how they are laid, which of them are looked at, what the others take
-from these, and how draws are spread between them.
+"""Points over which scales are integrated: how they are laid, which of them are looked at, what the others
+take from these, and how draws are spread between them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-__all__ = ["choose_points", "interpolate", "lay_points", "spread_out", "straightened"]
+__all__ = ["axis_points", "choose_points", "interpolate", "lay_points", "spread_out", "straightened"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -40,6 +40,16 @@ def lay_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
     return points, log_density.sum(axis=1)
 
 
+def axis_points(n_dims: int) -> FloatArray:
+    """Two points on each axis, whose mean is that of a standard normal distribution for whatever is a
+    polynomial of degree 3; shape (point, dimension).
+    """
+    points: FloatArray = (
+        np.sqrt(n_dims) * np.repeat(np.eye(n_dims), 2, axis=0) * np.tile([1.0, -1.0], n_dims)[:, None]
+    )
+    return points
+
+
 def straightened(theta: FloatArray, mode: FloatArray, spread: FloatArray) -> FloatArray:
     """Coordinates in which what hangs on log scales θ does so smoothly, shape (point, scale): logarithms of a
     scale plus its mode, in standard deviations. Near zero, where nothing changes any more, they hardly do.
@@ -56,7 +66,8 @@ def choose_points(points: FloatArray, n: int) -> npt.NDArray[np.intp]:
     points : ndarray, shape (point, dimension)
     n : int
     """
-    distance, chosen = (points**2).sum(axis=1), []
+    distance: FloatArray = (points**2).sum(axis=1)
+    chosen: list[int] = []
     while len(chosen) < n and distance.max() > 0:
         chosen.append(int(np.argmax(distance)))
         distance = np.minimum(distance, ((points - points[chosen[-1]]) ** 2).sum(axis=1))

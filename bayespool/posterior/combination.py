@@ -29,7 +29,6 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 
 _N_FOLDS = 5
-_N_POINTS = 3  # for each scale
 _NODES, _SHARES = np.polynomial.hermite_e.hermegauss(15)
 _SHARES = _SHARES / _SHARES.sum()
 _NEARER = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: of a logistic curve as a normal one
@@ -122,7 +121,7 @@ def _of_runs(
     first, run = np.searchsorted(of_topic, of_run), np.searchsorted(of_run, of_topic, side="right") - 1
     known = np.add.reduceat(held.n_hidden_relevant[rows], of_run)[:, None]
     new, used = np.sqrt(1 + 1 / len(seen.organizations)), documents.parameters
-    approximation, found = approximate(density, n_points=_N_POINTS, near=near), []
+    approximation, found = approximate(density, near=near), []
     for k, share in enumerate(approximation.weight):
         scales = dict(zip(density.scales, np.exp(approximation.theta[k]), strict=True))
         x, about = approximation.mean[k], approximation.about(k)
