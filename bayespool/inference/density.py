@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -176,9 +177,9 @@ class Density:
             block.add_derivatives(nodes, self._tau(theta), gradient, outer, expected=False)
         return gradient, Arrow(self.layout, outer)
 
-    def log_prior_of_scales(self, theta: FloatArray) -> float:
-        """Log density of log scales, shape (scale,), alone."""
-        return float(sum(prior(at) for prior, at in zip(self._scale_priors, theta, strict=True)))
+    def log_prior_of_scales(self, theta: FloatArray) -> Any:
+        """Log density of log scales alone, shape (...), of shape (scale, ...)."""
+        return sum(prior(at) for prior, at in zip(self._scale_priors, theta, strict=True))
 
     def prior_curvature(self, theta: FloatArray) -> FloatArray:
         """The part of the negative Hessian in x that hangs on the scales by the effects' priors, in the form

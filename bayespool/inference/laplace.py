@@ -3,8 +3,9 @@ in.
 
 For log scales θ the conditional posterior of everything else, x, is approximated by a Gaussian at its mode;
 the marginal density of θ follows from it (Tierney & Kadane 1986; Rue, Martino & Chopin 2009). θ itself is
-integrated over a fixed low-discrepancy set of points spread about its mode, each weighted by that marginal
-density over the density it was placed with.
+drawn from a fixed low-discrepancy set of points spread about its mode, each weighted by that marginal density
+over the density it was placed with. A mode is looked for at a few of them; the rest is interpolated
+(`bayespool.inference.points`).
 
 The curvature is an arrowhead (`bayespool.inference.arrow`), so that the cost grows linearly with topics.
 Effects of cells, an organization on a topic each, are no part of x: they are integrated
@@ -41,7 +42,6 @@ from bayespool.inference.points import (
     choose_points,
     interpolate,
     lay_points,
-    spread_out,
     straightened,
 )
 from bayespool.models.families import draw_prior
@@ -55,6 +55,7 @@ __all__ = ["Approximation", "Laplace", "approximate", "one_thread"]
 
 FloatArray = npt.NDArray[np.float64]
 
+_N_MANY = 4096  # points that scales are drawn from
 _N_NODES = 8  # for each scale: where modes are looked for
 _N_CENTRED = 3  # and of these, where the mean is looked for
 _N_STEPS = 2  # from the mode to it where the scales are likeliest, one elsewhere
@@ -76,7 +77,7 @@ class Laplace:
     draws, chains : int
         Their product is how many draws there are, independent ones in one chain.
     n_points : int
-        Points at which the scales are integrated, for each of them.
+        Points of the scales that have a Gaussian of their own, for each scale.
     check : bool
         Whether totals are compared with a finer approximation.
     """
@@ -178,6 +179,14 @@ class Approximation:
         `Layout.zeros`.
     shares : ndarray, shape (point, node)
         What each node counts at each point.
+    node_mean : ndarray, shape (node, parameter)
+    many : ndarray, shape (draw, scale)
+        Points that θ is drawn from.
+    chance : ndarray, shape (draw,)
+        Their weights, which sum to 1.
+    many_shares : ndarray, shape (draw, node)
+    nearest : ndarray of int, shape (draw,)
+        The point of the nearest Gaussian.
     converged : bool
         Whether every mode was found and every curvature positive.
     """
@@ -189,20 +198,26 @@ class Approximation:
     nodes: FloatArray
     likelihood: FloatArray
     shares: FloatArray
+    node_mean: FloatArray
+    many: FloatArray
+    chance: FloatArray
+    many_shares: FloatArray
+    nearest: npt.NDArray[np.intp]
     converged: bool
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
         """Draws of x and θ, and the point that each comes from.
 
-        Points are drawn systematically, so that each occurs within one of its expected number of times.
+        Of many more points than have a Gaussian, θ is drawn systematically, so that each occurs within one of
+        its expected number of times. The mean of x is there; what is about it is of the nearest Gaussian.
         """
         position = (rng.permutation(n) + rng.random()) / n
-        point = np.searchsorted(np.cumsum(self.weight), position).clip(max=len(self.weight) - 1)
-        x = np.empty((n, self.density.size))
+        drawn = np.searchsorted(np.cumsum(self.chance), position).clip(max=len(self.chance) - 1)
+        x, point = self.many_shares[drawn] @ self.node_mean, self.nearest[drawn]
         for k in np.unique(point):
             mine = point == k
-            x[mine] = self.mean[k] + self.about(k).draw(int(mine.sum()), rng)
-        return x, np.log(spread_out(np.exp(self.theta), point, rng)), point
+            x[mine] += self.about(k).draw(int(mine.sum()), rng)
+        return x, self.many[drawn], point
 
     def about(self, k: int) -> Factor:
         """The Gaussian about the mean at a point."""
@@ -265,10 +280,11 @@ def approximate(
     if n_scales == 0:
         middle, one, nodes = find_mode(density, theta, x), np.ones((1, 1)), theta[None]
         mean, likelihood = _means(density, [middle], nodes, nodes, 1)
-        return Approximation(density, nodes, one[0], mean, nodes, likelihood, one, middle.is_fine)
+        many = mean, nodes, one[0], one, np.zeros(1, dtype=np.intp)
+        return Approximation(density, nodes, one[0], mean, nodes, likelihood, one, *many, middle.is_fine)
     if near is None:
         theta, middle, drift, spread = find_scales(density, theta, x)
-        standard, log_placed = lay_points(n_points * n_scales, n_scales)
+        standard, log_placed = lay_points(max(_N_MANY, n_points * n_scales), n_scales)
     else:
         middle = find_mode(density, theta, x, NEAR_END)
         drift = density.drift(middle.x, theta, middle.about)
@@ -278,9 +294,10 @@ def approximate(
         log_placed = np.zeros(len(standard))
     points = theta + standard * spread
     straight = straightened(points, theta, spread)
-    chosen, n_centred = np.arange(len(points)), 1 if near is not None else len(points) + 1
+    few = slice(len(points) if near is not None else n_points * n_scales)  # what has Gaussians
+    chosen, n_centred = np.arange(len(points))[few], 1 if near is not None else len(points[few]) + 1
     if near is None and density.is_concave:  # else modes, and what hangs on them, may jump
-        inside = np.flatnonzero(((straight > _INSIDE[0]) & (standard < _INSIDE[1])).all(axis=1))
+        inside = np.flatnonzero(((straight > _INSIDE[0]) & (standard < _INSIDE[1])).all(axis=1)[few])
         chosen = inside[choose_points(straight[inside], min(n_points, _N_NODES) * n_scales)]
         n_centred = _N_CENTRED * n_scales + 1
     found: list[Mode] = []
@@ -294,12 +311,14 @@ def approximate(
     found, nodes = [middle] + [found[k] for k in fine], np.vstack([theta, points[chosen[fine]]])
     at_nodes = np.vstack([0 * theta, straight[chosen[fine]]])
     shares = interpolate(straight, at_nodes)
-    log_prior = [density.log_prior_of_scales(at) for at in nodes]
-    log_weight = shares @ (np.array([mode.log_marginal for mode in found]) - log_prior)
-    log_weight += np.array([density.log_prior_of_scales(at) for at in points]) - log_placed
-    weight = np.exp(log_weight - log_weight.max())
-    counts = weight > 0.01  # the rest is a few thousandths of the whole
+    log_weight = shares @ [
+        mode.log_marginal - density.log_prior_of_scales(at) for mode, at in zip(found, nodes, strict=True)
+    ]
+    log_weight += density.log_prior_of_scales(points.T) - log_placed
+    weight = np.exp(log_weight - log_weight[few].max())
+    counts = np.flatnonzero(weight[few] > 0.01)  # the rest is a few thousandths of the whole
     mean, likelihood = _means(density, found, nodes, at_nodes, n_centred)
+    far = (straight[counts] ** 2).sum(axis=1) - 2 * straight @ straight[counts].T
     return Approximation(
         density,
         points[counts],
@@ -308,7 +327,12 @@ def approximate(
         nodes,
         likelihood,
         shares[counts],
-        middle.is_fine and not counts[np.delete(chosen, fine)].any(),
+        mean,
+        points,
+        weight / weight.sum(),
+        shares,
+        far.argmin(axis=1),
+        middle.is_fine and not np.isin(np.delete(chosen, fine), counts).any(),
     )
 
 

@@ -1,5 +1,5 @@
-"""Points over which scales are integrated: how they are laid, which of them are looked at, what the others
-take from these, and how draws are spread between them.
+"""Points over which scales are integrated: how they are laid, which of them are looked at, and what the others
+take from these.
 """
 
 from __future__ import annotations
@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-__all__ = ["axis_points", "choose_points", "interpolate", "lay_points", "spread_out", "straightened"]
+__all__ = ["axis_points", "choose_points", "interpolate", "lay_points", "straightened"]
 
 FloatArray = npt.NDArray[np.float64]
 
 _LEFT = 2.2  # mean distance of the points to the left of θ's mode: near zero any scale may be as likely
 _RIGHT = 1.3  # standard deviation of those to the right
-_NEAR_ZERO = 0.5  # of the median point: from a least one below, a scale may reach zero
 
 
 def lay_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
@@ -102,35 +101,3 @@ def interpolate(points: FloatArray, nodes: FloatArray) -> FloatArray:
     system = np.block([[of_nodes, plane], [plane.T, corner]])
     shares: FloatArray = np.linalg.solve(system, np.hstack(among(points)).T)[:n].T
     return shares
-
-
-def spread_out(scales: FloatArray, point: npt.NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
-    """Draws moved about their points, shape (draw, scale): every scale to anywhere half way to its neighbors
-    on either side, and from the least one down to zero if it is near.
-
-    Parameters
-    ----------
-    scales : ndarray, shape (point, scale)
-    point : ndarray of int, shape (draw,)
-        The point of each draw.
-    rng : numpy.random.Generator
-    """
-    moved = np.empty((len(point), scales.shape[1]))
-    for g, scale in enumerate(scales.T):
-        order = np.argsort(scale)
-        edges = _edges(scale[order])
-        cell = np.empty(len(order), dtype=np.intp)
-        cell[order] = np.arange(len(order))
-        low, width = edges[:-1][cell[point]], np.diff(edges)[cell[point]]
-        moved[:, g] = low + (1 - rng.random(len(point))) * width
-    return moved
-
-
-def _edges(scale: FloatArray) -> FloatArray:
-    """Where the cells of ascending scales begin and end, one more than there are scales."""
-    if len(scale) == 1:
-        return np.array([0.0, 2 * scale[0]])
-    between = (scale[1:] + scale[:-1]) / 2
-    is_near = scale[0] < _NEAR_ZERO * np.median(scale)
-    least = 0.0 if is_near else 2 * scale[0] - between[0]
-    return np.concatenate([[least], between, [2 * scale[-1] - between[-1]]])
