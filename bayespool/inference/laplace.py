@@ -297,7 +297,8 @@ def approximate(
     few = slice(len(points) if near is not None else n_points * n_scales)  # what has Gaussians
     chosen, n_centred = np.arange(len(points))[few], 1 if near is not None else len(points[few]) + 1
     if near is None and density.is_concave:  # else modes, and what hangs on them, may jump
-        inside = np.flatnonzero(((straight > _INSIDE[0]) & (standard < _INSIDE[1])).all(axis=1)[few])
+        within = (straight[few] > _INSIDE[0]) & (standard[few] < _INSIDE[1])
+        inside = np.flatnonzero(within.all(axis=1))
         chosen = inside[choose_points(straight[inside], min(n_points, _N_NODES) * n_scales)]
         n_centred = _N_CENTRED * n_scales + 1
     found: list[Mode] = []

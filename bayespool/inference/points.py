@@ -1,5 +1,5 @@
-"""Points over which scales are integrated: how they are laid, which of them are looked at, and what the others
-take from these.
+"""Points over which scales are integrated: how they are laid, which are looked at, and what the others take
+from these.
 """
 
 from __future__ import annotations
