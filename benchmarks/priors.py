@@ -108,8 +108,8 @@ def print_slopes() -> None:
 
 
 def print_own() -> None:
-    """A row per collection and cutoff: in each model the scales of the effects of organization × topic, and of
-    organizations' slopes, for the latter with a prior that leaves them free.
+    """A row per collection and cutoff: in each model the scales of the effects of organization × topic, and
+    of organizations' slopes, for the latter with a prior that leaves them free.
     """
     scales = ("sigma_interaction", "sigma_slope")
     titles = [f"{model}: {scale}" for model in SLOPE_MODELS for scale in scales]

@@ -1,7 +1,8 @@
 """Engines that draw from a posterior, and their diagnostics; the only user of samplers."""
 
+from bayespool.inference.blocks import Rows
 from bayespool.inference.cells import draw_effects, draw_effects_of_rows
-from bayespool.inference.density import Density, Rows
+from bayespool.inference.density import Density
 from bayespool.inference.diagnostics import diagnose
 from bayespool.inference.engines import (
     ENGINES,

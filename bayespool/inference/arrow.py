@@ -1,7 +1,7 @@
 """Symmetric matrices shaped like an arrowhead, and Gaussians whose precision is one.
 
-Parameters stand in two layers. *Global* ones may go with everything. *Local* ones, ``width`` for each group (a
-topic, or an organization), go with globals and with each other. Groups are eliminated first, by Schur
+Parameters stand in two layers. *Global* ones may go with everything. *Local* ones, ``width`` for each group
+(a topic, or an organization), go with globals and with each other. Groups are eliminated first, by Schur
 complements. What is left is as small as the global part, and the cost grows linearly with groups.
 """
 
@@ -46,7 +46,7 @@ class Layout:
 
     def zeros(self) -> FloatArray:
         """An arrow, all zero: row p is for the entries of p with the globals and, if it is
-        local, with the locals of its topic; shape (global or local, global + width).
+        local, with the locals of its group; shape (global or local, global + width).
         """
         return np.zeros((self.size, self.n_global + self.width))
 
@@ -105,9 +105,9 @@ class Factor:
     ----------
     layout : Layout
     lower : ndarray, shape (global, global)
-        Cholesky factor of what is left of the precision when topics are eliminated.
-    inverse : ndarray, shape (topic, width, width)
-        Inverse Cholesky factors of the topics' own blocks.
+        Cholesky factor of what is left of the precision when groups are eliminated.
+    inverse : ndarray, shape (group, width, width)
+        Inverse Cholesky factors of the groups' own blocks.
     across : ndarray, shape (local, global)
         Those times what stands between locals and globals.
     sums : tuple of slice
@@ -162,7 +162,7 @@ class Factor:
         return np.concatenate([head, tail])
 
     def _times(self, blocks: FloatArray, x: FloatArray) -> FloatArray:
-        """Blocks of topics times what is of locals, shape (local, ...)."""
+        """Blocks of groups times what is of locals, shape (local, ...)."""
         at = self.layout
         columns = x.reshape(at.n_groups, at.width, *x.shape[1:] or (1,))
         product: FloatArray = (blocks @ columns).reshape(x.shape)
@@ -177,7 +177,7 @@ class Factor:
         return np.asarray(self.settled(np.concatenate([head, tail])).T)
 
     def covariance(self) -> FloatArray:
-        """Covariance of globals and locals with the globals, and of locals with the locals of their topic, in
+        """Covariance of globals and locals with the globals, and of locals with the locals of their group, in
         the form of `Layout.zeros`.
         """
         at = self.layout
@@ -195,8 +195,8 @@ class Factor:
             root = np.linalg.cholesky(np.linalg.inv(self._among))
             off = self._toward @ root
             total[:, : at.n_global] -= off @ off[: at.n_global].T
-            of_topics = off[at.n_global :].reshape(*by_group, len(self.sums))
-            total[at.n_global :, at.n_global :] -= (of_topics @ of_topics.transpose(0, 2, 1)).reshape(
+            of_groups = off[at.n_global :].reshape(*by_group, len(self.sums))
+            total[at.n_global :, at.n_global :] -= (of_groups @ of_groups.transpose(0, 2, 1)).reshape(
                 at.size - at.n_global, at.width
             )
         return total

@@ -81,8 +81,10 @@ def integrate(
     Q. Liu and D. A. Pierce (1994). A note on Gauss–Hermite quadrature. Biometrika 81(3), 624–629.
     """
     nodes, log_weights = (np.zeros(1), np.zeros(1)) if at_modes else (NODES, np.log(SHARES))
-    counts, rule, own = (log_odds, successes, trials, start), (nodes, log_weights), (matrix, owner, n_owners)
-    return Integrated(*integrate_cells(*counts, tau, *rule, *own, modes, at_modes))
+    counts = log_odds, successes, trials, start
+    return Integrated(
+        *integrate_cells(*counts, tau, nodes, log_weights, matrix, owner, n_owners, modes, at_modes)
+    )
 
 
 def draw_effects(

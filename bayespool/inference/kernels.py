@@ -20,6 +20,7 @@ __all__ = [
     "linear_predictor",
     "owners_covariances",
     "product_terms",
+    "sum_chances",
     "variances",
 ]
 
@@ -62,14 +63,15 @@ class Design(NamedTuple):
 def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
     """Z·x, shape (observation,)."""
     matrix, index, own = design.matrix, design.effects, design.own
-    slopes = np.empty(own.shape)
+    n_columns = matrix.shape[1]
+    slopes = np.empty((len(own), n_columns))
     for o in range(len(own)):
-        for a in range(own.shape[1]):
+        for a in range(n_columns):
             slopes[o, a] = x[design.columns[a]] + (x[own[o, a]] if own[o, a] >= 0 else 0.0)
     z = np.empty(len(matrix))
     for i in range(len(matrix)):
         total, o = 0.0, design.owner[i]
-        for a in range(slopes.shape[1]):
+        for a in range(n_columns):
             total += matrix[i, a] * slopes[o, a]
         for g in range(index.shape[1]):
             total += x[index[i, g]]
@@ -323,3 +325,35 @@ def covariances(left: Design, right: Design, covariance: FloatArray, n_global: i
                     total += covariance[other, left.places[i, g]]
         result[i] = total
     return result
+
+
+@compiled
+def sum_chances(
+    matrix: FloatArray,
+    log_odds: FloatArray,
+    root: FloatArray,
+    trials: FloatArray,
+    shifts: FloatArray,
+    ranking: IndexArray,
+    run: IndexArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Sums over binomial counts whose chances p have the log odds (log odds + shift) / root: their means np
+    by run, shape (run, shift), variances np(1 − p) by ranking, shape (ranking, shift), and variances times
+    rows of a matrix by run, shape (column, run, shift).
+
+    Rows stand ranking by ranking, and ``run`` says whose each ranking is.
+    """
+    n_shifts, n_columns, n_runs = len(shifts), matrix.shape[1], run.max() + 1
+    totals, slopes = np.zeros((n_runs, n_shifts)), np.zeros((n_columns, n_runs, n_shifts))
+    variances, variance = np.zeros((len(run), n_shifts)), np.empty(n_shifts)
+    for i in range(len(log_odds)):
+        r = run[ranking[i]]
+        for s in range(n_shifts):
+            p = 1.0 / (1.0 + exp(-(log_odds[i] + shifts[s]) / root[i]))
+            variance[s] = trials[i] * p * (1.0 - p)
+            variances[ranking[i], s] += variance[s]
+            totals[r, s] += trials[i] * p
+        for a in range(n_columns):
+            for s in range(n_shifts):
+                slopes[a, r, s] += variance[s] * matrix[i, a]
+    return totals, variances, slopes

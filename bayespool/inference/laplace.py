@@ -3,8 +3,9 @@ in.
 
 For log scales θ the conditional posterior of everything else, x, is approximated by a Gaussian at its mode;
 the marginal density of θ follows from it (Tierney & Kadane 1986; Rue, Martino & Chopin 2009). θ itself is
-integrated over a fixed low-discrepancy set of points spread about its mode, each weighted by that marginal
-density over the density it was placed with.
+drawn from a fixed low-discrepancy set of points spread about its mode, each weighted by that marginal density
+over the density it was placed with. A mode is looked for at a few of them; the rest is interpolated
+(`bayespool.inference.points`).
 
 The curvature is an arrowhead (`bayespool.inference.arrow`), so that the cost grows linearly with topics.
 Effects of cells, an organization on a topic each, are no part of x: they are integrated
@@ -20,9 +21,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -35,7 +36,14 @@ from bayespool.estimates import Diagnostics
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit
-from bayespool.inference.points import lay_points, spread_out
+from bayespool.inference.modes import NEAR_END, Mode, factor_of, find_center, find_mode, find_scales
+from bayespool.inference.points import (
+    axis_points,
+    choose_points,
+    interpolate,
+    lay_points,
+    straightened,
+)
 from bayespool.models.families import draw_prior
 
 if TYPE_CHECKING:
@@ -47,13 +55,13 @@ __all__ = ["Approximation", "Laplace", "approximate", "one_thread"]
 
 FloatArray = npt.NDArray[np.float64]
 
-_STEP = 0.15  # of the finite differences in θ, about a fifth of its standard deviation
-_GAIN = 5e-3  # in log density, twice what is left to gain: θ's mode is where points are laid about, no more
-_N_CENTRED = 2  # steps from the mode to the mean
-_NEAR = 1e-4  # twice what is left to gain in log density where a mode is found
-_NEAR_POINT = 0.02  # the same, where scales are integrated
+_N_MANY = 4096  # points that scales are drawn from
+_N_NODES = 8  # for each scale: where modes are looked for
+_N_CENTRED = 3  # and of these, where the mean is looked for
+_N_STEPS = 2  # from the mode to it where the scales are likeliest, one elsewhere
+_INSIDE = (-3.2, 2.5)  # standard deviations, the first one straightened, between which these are
+_NEAR_POINT = 0.1  # twice what is left to gain in log density, where scales are integrated
 _NEAR_RIDGE = 0.01  # and on a ridge that is looked at
-_LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the density has no curvature
 _MOST_OFF = 0.1  # of its width, an end of a 95 % interval of a total
 _LOOKED_AT = (-2.4, -1.2, 0.0, 1.2, 2.4)  # standard deviations from the mean of a total
 _LEAST = 0.05  # standard deviation of a log scale, about which points are laid
@@ -69,7 +77,7 @@ class Laplace:
     draws, chains : int
         Their product is how many draws there are, independent ones in one chain.
     n_points : int
-        Points at which the scales are integrated, for each of them.
+        Points of the scales that have a Gaussian of their own, for each scale.
     check : bool
         Whether totals are compared with a finer approximation.
     """
@@ -155,16 +163,30 @@ class Laplace:
 class Approximation:
     """A mixture of Gaussians over x, one for each point in θ.
 
+    What is known of a few nodes in θ is known of every point by interpolation.
+
     Attributes
     ----------
     density : Density
     theta : ndarray, shape (point, scale)
     weight : ndarray, shape (point,)
         Sum to 1.
-    mode : ndarray, shape (point, parameter)
+    mean : ndarray, shape (point, parameter)
         Of x at each point.
-    curvature : tuple of Factor
-        The Gaussian with the curvature at each mode.
+    nodes : ndarray, shape (node, scale)
+    likelihood : ndarray, shape (node, global or local, global + width)
+        Negative Hessian about the mean at each node but for the effects' priors, in the form of
+        `Layout.zeros`.
+    shares : ndarray, shape (point, node)
+        What each node counts at each point.
+    node_mean : ndarray, shape (node, parameter)
+    many : ndarray, shape (draw, scale)
+        Points that θ is drawn from.
+    chance : ndarray, shape (draw,)
+        Their weights, which sum to 1.
+    many_shares : ndarray, shape (draw, node)
+    nearest : ndarray of int, shape (draw,)
+        The point of the nearest Gaussian.
     converged : bool
         Whether every mode was found and every curvature positive.
     """
@@ -172,52 +194,48 @@ class Approximation:
     density: Density
     theta: FloatArray
     weight: FloatArray
-    mode: FloatArray
-    curvature: tuple[Factor, ...]
+    mean: FloatArray
+    nodes: FloatArray
+    likelihood: FloatArray
+    shares: FloatArray
+    node_mean: FloatArray
+    many: FloatArray
+    chance: FloatArray
+    many_shares: FloatArray
+    nearest: npt.NDArray[np.intp]
     converged: bool
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
         """Draws of x and θ, and the point that each comes from.
 
-        Points are drawn systematically, so that each occurs within one of its expected number of times.
+        Of many more points than have a Gaussian, θ is drawn systematically, so that each occurs within one of
+        its expected number of times. The mean of x is there; what is about it is of the nearest Gaussian.
         """
         position = (rng.permutation(n) + rng.random()) / n
-        point = np.searchsorted(np.cumsum(self.weight), position).clip(max=len(self.weight) - 1)
-        x = np.empty((n, self.density.size))
+        drawn = np.searchsorted(np.cumsum(self.chance), position).clip(max=len(self.chance) - 1)
+        x, point = self.many_shares[drawn] @ self.node_mean, self.nearest[drawn]
         for k in np.unique(point):
             mine = point == k
-            mean, about = self.centred(k)
-            x[mine] = mean + about.draw(int(mine.sum()), rng)
-        return x, np.log(spread_out(np.exp(self.theta), point, rng)), point
+            x[mine] += self.about(k).draw(int(mine.sum()), rng)
+        return x, self.many[drawn], point
 
-    def centred(self, k: int) -> tuple[FloatArray, Factor]:
-        """Mean of the Gaussian at a point, and the Gaussian about it: moved from the mode to where its mean
-        gradient vanishes, the best one by Kullback-Leibler divergence.
-
-        Effects of topics without a relevant document are skewed; their mean is well below their mode.
-        """
-        density, x, about = self.density, self.mode[k], self.curvature[k]
-        if k != self.best:
-            x = x + self.moved
-        for _ in range(_N_CENTRED if k == self.best else 1):
-            gradient, curvature = density.mean_derivatives(x, self.theta[k], about)
-            try:
-                about = curvature.factor(density.sums)
-            except LinAlgError:
-                return x, about
-            x = x + about.solve(gradient)
-        return x, about
+    def about(self, k: int) -> Factor:
+        """The Gaussian about the mean at a point."""
+        density = self.density
+        between = np.tensordot(self.shares[k], self.likelihood, axes=1)
+        try:
+            return Arrow(density.layout, between + density.prior_curvature(self.theta[k])).factor(
+                density.sums
+            )
+        except LinAlgError:  # not between these nodes
+            n = int(np.argmax(self.shares[k]))
+            curvature = self.likelihood[n] + density.prior_curvature(self.nodes[n])
+            return Arrow(density.layout, curvature).factor(density.sums)
 
     @property
     def best(self) -> int:
         """The point of the largest weight."""
         return int(np.argmax(self.weight))
-
-    @cached_property
-    def moved(self) -> FloatArray:
-        """How far the mean is off the mode at the point of the largest weight: about as far as elsewhere."""
-        moved: FloatArray = self.centred(self.best)[0] - self.mode[self.best]
-        return moved
 
     def off(self) -> float:
         """How far the ends of 95 % intervals of expected totals are off, as a share of their width, at the
@@ -227,7 +245,7 @@ class Approximation:
         1986), which need not be Gaussian. No random number takes part.
         """
         density, theta = self.density, self.theta[self.best]
-        mean, about = self.centred(self.best)
+        mean, about = find_center(density, theta, self.mean[self.best], self.about(self.best), 1)[:2]
         worst = 0.0
         for direction in density.totals(mean, theta):
             toward = about.solve(direction)
@@ -250,8 +268,8 @@ def approximate(
     n_points : int
         For each scale.
     near : mapping of str to ndarray, optional
-        Draws of all variables of a fit to nearly the same data: points are laid about the scales that it has,
-        and their mode is not looked for.
+        Draws of all variables of a fit to nearly the same data: two points for each scale are laid about the
+        scales that it has, whose mode is not looked for.
 
     Returns
     -------
@@ -260,108 +278,89 @@ def approximate(
     n_scales = len(density.scales)
     x, theta = density.start(near)
     if n_scales == 0:
-        x, curvature, _, fine = _mode(density, theta, x)
-        return Approximation(density, theta[None], np.ones(1), x[None], (curvature,), fine)
+        middle, one, nodes = find_mode(density, theta, x), np.ones((1, 1)), theta[None]
+        mean, likelihood = _means(density, [middle], nodes, nodes, 1)
+        many = mean, nodes, one[0], one, np.zeros(1, dtype=np.intp)
+        return Approximation(density, nodes, one[0], mean, nodes, likelihood, one, *many, middle.is_fine)
     if near is None:
-        theta, x, axes = _theta_mode(density, theta, x)
-        spread = axes @ axes.T
+        theta, middle, drift, spread = find_scales(density, theta, x)
+        standard, log_placed = lay_points(max(_N_MANY, n_points * n_scales), n_scales)
     else:
+        middle = find_mode(density, theta, x, NEAR_END)
+        drift = density.drift(middle.x, theta, middle.about)
         low, high = np.quantile(np.log([near[f"sigma_{n}"] for n in density.scales]), _ONE_SD, axis=1)
-        spread = np.diag(np.maximum((high - low) / 2, _LEAST) ** 2)
-    x, curvature, *_ = _mode(density, theta, x)
-    drift = density.drift(x, theta, curvature)
-    standard, log_placed = lay_points(n_points * n_scales, n_scales)
-    thetas = theta + standard @ np.linalg.cholesky(spread).T
-    found = [_mode(density, at, x + (at - theta) @ drift, _NEAR_POINT) for at in thetas]
-    log_weight = np.array([f[2] for f in found]) - log_placed
-    weight = np.exp(log_weight - log_weight.max())
-    kept = np.flatnonzero(weight > 0.01)  # the rest is a few thousandths of the whole
+        spread = np.maximum((high - low) / 2, _LEAST)
+        standard = axis_points(n_scales)
+        log_placed = np.zeros(len(standard))
+    points = theta + standard * spread
+    straight = straightened(points, theta, spread)
+    few = slice(len(points) if near is not None else n_points * n_scales)  # what has Gaussians
+    chosen, n_centred = np.arange(len(points))[few], 1 if near is not None else len(points[few]) + 1
+    if near is None and density.is_concave:  # else modes, and what hangs on them, may jump
+        within = (straight[few] > _INSIDE[0]) & (standard[few] < _INSIDE[1])
+        inside = np.flatnonzero(within.all(axis=1))
+        chosen = inside[choose_points(straight[inside], min(n_points, _N_NODES) * n_scales)]
+        n_centred = _N_CENTRED * n_scales + 1
+    found: list[Mode] = []
+    for k, at in enumerate(chosen):
+        start = middle.x + (spread * straight[at]) @ drift
+        if k > 2 * n_scales:
+            before = np.vstack([0 * theta, straight[chosen[:k]]])
+            start = interpolate(straight[at][None], before)[0] @ [mode.x for mode in [middle, *found]]
+        found.append(find_mode(density, points[at], start, _NEAR_POINT))
+    fine = [k for k, mode in enumerate(found) if mode.is_fine]
+    found, nodes = [middle] + [found[k] for k in fine], np.vstack([theta, points[chosen[fine]]])
+    at_nodes = np.vstack([0 * theta, straight[chosen[fine]]])
+    shares = interpolate(straight, at_nodes)
+    log_weight = shares @ [
+        mode.log_marginal - density.log_prior_of_scales(at) for mode, at in zip(found, nodes, strict=True)
+    ]
+    log_weight += density.log_prior_of_scales(points.T) - log_placed
+    weight = np.exp(log_weight - log_weight[few].max())
+    counts = np.flatnonzero(weight[few] > 0.01)  # the rest is a few thousandths of the whole
+    mean, likelihood = _means(density, found, nodes, at_nodes, n_centred)
+    far = (straight[counts] ** 2).sum(axis=1) - 2 * straight @ straight[counts].T
     return Approximation(
         density,
-        thetas[kept],
-        weight[kept] / weight[kept].sum(),
-        np.array([found[k][0] for k in kept]),
-        tuple(found[k][1] for k in kept),
-        all(found[k][3] for k in kept),
+        points[counts],
+        weight[counts] / weight[counts].sum(),
+        shares[counts] @ mean,
+        nodes,
+        likelihood,
+        shares[counts],
+        mean,
+        points,
+        weight / weight.sum(),
+        shares,
+        far.argmin(axis=1),
+        middle.is_fine and not np.isin(np.delete(chosen, fine), counts).any(),
     )
 
 
-def _theta_mode(
-    density: Density, theta: FloatArray, x: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mode of θ's marginal, x's mode there, and axes A with A·Aᵀ the inverse curvature; Newton's method."""
-    n = len(theta)
-    unit = np.eye(n) * _STEP
-    for _ in range(40):  # a scale that a prior holds near zero is half a unit nearer with each
-        x, curvature_of_x, center, _ = _mode(density, theta, x)
-        moved = _STEP * density.drift(x, theta, curvature_of_x)
-        plus = np.array([_mode(density, theta + u, x + d)[2] for u, d in zip(unit, moved, strict=True)])
-        minus = np.array([_mode(density, theta - u, x - d)[2] for u, d in zip(unit, moved, strict=True)])
-        curvature = np.diag((plus - 2 * center + minus) / _STEP**2)
-        for i in range(n):
-            for j in range(i):
-                both = _mode(density, theta + unit[i] + unit[j], x + moved[i] + moved[j])[2]
-                curvature[i, j] = curvature[j, i] = (both - plus[i] - plus[j] + center) / _STEP**2
-        values, vectors = np.linalg.eigh(-curvature)
-        values = np.clip(values, 1.0, None)  # a scale is never known worse than to a factor of e
-        gradient = (plus - minus) / (2 * _STEP)
-        step = vectors @ ((vectors.T @ gradient) / values)
-        gain = float(gradient @ step)
-        step *= min(1.0, 1.0 / np.abs(step).max()) if gain > 0 else 1.0
-        theta = theta + step
-        if gain < _GAIN:
-            break
-    return theta, x, vectors / np.sqrt(values)
-
-
-def _mode(
-    density: Density, theta: FloatArray, x: FloatArray, near: float = _NEAR
-) -> tuple[FloatArray, Factor, float, bool]:
-    """Mode of x given θ, the Gaussian with the curvature there, log marginal of θ, and whether all went
-    well; a last step is taken unseen where twice what it gains is less than ``near``.
+def _means(
+    density: Density, modes: list[Mode], nodes: FloatArray, at_nodes: FloatArray, n_centred: int
+) -> tuple[FloatArray, FloatArray]:
+    """Mean of x at nodes, and the likelihood's part of the negative Hessian about it, both found at the first
+    nodes; how far they are off mode and curvature is much the same elsewhere.
     """
-    value, gradient, curvature = density.expand(x, theta)
-    converged = False
-    for _ in range(100):
-        about, exact = _factor(density, theta, x, curvature)
-        step = about.solve(gradient)
-        gain = float(gradient @ step)
-        if gain < near:
-            converged = exact  # else it is not a maximum of the exact density
-            x, value = x + step, value + gain / 2
-            break
-        length = min(1.0, _LONGEST / float(np.abs(step).max()))
-        while not _is_better(new := density.expand(x + length * step, theta), value, gradient, step):
-            length /= 2
-            if length < 1e-4:
-                break
-        if not np.isfinite(new[0]):
-            break
-        x = x + length * step
-        value, gradient, curvature = new
-    return x, about, value - 0.5 * about.log_determinant, converged
-
-
-def _is_better(
-    new: tuple[float, FloatArray, Arrow], value: float, gradient: FloatArray, step: FloatArray
-) -> bool:
-    """Whether a point is higher, or about as high and near the top as far as the step goes: integrals over
-    cells are not exact to the last digits.
-    """
-    if new[0] >= value - 1e-9:
-        return True
-    return bool(new[0] >= value - 0.1 and 2 * abs(float(new[1] @ step)) <= float(gradient @ step))
-
-
-def _factor(density: Density, theta: FloatArray, x: FloatArray, curvature: Arrow) -> tuple[Factor, bool]:
-    """The Gaussian with the exact curvature, or with the expected one where that is not positive (Newton's
-    steps near the mode, Fisher's scores far from it); whether it may be where a mode is, as any may of a
-    concave density.
-    """
-    try:
-        return curvature.factor(density.sums), True
-    except LinAlgError:
-        return density.expand(x, theta, expected=True)[2].factor(density.sums), density.is_concave
+    mean, curvature = np.array([mode.x for mode in modes]), np.array([mode.curvature.outer for mode in modes])
+    off, changed, n_steps = (
+        np.zeros_like(mean[:n_centred]),
+        np.zeros_like(curvature[:n_centred]),
+        _N_STEPS,
+    )
+    for k, (at, mode) in enumerate(zip(nodes[:n_centred], modes, strict=False)):
+        x, _, about = find_center(density, at, mode.x + off[0], mode.about, n_steps)
+        off[k], n_steps = x - mode.x, 1
+        if about is not None:
+            changed[k] = about.outer - curvature[k]
+    shares = interpolate(at_nodes, at_nodes[:n_centred])
+    mean += shares @ off
+    for k, moved in enumerate(np.tensordot(shares, changed, axes=1)):
+        with suppress(LinAlgError):
+            Arrow(density.layout, curvature[k] + moved).factor(density.sums)
+            curvature[k] += moved
+    return mean, curvature - [density.prior_curvature(at) for at in nodes]
 
 
 def _ridge(density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray) -> float:
@@ -370,7 +369,7 @@ def _ridge(density: Density, theta: FloatArray, x: FloatArray, direction: FloatA
     """
     for _ in range(8):
         value, gradient, curvature = density.expand(x, theta)
-        about, exact = _factor(density, theta, x, curvature)
+        _, about, exact = factor_of(density, theta, x, curvature)
         toward, step = about.solve(direction), about.solve(gradient)
         across = float(direction @ toward)
         step = step - toward * (float(direction @ step) / across)

@@ -1,4 +1,6 @@
-"""Points over which scales are integrated: how they are laid, and how draws are spread between them."""
+"""Points over which scales are integrated: how they are laid, which are looked at, and what the others take
+from these.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-__all__ = ["lay_points", "spread_out"]
+__all__ = ["axis_points", "choose_points", "interpolate", "lay_points", "straightened"]
 
 FloatArray = npt.NDArray[np.float64]
 
 _LEFT = 2.2  # mean distance of the points to the left of θ's mode: near zero any scale may be as likely
 _RIGHT = 1.3  # standard deviation of those to the right
-_NEAR_ZERO = 0.5  # of the median point: from a least one below, a scale may reach zero
 
 
 def lay_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
@@ -38,33 +39,65 @@ def lay_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
     return points, log_density.sum(axis=1)
 
 
-def spread_out(scales: FloatArray, point: npt.NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
-    """Draws moved about their points, shape (draw, scale): every scale to anywhere half way to its neighbors
-    on either side, and from the least one down to zero if it is near.
+def axis_points(n_dims: int) -> FloatArray:
+    """Two points on each axis, whose mean is that of a standard normal distribution for whatever is a
+    polynomial of degree 3; shape (point, dimension).
+    """
+    points: FloatArray = (
+        np.sqrt(n_dims) * np.repeat(np.eye(n_dims), 2, axis=0) * np.tile([1.0, -1.0], n_dims)[:, None]
+    )
+    return points
+
+
+def straightened(theta: FloatArray, mode: FloatArray, spread: FloatArray) -> FloatArray:
+    """Coordinates in which what hangs on log scales θ does so smoothly, shape (point, scale): logarithms of a
+    scale plus its mode, in standard deviations. Near zero, where nothing changes any more, they hardly do.
+    """
+    straight: FloatArray = 2 * np.log1p(np.expm1(theta - mode) / 2) / spread
+    return straight
+
+
+def choose_points(points: FloatArray, n: int) -> npt.NDArray[np.intp]:
+    """Up to n points far from each other and from zero, the first one farthest; shape (point,).
 
     Parameters
     ----------
-    scales : ndarray, shape (point, scale)
-    point : ndarray of int, shape (draw,)
-        The point of each draw.
-    rng : numpy.random.Generator
+    points : ndarray, shape (point, dimension)
+    n : int
     """
-    moved = np.empty((len(point), scales.shape[1]))
-    for g, scale in enumerate(scales.T):
-        order = np.argsort(scale)
-        edges = _edges(scale[order])
-        cell = np.empty(len(order), dtype=np.intp)
-        cell[order] = np.arange(len(order))
-        low, width = edges[:-1][cell[point]], np.diff(edges)[cell[point]]
-        moved[:, g] = low + (1 - rng.random(len(point))) * width
-    return moved
+    distance: FloatArray = (points**2).sum(axis=1)
+    chosen: list[int] = []
+    while len(chosen) < n and distance.max() > 0:
+        chosen.append(int(np.argmax(distance)))
+        distance = np.minimum(distance, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
+    return np.array(chosen, dtype=np.intp)
 
 
-def _edges(scale: FloatArray) -> FloatArray:
-    """Where the cells of ascending scales begin and end, one more than there are scales."""
-    if len(scale) == 1:
-        return np.array([0.0, 2 * scale[0]])
-    between = (scale[1:] + scale[:-1]) / 2
-    is_near = scale[0] < _NEAR_ZERO * np.median(scale)
-    least = 0.0 if is_near else 2 * scale[0] - between[0]
-    return np.concatenate([[least], between, [2 * scale[-1] - between[-1]]])
+def interpolate(points: FloatArray, nodes: FloatArray) -> FloatArray:
+    """What each node counts for the value at each point, shape (point, node); rows sum to 1.
+
+    Cubic radial basis functions about the nodes and a plane (Duchon 1977), which are exact at the nodes; with
+    too few nodes for a plane, distances and a constant.
+
+    Parameters
+    ----------
+    points, nodes : ndarray, shape (point or node, dimension)
+
+    References
+    ----------
+    J. Duchon (1977). Splines minimizing rotation-invariant semi-norms in Sobolev spaces. Constructive Theory
+    of Functions of Several Variables, 85-100.
+    """
+    n, n_dims = nodes.shape
+    is_flat = n < 2 * (n_dims + 1)
+
+    def among(some: FloatArray) -> tuple[FloatArray, FloatArray]:
+        distance = np.sqrt(((some[:, None] - nodes) ** 2).sum(axis=2))
+        ones = np.ones((len(some), 1))
+        return (distance, ones) if is_flat else (distance**3, np.hstack([ones, some]))
+
+    of_nodes, plane = among(nodes)
+    corner = np.zeros((plane.shape[1], plane.shape[1]))
+    system = np.block([[of_nodes, plane], [plane.T, corner]])
+    shares: FloatArray = np.linalg.solve(system, np.hstack(among(points)).T)[:n].T
+    return shares

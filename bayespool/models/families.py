@@ -80,7 +80,7 @@ FAMILIES = MappingProxyType(
             ("rate",),
             lambda rng, n, rate: rng.exponential(1 / rate, n),
             ("rate",),
-            log_scale=lambda theta, rate: float(theta - rate * np.exp(theta)),
+            log_scale=lambda theta, rate: theta - rate * np.exp(theta),
         ),
         "Gamma": Family(("a", "rate"), lambda rng, n, a, rate: rng.gamma(a, 1 / rate, n), ("a", "rate")),
         "HalfCauchy": Family(_SCALE, lambda rng, n, s: np.abs(s * rng.standard_cauchy(n)), _SCALE),
@@ -88,7 +88,7 @@ FAMILIES = MappingProxyType(
             _SCALE,
             lambda rng, n, s: np.abs(rng.normal(0, s, n)),
             _SCALE,
-            log_scale=lambda theta, s: float(theta - 0.5 * (np.exp(theta) / s) ** 2),
+            log_scale=lambda theta, s: theta - 0.5 * (np.exp(theta) / s) ** 2,
         ),
         "HalfStudentT": Family(
             ("nu", "scale"), lambda rng, n, nu, s: np.abs(s * rng.standard_t(nu, n)), ("nu", "scale")

@@ -14,8 +14,8 @@ adjustment.
 
 ``mu`` is the mean logit over these topics and organizations at average predictors, with the prior of
 `bayespool.models.background`; ``beta`` how far slopes are from those expected, in standard deviations.
-``interaction`` is of an organization on a topic: what it finds there is relevant together. ``slope`` is what its
-slopes are off the common ones.
+``interaction`` is of an organization on a topic: what it finds there is relevant together. ``slope`` is what
+its slopes are off the common ones.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logsumexp
+from scipy.special import logsumexp
 
 from bayespool.inference import Density, Fit, Rows, approximate, one_thread
 from bayespool.posterior.preparation import Prepared
@@ -29,7 +29,6 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 
 _N_FOLDS = 5
-_N_POINTS = 3  # for each scale
 _NODES, _SHARES = np.polynomial.hermite_e.hermegauss(15)
 _SHARES = _SHARES / _SHARES.sum()
 _NEARER = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: of a logistic curve as a normal one
@@ -114,34 +113,30 @@ def _of_runs(
     density, rows = Density(model.structure(seen, ())), np.lexsort((held.topic, held.run))
     (predictor,) = model.structure(held).blocks[-1].predictors
     known_effects = {n: g for n, g in predictor.groups.items() if model.spec.effects[n].dim == "topic"}
-    documents = Rows(density, dataclasses.replace(predictor, groups=known_effects, varying=None), rows)
-    predictors = held.predictors[rows]
-    far = (predictors**2).sum(axis=1)
-    n, of_topic = held.n_hidden[rows], _starts(held.run[rows], held.topic[rows])
+    documents = Rows(density.places, dataclasses.replace(predictor, groups=known_effects, varying=None), rows)
+    far = (held.predictors[rows] ** 2).sum(axis=1)
+    of_predictors = np.arange(density.size)[density.slices["beta"]]
+    n, of_topic = held.n_hidden[rows].astype(float), _starts(held.run[rows], held.topic[rows])
     of_run = _starts(held.run[rows])
+    first, run = np.searchsorted(of_topic, of_run), np.searchsorted(of_run, of_topic, side="right") - 1
     known = np.add.reduceat(held.n_hidden_relevant[rows], of_run)[:, None]
-    new = np.sqrt(1 + 1 / len(seen.organizations))
-    approximation, found = approximate(density, n_points=_N_POINTS, near=near), []
-    moved = approximation.moved
+    new, used = np.sqrt(1 + 1 / len(seen.organizations)), documents.parameters
+    approximation, found = approximate(density, near=near), []
     for k, share in enumerate(approximation.weight):
         scales = dict(zip(density.scales, np.exp(approximation.theta[k]), strict=True))
-        x, about = approximation.mode[k] + moved, approximation.curvature[k]
+        x, about = approximation.mean[k], approximation.about(k)
         mean, spread = documents.predict(x, about)
         tau, sigma = scales.get("interaction", 0.0), scales.get("slope", 0.0)
-        spread = spread + sigma**2 * far
+        root = np.sqrt(1 + _NEARER * (tau**2 + spread + sigma**2 * far))
         effects = new * scales.get("organization", 0.0) * _NODES
-        p = expit((mean[:, None] + effects) / np.sqrt(1 + _NEARER * (tau**2 + spread[:, None])))
-        chance = n[:, None] * p * (1 - p)
-        of_rankings = np.add.reduceat(chance, of_topic)
+        totals, of_rankings, slopes = documents.totals(mean, root, n, effects, of_topic, run)
         of_rankings += tau**2 * of_rankings**2
-        variance = np.add.reduceat(of_rankings, np.searchsorted(of_topic, of_run))
-        for e in range(len(_NODES)):
-            slope = documents.sums(chance[:, e], of_run)
-            variance[:, e] += (slope * about.solve(slope)).sum(axis=0)
-            of_predictors = np.add.reduceat(chance[:, e, None] * predictors, of_run)
-            variance[:, e] += sigma**2 * (of_predictors**2).sum(axis=1)
-        variance += 1 / 12
-        off = known - np.add.reduceat(n[:, None] * p, of_run)
+        variance = np.add.reduceat(of_rankings, first) + 1 / 12
+        covariance, slopes = about.solve(np.eye(density.size)[:, used])[used], slopes[used]
+        variance += (slopes * np.tensordot(covariance, slopes, axes=1)).sum(axis=0)
+        if sigma:
+            variance += sigma**2 * (slopes[np.isin(used, of_predictors)] ** 2).sum(axis=0)
+        off = known - totals
         found.append(np.log(share * _SHARES) - 0.5 * (off**2 / variance + np.log(2 * np.pi * variance)))
     return np.asarray(logsumexp(found, axis=(0, 2)))
 

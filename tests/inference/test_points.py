@@ -1,11 +1,17 @@
-"""Points over scales: what they integrate, and draws between them."""
+"""Points over scales: what they integrate, and what lies between them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from bayespool.inference.points import lay_points, spread_out
+from bayespool.inference.points import (
+    axis_points,
+    choose_points,
+    interpolate,
+    lay_points,
+    straightened,
+)
 
 
 @pytest.mark.parametrize("n_dims", [1, 2, 3])
@@ -19,20 +25,38 @@ def test_weighted_points_integrate_a_density_about_zero(n_dims: int) -> None:
     assert share @ points**2 == pytest.approx(np.ones(n_dims), abs=0.08)
 
 
-def test_draws_lie_half_way_to_the_neighbors_and_down_to_zero_if_that_is_near() -> None:
-    scales = np.array([[2.0, 5.0], [0.5, 7.0], [3.0, 6.0]])
-    point = np.arange(3).repeat(4000)
-    moved = spread_out(scales, point, np.random.default_rng(1))
-    ends = {(0, 0): (1.25, 2.5), (1, 0): (0.0, 1.25), (2, 0): (2.5, 3.5)}
-    ends |= {(0, 1): (4.5, 5.5), (1, 1): (6.5, 7.5), (2, 1): (5.5, 6.5)}
-    for (p, scale), (low, high) in ends.items():
-        mine = moved[point == p, scale]
-        assert low <= mine.min() < low + 0.01 * (high - low)
-        assert high - 0.01 * (high - low) < mine.max() <= high
-    assert (moved > 0).all()
+@pytest.mark.parametrize("n_dims", [1, 2, 4])
+def test_points_on_axes_have_the_moments_of_a_normal_distribution(n_dims: int) -> None:
+    points = axis_points(n_dims)
+    assert points.shape == (2 * n_dims, n_dims)
+    assert points.mean(axis=0) == pytest.approx(np.zeros(n_dims))
+    assert points.T @ points / len(points) == pytest.approx(np.eye(n_dims))
+    assert (points**3).mean(axis=0) == pytest.approx(np.zeros(n_dims))
 
 
-def test_a_single_point_leaves_everything_up_to_twice_itself() -> None:
-    moved = spread_out(np.array([[2.0]]), np.zeros(1000, dtype=int), np.random.default_rng(1))
-    assert 0 < moved.min() < 0.02
-    assert 3.98 < moved.max() <= 4
+def test_chosen_points_are_far_from_each_other_and_from_zero() -> None:
+    points = np.array([[0.1], [3.0], [-2.0], [2.9], [1.4]])
+    assert choose_points(points, 3).tolist() == [1, 2, 4]
+    assert choose_points(points, 9).tolist() == [1, 2, 4, 0, 3]
+    assert choose_points(np.zeros((2, 1)), 2).tolist() == []  # where something is known
+
+
+@pytest.mark.parametrize("n_dims", [1, 3])
+def test_interpolation_is_exact_at_nodes_and_of_planes(n_dims: int) -> None:
+    rng = np.random.default_rng(1)
+    nodes, points = rng.normal(size=(12, n_dims)), rng.normal(size=(50, n_dims))
+    shares, slope = interpolate(points, nodes), np.arange(1.0, n_dims + 1)
+    assert shares.sum(axis=1) == pytest.approx(np.ones(50))
+    assert shares @ (2 + nodes @ slope) == pytest.approx(2 + points @ slope)
+    assert interpolate(nodes, nodes) == pytest.approx(np.eye(12), abs=1e-9)
+    few = interpolate(points, nodes[: n_dims + 1])  # no plane, yet a constant is a constant
+    assert few.sum(axis=1) == pytest.approx(np.ones(50))
+    assert interpolate(points, nodes[:1]) == pytest.approx(np.ones((50, 1)))
+
+
+def test_coordinates_are_straight_about_the_mode_and_end_where_a_scale_is_zero() -> None:
+    mode, spread = np.array([-0.5]), np.array([0.2])
+    theta = mode + np.array([[-1e-4], [0.0], [1e-4], [-50.0]])
+    straight = straightened(theta, mode, spread)[:, 0]
+    assert straight[:3] == pytest.approx([-5e-4, 0, 5e-4], rel=1e-3)
+    assert straight[3] == pytest.approx(2 * np.log(0.5) / 0.2)
