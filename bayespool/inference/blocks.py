@@ -134,6 +134,7 @@ class PreparedBlock:
                 )
 
     def predictors(self, x: FloatArray) -> FloatArray:
+        """Values of the linear predictors, shape (predictor, observation)."""
         return np.array([linear_predictor(design, x) for design in self.designs])
 
     def total(self, x: FloatArray, tau: float) -> FloatArray:
@@ -149,6 +150,7 @@ class PreparedBlock:
         return gradient
 
     def log_likelihood(self, x: FloatArray, tau: float) -> float:
+        """At x; τ is the scale of the effects of cells."""
         z = self.predictors(x)
         if self.cell is not None:
             return self._integrate(z[0], tau).log_likelihood
@@ -268,7 +270,7 @@ def _binomial_terms(
 
 
 def _design(predictor: Predictor, rows: IndexArray, places: Places) -> Design:
-    n, order = len(rows), np.arange(places.size)
+    n, order = len(rows), np.arange(places.layout.size)
     columns = [order[places.slices[name]] for name in predictor.coefficients]
     parts = [np.asarray(v, dtype=float)[rows] for v in predictor.coefficients.values()]
     parts = [part[:, None] if part.ndim == 1 else part for part in parts]
