@@ -35,7 +35,7 @@ def test_points_on_axes_have_the_moments_of_a_normal_distribution(n_dims: int) -
 
 
 def test_chosen_points_are_far_from_each_other_and_from_zero() -> None:
-    points = np.array([[0.1], [3.0], [-2.0], [2.9], [1.4]])
+    points = np.array([[0.2], [3.0], [-2.0], [2.9], [1.4]])
     assert choose_points(points, 3).tolist() == [1, 2, 4]
     assert choose_points(points, 9).tolist() == [1, 2, 4, 0, 3]
     assert choose_points(np.zeros((2, 1)), 2).tolist() == []  # where something is known
