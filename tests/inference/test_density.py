@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from fits import prepared_evidence
 
-from bayespool.inference import kernels
-from bayespool.inference.arrow import Arrow, Layout
 from bayespool.inference.density import Density
 from bayespool.models import MODELS
 from bayespool.posterior import MODEL_NAMES
@@ -106,95 +104,3 @@ def test_mean_derivatives_are_means_over_the_gaussian(model):
         5 if structure.blocks[-1].link is None else 12
     )  # three nodes, or a cubature of degree 3
     assert np.isfinite(arrow.dense()).all()
-
-
-@pytest.mark.parametrize("slopes_are_local", [False, True])
-def test_slopes_of_owners_are_those_of_the_dense_design(slopes_are_local):
-    """Columns of an intercept and two slopes; four owners add to the slopes, and each has an effect."""
-    rng = np.random.default_rng(6)
-    n, owner, group = 30, rng.integers(0, 4, 30), rng.integers(0, 4, 30)
-    if slopes_are_local:  # 3 coefficients and 4 effects of groups; of each owner an effect and two slopes
-        layout = Layout(n_global=7, n_groups=4, width=3)
-        slopes = 7 + 3 * np.arange(4)[:, None] + [1, 2]
-        effects = np.column_stack([3 + group, 7 + 3 * owner])
-    else:  # 3 coefficients, slopes and effects of four owners; of each group an effect
-        layout = Layout(n_global=15, n_groups=4, width=1)
-        slopes = 3 + 2 * np.arange(4)[:, None] + [0, 1]
-        effects = np.column_stack([11 + owner, 15 + group])
-    matrix, own = np.column_stack([np.ones(n), rng.normal(size=(n, 2))]), np.insert(slopes, 0, -1, axis=1)
-    design = kernels.Design(
-        matrix, np.arange(3), effects, layout.places(effects), owner, own, layout.places(own)
-    )
-    dense = np.zeros((n, layout.size))
-    dense[:, :3] = matrix
-    for k in (0, 1):
-        dense[np.arange(n), slopes[owner, k]] = matrix[:, k + 1]
-    for effect in effects.T:
-        dense[np.arange(n), effect] += 1
-    precision = np.zeros((layout.size, layout.size))
-    precision[:] = dense.T @ dense  # locals of two groups never meet
-    arrow = layout.zeros()
-    arrow[:, : layout.n_global] = precision[:, : layout.n_global]
-    for p in range(layout.n_global, layout.size):
-        first = layout.n_global + (p - layout.n_global) // layout.width * layout.width
-        arrow[p, layout.n_global :] = precision[p, first : first + layout.width]
-    assert Arrow(layout, arrow).dense() == pytest.approx(precision)
-    x, slope = rng.normal(size=layout.size), rng.normal(size=n)
-    assert kernels.linear_predictor(design, x) == pytest.approx(dense @ x)
-    of_owners = kernels.owners_covariances(design, arrow)
-    spread = kernels.variances(design, arrow, of_owners, layout.n_global)
-    assert spread == pytest.approx(np.diag(dense @ precision @ dense.T))
-    gradient = np.ones(layout.size)
-    kernels.add_slope(design, slope, gradient)
-    assert gradient == pytest.approx(1 + dense.T @ slope)
-
-
-@pytest.mark.parametrize("n_columns", [0, 1, 3])
-def test_sums_over_observations_are_those_of_the_dense_design(n_columns):
-    """Six globals, of which three are effects, and four topics with two locals each."""
-    rng = np.random.default_rng(5)
-    n, layout = 40, Layout(n_global=9, n_groups=4, width=2)
-    designs, dense = [], []
-    topic = rng.integers(0, 4, n)
-    for columns in (np.arange(n_columns), 3 + np.arange(n_columns)):
-        matrix = rng.normal(size=(n, n_columns))
-        effects = np.column_stack([rng.integers(6, 9, n), 9 + 2 * topic + rng.integers(0, 2, n)])
-        own = np.full((1, n_columns), -1)
-        owner = np.zeros(n, dtype=np.int64)
-        designs.append(kernels.Design(matrix, columns, effects, layout.places(effects), owner, own, own))
-        full = np.zeros((n, layout.size))
-        full[:, columns] = matrix
-        for effect in effects.T:
-            full[np.arange(n), effect] += 1
-        dense.append(full)
-    (left, right), (a, b) = designs, dense
-    across_topics = np.zeros((layout.size, layout.size), dtype=bool)
-    for t in range(4):
-        own = slice(9 + 2 * t, 11 + 2 * t)
-        across_topics[own, 9:] = True
-        across_topics[own, own] = False
-
-    def full_of(total):
-        return Arrow(layout, total).dense()
-
-    root = rng.normal(size=(layout.size, layout.size))
-    covariance = np.where(across_topics, 0, root @ root.T)
-    arrow = layout.zeros()
-    arrow[:, :9] = covariance[:, :9]
-    for p in range(9, layout.size):
-        first = 9 + (p - 9) // 2 * 2
-        arrow[p, 9:] = covariance[p, first : first + 2]
-    assert full_of(arrow) == pytest.approx(covariance)
-    weight, slope = rng.normal(size=n), rng.normal(size=n)
-    assert kernels.linear_predictor(left, root[0]) == pytest.approx(a @ root[0])
-    of_owners = kernels.owners_covariances(left, arrow)
-    assert kernels.variances(left, arrow, of_owners, 9) == pytest.approx(np.diag(a @ covariance @ a.T))
-    assert kernels.covariances(left, right, arrow, 9) == pytest.approx(np.diag(a @ covariance @ b.T))
-    gradient, total = np.ones(layout.size), layout.zeros()
-    kernels.add_own(left, slope, weight, gradient, total, 9)
-    assert gradient == pytest.approx(1 + a.T @ slope)
-    assert full_of(total) == pytest.approx(a.T @ (weight[:, None] * a))
-    total = layout.zeros()
-    kernels.add_product(left, right, weight, total, 9)
-    cross = a.T @ (weight[:, None] * b)
-    assert full_of(total) == pytest.approx(cross + cross.T)

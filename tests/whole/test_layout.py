@@ -24,8 +24,9 @@ TESTS_TOO = {
     "posterior/test_completion": {"posterior/steps"},
     "posterior/test_estimator": {"posterior/preparation"},
     # one test for all members of a family
-    "inference/test_density": {"inference/kernels"}
-    | {f"models/{file}" for file in ("anti_precision", "document", "linear", "ratio", "structure")},
+    "inference/test_density": {
+        f"models/{file}" for file in ("anti_precision", "document", "linear", "ratio", "structure")
+    },
     "models/test_graphs": {
         f"models/{file}" for file in ("background", "formulas", "interpolated", "smoothed")
     },

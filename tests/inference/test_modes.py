@@ -1,0 +1,53 @@
+"""Modes and means of what the engine approximates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fits import prepared_evidence
+
+from bayespool.inference.density import Density
+from bayespool.inference.modes import find_center, find_mode, find_scales
+from bayespool.models import MODELS
+
+
+def density(model: str = "ratio") -> Density:
+    return Density(MODELS[model].structure(prepared_evidence(model)))
+
+
+@pytest.mark.parametrize("model", ["background", "interpolated", "ratio", "evidence"])
+def test_no_step_leads_higher_from_a_mode(model: str) -> None:
+    of = density(model)
+    x, theta = of.start()
+    mode = find_mode(of, theta, x, 1e-8)
+    assert mode.is_fine
+    gradient = of.expand(mode.x, theta)[1]
+    assert float(gradient @ mode.about.solve(gradient)) < 1e-4  # twice what is left to gain
+    for where in of.sums:
+        assert mode.x[where].sum() == pytest.approx(0, abs=1e-9)
+
+
+def test_the_marginal_of_scales_is_highest_where_it_is_looked_for() -> None:
+    of = density()
+    x, theta = of.start()
+    at, middle, drift, spread = find_scales(of, theta, x)
+    for g in range(len(at)):
+        unit = np.where(np.arange(len(at)) == g, spread[g], 0.0)
+        sides = [find_mode(of, at + s * unit, middle.x + s * unit @ drift).log_marginal for s in (-1, 1)]
+        assert max(sides) < middle.log_marginal + 0.1
+        assert min(sides) > middle.log_marginal - 3  # a standard deviation, not many
+
+
+def test_means_lie_where_the_mean_gradient_vanishes() -> None:
+    of = density()
+    x, theta = of.start()
+    mode = find_mode(of, theta, x)
+    mean, about, curvature = find_center(of, theta, mode.x, mode.about, 6)
+    assert curvature is not None
+    gradient = of.mean_derivatives(mean, theta, about)[0]
+    assert float(gradient @ about.solve(gradient)) < 1e-6
+    assert np.abs(mean - mode.x).max() > 0.01
+    same, unmoved, none = find_center(of, theta, mode.x, mode.about, 0)
+    assert none is None
+    assert unmoved is mode.about
+    assert same is mode.x

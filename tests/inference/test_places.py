@@ -1,0 +1,60 @@
+"""Where parameters stand: every one once, and the larger of two plates local."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bayespool.inference.places import Places
+from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE
+from bayespool.models.structure import Coefficient, Group, Structure
+
+
+def places(n_topics: int, n_organizations: int, n_predictors: int = 3) -> Places:
+    groups = {
+        "topic": Group(SCALE, n_topics, "topic"),
+        "organization": Group(SCALE, n_organizations, "organization"),
+        "interaction": Group(SCALE, n_topics * n_organizations, "organization_topic", is_cell=True),
+        "slope": Group(SCALE, n_organizations * n_predictors, "organization_predictor", is_slope=True),
+    }
+    coefficients = {"mu": Coefficient(LOG_ODDS), "beta": Coefficient(SLOPE, n_predictors, "predictor")}
+    return Places(Structure(coefficients, groups, ()))
+
+
+@pytest.mark.parametrize(
+    ("n_topics", "n_organizations"), [(50, 4), (15, 4), (16, 4), (9, 30), (5, 1), (1, 6)]
+)
+def test_every_parameter_stands_once(n_topics: int, n_organizations: int) -> None:
+    found = places(n_topics, n_organizations)
+    every = np.arange(found.layout.size)
+    taken = np.concatenate([every[where] for where in found.slices.values()])
+    assert sorted(taken.tolist()) == every.tolist()
+    assert "interaction" not in found.slices
+    assert "interaction" in found.scales
+
+
+@pytest.mark.parametrize(
+    ("n_topics", "n_organizations", "n_global", "n_groups", "width"),
+    [(50, 4, 20, 50, 1), (16, 4, 20, 16, 1), (15, 4, 19, 4, 4), (9, 30, 13, 30, 4), (5, 1, 7, 5, 1)],
+)
+def test_what_leaves_fewer_others_is_local(
+    n_topics: int, n_organizations: int, n_global: int, n_groups: int, width: int
+) -> None:
+    """Of 3 slopes: organizations are local where four times their number is more than the topics."""
+    layout = places(n_topics, n_organizations).layout
+    assert (layout.n_global, layout.n_groups, layout.width) == (n_global, n_groups, width)
+
+
+def test_an_organizations_effect_and_slopes_stand_together() -> None:
+    found = places(9, 30)
+    every = np.arange(found.layout.size)
+    effects, slopes = every[found.slices["organization"]], every[found.slices["slope"]].reshape(30, 3)
+    assert np.array_equal(slopes, effects[:, None] + [1, 2, 3])
+
+
+def test_effects_sum_to_zero_and_slopes_do_not() -> None:
+    found = places(9, 30)
+    assert set(map(str, found.sums)) == {str(found.slices["topic"]), str(found.slices["organization"])}
+    alone = places(9, 1)  # the effect of a single organization is the intercept's
+    assert "organization" not in alone.scales
+    assert "slope" in alone.scales
