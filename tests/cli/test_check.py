@@ -157,12 +157,12 @@ def test_self_calibration_needs_no_files(check: Check, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     shown = table(done.stdout, "simulation-based calibration")
     assert {name: cells[:3] for name, cells in shown.items()} == {
-        "ratio": ["laplace", "5", "11"],
+        "ratio": ["laplace", "5", "13"],
         "background": ["laplace", "5", "7"],
     }
     assert "note: 5 simulations show shifts of 1.6 standard deviations or more" in done.stdout
     frame = pd.read_csv(out / "self-calibration.csv")
-    assert frame.groupby("model")["quantity"].size().to_dict() == {"background": 7, "ratio": 11}
+    assert frame.groupby("model")["quantity"].size().to_dict() == {"background": 7, "ratio": 13}
     assert (out / "self-calibration-ratio-laplace.png").stat().st_size > 5000
 
 
