@@ -316,8 +316,10 @@ def approximate(
         mode.log_marginal - density.log_prior_of_scales(at) for mode, at in zip(found, nodes, strict=True)
     ]
     log_weight += density.log_prior_of_scales(points.T) - log_placed
-    weight = np.exp(log_weight - log_weight[few].max())
-    counts = np.flatnonzero(weight[few] > 0.01)  # the rest is a few thousandths of the whole
+    weight = np.exp(log_weight - log_weight.max())
+    counts = np.flatnonzero(
+        weight[few] > 0.01 * weight[few].max()
+    )  # the rest is a few thousandths of the whole
     mean, likelihood = _means(density, found, nodes, at_nodes, n_centred)
     far = (straight[counts] ** 2).sum(axis=1) - 2 * straight @ straight[counts].T
     return Approximation(
@@ -356,11 +358,13 @@ def _means(
             changed[k] = about.outer - curvature[k]
     shares = interpolate(at_nodes, at_nodes[:n_centred])
     mean += shares @ off
-    for k, moved in enumerate(np.tensordot(shares, changed, axes=1)):
+    for k, at in enumerate(nodes):  # one by one: with thousands of topics each is large
+        moved = curvature[k] + np.tensordot(shares[k], changed, axes=1)
         with suppress(LinAlgError):
-            Arrow(density.layout, curvature[k] + moved).factor(density.sums)
-            curvature[k] += moved
-    return mean, curvature - [density.prior_curvature(at) for at in nodes]
+            Arrow(density.layout, moved).factor(density.sums)
+            curvature[k] = moved
+        curvature[k] -= density.prior_curvature(at)
+    return mean, curvature
 
 
 def _ridge(density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray) -> float:

@@ -67,7 +67,7 @@ def choose_points(points: FloatArray, n: int) -> npt.NDArray[np.intp]:
     """
     distance: FloatArray = (points**2).sum(axis=1)
     chosen: list[int] = []
-    while len(chosen) < n and distance.max() > 0:
+    while len(chosen) < min(n, len(points)) and distance.max() > 0:
         chosen.append(int(np.argmax(distance)))
         distance = np.minimum(distance, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
     return np.array(chosen, dtype=np.intp)

@@ -115,7 +115,11 @@ def _of_runs(
     known_effects = {n: g for n, g in predictor.groups.items() if model.spec.effects[n].dim == "topic"}
     documents = Rows(density.places, dataclasses.replace(predictor, groups=known_effects, varying=None), rows)
     far = (held.predictors[rows] ** 2).sum(axis=1)
-    of_predictors = np.arange(density.size)[density.slices["beta"]]
+    of_predictors = (
+        np.arange(density.size)[density.slices[model.spec.slopes]]
+        if model.spec.slopes
+        else np.zeros(0, dtype=np.intp)
+    )
     n, of_topic = held.n_hidden[rows].astype(float), _starts(held.run[rows], held.topic[rows])
     of_run = _starts(held.run[rows])
     first, run = np.searchsorted(of_topic, of_run), np.searchsorted(of_run, of_topic, side="right") - 1
@@ -132,10 +136,13 @@ def _of_runs(
         totals, of_rankings, slopes = documents.totals(mean, root, n, effects, of_topic, run)
         of_rankings += tau**2 * of_rankings**2
         variance = np.add.reduceat(of_rankings, first) + 1 / 12
-        covariance, slopes = about.solve(np.eye(density.size)[:, used])[used], slopes[used]
-        variance += (slopes * np.tensordot(covariance, slopes, axes=1)).sum(axis=0)
-        if sigma:
-            variance += sigma**2 * (slopes[np.isin(used, of_predictors)] ** 2).sum(axis=0)
+        variance += sigma**2 * (slopes[of_predictors] ** 2).sum(axis=0)
+        flat = slopes.reshape(density.size, -1)
+        if flat.shape[1] > len(used):  # whatever needs fewer columns of the covariance
+            covariance, slopes = about.solve(np.eye(density.size)[:, used])[used], slopes[used]
+            variance += (slopes * np.tensordot(covariance, slopes, axes=1)).sum(axis=0)
+        else:
+            variance += (flat * about.solve(flat)).sum(axis=0).reshape(variance.shape)
         off = known - totals
         found.append(np.log(share * _SHARES) - 0.5 * (off**2 / variance + np.log(2 * np.pi * variance)))
     return np.asarray(logsumexp(found, axis=(0, 2)))
