@@ -105,11 +105,12 @@ def _is_better(
     new: tuple[float, FloatArray, Arrow], value: float, gradient: FloatArray, step: FloatArray
 ) -> bool:
     """Whether a point is higher, or about as high and near the top as far as the step goes: integrals over
-    cells are not exact to the last digits.
+    cells are not exact to the last digits, and there are as many as there is to sum up.
     """
     if new[0] >= value - 1e-9:
         return True
-    return bool(new[0] >= value - 0.1 and 2 * abs(float(new[1] @ step)) <= float(gradient @ step))
+    lowest = value - 0.1 - 1e-4 * abs(value)
+    return bool(new[0] >= lowest and 2 * abs(float(new[1] @ step)) <= float(gradient @ step))
 
 
 def factor_of(

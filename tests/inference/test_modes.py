@@ -7,7 +7,7 @@ import pytest
 from fits import prepared_evidence
 
 from bayespool.inference.density import Density
-from bayespool.inference.modes import find_center, find_mode, find_scales
+from bayespool.inference.modes import _is_better, find_center, find_mode, find_scales
 from bayespool.models import MODELS
 
 
@@ -51,3 +51,13 @@ def test_means_lie_where_the_mean_gradient_vanishes() -> None:
     assert none is None
     assert unmoved is mode.about
     assert same is mode.x
+
+
+def test_a_step_that_ends_near_the_top_is_taken_though_integrals_are_not_exact() -> None:
+    """Of 12,000 cells: .27 lower by the sum of integrals, and next to no slope left."""
+    gradient, step = np.array([2.0]), np.array([0.09])
+    near_top, too_far = np.array([-0.007]), np.array([-1.9])
+    assert _is_better((-9326.54, near_top, None), -9326.27, gradient, step)
+    assert not _is_better((-9326.54, too_far, None), -9326.27, gradient, step)
+    assert not _is_better((-26.54, near_top, None), -26.27, gradient, step)  # of few cells sums are exact
+    assert _is_better((-26.2, too_far, None), -26.27, gradient, step)
