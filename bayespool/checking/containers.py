@@ -17,7 +17,13 @@ from bayespool.checking.priors import draw_priors
 from bayespool.inference import draw_effects_of_rows
 from bayespool.measures import Precision
 from bayespool.models import LinearEvidence
-from bayespool.posterior import Prepared, add_slopes, new_interaction, new_organization_effect, new_slopes
+from bayespool.posterior import (
+    Prepared,
+    new_interaction,
+    new_organization_effect,
+    new_slope_effect,
+    slope_effect,
+)
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit
@@ -204,7 +210,7 @@ class _Replication:
                 effect = new_organization_effect(sigma, 0, self.rows.organization, self.rng)
             log_odds = row_log_odds(self.prepared.spec, self.prepared.evidence, part, row) + effect
             if "sigma_slope" in part:
-                self._add_slopes(part, log_odds, known)
+                log_odds = log_odds + self._of_slopes(part, known)
             if "sigma_interaction" in part:
                 log_odds = log_odds + self._on_topics(part["sigma_interaction"], log_odds, known)
             log_odds = log_odds[:, self.rows.of_document]
@@ -218,16 +224,14 @@ class _Replication:
             )
         return _Replicated(of_cells, of_runs, log_likelihood)
 
-    def _add_slopes(self, part: Mapping[str, FloatArray], log_odds: FloatArray, known: bool) -> None:
-        """Add what organizations' slopes are off the common ones, times predictors."""
+    def _of_slopes(self, part: Mapping[str, FloatArray], known: bool) -> FloatArray:
+        """Effects of organizations' slopes, new ones or those of the draws, shape (draw, row)."""
         evidence, whose = self.prepared.evidence, self.rows.organization
         assert isinstance(evidence, LinearEvidence)
-        n, n_predictors = len(log_odds), len(evidence.predictor_names)
-        if known:
-            slopes = part["slope_effect"].reshape(n, -1, n_predictors)
-        else:
-            slopes = new_slopes(part["sigma_slope"], int(whose.max()) + 1, n_predictors, self.rng)
-        add_slopes(log_odds, slopes, np.arange(n), whose, np.ascontiguousarray(evidence.predictors))
+        if not known:
+            return new_slope_effect(part["sigma_slope"], evidence.predictors, whose, self.rng)
+        slopes = part["slope_effect"].reshape(len(part["sigma_slope"]), -1, len(evidence.predictor_names))
+        return slope_effect(slopes, evidence.predictors, whose)
 
     def _on_topics(self, sigma: FloatArray, log_odds: FloatArray, known: bool) -> FloatArray:
         """Effects of organization × topic, new ones or given the documents, shape (draw, row)."""

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from bayespool.models import Structure, draw_prior
 from bayespool.models.structure import Block
+from bayespool.posterior import slope_effect
 
 __all__ = ["block_log_odds", "draw_priors"]
 
@@ -72,8 +73,7 @@ def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, Float
         varying = predictor.varying
         if varying is not None and f"{varying.name}_effect" in draws:
             x = predictor.coefficients[varying.coefficient]
-            effect = draws[f"{varying.name}_effect"]
-            own = effect.reshape(len(effect), -1, x.shape[1])
-            z = z + np.einsum("dik,ik->di", own[:, varying.group], x)
+            own = draws[f"{varying.name}_effect"]
+            z = z + slope_effect(own.reshape(len(own), -1, x.shape[1]), x, varying.group)
         predictors.append(z)
     return predictors[0] if block.link is None else block.link.log_odds(predictors)

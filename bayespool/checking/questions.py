@@ -14,7 +14,7 @@ from bayespool.checking.hidden import HiddenDocuments, Rows, row_log_odds
 from bayespool.checking.rankings import Documents, HeldOutRankings
 from bayespool.counts import held_out_counts
 from bayespool.models import Evidence, LinearEvidence
-from bayespool.posterior import Prepared, add_slopes, new_interaction, new_organization_effect, new_slopes
+from bayespool.posterior import Prepared, new_interaction, new_organization_effect, new_slope_effect
 from bayespool.predictors import DocumentTable, document_table, evidence_predictors, with_predictors
 
 if TYPE_CHECKING:
@@ -79,16 +79,14 @@ class Question:
         self, log_odds: FloatArray, draws: Mapping[str, FloatArray], row: IndexArray, rng: np.random.Generator
     ) -> FloatArray:
         """With what new organizations' slopes are off the common ones, and their effects on topics."""
-        evidence = self.evidence
+        evidence, organization = self.evidence, self.rows.organization[row]
         if "sigma_slope" in draws and isinstance(evidence, LinearEvidence):
-            whose, organization = np.unique(self.rows.organization[row], return_inverse=True)
-            predictors = np.ascontiguousarray(evidence.predictors[row])
-            slopes = new_slopes(draws["sigma_slope"], len(whose), predictors.shape[1], rng)
-            add_slopes(log_odds, slopes, np.arange(len(slopes)), organization, predictors)
+            predictors = evidence.predictors[row]
+            log_odds = log_odds + new_slope_effect(draws["sigma_slope"], predictors, organization, rng)
         if "sigma_interaction" not in draws:
             return log_odds
         n_topics = len(self.hidden.collection.query_ids)
-        cell = self.rows.organization[row] * n_topics + self.rows.topic[row]
+        cell = organization * n_topics + self.rows.topic[row]
         return log_odds + new_interaction(draws["sigma_interaction"], cell, rng)
 
 

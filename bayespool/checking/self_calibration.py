@@ -39,9 +39,9 @@ from bayespool.posterior import (
     MODEL_NAMES,
     Prepared,
     Task,
-    add_slopes,
     new_interaction,
     new_organization_effect,
+    new_slope_effect,
     new_slopes,
     rungs_of,
 )
@@ -322,15 +322,12 @@ class _Process:
         effect = new_organization_effect(draws["sigma_organization"], self.n_seen, np.zeros(1), rng)
         if "sigma_interaction" in draws:
             effect = effect + new_interaction(draws["sigma_interaction"], self.rows.topic[self.new], rng)
-        log_odds = log_odds + effect
         evidence = self.prepared.evidence
         if "sigma_slope" in draws and isinstance(evidence, LinearEvidence):
-            predictors = np.ascontiguousarray(evidence.predictors[self.new])
-            slopes = new_slopes(draws["sigma_slope"], 1, predictors.shape[1], rng)
-            one = np.zeros(len(predictors), dtype=np.int64)
-            add_slopes(log_odds, slopes, np.arange(len(slopes)), one, predictors)
+            predictors, whose = evidence.predictors[self.new], self.rows.organization[self.new]
+            effect = effect + new_slope_effect(draws["sigma_slope"], predictors, whose, rng)
         n = evidence.n_hidden[self.new]
-        drawn = rng.binomial(n, expit(log_odds)).sum(axis=1)
+        drawn = rng.binomial(n, expit(log_odds + effect)).sum(axis=1)
         return self._parameters(draws, seen) | {"new_run": drawn.astype(float)}
 
     def _parameters(self, draws: Mapping[str, FloatArray], seen: Evidence) -> dict[str, FloatArray]:

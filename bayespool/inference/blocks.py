@@ -35,12 +35,12 @@ _AT_ONCE = 2**22  # log odds of cells
 
 
 class Rows:
-    """Other rows on a predictor of a places, such as documents that it has not seen.
+    """Other rows on a predictor of a density, such as documents that it has not seen.
 
     Parameters
     ----------
     places : Places
-        Of a density.
+        Where the density's parameters stand.
     predictor : Predictor
         Of coefficients and of effects that the density has.
     rows : ndarray of int, shape (row,)

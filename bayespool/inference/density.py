@@ -40,15 +40,9 @@ class Density:
     Attributes
     ----------
     places : Places
-    scales : tuple of str
-        Names of the factors, in the order of θ.
-    layout : Layout
-        Of x: coefficients and most effects, then the effects and slopes of topics, or of organizations, those
-        of one together: of what leaves the fewest others.
-    slices : dict of str to slice or ndarray of int
         Where coefficients and effects stand in x.
-    sums : tuple of slice
-        Effects that sum to zero.
+    scales, layout, slices, sums
+        Those of the places.
     is_concave : bool
         Whether the log density is, given θ.
 

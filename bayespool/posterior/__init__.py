@@ -3,7 +3,13 @@
 from bayespool.models import MODEL_NAMES
 from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.effects import add_slopes, new_interaction, new_organization_effect, new_slopes
+from bayespool.posterior.effects import (
+    new_interaction,
+    new_organization_effect,
+    new_slope_effect,
+    new_slopes,
+    slope_effect,
+)
 from bayespool.posterior.estimator import COMBINED, WITHOUT_POOL, PosteriorEstimator, complete
 from bayespool.posterior.ladder import Rung, ladder_of, levels_of, rungs_of
 from bayespool.posterior.preparation import (
@@ -29,7 +35,6 @@ __all__ = [
     "Step",
     "Task",
     "Unknowns",
-    "add_slopes",
     "complete",
     "evidence_depth",
     "find_unknowns",
@@ -39,8 +44,10 @@ __all__ = [
     "mix",
     "new_interaction",
     "new_organization_effect",
+    "new_slope_effect",
     "new_slopes",
     "prior_names",
     "rungs_of",
+    "slope_effect",
     "stacking_weights",
 ]

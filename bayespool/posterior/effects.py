@@ -19,7 +19,9 @@ __all__ = [
     "named_slopes",
     "new_interaction",
     "new_organization_effect",
+    "new_slope_effect",
     "new_slopes",
+    "slope_effect",
 ]
 
 
@@ -101,6 +103,38 @@ def new_slopes(
     predictor).
     """
     return sigma[:, None, None] * rng.normal(size=(len(sigma), n_organizations, n_predictors))
+
+
+def new_slope_effect(
+    sigma: npt.NDArray[np.float64],
+    predictors: npt.NDArray[np.float64],
+    organization: npt.NDArray[Any],
+    rng: np.random.Generator,
+) -> npt.NDArray[np.float64]:
+    """What `new_slopes` add to the log odds of documents, shape (draw, document).
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (draw,)
+        Draws of the standard deviation of slopes about the common ones.
+    predictors : ndarray of float, shape (document, predictor)
+    organization : ndarray of int, shape (document,)
+        Documents with one number share slopes.
+    rng : numpy.random.Generator
+    """
+    distinct, whose = np.unique(organization, return_inverse=True)
+    return slope_effect(new_slopes(sigma, len(distinct), predictors.shape[1], rng), predictors, whose)
+
+
+def slope_effect(
+    slopes: npt.NDArray[np.float64], predictors: npt.NDArray[np.float64], organization: npt.NDArray[Any]
+) -> npt.NDArray[np.float64]:
+    """Slopes of shape (draw, organization, predictor) times predictors of shape (document, predictor), each
+    document with those of its organization; shape (draw, document).
+    """
+    effect = np.zeros((len(slopes), len(predictors)))
+    add_slopes(effect, slopes, np.arange(len(slopes)), organization, np.ascontiguousarray(predictors))
+    return effect
 
 
 def named_slopes(

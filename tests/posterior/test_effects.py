@@ -19,13 +19,12 @@ from bayespool.posterior import (
     Completion,
     PosteriorEstimator,
     Task,
-    add_slopes,
     log_predictive_densities,
     new_interaction,
     new_organization_effect,
     new_slopes,
 )
-from bayespool.posterior.effects import named_slopes
+from bayespool.posterior.effects import add_slopes, named_slopes
 from bayespool.simulation import SimulationSettings, load_example, simulate
 
 
