@@ -93,6 +93,9 @@ class Estimates:
     fingerprint : str
         Of the collection that the estimates come from.
     random_seed : int or None
+    distance : ndarray of float, shape (run,), or None
+        How unlike the pool each run is, in standard deviations between the pool's organizations
+        (`bayespool.posterior.pool_distance`), where the method asks.
 
     Raises
     ------
@@ -114,13 +117,14 @@ class Estimates:
     fits: Mapping[str, Any] = field(default_factory=dict, repr=False)
     weights: Mapping[str, float] = field(default_factory=dict)
     random_seed: int | None = None
+    distance: FloatArray | None = None
 
     def __post_init__(self) -> None:
         runs, topics = (len(self.run_ids),), (len(self.query_ids),)
-        wanted = {"value": runs, "per_topic": runs + topics, "std": runs}
+        wanted = {"value": runs, "per_topic": runs + topics, "std": runs, "distance": runs}
         for name, shape in wanted.items():
             array = getattr(self, name)
-            if array is None and name == "std":
+            if array is None and name in ("std", "distance"):
                 continue
             if not isinstance(array, np.ndarray):
                 raise InputError(f"{self.method}: {name} is no array")
@@ -252,7 +256,7 @@ class Estimates:
         pandas.DataFrame
             Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``method``, ``value``, ``lower``
             and ``upper`` (the interval's ends, NaN for a point correction), ``ci_prob`` (NaN likewise),
-            ``std`` (per run only) and ``note``.
+            ``std`` and ``distance`` (per run only, NaN where the method has none) and ``note``.
         """
         import pandas as pd
 
@@ -271,7 +275,8 @@ class Estimates:
             "ci_prob": np.nan if self.draws is None else ci_prob,
         }
         if not per_topic:
-            columns["std"] = np.full(len(self.run_ids), np.nan) if self.std is None else self.std
+            for name, values in (("std", self.std), ("distance", self.distance)):
+                columns[name] = np.full(len(self.run_ids), np.nan) if values is None else values
         return pd.DataFrame(columns | {"note": np.repeat(np.array(notes, dtype=object), n_topics)})
 
 

@@ -25,11 +25,13 @@ from bayespool.counts.ideals import (
     tally_within_reach,
 )
 from bayespool.counts.judged import JudgmentCounts, condensed_counts, judgment_counts, unjudged_documents
+from bayespool.counts.overlap import TOP_OF_OVERLAP, overlap
 from bayespool.counts.states import NONRELEVANT, RELEVANT, UNJUDGED_STATE, Estimand
 
 __all__ = [
     "NONRELEVANT",
     "RELEVANT",
+    "TOP_OF_OVERLAP",
     "UNJUDGED_STATE",
     "Bounds",
     "CompositionEffects",
@@ -45,6 +47,7 @@ __all__ = [
     "held_out_levels",
     "judgment_counts",
     "n_relevant_documents",
+    "overlap",
     "ranked_levels",
     "reach_of_ideal",
     "relevance_levels",

@@ -8,12 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
+from bayespool.counts import TOP_OF_OVERLAP, overlap
 from bayespool.errors import InputError
 
-__all__ = ["RunCluster", "cluster_runs", "overlap"]
-
-_TOP = 10
-_UNIT = 2520  # every length of a ranking up to ten divides it, so that overlaps are exact
+__all__ = ["RunCluster", "cluster_runs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +57,9 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
 
     Notes
     -----
-    Average linkage of 1 − `overlap`. Names of runs decide nothing: where two joins are tied, the order of the
-    documents retrieved says which is made first. All joins up to a distance are made, and runs with the same
-    documents are always joined, so that there may be fewer clusters than asked for.
+    Average linkage of 1 − `bayespool.counts.overlap`. Names of runs decide nothing: where two joins are tied,
+    the order of the documents retrieved says which is made first. All joins up to a distance are made, and
+    runs with the same documents are always joined, so that there may be fewer clusters than asked for.
 
     A cluster can be left out if it has two runs or more and at most three quarters of all, and the other runs
     are of two organizations or more, without which a posterior has no organization to hold out. Organizations
@@ -81,7 +79,7 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
     index = np.flatnonzero(collection.pooled)
     if not len(index):
         raise InputError("no pooled run to make clusters of", hint="give the campaign's runs as the pool")
-    top = collection.document[index, :, :_TOP].reshape(len(index), -1)
+    top = collection.document[index, :, :TOP_OF_OVERLAP].reshape(len(index), -1)
     order = np.lexsort(top.T[::-1])  # of equal runs either may be the first
     label = np.empty(len(index), dtype=np.intp)
     label[order] = _joined(1 - overlap(collection, index[order]), n_clusters)
@@ -99,37 +97,6 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
             )
         )
     return tuple(clusters)
-
-
-def overlap(collection: Collection, run_index: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
-    """Shares of common documents in the top ten of each two runs, means over topics, shape (run, run).
-
-    Parameters
-    ----------
-    collection : Collection
-    run_index : ndarray of int, shape (run,)
-
-    Returns
-    -------
-    ndarray of float
-        Between 0 and 1, symmetric. On a topic the number of documents that both have among their first ten,
-        over ten, or over the length of the longer ranking where both are shorter. A topic that one of them
-        lacks counts 0. Topics that both lack do not count; two runs without any document are alike.
-    """
-    n_runs = len(run_index)
-    shared, n_topics = np.zeros((2, n_runs, n_runs), dtype=np.int64)
-    for t in range(len(collection.query_ids)):
-        top = collection.document[run_index, t, :_TOP]
-        documents, column = np.unique(top, return_inverse=True)
-        has = np.zeros((n_runs, len(documents)), dtype=np.float32)
-        has[np.arange(n_runs)[:, None], column.reshape(top.shape)] = 1
-        has = has[:, documents >= 0]
-        length = has.sum(axis=1)
-        longer = np.maximum(length[:, None], length).astype(np.int64)
-        shared += (has @ has.T).astype(np.int64) * (_UNIT // np.maximum(longer, 1))
-        n_topics += longer > 0
-    share: npt.NDArray[np.float64] = shared / (_UNIT * np.maximum(n_topics, 1))
-    return np.where(n_topics > 0, share, 1.0)
 
 
 def _joined(distance: npt.NDArray[np.float64], n_clusters: int) -> npt.NDArray[np.intp]:

@@ -133,6 +133,7 @@ class _Comparison:
             "n_unjudged": found.n_unjudged.sum(axis=1),
             "n_unknown": truth.n_unjudged.sum(axis=1),
             "topic_rmse": np.sqrt(np.where(self.counted, error**2, 0).sum(axis=1) / self.n_topics),
+            "distance": np.full(n_runs, np.nan) if estimates.distance is None else estimates.distance,
             "note": list(estimates.notes or ("",) * n_runs),
         }
         return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in columns.items()}

@@ -3,6 +3,7 @@
 from bayespool.models import MODEL_NAMES
 from bayespool.posterior.combination import log_predictive_densities, mix, stacking_weights
 from bayespool.posterior.completion import Completion
+from bayespool.posterior.distance import PoolDistance, pool_distance
 from bayespool.posterior.effects import (
     new_interaction,
     new_organization_effect,
@@ -10,8 +11,10 @@ from bayespool.posterior.effects import (
     new_slopes,
     slope_effect,
 )
-from bayespool.posterior.estimator import COMBINED, WITHOUT_POOL, PosteriorEstimator, complete
+from bayespool.posterior.estimator import COMBINED, PosteriorEstimator, complete
+from bayespool.posterior.kinds import find_kinds, with_kinds
 from bayespool.posterior.ladder import Rung, ladder_of, levels_of, rungs_of
+from bayespool.posterior.mixtures import WITHOUT_POOL
 from bayespool.posterior.preparation import (
     DEPTHS,
     Prepared,
@@ -19,7 +22,7 @@ from bayespool.posterior.preparation import (
     evidence_depth,
     prior_names,
 )
-from bayespool.posterior.steps import Component, Step
+from bayespool.posterior.steps import Component, Mixture, NewKind, Step
 from bayespool.posterior.unknowns import Unknowns, find_unknowns
 
 __all__ = [
@@ -29,6 +32,9 @@ __all__ = [
     "WITHOUT_POOL",
     "Completion",
     "Component",
+    "Mixture",
+    "NewKind",
+    "PoolDistance",
     "PosteriorEstimator",
     "Prepared",
     "Rung",
@@ -37,6 +43,7 @@ __all__ = [
     "Unknowns",
     "complete",
     "evidence_depth",
+    "find_kinds",
     "find_unknowns",
     "ladder_of",
     "levels_of",
@@ -46,8 +53,10 @@ __all__ = [
     "new_organization_effect",
     "new_slope_effect",
     "new_slopes",
+    "pool_distance",
     "prior_names",
     "rungs_of",
     "slope_effect",
     "stacking_weights",
+    "with_kinds",
 ]

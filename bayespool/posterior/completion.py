@@ -19,6 +19,7 @@ from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.estimates import Diagnostics
 from bayespool.measures import Measure, Normalised, Tally, parse_measure, parse_measures
 from bayespool.posterior.amounts import CELLS, completing, in_threads
+from bayespool.posterior.distance import PoolDistance
 from bayespool.posterior.drawing import (
     chances,
     climb,
@@ -66,12 +67,14 @@ class Completion:
     known : ndarray of int16, shape (unknown,)
         Relevance that `observe` was told of; −1 for all others.
     weights : mapping of str to float
-        Shares of the models in the draws.
+        Shares of the models in the draws, means over runs.
     random_seed : int
     diagnostics : Diagnostics or None
         Of the fits; None where nothing is unknown.
     notes : tuple of str
         What is off with the draws.
+    distance : PoolDistance or None
+        How unlike the pool the runs are; None where no model asks.
     """
 
     unknowns: Unknowns
@@ -83,6 +86,7 @@ class Completion:
     random_seed: int
     diagnostics: Diagnostics | None = None
     notes: tuple[str, ...] = ()
+    distance: PoolDistance | None = None
 
     def __repr__(self) -> str:
         u = self.unknowns
@@ -135,15 +139,10 @@ class Completion:
             return block
         first, *above = self.steps
         rest = np.zeros((len(chosen), block.shape[1] if above else 0))
-        for rows, log_odds in self._log_odds(first, topic, chosen, cells[0]):
-            left = rest[rows]
-            block[rows] = relevances(log_odds, self._keys[documents], scrambled(chosen[rows]), left)
-            rest[rows] = left
+        log_odds = self._log_odds(first, topic, chosen, cells[0])
+        block = relevances(log_odds, self._keys[documents], scrambled(chosen), rest)
         for k, step in enumerate(above, start=1):
-            for rows, log_odds in self._log_odds(step, topic, chosen, cells[k]):
-                left, level = rest[rows], block[rows]
-                climb(log_odds, k, left, level)
-                rest[rows], block[rows] = left, level
+            climb(self._log_odds(step, topic, chosen, cells[k]), k, rest, block)
         told = self._told(documents)
         block[:, told >= 0] = told[told >= 0]
         return block
@@ -173,8 +172,7 @@ class Completion:
         mean, square = np.full(shape, values[0]), np.full(shape, values[0] ** 2)
         reached, cells = np.ones(shape), self._cell_effects(topic)
         for k, step in enumerate(self.steps if shape[1] else ()):
-            for rows, log_odds in self._log_odds(step, topic, chosen, cells[k]):
-                reached[rows] *= chances(log_odds)
+            reached *= chances(self._log_odds(step, topic, chosen, cells[k]))
             mean += reached * (values[k + 1] - values[k])
             square += reached * (values[k + 1] ** 2 - values[k] ** 2)
         told = self._told(documents)
@@ -199,20 +197,12 @@ class Completion:
 
     def _log_odds(
         self, step: Step, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
-    ) -> list[tuple[npt.NDArray[np.intp], FloatArray]]:
-        """Log odds of a topic's unknowns with all effects, model by model: which of the draws, and their
-        log odds, shape (draw, document). ``cells`` are the topic's `_cell_effects` of the step.
+    ) -> FloatArray:
+        """Log odds of a topic's unknowns with all effects in some draws, shape (draw, document). ``cells``
+        are the topic's `_cell_effects` of the step.
         """
         documents = self.unknowns.on_topic(topic)
-        run = self.unknowns.run[documents]
-        found = []
-        for c, component in enumerate(step.components):
-            rows = np.flatnonzero(step.component[chosen] == c)
-            if not len(rows):
-                continue
-            source = step.source[chosen[rows]]
-            found.append((rows, component.with_effects(source, topic, documents, run, cells[c])))
-        return found
+        return step.log_odds(chosen, topic, documents, self.unknowns.run[documents], cells)
 
     def _cell_effects(self, topic: int) -> list[list[FloatArray]]:
         """Effects of organization × topic for all draws of parameters, shape (draw, run), by step and
@@ -402,9 +392,8 @@ class Completion:
             for k, step in enumerate(self.steps):
                 asked = new[told[new] >= step.rung.given]
                 yes = told[asked] >= step.rung.rel
-                for rows, log_odds in self._log_odds(step, t, np.arange(self.n_draws), cells[k]):
-                    p = chances(np.where(yes, log_odds[:, asked], -log_odds[:, asked]))
-                    log_likelihood[rows] += np.log(p).sum(axis=1)
+                log_odds = self._log_odds(step, t, np.arange(self.n_draws), cells[k])[:, asked]
+                log_likelihood += np.log(chances(np.where(yes, log_odds, -log_odds))).sum(axis=1)
             known[documents.start + new] = told[new]
             n_new += len(new)
         if not n_new:
@@ -422,14 +411,10 @@ class Completion:
                 DiagnosticsWarning,
                 stacklevel=2,
             )
-        steps = tuple(
-            dataclasses.replace(step, component=step.component[taken], source=step.source[taken])
-            for step in self.steps
-        )
+        steps = tuple(step.of_draws(taken) for step in self.steps)
         weights: dict[str, float] = {}
         for step in steps:
-            shares = np.bincount(step.component, minlength=len(step.components)) / self.n_draws
-            weights |= dict(zip(step.names, shares.tolist(), strict=True))
+            weights |= dict(zip(step.names, step.shares, strict=True))
         return dataclasses.replace(self, steps=steps, known=known, weights=weights, notes=notes)
 
 

@@ -18,10 +18,10 @@ from bayespool.inference import Engine, engine_named, is_independent, make_engin
 from bayespool.inference.diagnostics import MIN_ESS
 from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.models import MODELS
-from bayespool.posterior.combination import members_of_draws, shares_of_models
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.components import component_of
+from bayespool.posterior.distance import FAR, PoolDistance, pool_distance
 from bayespool.posterior.ladder import Rung, ladder_of, rungs_of
+from bayespool.posterior.mixtures import make_step
 from bayespool.posterior.preparation import (
     Task,
     evidence_depth,
@@ -30,21 +30,12 @@ from bayespool.posterior.preparation import (
 from bayespool.posterior.steps import Step
 from bayespool.values import Values
 
-__all__ = ["COMBINED", "WITHOUT_POOL", "WITHOUT_POOL_ABOVE", "PosteriorEstimator", "complete"]
-
-WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 3.5)"})
-"""Priors of the interpolated model where no hidden document is at hand, instead of its own.
-
-C runs from 0.05 to 0.40 over the collections of ``benchmarks/priors.py``; published constants are 0.42 and
-0.91. Beta(1.2, 3.5) has 95 % of its mass between 0.01 and 0.68.
-"""
-
-WITHOUT_POOL_ABOVE: Mapping[str, str] = MappingProxyType({"c": "Beta(6, 2)"})
-"""The same above the first rung: of documents that are relevant at all, how many are highly relevant is much
-the same among the unjudged and the judged."""
+__all__ = ["COMBINED", "PosteriorEstimator", "complete"]
 
 COMBINED: tuple[str, ...] = ("ratio", "evidence")
 """The models that the combined estimator mixes."""
+
+_UNLIKE = "unlike the pool, and taken as of a new kind: its own judgments would tell more"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,8 +236,9 @@ class PosteriorEstimator:
         ]
         unknowns = tasks[0].unknowns
         steps, weights = [], dict[str, float]()
+        distance = self._distance(tasks[0])
         for task in tasks if len(unknowns) else ():
-            step, shares = self._step(task, engine)
+            step, shares = self._step(task, engine, distance)
             steps.append(step)
             weights |= dict(zip(step.names, shares, strict=True))
         diagnostics = _worst(
@@ -266,28 +258,30 @@ class PosteriorEstimator:
             random_seed=self.random_seed,
             diagnostics=diagnostics,
             notes=self._notes(steps, diagnostics),
+            distance=distance,
         )
 
-    def _step(self, task: Task, engine: Engine) -> tuple[Step, list[float]]:
+    def _distance(self, task: Task) -> PoolDistance | None:
+        """How unlike the pool the runs are, for models that ask; one that is evidence is of no new kind."""
+        if self.model != "combined" or not task.has_evidence:
+            return None
+        asked = task.asked
+        found = pool_distance(task.collection, task.run_ids, rel=asked.rel, given=asked.given)
+        own = np.isin(task.run_ids, task.contributing)
+        return PoolDistance(found.distance, np.where(own, 0.0, found.new_kind))
+
+    def _step(self, task: Task, engine: Engine, distance: PoolDistance | None) -> tuple[Step, list[float]]:
         """The models of a rung and their shares."""
-        n_draws, models, rung = self.draws * self.chains, self._models(task), task.asked
-        priors = dict(self.priors)
-        if not task.has_evidence:
-            priors = {**(WITHOUT_POOL if not rung.given else WITHOUT_POOL_ABOVE), **self.priors}
-        prepared = {model: task.prepare(model, priors) for model in models}
-        depth = evidence_depth(models[0], task.measure.cutoff)
-        seeds = np.random.SeedSequence([self.random_seed, depth, rung.rel])
-        mix_seed, *model_seeds = seeds.spawn(1 + len(models))
-        fits = {
-            model: prepared[model].fit(engine, _integer(seed))
-            for model, seed in zip(models, model_seeds, strict=True)
-        }
-        shares = shares_of_models(prepared, fits)
-        components = tuple(
-            component_of(task, prepared[model], fits[model], self.random_seed, self.shift) for model in models
+        return make_step(
+            task,
+            self._models(task),
+            engine,
+            self.priors,
+            self.draws * self.chains,
+            self.random_seed,
+            shift=self.shift,
+            new_kind=None if distance is None else distance.new_kind,
         )
-        member = members_of_draws(n_draws, np.array(shares), np.random.default_rng(mix_seed))
-        return Step(rung, components, member, np.arange(n_draws)), shares
 
     def _apart(self, collection: Collection, measures: Sequence[Measure]) -> tuple[Measure, ...]:
         """Measures whose evidence is of another depth when they are asked for alone."""
@@ -305,6 +299,8 @@ class PosteriorEstimator:
             is_open |= bool((unknowns.best_rank <= reach_of_ideal(unknowns.collection, measure)).any())
         drawn = bool(is_open.any())
         note = "; ".join([*completion.notes, *[more] * bool(more)])
+        distance = completion.distance
+        far = np.zeros(len(is_open), dtype=bool) if distance is None else distance.new_kind > FAR
         return Estimates(
             method=self.name,
             measure=measure,
@@ -314,7 +310,11 @@ class PosteriorEstimator:
             value=values.expected(),
             std=values.std(),
             draws=values,
-            notes=tuple(note if is_open_ else "" for is_open_ in is_open),
+            notes=tuple(
+                "; ".join([note] * bool(note) + [_UNLIKE] * bool(is_far)) if is_open_ else ""
+                for is_open_, is_far in zip(is_open, far, strict=True)
+            ),
+            distance=None if distance is None else distance.distance,
             diagnostics=completion.diagnostics if drawn else None,
             fits=completion.fits if drawn else {},
             weights=completion.weights if drawn else {},
@@ -399,10 +399,6 @@ def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tup
     if run_ids is None:
         return collection.unpooled_run_ids
     return (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
-
-
-def _integer(seeds: np.random.SeedSequence) -> int:
-    return int(seeds.generate_state(1)[0])
 
 
 def _worst(of_models: Mapping[str, Diagnostics]) -> Diagnostics | None:

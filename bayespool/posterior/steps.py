@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from bayespool.posterior.ladder import Rung
 if TYPE_CHECKING:
     from bayespool.inference import Fit
 
-__all__ = ["Component", "Step"]
+__all__ = ["Component", "Mixture", "NewKind", "Step"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -94,12 +95,11 @@ class Component:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
-    """The models of one rung of the ladder of relevance.
+class Mixture:
+    """Models, and which of them each draw is of.
 
     Attributes
     ----------
-    rung : Rung
     components : tuple of Component
     component : ndarray of int, shape (draw,)
         Which model each draw is of.
@@ -107,13 +107,133 @@ class Step:
         Which of the model's draws of parameters it takes.
     """
 
-    rung: Rung
     components: tuple[Component, ...]
     component: npt.NDArray[np.intp]
     source: npt.NDArray[np.intp]
 
+    def of_draws(self, draws: npt.NDArray[np.intp]) -> Self:
+        """The mixture with some of its draws."""
+        return dataclasses.replace(self, component=self.component[draws], source=self.source[draws])
+
+    def shares(self, weight: FloatArray) -> list[float]:
+        """Of each model, in draws with weights, shape (draw,); those of all draws over their number."""
+        total = np.bincount(self.component, weight, len(self.components))
+        return [float(of_model) for of_model in total / len(weight)]
+
+    def log_odds(
+        self,
+        draws: npt.NDArray[np.intp],
+        topic: int,
+        documents: slice,
+        run: npt.NDArray[np.int64],
+        cells: Sequence[FloatArray],
+    ) -> FloatArray:
+        """Log odds of a topic's documents with all effects, shape (draw, document), see
+        `Component.with_effects`; ``cells`` has an array for each component.
+        """
+        found = np.empty((len(draws), documents.stop - documents.start))
+        for c, component in enumerate(self.components):
+            rows = np.flatnonzero(self.component[draws] == c)
+            if len(rows):
+                source = self.source[draws[rows]]
+                found[rows] = component.with_effects(source, topic, documents, run, cells[c])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class NewKind:
+    """What is said of a run in the draws in which it is of a kind that the pool does not have.
+
+    Attributes
+    ----------
+    mixture : Mixture
+        Of models that learned from kinds of runs held out.
+    chance : ndarray of float, shape (run,)
+        That a run is of a new kind.
+    order : ndarray of float, shape (draw,)
+        Between 0 and 1: a run is of a new kind in the draws below its chance, so that of two runs the one
+        with the larger chance is in all draws in which the other is.
+    """
+
+    mixture: Mixture
+    chance: FloatArray
+    order: FloatArray
+
+    def of_draws(self, draws: npt.NDArray[np.intp]) -> NewKind:
+        """The same with some of the draws."""
+        return NewKind(self.mixture.of_draws(draws), self.chance, self.order[draws])
+
+    def is_new(self, draws: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+        """In which draws each run is of a new kind, shape (draw, run)."""
+        return self.order[draws, None] < self.chance
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """The models of one rung of the ladder of relevance.
+
+    Attributes
+    ----------
+    rung : Rung
+    mixture : Mixture
+        Of models that learned from organizations held out.
+    new_kind : NewKind or None
+        Those for runs of a new kind; None where no run can be of one.
+    """
+
+    rung: Rung
+    mixture: Mixture
+    new_kind: NewKind | None = None
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """All models, those for runs of a new kind last."""
+        return self.mixture.components + (self.new_kind.mixture.components if self.new_kind else ())
+
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the models; above the first rung with what they answer."""
+        """Names of all models; above the first rung with what they answer."""
         above = f", {self.rung.rel} of {self.rung.given}" if self.rung.given else ""
-        return tuple(f"{c.model}{above}" for c in self.components)
+        n_usual = len(self.mixture.components)
+        return tuple(
+            f"{c.model}{', new kind' if i >= n_usual else ''}{above}" for i, c in enumerate(self.components)
+        )
+
+    @property
+    def shares(self) -> list[float]:
+        """Of each model in the draws, mean over runs."""
+        every = np.arange(len(self.mixture.source))
+        if self.new_kind is None:
+            return self.mixture.shares(np.ones(len(every)))
+        new = self.new_kind.is_new(every).mean(axis=1)
+        return self.mixture.shares(1 - new) + self.new_kind.mixture.shares(new)
+
+    def of_draws(self, draws: npt.NDArray[np.intp]) -> Step:
+        """The step with some of its draws."""
+        new_kind = None if self.new_kind is None else self.new_kind.of_draws(draws)
+        return Step(self.rung, self.mixture.of_draws(draws), new_kind)
+
+    def log_odds(
+        self,
+        draws: npt.NDArray[np.intp],
+        topic: int,
+        documents: slice,
+        run: npt.NDArray[np.int64],
+        cells: Sequence[FloatArray],
+    ) -> FloatArray:
+        """Log odds of a topic's documents in some draws, shape (draw, document); ``cells`` has the effects of
+        organization × topic for each of ``components``.
+        """
+        if self.new_kind is None:
+            return self.mixture.log_odds(draws, topic, documents, run, cells)
+        is_new, n_usual = self.new_kind.is_new(draws)[:, run], len(self.mixture.components)
+        found = np.empty(is_new.shape)
+        for mixture, of, asked in (
+            (self.mixture, cells[:n_usual], ~is_new),
+            (self.new_kind.mixture, cells[n_usual:], is_new),
+        ):
+            rows = np.flatnonzero(asked.any(axis=1))
+            if len(rows):
+                there = mixture.log_odds(draws[rows], topic, documents, run, of)
+                found[rows] = np.where(asked[rows], there, found[rows])
+        return found

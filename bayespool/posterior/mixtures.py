@@ -1,0 +1,97 @@
+"""From a task to the models of a rung: fits, weights, and what is drawn of each."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.inference import Engine
+from bayespool.posterior.combination import members_of_draws, shares_of_models
+from bayespool.posterior.components import component_of
+from bayespool.posterior.kinds import with_kinds
+from bayespool.posterior.preparation import Task, evidence_depth
+from bayespool.posterior.steps import Mixture, NewKind, Step
+
+__all__ = ["OF_KINDS", "WITHOUT_POOL", "WITHOUT_POOL_ABOVE", "make_step"]
+
+WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 3.5)"})
+"""Priors of the interpolated model where no hidden document is at hand, instead of its own.
+
+C runs from 0.05 to 0.40 over the collections of ``benchmarks/priors.py``; published constants are 0.42 and
+0.91. Beta(1.2, 3.5) has 95 % of its mass between 0.01 and 0.68.
+"""
+
+WITHOUT_POOL_ABOVE: Mapping[str, str] = MappingProxyType({"c": "Beta(6, 2)"})
+"""The same above the first rung: of documents that are relevant at all, how many are highly relevant is much
+the same among the unjudged and the judged."""
+
+OF_KINDS: Mapping[str, str] = MappingProxyType({"sigma_slope": "HalfNormal(1)"})
+"""Priors where kinds of runs are held out, instead of the models' own: kinds differ more."""
+
+
+def make_step(
+    task: Task,
+    models: Sequence[str],
+    engine: Engine,
+    priors: Mapping[str, str],
+    n_draws: int,
+    random_seed: int,
+    *,
+    shift: float = 0.0,
+    new_kind: npt.NDArray[np.float64] | None = None,
+) -> tuple[Step, list[float]]:
+    """The models of a rung, fitted.
+
+    Parameters
+    ----------
+    task : Task
+    models : sequence of str
+    engine : Engine
+    priors : mapping of str to str
+        Instead of the models' own, or of those that the case at hand has.
+    n_draws, random_seed : int
+    shift : float
+        Added to log odds on the first rung.
+    new_kind : ndarray of float, shape (run,), optional
+        Chance that a run is of a kind that the pool does not have. Where there is one the models are fitted
+        once more, to the evidence of kinds.
+
+    Returns
+    -------
+    step : Step
+    shares : list of float
+        Of ``step.names`` in the draws, means over runs.
+    """
+    rung = task.asked
+    if not task.has_evidence:
+        priors = {**(WITHOUT_POOL if not rung.given else WITHOUT_POOL_ABOVE), **priors}
+    depth = evidence_depth(models[0], task.measure.cutoff)
+    seeds = np.random.SeedSequence([random_seed, depth, rung.rel])
+
+    def mixture_of(task: Task, priors: Mapping[str, str]) -> tuple[Mixture, list[float]]:
+        prepared = {model: task.prepare(model, priors) for model in models}
+        mix_seed, *model_seeds = seeds.spawn(1 + len(models))
+        fits = {
+            model: prepared[model].fit(engine, int(seed.generate_state(1)[0]))
+            for model, seed in zip(models, model_seeds, strict=True)
+        }
+        shares = shares_of_models(prepared, fits)
+        components = tuple(
+            component_of(task, prepared[model], fits[model], random_seed, shift) for model in models
+        )
+        member = members_of_draws(n_draws, np.array(shares), np.random.default_rng(mix_seed))
+        return Mixture(components, member, np.arange(n_draws)), shares
+
+    mixture, shares = mixture_of(task, priors)
+    if new_kind is None or not new_kind.any():
+        return Step(rung, mixture), shares
+    kinds = dataclasses.replace(task, collection=with_kinds(task.collection))
+    others, of_others = mixture_of(kinds, {**OF_KINDS, **priors})
+    (seed,), mean = seeds.spawn(1), float(new_kind.mean())
+    order = (np.random.default_rng(seed).permutation(n_draws) + 0.5) / n_draws
+    weights = [(1 - mean) * share for share in shares] + [mean * share for share in of_others]
+    return Step(rung, mixture, NewKind(others, new_kind, order)), weights
