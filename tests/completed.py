@@ -10,7 +10,7 @@ from toys import from_rankings
 from bayespool.collection import Collection
 from bayespool.estimates import Diagnostics
 from bayespool.inference.fit import Fit
-from bayespool.posterior import Completion, Component, Rung, Step, find_unknowns
+from bayespool.posterior import Completion, Component, Mixture, Rung, Step, find_unknowns
 from bayespool.randomness import normals
 
 NO_FIT = Fit({}, {}, {}, {}, Diagnostics("none", 1, 1e4, 1e4, 0))
@@ -63,9 +63,11 @@ def completed(
         steps=(
             Step(
                 Rung(0, 1),
-                (Component("made up", NO_FIT, of, effects, np.full(n_draws, scale) if scale else None),),
-                np.zeros(n_draws, dtype=np.intp),
-                np.arange(n_draws),
+                Mixture(
+                    (Component("made up", NO_FIT, of, effects, np.full(n_draws, scale) if scale else None),),
+                    np.zeros(n_draws, dtype=np.intp),
+                    np.arange(n_draws),
+                ),
             ),
         ),
         rungs=(Rung(0, 1),),

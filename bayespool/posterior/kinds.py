@@ -52,6 +52,9 @@ def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[st
     >>> from bayespool import load_example
     >>> for kind in find_kinds(load_example(), 3):
     ...     print(", ".join(kind))
+    coast, ridge
+    delta, east, north, south
+    lake, west
     """
     index = np.flatnonzero(collection.pooled)
     present, own = np.unique(collection.organization[index], return_inverse=True)
@@ -72,10 +75,11 @@ def _halves(members: npt.NDArray[np.intp], apart: npt.NDArray[np.float64]) -> li
     mean = distance.mean(axis=0)
     centered = -(distance - mean - mean[:, None] + distance.mean()) / 2
     first = np.round(np.linalg.eigh(centered)[1][:, -1], _DIGITS)
-    if first[np.argmax(np.abs(first))] < 0:  # its sign is arbitrary
-        first = -first
     order = np.argsort(first, kind="stable")
-    return [members[order[: len(members) // 2]], members[order[len(members) // 2 :]]]
+    gaps, cut = np.diff(first[order]), len(members) // 2
+    if len(members) % 2 and gaps[cut - 1] < gaps[cut]:  # the one in the middle goes with whom it is nearer
+        cut += 1
+    return [members[order[:cut]], members[order[cut:]]]
 
 
 def with_kinds(collection: Collection, n_kinds: int = N_KINDS) -> Collection:

@@ -17,15 +17,11 @@ from toys import from_rankings
 from bayespool.collection import Collection
 from bayespool.errors import ExperimentChangedWarning, InputError
 from bayespool.experiments import LeaveOutResult, RunCluster, cluster_runs, leave_out, leave_types_out
-from bayespool.experiments.clusters import overlap
 
 # Two kinds of runs, and one like none. b3 has a document of the a's, and is of the organization of one.
 RUNS = {"a1": "abcd", "a2": "abce", "b1": "pqrs", "b2": "pqrt", "b3": "paqm", "z": "wxyv"}
 ORGANIZATIONS = {"a1": "one", "a2": "two", "b1": "three", "b2": "three", "b3": "one", "z": "four"}
 LEVELS = {"1": {"a": 1, "b": 1, "p": 1, "q": 1, "w": 0, "x": 0}}
-SHARED = {  # documents of four
-    ("a1", "a2"): 3, ("b1", "b2"): 3, ("b1", "b3"): 2, ("b2", "b3"): 2, ("a1", "b3"): 1, ("a2", "b3"): 1,
-}  # fmt: skip
 
 
 def pooled(
@@ -48,35 +44,6 @@ def left_out(collection: Collection | None = None, **asked: Any) -> LeaveOutResu
 
 
 # --- clusters ----------------------------------------------------------------------------------------------
-
-
-def test_overlap_of_the_toy() -> None:
-    expected = np.eye(6)
-    for (one, other), n in SHARED.items():
-        i, j = list(RUNS).index(one), list(RUNS).index(other)
-        expected[i, j] = expected[j, i] = n / 4
-    np.testing.assert_array_equal(overlap(toy(), np.arange(6)), expected)
-
-
-def test_overlap_of_rankings_that_are_short_or_missing() -> None:
-    """Over the longer of the two, at most ten; a topic that one lacks counts 0."""
-    runs = {
-        "deep": {"1": "abcdefghijklmnop", "2": "xy"},
-        "other": {"1": "jihgfklmno", "2": "x"},
-        "short": {"1": "ab"},
-        "twin": {"1": "ba"},
-        "none": {"3": "q"},
-    }
-    found = overlap(pooled(runs), np.arange(5))
-    order = [sorted(runs).index(run) for run in runs]
-    # deep and other share f to j of ten, and x of two; deep and short a and b of ten, and nothing of two
-    assert found[np.ix_(order, order)].tolist() == [
-        [1, (0.5 + 0.5) / 2, (0.2 + 0) / 2, (0.2 + 0) / 2, 0],
-        [0.5, 1, 0, 0, 0],
-        [0.1, 0, 1, 1, 0],
-        [0.1, 0, 1, 1, 0],
-        [0, 0, 0, 0, 1],
-    ]
 
 
 def test_clusters_of_the_toy() -> None:

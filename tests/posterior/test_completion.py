@@ -329,7 +329,7 @@ def test_too_few_draws_left_are_warned_of() -> None:
     with pytest.warns(DiagnosticsWarning, match="leave 1 effective draws"):
         told = found.observe(qrels_from_frame({"1": {"q": 1}}))
     assert "1 effective draws" in told.notes[0]
-    assert set(told.steps[0].source.tolist()) == {3}
+    assert set(told.steps[0].mixture.source.tolist()) == {3}
 
 
 def test_observing_agrees_with_a_new_fit() -> None:

@@ -36,7 +36,8 @@ def test_a_run_far_from_the_others_has_a_wider_interval_for_it() -> None:
         (component,) = (completion := estimator.complete(example, "new-b")).steps[0].components
         assert component.predictors is not None
         far = replace(component, predictors=component.predictors + 2.0, log_odds=component.log_odds)
-        steps = (replace(completion.steps[0], components=(far,)),)
+        (step,) = completion.steps
+        steps = (replace(step, mixture=replace(step.mixture, components=(far,))),)
         (values,) = replace(completion, steps=steps).evaluate("P@10")
         widths.append(values.means()[:, 0].std())
     assert widths[1] > 1.5 * widths[0]

@@ -18,6 +18,7 @@ from bayespool.measures import parse_measure
 from bayespool.posterior import (
     Completion,
     PosteriorEstimator,
+    Step,
     Task,
     log_predictive_densities,
     new_interaction,
@@ -86,8 +87,9 @@ def with_scale(completion: Completion, scale: float) -> Completion:
     """A completion whose new organizations have effects on topics of this scale."""
     steps = []
     for step in completion.steps:
-        components = [replace(c, cell_scale=np.full(completion.n_draws, scale)) for c in step.components]
-        steps.append(replace(step, components=tuple(components)))
+        usual = step.mixture.components
+        components = [replace(c, cell_scale=np.full(completion.n_draws, scale)) for c in usual]
+        steps.append(Step(step.rung, replace(step.mixture, components=tuple(components))))
     return replace(completion, steps=tuple(steps))
 
 

@@ -111,7 +111,7 @@ def climbing(log_odds: tuple[float, ...], n_draws: int = 4000) -> Completion:
 
         effect = np.zeros_like(first.components[0].effect)
         component = Component("made up", NO_FIT, of, effect)
-        steps.append(Step(Rung(rel - 1, rel), (component,), first.component, first.source))
+        steps.append(Step(Rung(rel - 1, rel), dataclasses.replace(first.mixture, components=(component,))))
     rungs = tuple(step.rung for step in steps)
     return dataclasses.replace(one, steps=tuple(steps), rungs=rungs)
 
@@ -152,11 +152,12 @@ def test_learning_weighs_draws_by_all_rungs_that_were_asked() -> None:
         return np.repeat(odds[source][:, None], documents.stop - documents.start, axis=1)
 
     component = dataclasses.replace(second.components[0], log_odds=of)
-    spread = dataclasses.replace(one, steps=(first, dataclasses.replace(second, components=(component,))))
+    second = Step(second.rung, dataclasses.replace(second.mixture, components=(component,)))
+    spread = dataclasses.replace(one, steps=(first, second))
     for level, share in ((2, expit(2.0)), (1, expit(-2.0)), (0, 0.5)):
         told = spread.observe(qrels_from_frame({"1": {"q": level}}))
-        assert (told.steps[1].source < 2000).mean() == pytest.approx(share, abs=0.01)
-        assert np.array_equal(told.steps[0].source, told.steps[1].source)
+        assert (told.steps[1].mixture.source < 2000).mean() == pytest.approx(share, abs=0.01)
+        assert np.array_equal(told.steps[0].mixture.source, told.steps[1].mixture.source)
 
 
 # --- estimates ----------------------------------------------------------------------------------------------

@@ -126,7 +126,9 @@ def test_intervals_cover_the_truth_at_the_nominal_rate(
                 component, effect=np.zeros_like(component.effect)
             )
         for name, wrong_one in spoiled.items():
-            spoiled_step = dataclasses.replace(step, components=(wrong_one,))
+            spoiled_step = dataclasses.replace(
+                step, mixture=dataclasses.replace(step.mixture, components=(wrong_one,))
+            )
             (values,) = dataclasses.replace(right, steps=(spoiled_step,)).evaluate(MEASURE)
             wrong.setdefault(name, []).append(pit(values.totals(), repetition))
     assert miscalibrations(np.concatenate(as_it_is)) == []

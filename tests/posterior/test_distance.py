@@ -1,0 +1,105 @@
+"""How unlike the pool runs are: by formula, at the edges, and whom it finds."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy import stats
+from toys import from_rankings
+
+from bayespool import load_example
+from bayespool.collection import Collection
+from bayespool.posterior import pool_distance
+
+TOPICS = tuple("12345678")
+
+
+def features(n_relevant: int, n_judged: int, n_ranks: int) -> list[float]:
+    n_unjudged = n_ranks - n_judged
+    return [
+        np.log((n_unjudged + 0.5) / (n_judged + 0.5)),
+        np.log((n_relevant + 0.5) / (n_judged - n_relevant + 0.5)),
+    ]
+
+
+def toy() -> Collection:
+    """Three organizations of a run each and one new run, five ranks on one topic."""
+    rankings = {"a": {"1": "abcde"}, "b": {"1": "abcfg"}, "c": {"1": "abdhi"}, "new": {"1": "abxyz"}}
+    judged = {"1": dict.fromkeys("bcdefghi", 0) | {"a": 1}}
+    return from_rankings(rankings, judged, pooled_run_ids=("a", "b", "c"), pool_depth=5)
+
+
+def test_distance_and_chance_by_hand() -> None:
+    # without a's own e, a has a b c d judged; b has a b c; c has a b d; new has a b
+    pool = np.array([features(1, 4, 5), features(1, 3, 5), features(1, 3, 5)])
+    off = np.array(features(1, 2, 5)) - pool.mean(axis=0)
+    usual = np.array([[1.3**2, -0.5 * 1.3 * 0.5], [-0.5 * 1.3 * 0.5, 0.5**2]])
+    covariance = (3 * np.cov(pool.T, bias=True) + 4 * usual) / 7
+    square = off @ np.linalg.inv(covariance) @ off
+    found = pool_distance(toy(), ["new"])
+    assert found.distance == pytest.approx([np.sqrt(square)])
+    density = [
+        stats.multivariate_t(shape=scale * covariance, df=5).pdf(off) for scale in (1 + 1 / 3, 4 + 1 / 3)
+    ]
+    odds = 6 / 3 * density[1] / density[0]
+    assert found.new_kind == pytest.approx([odds / (1 + odds)])
+
+
+def test_an_organization_counts_once_however_many_runs_it_has() -> None:
+    rankings = {"a": {"1": "abcde"}, "b": {"1": "abcfg"}, "c": {"1": "abdhi"}, "new": {"1": "abxyz"}}
+    twice = rankings | {"c2": {"1": "abdhi"}}
+    judged = {"1": dict.fromkeys("bcdefghi", 0) | {"a": 1}}
+    organizations = {run: run[0] for run in twice}
+    found = from_rankings(twice, judged, organizations, pooled_run_ids=("a", "b", "c", "c2"), pool_depth=5)
+    assert pool_distance(found, ["new"]).distance == pytest.approx(pool_distance(toy(), ["new"]).distance)
+
+
+def test_without_a_pool_nothing_is_said() -> None:
+    found = pool_distance(toy().unpool(["a", "b", "c"]), ["new", "a"])
+    assert np.isnan(found.distance).all()
+    assert found.new_kind.tolist() == [0, 0]
+
+
+def test_one_organization_is_no_measure_of_how_they_differ_but_there_is_one() -> None:
+    found = pool_distance(toy().unpool(["b", "c"]), ["new", "b"])
+    assert np.isfinite(found.distance).all()
+    assert ((found.new_kind > 0) & (found.new_kind < 1)).all()
+
+
+def test_runs_of_the_pool_are_near() -> None:
+    example = load_example()
+    found = pool_distance(example, example.pooled_run_ids)
+    assert np.median(found.distance) < 1.2
+    assert (found.new_kind < 0.5).all()
+
+
+def test_the_farther_the_likelier_a_new_kind() -> None:
+    example = load_example()
+    found = pool_distance(example, example.run_ids)
+    order = np.argsort(found.distance)
+    assert (np.diff(found.new_kind[order]) >= 0).all()
+
+
+def test_a_run_of_nothing_that_is_judged_is_far() -> None:
+    rankings = {run: {q: f"{run[0]}bcd" for q in TOPICS} for run in ("a", "e", "f", "g", "h", "i")}
+    rankings["new"] = dict.fromkeys(TOPICS, "wxyz")
+    judged = {q: dict.fromkeys("abcdefghi", 1) for q in TOPICS}
+    pooled = tuple(run for run in rankings if run != "new")
+    collection = from_rankings(rankings, judged, pooled_run_ids=pooled, pool_depth=4)
+    found = pool_distance(collection, ["new"])
+    assert found.distance[0] > 3
+    assert found.new_kind[0] > 0.9
+
+
+def test_only_judgments_that_count_take_part() -> None:
+    """Documents of less relevance than ``given`` are neither relevant nor nonrelevant, but judged."""
+    example = load_example()
+    relevance = np.where(example.relevance >= 1, 3, example.relevance)
+    relevance[::2] = np.where(relevance[::2] == 0, 1, relevance[::2])
+    higher = dataclasses.replace(example, relevance=relevance.astype(np.int16))
+    runs = example.unpooled_run_ids
+    binary = pool_distance(example, runs).distance
+    assert pool_distance(higher, runs, rel=3).distance == pytest.approx(binary)
+    assert np.abs(pool_distance(higher, runs, rel=3, given=1).distance - binary).max() > 0.1

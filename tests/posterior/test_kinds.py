@@ -1,0 +1,84 @@
+"""Kinds of organizations, by hand and whatever they are called."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from toys import from_rankings
+
+from bayespool import load_example
+from bayespool.collection import Collection
+from bayespool.counts import held_out_documents
+from bayespool.posterior import find_kinds, with_kinds
+
+# Two organizations retrieve letters of the beginning, two of the end; the fifth is nearer to the latter.
+RUNS = {"a": "abcdx", "b": "abcey", "p": "pqrst", "q": "pqrsu", "r": "pqklm", "r2": "pqkln", "new": "zabpq"}
+ORGANIZATIONS = {"a": "A", "b": "B", "p": "P", "q": "Q", "r": "R", "r2": "R", "new": "new"}
+
+
+def toy(names: dict[str, str] | None = None) -> Collection:
+    called = names or {run: run for run in RUNS}
+    rankings = {called[run]: {"1": documents} for run, documents in RUNS.items()}
+    judged = {"1": dict.fromkeys("".join(d for run, d in RUNS.items() if run != "new"), 1)}
+    organizations = {called[run]: organization for run, organization in ORGANIZATIONS.items()}
+    pooled = tuple(called[run] for run in RUNS if run != "new")
+    return from_rankings(rankings, judged, organizations, pooled_run_ids=pooled, pool_depth=5)
+
+
+def test_kinds_are_organizations_that_retrieve_alike() -> None:
+    assert find_kinds(toy(), 2) == (("A", "B"), ("P", "Q", "R"))
+    assert find_kinds(toy(), 3) == (("A", "B"), ("P", "Q"), ("R",))
+
+
+def test_no_more_kinds_than_organizations() -> None:
+    assert find_kinds(toy(), 9) == (("A",), ("B",), ("P",), ("Q",), ("R",))
+
+
+def test_a_collection_without_a_pool_has_no_kind() -> None:
+    assert find_kinds(toy().unpool(list(RUNS)[:-1])) == ()
+
+
+def test_names_of_runs_decide_nothing() -> None:
+    names = {run: name for run, name in zip(RUNS, ["t7", "t6", "t5", "t4", "t3", "t2", "t1"], strict=True)}
+    assert {frozenset(kind) for kind in find_kinds(toy(names), 3)} == {
+        frozenset(kind) for kind in find_kinds(toy(), 3)
+    }
+
+
+def test_what_a_kind_alone_contributed_is_hidden_together() -> None:
+    """abc is of both A and B, and hidden only where they are held out together; pq is of three."""
+
+    def hidden(collection: Collection) -> set[str]:
+        pair = held_out_documents(collection, cutoff=5)[3]
+        return {collection.doc_ids[int(i)].as_py() for i in pair}
+
+    assert hidden(toy()) == set("dxeytuklmn")
+    assert hidden(with_kinds(toy(), 2)) == set("abcdxeypqrstuklmn")
+
+
+def test_runs_outside_the_pool_keep_their_organization() -> None:
+    collection, found = toy(), with_kinds(toy(), 2)
+    (new,) = collection.run_index(["new"])
+    assert found.organizations[found.organization[new]] == "new"
+    assert {found.organizations[o] for o in found.organization[found.pooled]} == {"A + B", "P + Q + R"}
+    assert np.array_equal(found.document, collection.document)
+
+
+@pytest.mark.parametrize("n_kinds", [1, 2, 4, 5])
+def test_kinds_are_of_about_one_size(n_kinds: int) -> None:
+    example = load_example()
+    kinds = find_kinds(example, n_kinds)
+    pooled = example.organization[example.pooled]
+    assert sorted(name for kind in kinds for name in kind) == sorted(
+        example.organizations[o] for o in np.unique(pooled)
+    )
+    assert len(kinds) == n_kinds
+    assert max(map(len, kinds)) <= 2 * min(map(len, kinds)) + 1
+
+
+def test_judgments_are_not_looked_at() -> None:
+    example = load_example()
+    turned = np.where(example.relevance < 0, -1, 1 - example.relevance.clip(0, 1)).astype(np.int16)
+    assert find_kinds(dataclasses.replace(example, relevance=turned)) == find_kinds(example)
