@@ -61,6 +61,9 @@ class Diagnostics:
         return not self.problems
 
 
+_OF_SOME_METHODS = ("std", "distance", "new_kind")
+
+
 @dataclass(frozen=True, eq=False)
 class Estimates:
     """What one estimator says of the corrected values of some runs under one measure.
@@ -93,9 +96,10 @@ class Estimates:
     fingerprint : str
         Of the collection that the estimates come from.
     random_seed : int or None
-    distance : ndarray of float, shape (run,), or None
-        How unlike the pool each run is, in standard deviations between the pool's organizations
-        (`bayespool.posterior.pool_distance`), where the method asks.
+    distance, new_kind : ndarray of float, shape (run,), or None
+        How unlike the pool each run is, in standard deviations between the pool's organizations, and the
+        chance that it is of a kind that the pool does not have (`bayespool.posterior.pool_distance`), where
+        the method asks.
 
     Raises
     ------
@@ -118,13 +122,14 @@ class Estimates:
     weights: Mapping[str, float] = field(default_factory=dict)
     random_seed: int | None = None
     distance: FloatArray | None = None
+    new_kind: FloatArray | None = None
 
     def __post_init__(self) -> None:
         runs, topics = (len(self.run_ids),), (len(self.query_ids),)
-        wanted = {"value": runs, "per_topic": runs + topics, "std": runs, "distance": runs}
+        wanted = {"value": runs, "per_topic": runs + topics, **dict.fromkeys(_OF_SOME_METHODS, runs)}
         for name, shape in wanted.items():
             array = getattr(self, name)
-            if array is None and name in ("std", "distance"):
+            if array is None and name in _OF_SOME_METHODS:
                 continue
             if not isinstance(array, np.ndarray):
                 raise InputError(f"{self.method}: {name} is no array")
@@ -256,7 +261,7 @@ class Estimates:
         pandas.DataFrame
             Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``method``, ``value``, ``lower``
             and ``upper`` (the interval's ends, NaN for a point correction), ``ci_prob`` (NaN likewise),
-            ``std`` and ``distance`` (per run only, NaN where the method has none) and ``note``.
+            ``std``, ``distance`` and ``new_kind`` (per run only, NaN where the method has none) and ``note``.
         """
         import pandas as pd
 
@@ -275,7 +280,8 @@ class Estimates:
             "ci_prob": np.nan if self.draws is None else ci_prob,
         }
         if not per_topic:
-            for name, values in (("std", self.std), ("distance", self.distance)):
+            for name in _OF_SOME_METHODS:
+                values = getattr(self, name)
                 columns[name] = np.full(len(self.run_ids), np.nan) if values is None else values
         return pd.DataFrame(columns | {"note": np.repeat(np.array(notes, dtype=object), n_topics)})
 

@@ -55,6 +55,13 @@ class SimulationSettings:
     taste, noise : float
         Standard deviation of the organization's taste and of the run's noise, in score units; prominence has
         1.
+    n_kinds : int
+        Kinds that the pool's organizations are of, in turn. New organizations are of one of them.
+    kind_taste, kind_strength : float
+        Standard deviation of the taste that organizations of a kind share, in score units, and between kinds
+        of what their runs know of relevance.
+    new_kind : bool
+        Whether new organizations are of another kind than those of the pool, all of the same.
     """
 
     n_topics: int = 20
@@ -71,12 +78,16 @@ class SimulationSettings:
     strength_std: float = 0.4
     taste: float = 0.8
     noise: float = 0.6
+    n_kinds: int = 1
+    kind_taste: float = 0.0
+    kind_strength: float = 0.0
+    new_kind: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.pool_depth <= self.run_depth <= self.n_candidates:
             raise InputError("a simulation needs 1 ≤ pool_depth ≤ run_depth ≤ n_candidates")
-        if min(self.n_topics, self.n_organizations, self.max_runs) < 1 or self.n_new < 0:
-            raise InputError("a simulation needs at least one topic, organization and run")
+        if min(self.n_topics, self.n_organizations, self.max_runs, self.n_kinds) < 1 or self.n_new < 0:
+            raise InputError("a simulation needs at least one topic, organization, run and kind")
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,14 +208,18 @@ def simulate(settings: SimulationSettings | None = None, *, random_seed: int) ->
     relevance = (rng.random(p_relevant.shape) < p_relevant).astype(np.int16)
     relevance[relevance > 0] += rng.random(int(relevance.sum())) < 0.3  # some are highly relevant
     relevance[0, 0] = max(relevance[0, 0], 1)  # qrels without any relevant document would be refused
+    of_kinds = np.random.default_rng([random_seed, 1])  # apart: without kinds nothing changes
+    kind_taste = of_kinds.normal(scale=s.kind_taste, size=(s.n_kinds + 1, *prominence.shape))
+    kind_strength = of_kinds.normal(scale=s.kind_strength, size=s.n_kinds + 1)
     runs: list[Run] = []
     organizations: dict[str, str] = {}
     judged = np.zeros(relevance.shape, dtype=bool)
     for o in range(s.n_organizations + s.n_new):
         new = o >= s.n_organizations
         organization = f"new-{chr(97 + o - s.n_organizations)}" if new else _name(o)
-        taste = rng.normal(scale=s.taste, size=prominence.shape)
-        strength = rng.normal(s.strength_mean, s.strength_std)
+        kind = s.n_kinds if new and s.new_kind else o % s.n_kinds
+        taste = rng.normal(scale=s.taste, size=prominence.shape) + kind_taste[kind]
+        strength = rng.normal(s.strength_mean, s.strength_std) + kind_strength[kind]
         for i in range(1 if new else int(rng.integers(1, s.max_runs + 1))):
             own = strength + rng.normal(scale=s.strength_std / 3)
             score = (

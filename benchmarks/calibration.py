@@ -17,11 +17,17 @@ Far: over all runs left out, whatever was reported, MAE and bias of each method 
 measure; how many times the MAE of the best point correction the estimator's is; over those with anything
 unjudged, the share of its 95 % intervals that hold the truth, and the shares of PIT values. Below, the
 geometric mean of the MAE over the rows, of methods that are in all of them, and the figures over all runs.
+
+By distance: over near and far runs with anything unjudged together, by how unlike the pool the estimator
+takes them to be: how many, their mean chance of a new kind, mean absolute error and width, and the share of
+95 % intervals that hold the truth. Below, the rank correlation of distance and absolute error over all, and
+the mean over results of that within each.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 from pathlib import Path
@@ -35,6 +41,7 @@ from bayespool.experiments.error_measures import passed_over
 AS_IT_STANDS = "lower-bound"
 TABLE_2 = ("systems-adjustment", "anti-precision")
 CENTRAL = (0.95, 0.8, 0.5)
+DISTANCES = (0, 0.5, 1, 1.5, 2, 3, np.inf)
 
 
 def main() -> None:
@@ -57,6 +64,7 @@ def main() -> None:
             near.append((str(folder), table))
     parts = [calibration(near, arguments.estimator), errors(near, arguments.estimator)] if near else []
     parts += [far(away, arguments.estimator)] if away else []
+    parts += [by_distance([*near, *away], arguments.estimator)]
     print("\n\n".join(short(part) for part in parts))
 
 
@@ -149,6 +157,36 @@ def far(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
     graded = every[every["estimator"] == estimator]
     row = ["", str(len(graded)), *cells, beside_best(mae, estimator), held(graded)]
     lines.append("| pooled | " + " | ".join(row) + " |")
+    return "\n".join(lines)
+
+
+def by_distance(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
+    """Errors and coverage by how unlike the pool a run is taken to be."""
+    lines = ["| distance | runs | new kind | MAE | width | truth in 95 % |", "| --- |" + " ---: |" * 5]
+    graded = [
+        table[(table["estimator"] == estimator) & table["pit_lower"].notna()].assign(result=name)
+        for name, table in tables
+        if "distance" in table
+    ]
+    runs = pd.concat(graded) if graded else pd.DataFrame({"distance": []})
+    if not len(runs := runs[runs["distance"].notna()]):
+        return "\n".join(lines)
+    runs = runs.assign(off=(runs["value"] - runs["truth"]).abs(), width=runs["upper"] - runs["lower"])
+    for low, high in itertools.pairwise(DISTANCES):
+        there = runs[(runs["distance"] >= low) & (runs["distance"] < high)]
+        if len(there):
+            mean = there[["new_kind", "off", "width"]].mean()
+            cells = f"{mean.new_kind:.2f} | {mean.off:.4f} | {mean.width:.3f}"
+            named = f"{low:g} to {high:g}" if np.isfinite(high) else f"{low:g} and more"
+            lines.append(
+                f"| {named} | {len(there)} | {cells} | {there['covered_95'].astype(float).mean():.3f} |"
+            )
+    whole = runs["distance"].corr(runs["off"], method="spearman")
+    within = runs.groupby(["result", "measure"])[["distance", "off"]].apply(
+        lambda group: group["distance"].corr(group["off"], method="spearman")
+    )
+    lines.append("")
+    lines.append(f"rank correlation with the absolute error: {whole:.2f}, within results {within.mean():.2f}")
     return "\n".join(lines)
 
 

@@ -98,7 +98,8 @@ class LeaveOutResult:
             (root mean squared error over the run's topics), ``covered_50``, ``covered_80``, ``covered_95``
             (whether the truth is inside the interval of that level, ends included; missing where nothing is
             unjudged, and for point corrections), ``pit`` (randomised; NaN likewise), ``pit_lower`` and
-            ``pit_upper`` (the range that it is drawn from), ``crps`` (in units of the score) and ``note``.
+            ``pit_upper`` (the range that it is drawn from), ``crps`` (in units of the score), ``distance``
+            and ``new_kind`` (see `bayespool.estimates.Estimates`), and ``note``.
         """
         rows = self._rows[self._rows["reported"]] if reported_only else self._rows
         return rows.reset_index(drop=True)

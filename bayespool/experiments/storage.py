@@ -27,7 +27,7 @@ __all__ = ["Columns", "FoldStore", "PartStore", "description_of"]
 
 Columns = dict[str, list[Any]]
 
-_FORMAT = 6  # of the files, and of what the engines computed that are kept in them
+_FORMAT = 7  # of the files, and of what the engines computed that are kept in them
 _NAME = re.compile(r".*-[0-9a-f]{12}\.parquet")
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.counts import Estimand, reach_of_ideal
@@ -27,6 +28,7 @@ from bayespool.posterior.preparation import (
     evidence_depth,
     prior_names,
 )
+from bayespool.posterior.sensitivity import sensitivity
 from bayespool.posterior.steps import Step
 from bayespool.values import Values
 
@@ -34,8 +36,6 @@ __all__ = ["COMBINED", "PosteriorEstimator", "complete"]
 
 COMBINED: tuple[str, ...] = ("ratio", "evidence")
 """The models that the combined estimator mixes."""
-
-_UNLIKE = "unlike the pool, and taken as of a new kind: its own judgments would tell more"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,8 +299,7 @@ class PosteriorEstimator:
             is_open |= bool((unknowns.best_rank <= reach_of_ideal(unknowns.collection, measure)).any())
         drawn = bool(is_open.any())
         note = "; ".join([*completion.notes, *[more] * bool(more)])
-        distance = completion.distance
-        far = np.zeros(len(is_open), dtype=bool) if distance is None else distance.new_kind > FAR
+        distance, unlike = completion.distance, self._unlike(completion, measure, is_open)
         return Estimates(
             method=self.name,
             measure=measure,
@@ -311,16 +310,34 @@ class PosteriorEstimator:
             std=values.std(),
             draws=values,
             notes=tuple(
-                "; ".join([note] * bool(note) + [_UNLIKE] * bool(is_far)) if is_open_ else ""
-                for is_open_, is_far in zip(is_open, far, strict=True)
+                "; ".join(said for said in (note, of_run) if said) if is_open_ else ""
+                for is_open_, of_run in zip(is_open, unlike, strict=True)
             ),
             distance=None if distance is None else distance.distance,
+            new_kind=None if distance is None else distance.new_kind,
             diagnostics=completion.diagnostics if drawn else None,
             fits=completion.fits if drawn else {},
             weights=completion.weights if drawn else {},
             fingerprint=unknowns.collection.fingerprint,
             random_seed=self.random_seed,
         )
+
+    def _unlike(self, completion: Completion, measure: Measure, is_open: npt.NDArray[np.bool_]) -> list[str]:
+        """Of each run that is unlike the pool, how far it is and what hangs on that; else nothing."""
+        run_ids, distance = completion.unknowns.run_ids, completion.distance
+        said = [""] * len(run_ids)
+        far = [] if distance is None else np.flatnonzero(is_open & (distance.new_kind > FAR)).tolist()
+        if distance is None or not far:
+            return said
+        collection, names = completion.unknowns.collection, [run_ids[r] for r in far]
+        bad, good = sensitivity(collection, names, measure, self.estimand)
+        for r, as_bad, as_good in zip(far, bad, good, strict=True):
+            said[r] = (
+                f"unlike the pool (distance {distance.distance[r]:.1f}; {as_bad:.3f} if what is unjudged is "
+                f"as bad as what single organizations add to the pool, {as_good:.3f} if it is as good as the "
+                "run's judged documents)"
+            )
+        return said
 
     def _notes(self, steps: Sequence[Step], diagnostics: Diagnostics | None) -> tuple[str, ...]:
         components = [component for step in steps for component in step.components]

@@ -29,8 +29,10 @@ WITHOUT_POOL_ABOVE: Mapping[str, str] = MappingProxyType({"c": "Beta(6, 2)"})
 """The same above the first rung: of documents that are relevant at all, how many are highly relevant is much
 the same among the unjudged and the judged."""
 
-OF_KINDS: Mapping[str, str] = MappingProxyType({"sigma_slope": "HalfNormal(1)"})
-"""Priors where kinds of runs are held out, instead of the models' own: kinds differ more."""
+OF_KINDS: Mapping[str, str] = MappingProxyType(
+    {"sigma_organization": "HalfNormal(2)", "sigma_slope": "HalfNormal(1)"}
+)
+"""Priors where kinds are held out, instead of the models' own: kinds differ more than organizations."""
 
 
 def make_step(

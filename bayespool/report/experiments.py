@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -193,7 +194,8 @@ def _notes(result: LeaveOutResult, measure: Measure) -> list[str]:
     notes: dict[tuple[str, str], int] = {}
     for estimator, note in zip(frame["estimator"], frame["note"], strict=True):
         if note:
-            notes[estimator, note] = notes.get((estimator, note), 0) + 1
+            of_many = re.sub(r" \([^)]*\)", "", note)  # in parentheses stand numbers of one run
+            notes[estimator, of_many] = notes.get((estimator, of_many), 0) + 1
     lines += [f"note: {estimator}, {n} runs: {note}" for (estimator, note), n in notes.items()]
     return lines
 
