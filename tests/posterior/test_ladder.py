@@ -175,7 +175,10 @@ def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
     assert (two.amount <= one.amount).all()
     assert (two.amount < one.amount).any()
     assert scores["posterior-combined", "nDCG@10"].fits.keys() == {
-        f"{model}{above}" for model in ("ratio", "evidence") for above in ("", ", 2 of 1", ", 3 of 2")
+        f"{model}{kind}{above}"
+        for model in ("ratio", "evidence")
+        for kind in ("", ", new kind")
+        for above in ("", ", 2 of 1", ", 3 of 2")
     }
     alone = score(collection, TARGETS, "P(rel=2)@10", estimators="posterior-combined", draws=250)
     found = alone["posterior-combined", "P(rel=2)@10"].draws
