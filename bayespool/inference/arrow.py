@@ -76,6 +76,13 @@ class Arrow:
             full[own, own] = self.outer[own, at.n_global :]
         return full
 
+    def trace_with(self, other: FloatArray) -> float:
+        """Trace of the product with another symmetric matrix, of which only what has a place in an arrow
+        counts; it is in the form of `Layout.zeros`.
+        """
+        n, products = self.layout.n_global, self.outer * other
+        return float(products.sum() + products[n:, :n].sum())  # locals go with globals on both sides
+
     def factor(self, sums: Sequence[slice]) -> Factor:
         """The Gaussian with this precision, conditioned on sums of parameters that are zero.
 

@@ -179,7 +179,9 @@ class PreparedBlock:
             drawn[some, np.searchsorted(kept, cells)] = effects_of_cells
 
     def nodes(self, x: FloatArray, covariance: FloatArray) -> list[tuple[float, FloatArray]]:
-        """Weights and values of the predictors: a cubature over the Gaussian about x."""
+        """Weights and values of the predictors: a cubature over the Gaussian about x, exact for polynomials
+        of degree 5 in a single predictor and of degree 3 in several.
+        """
         z, at = self.predictors(x), self.layout
         n_predictors = len(z)
         variance = np.empty((z.shape[1], n_predictors, n_predictors))
@@ -188,9 +190,11 @@ class PreparedBlock:
                 both = covariances(self.designs[k], self.designs[m], covariance, at.n_global)
                 variance[:, k, m] = variance[:, m, k] = both
             variance[:, k, k] = _variances(self.designs[k], covariance, at) + 1e-10
-        root = np.sqrt(variance) if n_predictors == 1 else np.linalg.cholesky(variance)
-        moved = np.sqrt(n_predictors) * root.transpose(2, 1, 0)
-        return [(0.5 / n_predictors, z + sign * to) for to in moved for sign in (1, -1)]  # of degree 3
+        if n_predictors == 1:
+            far = np.sqrt(3 * variance[:, 0, 0])
+            return [(2 / 3, z), (1 / 6, z + far), (1 / 6, z - far)]
+        moved = np.sqrt(n_predictors) * np.linalg.cholesky(variance).transpose(2, 1, 0)
+        return [(0.5 / n_predictors, z + sign * to) for to in moved for sign in (1, -1)]
 
     def add_derivatives(
         self,

@@ -119,14 +119,19 @@ class Density:
             value += block.add_derivatives(nodes, self._tau(theta), gradient, outer, expected=expected)
         return value, gradient, Arrow(self.layout, outer)
 
-    def mean_derivatives(self, x: FloatArray, theta: FloatArray, about: Factor) -> tuple[FloatArray, Arrow]:
-        """Gradient and negative Hessian, means over the Gaussian about x."""
-        _, gradient, diagonal = self._prior(x, theta)
-        outer, covariance = self._prior_hessian(diagonal), about.covariance()
+    def mean_derivatives(
+        self, x: FloatArray, theta: FloatArray, about: Factor
+    ) -> tuple[float, FloatArray, Arrow]:
+        """Value and gradient at x, and negative Hessian, of the quadratic whose means over the Gaussian about
+        x are those of `log_density`, its gradient and its negative Hessian.
+        """
+        value, gradient, diagonal = self._prior(x, theta)  # quadratic as it is
+        outer, covariance = self.layout.zeros(), about.covariance()
         for block in self._blocks:
             nodes = block.nodes(x, covariance)
-            block.add_derivatives(nodes, self._tau(theta), gradient, outer, expected=False)
-        return gradient, Arrow(self.layout, outer)
+            value += block.add_derivatives(nodes, self._tau(theta), gradient, outer, expected=False)
+        value += 0.5 * Arrow(self.layout, outer).trace_with(covariance)
+        return value, gradient, Arrow(self.layout, outer + self._prior_hessian(diagonal))
 
     def log_prior_of_scales(self, theta: FloatArray) -> Any:
         """Log density of log scales alone, shape (...), of shape (scale, ...)."""

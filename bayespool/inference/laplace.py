@@ -2,10 +2,11 @@
 in.
 
 For log scales θ the conditional posterior of everything else, x, is approximated by a Gaussian at its mode;
-the marginal density of θ follows from it (Tierney & Kadane 1986; Rue, Martino & Chopin 2009). θ itself is
-drawn from a fixed low-discrepancy set of points spread about its mode, each weighted by that marginal density
-over the density it was placed with. A mode is looked for at a few of them; the rest is interpolated
-(`bayespool.inference.points`).
+the marginal density of θ follows from it (Tierney & Kadane 1986; Rue, Martino & Chopin 2009), and is mended
+by that of the best Gaussian, which need not be at the mode (`bayespool.inference.modes.find_center`). θ
+itself is drawn from a fixed low-discrepancy set of points spread about its mode, each weighted by that
+marginal density over the density it was placed with. A mode is looked for at a few of them; the rest is
+interpolated (`bayespool.inference.points`).
 
 The curvature is an arrowhead (`bayespool.inference.arrow`), so that the cost grows linearly with topics.
 Effects of cells, an organization on a topic each, are no part of x: they are integrated
@@ -36,14 +37,16 @@ from bayespool.estimates import Diagnostics
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit
-from bayespool.inference.modes import NEAR_END, Mode, factor_of, find_center, find_mode, find_scales
-from bayespool.inference.points import (
-    axis_points,
-    choose_points,
-    interpolate,
-    lay_points,
-    straightened,
+from bayespool.inference.modes import (
+    NEAR_END,
+    Mode,
+    factor_of,
+    find_center,
+    find_mode,
+    find_modes,
+    find_scales,
 )
+from bayespool.inference.points import axis_points, interpolate, lay_points, straightened
 from bayespool.models.families import draw_prior
 
 if TYPE_CHECKING:
@@ -60,8 +63,7 @@ _N_NODES = 8  # for each scale: where modes are looked for
 _N_CENTRED = 3  # and of these, where the mean is looked for
 _N_STEPS = 2  # from the mode to it where the scales are likeliest, one elsewhere
 _INSIDE = (-3.2, 2.5)  # standard deviations, the first one straightened, between which these are
-_NEAR_POINT = 0.1  # twice what is left to gain in log density, where scales are integrated
-_NEAR_RIDGE = 0.01  # and on a ridge that is looked at
+_NEAR_RIDGE = 0.01  # twice what is left to gain in log density on a ridge that is looked at
 _MOST_OFF = 0.1  # of its width, an end of a 95 % interval of a total
 _LOOKED_AT = (-2.4, -1.2, 0.0, 1.2, 2.4)  # standard deviations from the mean of a total
 _LEAST = 0.05  # standard deviation of a log scale, about which points are laid
@@ -279,7 +281,7 @@ def approximate(
     x, theta = density.start(near)
     if n_scales == 0:
         middle, one, nodes = find_mode(density, theta, x), np.ones((1, 1)), theta[None]
-        mean, likelihood = _means(density, [middle], nodes, nodes, 1)
+        mean, likelihood, _ = _means(density, [middle], nodes, nodes, 1)
         many = mean, nodes, one[0], one, np.zeros(1, dtype=np.intp)
         return Approximation(density, nodes, one[0], mean, nodes, likelihood, one, *many, middle.is_fine)
     if near is None:
@@ -295,32 +297,27 @@ def approximate(
     points = theta + standard * spread
     straight = straightened(points, theta, spread)
     few = slice(len(points) if near is not None else n_points * n_scales)  # what has Gaussians
-    chosen, n_centred = np.arange(len(points))[few], 1 if near is not None else len(points[few]) + 1
+    candidates, n_centred = np.arange(len(points))[few], 1 if near is not None else len(points[few]) + 1
+    n_nodes = len(candidates)
     if near is None and density.is_concave:  # else modes, and what hangs on them, may jump
         within = (straight[few] > _INSIDE[0]) & (standard[few] < _INSIDE[1])
-        inside = np.flatnonzero(within.all(axis=1))
-        chosen = inside[choose_points(straight[inside], min(n_points, _N_NODES) * n_scales)]
-        n_centred = _N_CENTRED * n_scales + 1
-    found: list[Mode] = []
-    for k, at in enumerate(chosen):
-        start = middle.x + (spread * straight[at]) @ drift
-        if k > 2 * n_scales:
-            before = np.vstack([0 * theta, straight[chosen[:k]]])
-            start = interpolate(straight[at][None], before)[0] @ [mode.x for mode in [middle, *found]]
-        found.append(find_mode(density, points[at], start, _NEAR_POINT))
+        candidates = np.flatnonzero(within.all(axis=1))
+        n_nodes, n_centred = min(n_points, _N_NODES) * n_scales, _N_CENTRED * n_scales + 1
+    looked_at, found = find_modes(
+        density, theta, middle, points[candidates], straight[candidates], spread[:, None] * drift, n_nodes
+    )
+    chosen = candidates[looked_at]
     fine = [k for k, mode in enumerate(found) if mode.is_fine]
     found, nodes = [middle] + [found[k] for k in fine], np.vstack([theta, points[chosen[fine]]])
     at_nodes = np.vstack([0 * theta, straight[chosen[fine]]])
-    shares = interpolate(straight, at_nodes)
-    log_weight = shares @ [
-        mode.log_marginal - density.log_prior_of_scales(at) for mode, at in zip(found, nodes, strict=True)
-    ]
+    mean, likelihood, log_marginal = _means(density, found, nodes, at_nodes, n_centred)
+    shares = interpolate(straight, at_nodes, by_axis=density.is_concave)
+    log_weight = shares @ (log_marginal - density.log_prior_of_scales(nodes.T))
     log_weight += density.log_prior_of_scales(points.T) - log_placed
     weight = np.exp(log_weight - log_weight.max())
     counts = np.flatnonzero(
         weight[few] > 0.01 * weight[few].max()
     )  # the rest is a few thousandths of the whole
-    mean, likelihood = _means(density, found, nodes, at_nodes, n_centred)
     far = (straight[counts] ** 2).sum(axis=1) - 2 * straight @ straight[counts].T
     return Approximation(
         density,
@@ -341,30 +338,30 @@ def approximate(
 
 def _means(
     density: Density, modes: list[Mode], nodes: FloatArray, at_nodes: FloatArray, n_centred: int
-) -> tuple[FloatArray, FloatArray]:
-    """Mean of x at nodes, and the likelihood's part of the negative Hessian about it, both found at the first
-    nodes; how far they are off mode and curvature is much the same elsewhere.
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mean of x at nodes, the likelihood's part of the negative Hessian about it, and the log marginal of θ,
+    all found at the first nodes; how far they are off mode, curvature and Laplace's marginal is much the same
+    elsewhere.
     """
     mean, curvature = np.array([mode.x for mode in modes]), np.array([mode.curvature.outer for mode in modes])
-    off, changed, n_steps = (
-        np.zeros_like(mean[:n_centred]),
-        np.zeros_like(curvature[:n_centred]),
-        _N_STEPS,
-    )
+    log_marginal, gained = np.array([mode.log_marginal for mode in modes]), np.zeros(len(modes[:n_centred]))
+    off, changed, n_steps = np.zeros_like(mean[:n_centred]), np.zeros_like(curvature[:n_centred]), _N_STEPS
     for k, (at, mode) in enumerate(zip(nodes[:n_centred], modes, strict=False)):
-        x, _, about = find_center(density, at, mode.x + off[0], mode.about, n_steps)
+        x, _, about, bound = find_center(density, at, mode.x + off[0], mode.about, n_steps)
         off[k], n_steps = x - mode.x, 1
         if about is not None:
             changed[k] = about.outer - curvature[k]
-    shares = interpolate(at_nodes, at_nodes[:n_centred])
+            gained[k] = bound - mode.log_marginal if density.is_concave else 0.0  # else not exact enough
+    shares = interpolate(at_nodes, at_nodes[:n_centred], by_axis=density.is_concave)
     mean += shares @ off
+    log_marginal += shares @ gained
     for k, at in enumerate(nodes):  # one by one: with thousands of topics each is large
         moved = curvature[k] + np.tensordot(shares[k], changed, axes=1)
         with suppress(LinAlgError):
             Arrow(density.layout, moved).factor(density.sums)
             curvature[k] = moved
         curvature[k] -= density.prior_curvature(at)
-    return mean, curvature
+    return mean, curvature, log_marginal
 
 
 def _ridge(density: Density, theta: FloatArray, x: FloatArray, direction: FloatArray) -> float:

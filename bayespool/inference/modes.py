@@ -10,8 +10,9 @@ from scipy.linalg import LinAlgError
 
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
+from bayespool.inference.points import choose_next, choose_points, interpolate
 
-__all__ = ["NEAR_END", "Mode", "factor_of", "find_center", "find_mode", "find_scales"]
+__all__ = ["NEAR_END", "Mode", "factor_of", "find_center", "find_mode", "find_modes", "find_scales"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -19,6 +20,7 @@ _STEP = 0.15  # of the finite differences in θ, about a fifth of its standard d
 _GAIN = 0.05  # in log density, twice what is left to gain: θ's mode is where points are laid about, no more
 _NEAR = 1e-4  # twice what is left to gain in log density where a mode is found
 NEAR_END = 1e-3  # the same, where more hangs on the scales
+_NEAR_POINT = 0.1  # and where scales are integrated
 _LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the density has no curvature
 
 
@@ -82,23 +84,80 @@ def find_mode(density: Density, theta: FloatArray, x: FloatArray, near: float = 
     return Mode(x, curvature, about, value - 0.5 * about.log_determinant, converged)
 
 
+def find_modes(
+    density: Density,
+    theta: FloatArray,
+    middle: Mode,
+    points: FloatArray,
+    straight: FloatArray,
+    drift: FloatArray,
+    n: int,
+) -> tuple[list[int], list[Mode]]:
+    """Modes at up to n points in θ, and which points these are.
+
+    If there are more, the last ones are far from each other, and the others, which are looked for later, far
+    from these where θ is likely by what is known by then.
+
+    Parameters
+    ----------
+    density : Density
+    theta : ndarray, shape (scale,)
+    middle : Mode
+        The mode at ``theta``.
+    points, straight : ndarray, shape (point, scale)
+        θ and coordinates in which what hangs on it does so smoothly, zero in the middle.
+    drift : ndarray, shape (scale, parameter)
+        How x moves with these.
+    n : int
+
+    Returns
+    -------
+    chosen : list of int
+    found : list of Mode
+    """
+    n_first, is_choice = 2 * len(theta), n < len(points)
+    chosen = choose_points(straight, n_first).tolist() if is_choice else list(range(len(points)))
+    prior, found = density.log_prior_of_scales(points.T), [middle]
+    known = [middle.log_marginal - density.log_prior_of_scales(theta)]
+    for k in range(min(n, len(points))):
+        nodes = np.vstack([np.zeros_like(theta), straight[chosen[:k]]])
+        if k == len(chosen):
+            shares = interpolate(straight, nodes, by_axis=True)
+            chosen.append(choose_next(straight, nodes, shares @ known + prior))
+        at = chosen[k]
+        if k > n_first:
+            shares = interpolate(straight[at][None], nodes, by_axis=density.is_concave)
+            start = shares[0] @ [mode.x for mode in found]
+        else:
+            start = middle.x + straight[at] @ drift
+        found.append(find_mode(density, points[at], start, _NEAR_POINT))
+        known.append(found[-1].log_marginal - prior[at])
+    order = np.roll(np.arange(len(found) - 1), -n_first if is_choice else 0).tolist()
+    return [chosen[k] for k in order], [found[1 + k] for k in order]
+
+
 def find_center(
     density: Density, theta: FloatArray, x: FloatArray, about: Factor, n_steps: int
-) -> tuple[FloatArray, Factor, Arrow | None]:
+) -> tuple[FloatArray, Factor, Arrow | None, float]:
     """Mean of the Gaussian given θ, the Gaussian about it, its curvature unless it is the one given: moved
-    to where its mean gradient vanishes, the best one by Kullback-Leibler divergence.
+    to where its mean gradient vanishes, the best one by Kullback-Leibler divergence; and the log marginal of
+    θ that goes with it, NaN with the one given.
 
-    Effects of topics without a relevant document are skewed; their mean is well below their mode.
+    Effects of topics without a relevant document are skewed; their mean is well below their mode. The log
+    marginal is the mean log density plus the entropy, a lower bound that is highest for the best Gaussian. It
+    is nearer to the truth than Laplace's where the density is skewed or flat.
     """
-    curvature = None
+    curvature, log_marginal = None, float("nan")
     for _ in range(n_steps):
-        gradient, there = density.mean_derivatives(x, theta, about)
+        value, gradient, there = density.mean_derivatives(x, theta, about)
         try:
             about = there.factor(density.sums)
         except LinAlgError:
             break
-        x, curvature = x + about.solve(gradient), there
-    return x, about, curvature
+        step = about.solve(gradient)
+        log_marginal = value + 0.5 * float(gradient @ step) - 0.5 * about.log_determinant
+        x, curvature = x + step, there
+    return x, about, curvature, log_marginal
 
 
 def _is_better(

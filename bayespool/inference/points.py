@@ -8,12 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-__all__ = ["axis_points", "choose_points", "interpolate", "lay_points", "straightened"]
+__all__ = ["axis_points", "choose_next", "choose_points", "interpolate", "lay_points", "straightened"]
 
 FloatArray = npt.NDArray[np.float64]
 
 _LEFT = 2.2  # mean distance of the points to the left of θ's mode: near zero any scale may be as likely
 _RIGHT = 1.3  # standard deviation of those to the right
+_TOWARD_HIGH = 0.1  # power of the density that makes up for distance
+_ALONG_AXES = 3.0  # what functions of one coordinate count, relative to those of all
 
 
 def lay_points(n: int, n_dims: int) -> tuple[FloatArray, FloatArray]:
@@ -73,7 +75,21 @@ def choose_points(points: FloatArray, n: int) -> npt.NDArray[np.intp]:
     return np.array(chosen, dtype=np.intp)
 
 
-def interpolate(points: FloatArray, nodes: FloatArray) -> FloatArray:
+def choose_next(points: FloatArray, nodes: FloatArray, log_density: FloatArray) -> int:
+    """The point from which a density is best known elsewhere, too: one that is far from all nodes, and more
+    so where the density is high.
+
+    Parameters
+    ----------
+    points, nodes : ndarray, shape (point or node, dimension)
+    log_density : ndarray, shape (point,)
+        Up to a constant.
+    """
+    distance: FloatArray = np.sqrt(((points[:, None] - nodes) ** 2).sum(axis=2)).min(axis=1)
+    return int(np.argmax(distance * np.exp(_TOWARD_HIGH * (log_density - log_density.max()))))
+
+
+def interpolate(points: FloatArray, nodes: FloatArray, *, by_axis: bool) -> FloatArray:
     """What each node counts for the value at each point, shape (point, node); rows sum to 1.
 
     Cubic radial basis functions about the nodes and a plane (Duchon 1977), which are exact at the nodes; with
@@ -82,6 +98,9 @@ def interpolate(points: FloatArray, nodes: FloatArray) -> FloatArray:
     Parameters
     ----------
     points, nodes : ndarray, shape (point or node, dimension)
+    by_axis : bool
+        Whether cubic functions of each coordinate stand beside those of all: most of a smooth function is
+        often a sum of such.
 
     References
     ----------
@@ -92,9 +111,15 @@ def interpolate(points: FloatArray, nodes: FloatArray) -> FloatArray:
     is_flat = n < 2 * (n_dims + 1)
 
     def among(some: FloatArray) -> tuple[FloatArray, FloatArray]:
-        distance = np.sqrt(((some[:, None] - nodes) ** 2).sum(axis=2))
-        ones = np.ones((len(some), 1))
-        return (distance, ones) if is_flat else (distance**3, np.hstack([ones, some]))
+        squared, along = np.zeros((2, len(some), n))
+        for x, y in zip(some.T, nodes.T, strict=True):
+            apart = np.abs(x[:, None] - y)
+            squared += (square := apart * apart)
+            along += square * apart
+        ones, distance = np.ones((len(some), 1)), np.sqrt(squared)
+        if is_flat:
+            return distance, ones
+        return squared * distance + _ALONG_AXES * by_axis * along, np.hstack([ones, some])
 
     of_nodes, plane = among(nodes)
     corner = np.zeros((plane.shape[1], plane.shape[1]))

@@ -48,6 +48,14 @@ def factor_and_covariance(layout: Layout, constrained: bool) -> tuple[Factor, np
     return arrow.factor(sums), precision, covariance
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_trace_of_a_product_is_that_of_the_full_matrices(layout: Layout) -> None:
+    factor, precision, covariance = factor_and_covariance(layout, True)
+    expected = np.trace(precision @ covariance)
+    assert some_arrow(layout).trace_with(factor.covariance()) == pytest.approx(expected)
+    assert expected == pytest.approx(layout.size - len(factor.sums))  # a dimension less for each sum
+
+
 @pytest.mark.parametrize("constrained", [False, True])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_factor_is_the_gaussian_of_the_full_matrix(layout: Layout, constrained: bool) -> None:

@@ -95,7 +95,7 @@ def test_mean_derivatives_are_means_over_the_gaussian(model):
     density = Density(structure)
     x, theta = density.start()
     about = density.expand(x, theta, expected=True)[2].factor(density.sums)
-    gradient, arrow = density.mean_derivatives(x, theta, about)
+    value, gradient, arrow = density.mean_derivatives(x, theta, about)
     draws = x + about.draw(4000, np.random.default_rng(1))
     of_draws = np.array([density.expand(draw, theta)[1] for draw in draws])
     error = of_draws.std(axis=0) / np.sqrt(len(draws))
@@ -104,3 +104,7 @@ def test_mean_derivatives_are_means_over_the_gaussian(model):
         5 if structure.blocks[-1].link is None else 12
     )  # three nodes, or a cubature of degree 3
     assert np.isfinite(arrow.dense()).all()
+    if structure.blocks[-1].link is None:  # the quadratic has the mean log density
+        values = np.array([density.log_density(draw, theta) for draw in draws])
+        mean = value - 0.5 * arrow.trace_with(about.covariance())
+        assert mean == pytest.approx(values.mean(), abs=5 * values.std() / np.sqrt(len(draws)))

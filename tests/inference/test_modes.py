@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from fits import prepared_evidence
+from scipy.special import gammaln
 
+from bayespool.inference.arrow import Factor
 from bayespool.inference.density import Density
-from bayespool.inference.modes import _is_better, find_center, find_mode, find_scales
+from bayespool.inference.modes import _is_better, find_center, find_mode, find_modes, find_scales
+from bayespool.inference.points import choose_points, lay_points, straightened
 from bayespool.models import MODELS
 
 
@@ -42,15 +47,105 @@ def test_means_lie_where_the_mean_gradient_vanishes() -> None:
     of = density()
     x, theta = of.start()
     mode = find_mode(of, theta, x)
-    mean, about, curvature = find_center(of, theta, mode.x, mode.about, 6)
+    mean, about, curvature, _ = find_center(of, theta, mode.x, mode.about, 6)
     assert curvature is not None
-    gradient = of.mean_derivatives(mean, theta, about)[0]
+    gradient = of.mean_derivatives(mean, theta, about)[1]
     assert float(gradient @ about.solve(gradient)) < 1e-6
     assert np.abs(mean - mode.x).max() > 0.01
-    same, unmoved, none = find_center(of, theta, mode.x, mode.about, 0)
+    same, unmoved, none, unknown = find_center(of, theta, mode.x, mode.about, 0)
     assert none is None
+    assert np.isnan(unknown)
     assert unmoved is mode.about
     assert same is mode.x
+
+
+def small_density(n_hidden: list[int], n_relevant: list[int], n_topics: int) -> Density:
+    """Background model of organizations that have as many hidden documents on each topic, topic by topic."""
+    n_organizations = len(n_hidden) // n_topics
+    evidence = dataclasses.replace(
+        prepared_evidence("background"),
+        query_ids=tuple(str(t) for t in range(n_topics)),
+        organizations=tuple(str(o) for o in range(n_organizations)),
+        hidden_topic=np.repeat(np.arange(n_topics), n_organizations),
+        hidden_organization=np.tile(np.arange(n_organizations), n_topics),
+        n_hidden=np.array(n_hidden),
+        n_hidden_relevant=np.array(n_relevant),
+    )
+    return Density(MODELS["background"].structure(evidence))
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "laplace_off", "bound_off"),
+    [
+        (4, 2, -0.0260, -0.0016),
+        (10, 5, -0.0179, -0.0002),
+        (6, 6, -0.0220, -0.0058),
+        (40, 0, -0.0037, -0.0196),
+    ],
+)
+def test_the_log_marginal_of_the_best_gaussian_is_a_lower_bound(n, k, laplace_off, bound_off):
+    """Of one coefficient, against quadrature: nearer than Laplace's but where all that is off is skewness."""
+    of, theta, grid = small_density([n], [k], 1), np.zeros(0), np.linspace(-16, 12, 4001)
+    mode = find_mode(of, theta, of.start()[0], 1e-10)
+    bound = find_center(of, theta, mode.x, mode.about, 3)[3]
+    total = sum(np.exp(of.log_density(np.array([at]), theta)) for at in grid)
+    exact = np.log(total * (grid[1] - grid[0])) - 0.5 * np.log(2 * np.pi)
+    assert mode.log_marginal - exact == pytest.approx(laplace_off, abs=1e-3)
+    assert bound - exact == pytest.approx(bound_off, abs=1e-3)
+    assert bound < exact
+
+
+def test_the_log_marginal_of_effects_with_few_documents_is_nearer_than_laplaces() -> None:
+    """Five organizations on three topics, three documents each, against importance sampling; both are low
+    where scales are large, which Laplace alone would thus hold for less likely than they are.
+    """
+    of = small_density([3] * 15, [0, 1, 0, 2, 3, 0, 0, 1, 3, 1, 0, 1, 0, 3, 2], 3)
+    off = []
+    for log_scale in (-1.0, -0.3, 0.4, 1.0):
+        theta = np.full(2, log_scale)
+        mode = find_mode(of, theta, of.start()[0])
+        mean, about, curvature, bound = find_center(of, theta, mode.x, mode.about, 2)
+        assert curvature is not None
+        exact, n_effective = log_marginal_of_draws(of, theta, mean, about, curvature.dense())
+        assert n_effective > 2500  # an error below .01
+        off.append([mode.log_marginal - exact, bound - exact])
+    laplace, best = np.transpose(off)
+    assert laplace == pytest.approx([-0.034, -0.089, -0.172, -0.266], abs=0.02)
+    assert best == pytest.approx([-0.003, -0.012, -0.055, -0.113], abs=0.02)
+
+
+def log_marginal_of_draws(
+    of: Density, theta: np.ndarray, mean: np.ndarray, about: Factor, precision: np.ndarray
+) -> tuple[float, float]:
+    """From draws of a t distribution of eight degrees of freedom; and the effective number of draws."""
+    n, degrees, rng = 4000, 8, np.random.default_rng(1)
+    z, n_free = about.draw(n, rng), of.size - len(of.sums)
+    z *= np.sqrt(degrees / rng.chisquare(degrees, size=(n, 1)))
+    far = np.einsum("na,ab,nb->n", z, precision, z)
+    log_placed = gammaln((degrees + n_free) / 2) - gammaln(degrees / 2) - n_free / 2 * np.log(degrees / 2)
+    log_placed += 0.5 * about.log_determinant - (degrees + n_free) / 2 * np.log1p(far / degrees)
+    log_ratio = np.array([of.log_density(mean + step, theta) for step in z]) - log_placed
+    ratio = np.exp(log_ratio - log_ratio.max())
+    return float(np.log(ratio.mean()) + log_ratio.max()), float(ratio.sum() ** 2 / (ratio**2).sum())
+
+
+def test_modes_are_looked_for_far_apart_and_then_where_scales_are_likely() -> None:
+    of = density("background")
+    x, theta = of.start()
+    at, middle, drift, spread = find_scales(of, theta, x)
+    standard = lay_points(64, 2)[0]
+    points = at + standard * spread
+    straight = straightened(points, at, spread)
+    chosen, found = find_modes(of, at, middle, points, straight, spread[:, None] * drift, 12)
+    assert len(set(chosen)) == len(found) == 12
+    assert chosen[-4:] == choose_points(straight, 4).tolist()
+    for k, mode in list(zip(chosen, found, strict=True))[:8]:
+        again = find_mode(of, points[k], middle.x)
+        assert mode.log_marginal == pytest.approx(again.log_marginal, abs=0.15)
+    likely = np.array([mode.log_marginal for mode in found])
+    assert likely[:8].mean() > likely[8:].mean() + 1
+    all_of_them = find_modes(of, at, middle, points[:5], straight[:5], spread[:, None] * drift, 12)[0]
+    assert sorted(all_of_them) == [0, 1, 2, 3, 4]
 
 
 def test_a_step_that_ends_near_the_top_is_taken_though_integrals_are_not_exact() -> None:
