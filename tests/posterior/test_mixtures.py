@@ -1,0 +1,182 @@
+"""Runs of a new kind: who is, in which draws, and what that leaves alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+
+import numpy as np
+import pytest
+from completed import completed
+from scipy.special import expit
+from scipy.stats import binomtest
+
+from bayespool import load_example
+from bayespool.posterior import Completion, NewKind, PosteriorEstimator, Step, pool_distance
+from bayespool.posterior.mixtures import OF_KINDS
+from bayespool.simulation import SimulationSettings, simulate
+from bayespool.trec import qrels_from_frame
+
+
+def of_kinds(usual: float, new: float, chance: tuple[float, float], n_draws: int = 4000) -> Completion:
+    """Runs ``one`` and ``two`` with made-up log odds, and others where they are of a new kind."""
+    one, other = completed(usual, n_draws), completed(new, n_draws)
+    (step,), (of_new,) = one.steps, other.steps
+    order = (np.random.default_rng(1).permutation(n_draws) + 0.5) / n_draws
+    steps = (Step(step.rung, step.mixture, NewKind(of_new.mixture, np.array(chance), order)),)
+    return dataclasses.replace(one, steps=steps)
+
+
+@cache
+def example_completion(model: str = "combined", draws: int = 250) -> Completion:
+    return PosteriorEstimator(model=model, draws=draws).complete(load_example(), measures="P@10")
+
+
+def test_documents_are_drawn_from_both_in_proportion() -> None:
+    found = of_kinds(-1.0, 1.5, (0.3, 0.3))
+    block = np.hstack([found.block(0), found.block(1)])
+    expected = 0.7 * expit(-1.0) + 0.3 * expit(1.5)
+    assert binomtest(int(block.sum()), block.size, expected).pvalue > 1e-3
+
+
+def test_all_documents_of_a_run_are_of_one_kind_in_a_draw() -> None:
+    """With certain documents a run has all of them or none, and the likelier of a new kind is one first."""
+    found = of_kinds(-30.0, 30.0, (0.2, 0.6))
+    alone = {run: found.unknowns.run == r for r, run in enumerate(found.unknowns.run_ids)}
+    block = np.hstack([found.block(0), found.block(1)])
+    for run, share in (("one", 0.2), ("two", 0.6)):
+        drawn = block[:, alone[run]]
+        assert (drawn.all(axis=1) | ~drawn.any(axis=1)).all()
+        assert drawn[:, 0].mean() == pytest.approx(share, abs=1e-3)
+    assert (block[:, alone["two"]][:, 0] >= block[:, alone["one"]][:, 0]).all()
+
+
+def test_chances_of_zero_and_one_are_one_mixture() -> None:
+    usual, new = completed(-0.4), completed(0.9)
+    for chance, same in (((0.0, 0.0), usual), ((1.0, 1.0), new)):
+        found = of_kinds(-0.4, 0.9, chance, 2000)
+        assert np.array_equal(found.block(0), same.block(0))
+
+
+def test_expected_relevance_is_that_of_the_kind() -> None:
+    found = of_kinds(-1.0, 1.5, (0.3, 0.3))
+    mean, variance = found.expected(0, np.array([0.0, 1.0]))
+    new = found.steps[0].new_kind
+    assert new is not None
+    is_new = new.is_new(np.arange(4000))[:, 0]
+    assert mean[is_new] == pytest.approx(expit(1.5))
+    assert mean[~is_new] == pytest.approx(expit(-1.0))
+    assert variance[is_new] == pytest.approx(expit(1.5) * (1 - expit(1.5)))
+
+
+def test_judgments_tell_of_which_kind_a_run_is() -> None:
+    """By Bayes' rule: relevant documents are likelier of a new kind here."""
+    found = of_kinds(-1.0, 1.5, (0.3, 0.3))
+    told = found.observe(qrels_from_frame({"1": {"q": 1, "r": 1}}))
+    new, usual = 0.3 * expit(1.5) ** 2, 0.7 * expit(-1.0) ** 2
+    step = told.steps[0].new_kind
+    assert step is not None
+    assert step.is_new(np.arange(4000))[:, 0].mean() == pytest.approx(new / (new + usual), abs=0.01)
+
+
+def test_shares_are_those_of_the_draws_and_have_names() -> None:
+    step = of_kinds(0.0, 1.0, (0.25, 0.5)).steps[0]
+    assert step.names == ("made up", "made up, new kind")
+    assert step.shares == pytest.approx([1 - 0.375, 0.375], abs=1e-3)
+    found = example_completion()
+    assert sum(found.weights.values()) == pytest.approx(1)
+    (step,) = found.steps
+    assert list(found.weights) == list(step.names)
+    assert [found.weights[name] for name in step.names] == pytest.approx(step.shares, abs=0.01)
+
+
+def test_only_the_combined_estimator_asks() -> None:
+    found = example_completion()
+    assert found.distance is not None
+    expected = pool_distance(load_example(), found.unknowns.run_ids)
+    assert found.distance.new_kind.tolist() == expected.new_kind.tolist()
+    single = example_completion("ratio")
+    assert single.distance is None
+    assert single.steps[0].new_kind is None
+
+
+def test_the_other_part_is_what_it_is_without_kinds() -> None:
+    """Draws in which no run is of a new kind are to the bit those of organizations held out alone."""
+    found = example_completion()
+    (step,) = found.steps
+    assert step.new_kind is not None
+    alone = dataclasses.replace(found, steps=(Step(step.rung, step.mixture),))
+    usual = ~step.new_kind.is_new(np.arange(found.n_draws)).any(axis=1)
+    assert 0.5 < usual.mean() < 0.9
+    for topic in range(3):
+        assert np.array_equal(found.block(topic)[usual], alone.block(topic)[usual])
+
+
+def test_pooled_runs_are_never_of_a_new_kind() -> None:
+    example = load_example()
+    found = PosteriorEstimator(draws=100).complete(example, ["north-1", "south-1"], "P@20")
+    assert found.distance is not None
+    assert np.isfinite(found.distance.distance).all()
+    assert found.distance.new_kind.tolist() == [0, 0]
+    assert all(step.new_kind is None for step in found.steps)
+
+
+def test_one_run_is_worth_the_same_beside_others() -> None:
+    example = load_example()
+    alone = PosteriorEstimator(draws=100).estimate(example, "new-b", "P@10")[0]
+    both = PosteriorEstimator(draws=100).estimate(example, ["new-a", "new-b"], "P@10")[0]
+    assert alone.new_kind is not None
+    assert both.new_kind is not None
+    assert alone.new_kind[0] == both.new_kind[1]
+    assert alone.value[0] == pytest.approx(both.value[1], abs=0.003)  # they share documents
+
+
+def test_kinds_have_priors_of_their_own_unless_others_are_given() -> None:
+    (step,) = example_completion().steps
+    assert step.new_kind is not None
+    of_new = step.new_kind.mixture.components[0].fit.source
+    assert of_new is not None
+    for name, prior in OF_KINDS.items():
+        assert str(of_new.spec.effects[name.removeprefix("sigma_")].scale) == prior
+    given = PosteriorEstimator(draws=50, priors={"sigma_slope": "HalfNormal(0.1)"}).complete(load_example())
+    kinds = given.steps[0].new_kind
+    assert kinds is not None
+    source = kinds.mixture.components[0].fit.source
+    assert source is not None
+    assert str(source.spec.effects["slope"].scale) == "HalfNormal(0.1)"
+
+
+def test_a_far_run_is_told_so_with_what_hangs_on_it() -> None:
+    settings = SimulationSettings(
+        n_organizations=10, n_kinds=2, kind_taste=0.5, kind_strength=2.0, new_kind=True
+    )
+    simulation = simulate(settings, random_seed=3)
+    (found,) = PosteriorEstimator(draws=150).estimate(simulation.collection, simulation.new_run_ids, "P@10")
+    assert found.new_kind is not None
+    assert (found.new_kind > 0.8).all()
+    for note, chance in zip(found.notes, found.new_kind, strict=True):
+        assert ("unlike the pool (distance" in note) == (chance > 0.5)
+    frame = found.summary_frame()
+    assert frame["new_kind"].tolist() == found.new_kind.tolist()
+
+
+@pytest.mark.slow
+def test_intervals_hold_for_runs_of_the_pools_kinds_and_of_new_ones() -> None:
+    """Simulated collections of three kinds; new runs of one of them, or all of a fourth."""
+    for new_kind, least in ((False, 0.9), (True, 0.9)):
+        held, widths = [], []
+        for seed in range(16):
+            settings = SimulationSettings(
+                n_organizations=12, max_runs=2, n_new=3, n_kinds=3, kind_taste=1.0, kind_strength=0.5,
+                new_kind=new_kind,
+            )  # fmt: skip
+            simulation = simulate(settings, random_seed=seed)
+            truth = np.array(list(simulation.true_values("P@10").values()))
+            (found,) = PosteriorEstimator(draws=500).estimate(
+                simulation.collection, simulation.new_run_ids, "P@10"
+            )
+            lower, upper = found.interval()
+            held += ((lower <= truth) & (truth <= upper)).tolist()
+            widths.append(float((upper - lower).mean()))
+        assert np.mean(held) >= least
+        assert np.mean(widths) < 0.15

@@ -1,0 +1,47 @@
+"""What a run would be worth under two assumptions, by hand."""
+
+from __future__ import annotations
+
+import pytest
+from toys import from_rankings
+
+from bayespool import load_example, parse_measure
+from bayespool.corrections import Background, Interpolated
+from bayespool.posterior.sensitivity import sensitivity
+
+
+def test_as_bad_as_hidden_documents_and_as_good_as_judged_ones() -> None:
+    # a alone has c (relevant), b alone d and e (not): a third of hidden documents is relevant
+    rankings = {"a": {"1": "pqc"}, "b": {"1": "pdeq"}, "new": {"1": "pqxy"}}
+    judged = {"1": {"p": 1, "q": 0, "c": 1, "d": 0, "e": 0}}
+    collection = from_rankings(rankings, judged, pooled_run_ids=("a", "b"), pool_depth=4)
+    as_bad, as_good = sensitivity(collection, ["new"], parse_measure("P@4"))
+    assert as_bad == pytest.approx([(1 + 2 / 3) / 4])
+    assert as_good == pytest.approx([(1 + 2 * 0.5) / 4])  # one of two judged documents is relevant
+
+
+def test_without_hidden_documents_what_is_unjudged_counts_as_nonrelevant() -> None:
+    rankings = {"a": {"1": "pq"}, "b": {"1": "qp"}, "new": {"1": "px"}}
+    collection = from_rankings(rankings, {"1": {"p": 1, "q": 0}}, pooled_run_ids=("a", "b"), pool_depth=2)
+    as_bad, as_good = sensitivity(collection, ["new"], parse_measure("P@2"))
+    assert (as_bad.tolist(), as_good.tolist()) == ([0.5], [1.0])
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP@100", "RR@10", "RBP(p=0.8)@10", "P(rel=2)@5"])
+def test_every_measure_has_both(measure: str) -> None:
+    example, asked = load_example(), parse_measure(measure)
+    runs = example.unpooled_run_ids
+    found = sensitivity(example, runs, asked)
+    (low,) = Background(e=0.0).estimate(example, runs, measure)
+    (good,) = Interpolated(c=1.0).estimate(example, runs, measure)
+    assert (found[0] > low.value).all()
+    assert found[1] == pytest.approx(good.value, abs=0.02)
+
+
+def test_below_the_pool_depth_nothing_is_added_where_that_is_asked() -> None:
+    rankings = {"a": {"1": "pqc"}, "b": {"1": "pdq"}, "new": {"1": "pxyz"}}
+    judged = {"1": {"p": 1, "q": 0, "c": 1, "d": 0}}
+    collection = from_rankings(rankings, judged, pooled_run_ids=("a", "b"), pool_depth=3)
+    pooled, _ = sensitivity(collection, ["new"], parse_measure("P@4"), "pooled")
+    complete, _ = sensitivity(collection, ["new"], parse_measure("P@4"))
+    assert pooled[0] < complete[0]
