@@ -120,11 +120,8 @@ def test_frame_has_a_column_per_method_and_an_interval_per_posterior() -> None:
         "bound_upper",
         "residual",
         *POINT,
-        *(
-            f"{name}{end}"
-            for name in ("posterior-combined", "posterior-background")
-            for end in ("", "_lower", "_upper")
-        ),
+        *(f"posterior-combined{end}" for end in ("", "_lower", "_upper", "_distance")),
+        *(f"posterior-background{end}" for end in ("", "_lower", "_upper")),
         "ci_prob",
         "note",
     ]
@@ -143,7 +140,8 @@ def test_frame_has_a_column_per_method_and_an_interval_per_posterior() -> None:
 def test_frame_per_topic_has_the_means_of_the_other_as_means() -> None:
     scores = example_scores()
     frame, per_topic = scores.frame(), scores.frame(per_topic=True)
-    assert list(per_topic.columns) == ["run_id", "query_id", *frame.columns[1:]]
+    there = frame.columns[1:].drop("posterior-combined_distance")
+    assert list(per_topic.columns) == ["run_id", "query_id", *there]
     assert len(per_topic) == len(frame) * 20
     assert per_topic["query_id"].tolist() == [*scores.query_ids] * len(frame)
     columns = ["bound_lower", "bound_upper", "residual", *POINT, "posterior-combined", "posterior-background"]
@@ -170,10 +168,16 @@ def test_summary_frame_is_long() -> None:
         "upper",
         "ci_prob",
         "std",
+        "distance",
+        "new_kind",
         "note",
     ]
     posterior = frame["method"].str.startswith("posterior")
     assert frame.loc[posterior, ["lower", "upper", "ci_prob", "std"]].notna().all(axis=None)
+    combined = frame["method"] == "posterior-combined"
+    assert (frame.loc[combined, "distance"] > 0).all()
+    assert frame.loc[combined, "new_kind"].between(0, 1, inclusive="neither").all()
+    assert frame.loc[~combined, ["distance", "new_kind"]].isna().all(axis=None)
     # a point correction has no interval: uncertainty is never invented
     assert frame.loc[~posterior, ["lower", "upper", "ci_prob", "std"]].isna().all(axis=None)
     value = {
@@ -186,7 +190,7 @@ def test_summary_frame_is_long() -> None:
     ]
     per_topic = scores.summary_frame(per_topic=True)
     assert len(per_topic) == len(frame) * 20
-    assert "std" not in per_topic
+    assert not {"std", "distance", "new_kind"} & set(per_topic)
 
 
 @pytest.mark.parametrize("ci_prob", [0.5, 0.9])
