@@ -118,7 +118,8 @@ class Scores:
             beyond: B and T, but for measures over an ideal ranking), ``residual`` (Δ = T − B, see
             `bayespool.counts.Bounds`), one column per method with its value, for each posterior method also
             ``<method>_lower`` and ``<method>_upper``, the ends of its interval, for one that asks how unlike
-            the pool a run is ``<method>_distance`` (per run only), then ``ci_prob`` and ``note``.
+            the pool a run is ``<method>_distance`` and ``<method>_new_kind`` (per run only), then ``ci_prob`` and
+            ``note``.
         """
         import pandas as pd
 
@@ -142,8 +143,8 @@ class Scores:
                 if e.draws is not None:
                     ends = e.topic_interval(self.ci_prob) if per_topic else e.interval(self.ci_prob)
                     columns[f"{e.method}_lower"], columns[f"{e.method}_upper"] = (end.ravel() for end in ends)
-                if e.distance is not None and not per_topic:
-                    columns[f"{e.method}_distance"] = e.distance
+                if e.distance is not None and e.new_kind is not None and not per_topic:
+                    columns |= {f"{e.method}_distance": e.distance, f"{e.method}_new_kind": e.new_kind}
             columns["ci_prob"] = self.ci_prob
             columns["note"] = np.repeat(
                 np.array([self.notes[run, measure] for run in self.run_ids], dtype=object), n_topics

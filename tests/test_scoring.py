@@ -120,7 +120,7 @@ def test_frame_has_a_column_per_method_and_an_interval_per_posterior() -> None:
         "bound_upper",
         "residual",
         *POINT,
-        *(f"posterior-combined{end}" for end in ("", "_lower", "_upper", "_distance")),
+        *(f"posterior-combined{end}" for end in ("", "_lower", "_upper", "_distance", "_new_kind")),
         *(f"posterior-background{end}" for end in ("", "_lower", "_upper")),
         "ci_prob",
         "note",
@@ -140,7 +140,7 @@ def test_frame_has_a_column_per_method_and_an_interval_per_posterior() -> None:
 def test_frame_per_topic_has_the_means_of_the_other_as_means() -> None:
     scores = example_scores()
     frame, per_topic = scores.frame(), scores.frame(per_topic=True)
-    there = frame.columns[1:].drop("posterior-combined_distance")
+    there = frame.columns[1:].drop(["posterior-combined_distance", "posterior-combined_new_kind"])
     assert list(per_topic.columns) == ["run_id", "query_id", *there]
     assert len(per_topic) == len(frame) * 20
     assert per_topic["query_id"].tolist() == [*scores.query_ids] * len(frame)

@@ -15,8 +15,8 @@ __all__ = ["FAR", "PoolDistance", "pool_distance"]
 
 FloatArray = npt.NDArray[np.float64]
 
-FAR = 0.5
-"""A run that is more likely than this of a new kind is called unlike the pool."""
+FAR = 1.5
+"""From this distance on a run is called unlike the pool, if it is more likely of a new kind than not."""
 
 _FEATURES = ("run_unjudged", "run_precision")
 _USUAL = np.array([1.3, 0.5])  # standard deviations between organizations of a pool
@@ -35,11 +35,16 @@ class PoolDistance:
     distance : ndarray of float, shape (run,)
         In standard deviations between the pool's organizations, over two features; NaN without a pool.
     new_kind : ndarray of float, shape (run,)
-        Chance of being of a kind that the pool does not have; 0 without a pool.
+        Chance of being of a kind that the pool does not have; 0 without a pool and of pooled runs.
     """
 
     distance: FloatArray
     new_kind: FloatArray
+
+    @property
+    def is_far(self) -> npt.NDArray[np.bool_]:
+        """Which runs are called unlike the pool, shape (run,)."""
+        return (self.new_kind > 0.5) & (self.distance >= FAR)
 
 
 def pool_distance(
@@ -50,7 +55,8 @@ def pool_distance(
     Two features of a run over all topics, with its own organization held out, both log odds: of a document
     of its top 10 to 30 being unjudged, and of a judged one there being relevant. The predictors
     ``run_unjudged`` and ``run_precision`` are these. With :math:`m` their mean and :math:`S` their covariance
-    over the :math:`J` pooled organizations, the latter shrunk towards that of other pools, the distance is
+    over the pooled runs, each of the :math:`J` organizations counting once, the latter shrunk towards that of
+    other pools, the distance is
     :math:`\sqrt{(x - m)' S^{-1} (x - m)}`.
 
     The chance of a new kind follows by Bayes' rule. The next organization starts a new kind with prior odds
@@ -103,7 +109,8 @@ def pool_distance(
     freedom, alike = n + _N_USUAL - len(_FEATURES), 1 + 1 / n
     log_odds = np.log(_CONCENTRATION / n)
     log_odds = log_odds + _log_t(square, freedom, alike - 1 + _WIDER**2) - _log_t(square, freedom, alike)
-    return PoolDistance(np.sqrt(square), 1 / (1 + np.exp(-log_odds)))
+    new_kind = np.where(collection.pooled[index], 0.0, 1 / (1 + np.exp(-log_odds)))
+    return PoolDistance(np.sqrt(square), new_kind)
 
 
 def _log_t(square: FloatArray, freedom: int, scale: float) -> FloatArray:

@@ -20,7 +20,7 @@ from bayespool.inference.diagnostics import MIN_ESS
 from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.models import MODELS
 from bayespool.posterior.completion import Completion
-from bayespool.posterior.distance import FAR, PoolDistance, pool_distance
+from bayespool.posterior.distance import PoolDistance, pool_distance
 from bayespool.posterior.ladder import Rung, ladder_of, rungs_of
 from bayespool.posterior.mixtures import make_step
 from bayespool.posterior.preparation import (
@@ -262,13 +262,11 @@ class PosteriorEstimator:
         )
 
     def _distance(self, task: Task) -> PoolDistance | None:
-        """How unlike the pool the runs are, for models that ask; one that is evidence is of no new kind."""
+        """How unlike the pool the runs are, for the estimator that asks."""
         if self.model != "combined" or not task.has_evidence:
             return None
         asked = task.asked
-        found = pool_distance(task.collection, task.run_ids, rel=asked.rel, given=asked.given)
-        own = np.isin(task.run_ids, task.contributing)
-        return PoolDistance(found.distance, np.where(own, 0.0, found.new_kind))
+        return pool_distance(task.collection, task.run_ids, rel=asked.rel, given=asked.given)
 
     def _step(self, task: Task, engine: Engine, distance: PoolDistance | None) -> tuple[Step, list[float]]:
         """The models of a rung and their shares."""
@@ -299,7 +297,8 @@ class PosteriorEstimator:
             is_open |= bool((unknowns.best_rank <= reach_of_ideal(unknowns.collection, measure)).any())
         drawn = bool(is_open.any())
         note = "; ".join([*completion.notes, *[more] * bool(more)])
-        distance, unlike = completion.distance, self._unlike(completion, measure, is_open)
+        distance = completion.distance
+        unlike = self._unlike(completion, measure, np.unique(unknowns.place_run[shallow]))
         return Estimates(
             method=self.name,
             measure=measure,
@@ -322,20 +321,24 @@ class PosteriorEstimator:
             random_seed=self.random_seed,
         )
 
-    def _unlike(self, completion: Completion, measure: Measure, is_open: npt.NDArray[np.bool_]) -> list[str]:
-        """Of each run that is unlike the pool, how far it is and what hangs on that; else nothing."""
+    def _unlike(
+        self, completion: Completion, measure: Measure, unjudged: npt.NDArray[np.integer[Any]]
+    ) -> list[str]:
+        """Of each run that is unlike the pool, how far it is and what hangs on that; else nothing. Runs
+        without an unjudged document of their own are passed over.
+        """
         run_ids, distance = completion.unknowns.run_ids, completion.distance
         said = [""] * len(run_ids)
-        far = [] if distance is None else np.flatnonzero(is_open & (distance.new_kind > FAR)).tolist()
+        far = [] if distance is None else [r for r in unjudged.tolist() if distance.is_far[r]]
         if distance is None or not far:
             return said
-        collection, names = completion.unknowns.collection, [run_ids[r] for r in far]
-        bad, good = sensitivity(collection, names, measure, self.estimand)
-        for r, as_bad, as_good in zip(far, bad, good, strict=True):
+        names = [run_ids[r] for r in far]
+        as_pool, as_run = sensitivity(completion.unknowns.collection, names, measure, self.estimand)
+        for r, pool, run in zip(far, as_pool, as_run, strict=True):
+            of_run = "" if np.isnan(run) else f", {run:.3f} if as often as its judged documents"
             said[r] = (
-                f"unlike the pool (distance {distance.distance[r]:.1f}; {as_bad:.3f} if what is unjudged is "
-                f"as bad as what single organizations add to the pool, {as_good:.3f} if it is as good as the "
-                "run's judged documents)"
+                f"unlike the pool (distance {distance.distance[r]:.1f}; {pool:.3f} if what is unjudged is "
+                f"relevant as often as what single organizations add to the pool{of_run})"
             )
         return said
 

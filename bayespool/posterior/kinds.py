@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.counts import overlap
+from bayespool.errors import InputError
 
 __all__ = ["N_KINDS", "find_kinds", "with_kinds"]
 
@@ -37,6 +38,11 @@ def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[st
         Organizations with a pooled run, in the collection's order within each kind; as many kinds as there
         are organizations where these are fewer.
 
+    Raises
+    ------
+    InputError
+        Fewer than one kind.
+
     Notes
     -----
     The largest set of organizations is halved along the first principal coordinate of 1 − the mean overlap of
@@ -56,6 +62,8 @@ def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[st
     delta, east, north, south
     lake, west
     """
+    if n_kinds < 1:
+        raise InputError(f"{n_kinds} kinds", hint="1 or more")
     index = np.flatnonzero(collection.pooled)
     present, own = np.unique(collection.organization[index], return_inverse=True)
     share = np.zeros((len(index), len(present)))
@@ -70,38 +78,46 @@ def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[st
 
 
 def _halves(members: npt.NDArray[np.intp], apart: npt.NDArray[np.float64]) -> list[npt.NDArray[np.intp]]:
+    """Two parts of about one size; whom nothing tells apart stays together."""
     distance = apart[np.ix_(members, members)]
     np.fill_diagonal(distance, 0)
     mean = distance.mean(axis=0)
     centered = -(distance - mean - mean[:, None] + distance.mean()) / 2
     first = np.round(np.linalg.eigh(centered)[1][:, -1], _DIGITS)
+    if (first**3).sum() < 0:  # its sign is arbitrary
+        first = -first
     order = np.argsort(first, kind="stable")
-    gaps, cut = np.diff(first[order]), len(members) // 2
-    if len(members) % 2 and gaps[cut - 1] < gaps[cut]:  # the one in the middle goes with whom it is nearer
-        cut += 1
+    gaps, cuts = np.diff(first[order]), np.arange(1, len(members))
+    told_apart = cuts[gaps > 0] if (gaps > 0).any() else cuts
+    cut = min(told_apart, key=lambda c: (abs(2 * c - len(members)), -gaps[c - 1]))
     return [members[order[:cut]], members[order[cut:]]]
 
 
 def with_kinds(collection: Collection, n_kinds: int = N_KINDS) -> Collection:
-    """The collection with a kind of organizations in place of each pooled run's organization.
+    """The collection with kinds in place of organizations: those of the pool, and one for all other runs.
 
-    Runs outside the pool keep theirs, so that one of them whose organization is in the pool is nevertheless
-    taken as new.
+    Runs outside the pool are of one new kind, whatever their organizations: what a new kind adds to the pool,
+    its runs have in common. A run with judgments of its own keeps its organization, which is evidence.
 
     Examples
     --------
     >>> from bayespool import load_example
     >>> kinds = with_kinds(load_example())
-    >>> len(set(kinds.organization[kinds.pooled].tolist()))
-    4
+    >>> sorted({kinds.organizations[o] for o in kinds.organization})
+    ['kind 1: coast, ridge', 'kind 2: delta, south', 'kind 3: east, north', 'kind 4: lake, west', 'new kind']
     """
     kinds = find_kinds(collection, n_kinds)
     kind_of = {name: k for k, kind in enumerate(kinds) for name in kind}
-    first = len(collection.organizations)
-    organization = collection.organization.copy()
+    first, own = (
+        len(collection.organizations),
+        np.isin(np.arange(len(collection.run_ids)), collection.contributors),
+    )
+    organization = np.where(own, collection.organization, first + len(kinds)).astype(np.int32)
     for i in np.flatnonzero(collection.pooled):
-        organization[i] = first + kind_of[collection.organizations[organization[i]]]
-    names = tuple(" + ".join(kind) for kind in kinds)
+        organization[i] = first + kind_of[collection.organizations[collection.organization[i]]]
+    names = [f"kind {k}: {', '.join(kind)}" for k, kind in enumerate(kinds, 1)]
     return dataclasses.replace(
-        collection, organization=organization, organizations=(*collection.organizations, *names)
+        collection,
+        organization=organization,
+        organizations=(*collection.organizations, *names, "new kind"),
     )

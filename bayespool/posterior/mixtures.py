@@ -29,10 +29,10 @@ WITHOUT_POOL_ABOVE: Mapping[str, str] = MappingProxyType({"c": "Beta(6, 2)"})
 """The same above the first rung: of documents that are relevant at all, how many are highly relevant is much
 the same among the unjudged and the judged."""
 
-OF_KINDS: Mapping[str, str] = MappingProxyType(
-    {"sigma_organization": "HalfNormal(2)", "sigma_slope": "HalfNormal(1)"}
-)
+OF_KINDS: Mapping[str, str] = MappingProxyType({"sigma_slope": "HalfNormal(1)"})
 """Priors where kinds are held out, instead of the models' own: kinds differ more than organizations."""
+
+_ORDER = 17  # seeds the order of draws, which is the same on all rungs
 
 
 def make_step(
@@ -89,11 +89,11 @@ def make_step(
         return Mixture(components, member, np.arange(n_draws)), shares
 
     mixture, shares = mixture_of(task, priors)
-    if new_kind is None or not new_kind.any():
+    if new_kind is None or not new_kind.any() or not task.has_evidence:
         return Step(rung, mixture), shares
     kinds = dataclasses.replace(task, collection=with_kinds(task.collection))
     others, of_others = mixture_of(kinds, {**OF_KINDS, **priors})
-    (seed,), mean = seeds.spawn(1), float(new_kind.mean())
-    order = (np.random.default_rng(seed).permutation(n_draws) + 0.5) / n_draws
+    mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER])
+    order = (rng.permutation(n_draws) + 0.5) / n_draws
     weights = [(1 - mean) * share for share in shares] + [mean * share for share in of_others]
     return Step(rung, mixture, NewKind(others, new_kind, order)), weights

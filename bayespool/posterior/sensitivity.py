@@ -1,4 +1,4 @@
-"""What runs would be worth if their unjudged documents were as bad, or as good, as some that are known."""
+"""What runs would be worth if their unjudged documents were relevant as often as some that are known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.corrections import Background, Interpolated
-from bayespool.counts import Estimand, held_out_counts
+from bayespool.counts import Estimand, bounds, held_out_counts
 from bayespool.measures import Measure
 
 __all__ = ["sensitivity"]
@@ -20,7 +20,7 @@ FloatArray = npt.NDArray[np.float64]
 def sensitivity(
     collection: Collection, run_ids: Sequence[str], measure: Measure, estimand: Estimand = "complete"
 ) -> tuple[FloatArray, FloatArray]:
-    """Values of runs under two assumptions that no evidence of the runs themselves enters.
+    """Values of runs under two assumptions, neither of which learns anything.
 
     Parameters
     ----------
@@ -31,27 +31,23 @@ def sensitivity(
 
     Returns
     -------
-    as_bad, as_good : ndarray of float, each of shape (run,)
+    as_pool, as_run : ndarray of float, each of shape (run,)
         With unjudged documents relevant as often as the hidden ones, which a single organization of the pool
-        contributed (background, equation in §3 of Ravana & Moffat 2010, with E the share of these), and as
-        often as the run's judged ones on the same topic (interpolated, C = 1). Without a hidden document the
-        former are nonrelevant.
+        contributed (background in §3 of Ravana & Moffat 2010, with their share for E), and as often as the
+        run's judged ones on the same topic (interpolated, C = 1). Without a hidden document the former are
+        nonrelevant. The latter is NaN of a run of which nothing is judged.
 
     Examples
     --------
     >>> from bayespool import load_example, parse_measure
-    >>> as_bad, as_good = sensitivity(load_example(), ["new-a", "new-b"], parse_measure("P@10"))
-    >>> as_bad.round(3).tolist(), as_good.round(3).tolist()
+    >>> as_pool, as_run = sensitivity(load_example(), ["new-a", "new-b"], parse_measure("P@10"))
+    >>> as_pool.round(3).tolist(), as_run.round(3).tolist()
     ([0.604, 0.373], [0.648, 0.449])
     """
     held_out = held_out_counts(collection, cutoffs=measure.cutoff, rel=measure.rel)
     n_hidden = int(held_out.n_credited.sum())
     share = int(held_out.n_credited_relevant.sum()) / n_hidden if n_hidden else 0.0
-    found = []
-    for correction in (
-        Background(e=share, estimand=estimand),
-        Interpolated(c=1.0, e=share, estimand=estimand),
-    ):
-        (estimates,) = correction.estimate(collection, run_ids, measure)
-        found.append(estimates.value)
-    return found[0], found[1]
+    (as_pool,) = Background(e=share, estimand=estimand).estimate(collection, run_ids, measure)
+    (as_run,) = Interpolated(c=1.0, e=share, estimand=estimand).estimate(collection, run_ids, measure)
+    some = bounds(collection, run_ids, measure, estimand=estimand).n_judged.any(axis=1)
+    return as_pool.value, np.where(some, as_run.value, np.nan)

@@ -194,7 +194,7 @@ def _notes(result: LeaveOutResult, measure: Measure) -> list[str]:
     notes: dict[tuple[str, str], int] = {}
     for estimator, note in zip(frame["estimator"], frame["note"], strict=True):
         if note:
-            of_many = re.sub(r" \([^)]*\)", "", note)  # in parentheses stand numbers of one run
+            of_many = re.sub(r"(?<=unlike the pool) \([^)]*\)", "", note)  # numbers of one run
             notes[estimator, of_many] = notes.get((estimator, of_many), 0) + 1
     lines += [f"note: {estimator}, {n} runs: {note}" for (estimator, note), n in notes.items()]
     return lines
