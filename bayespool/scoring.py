@@ -117,9 +117,9 @@ class Scores:
             gives it), ``bound_lower`` and ``bound_upper`` (what no completion of the judgments goes below or
             beyond: B and T, but for measures over an ideal ranking), ``residual`` (Δ = T − B, see
             `bayespool.counts.Bounds`), one column per method with its value, for each posterior method also
-            ``<method>_lower`` and ``<method>_upper``, the ends of its interval, for one that asks how unlike
-            the pool a run is ``<method>_distance`` and ``<method>_new_kind`` (per run only), then ``ci_prob`` and
-            ``note``.
+            ``<method>_lower`` and ``<method>_upper``, the ends of its interval, and per run only, where the
+            method asks how unlike the pool a run is, ``<method>_distance`` and ``<method>_new_kind``; then
+            ``ci_prob`` and ``note``.
         """
         import pandas as pd
 

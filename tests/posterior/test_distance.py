@@ -12,6 +12,7 @@ from toys import from_rankings
 from bayespool import load_example
 from bayespool.collection import Collection
 from bayespool.posterior import pool_distance
+from bayespool.simulation import SimulationSettings, simulate
 
 TOPICS = tuple("12345678")
 
@@ -72,14 +73,28 @@ def test_runs_of_the_pool_are_near() -> None:
     example = load_example()
     found = pool_distance(example, example.pooled_run_ids)
     assert np.median(found.distance) < 1.2
-    assert (found.new_kind < 0.5).all()
+    assert not found.new_kind.any()
+    assert not found.is_far.any()
 
 
 def test_the_farther_the_likelier_a_new_kind() -> None:
     example = load_example()
-    found = pool_distance(example, example.run_ids)
+    half = example.unpool([run for run in example.pooled_run_ids if run.endswith(("2", "3"))])
+    found = pool_distance(half, half.unpooled_run_ids)
     order = np.argsort(found.distance)
-    assert (np.diff(found.new_kind[order]) >= 0).all()
+    assert (np.diff(found.new_kind[order]) > 0).all()
+
+
+@pytest.mark.parametrize(("n_organizations", "likely"), [(2, True), (20, False)])
+def test_small_pools_are_expected_to_lack_kinds(n_organizations: int, likely: bool) -> None:
+    """At the same, small distance; nobody is called unlike the pool for that."""
+    settings = SimulationSettings(n_organizations=n_organizations, max_runs=1)
+    simulation = simulate(settings, random_seed=1)
+    found = pool_distance(simulation.collection, simulation.new_run_ids)
+    near = found.distance < 1.5
+    assert near.any()
+    assert ((found.new_kind[near] > 0.4) == likely).all()
+    assert not found.is_far[near].any()
 
 
 def test_a_run_of_nothing_that_is_judged_is_far() -> None:

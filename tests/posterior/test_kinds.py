@@ -11,7 +11,9 @@ from toys import from_rankings
 from bayespool import load_example
 from bayespool.collection import Collection
 from bayespool.counts import held_out_documents
+from bayespool.errors import InputError
 from bayespool.posterior import find_kinds, with_kinds
+from bayespool.trec import qrels_from_frame
 
 # Two organizations retrieve letters of the beginning, two of the end; the fifth is nearer to the latter.
 RUNS = {"a": "abcdx", "b": "abcey", "p": "pqrst", "q": "pqrsu", "r": "pqklm", "r2": "pqkln", "new": "zabpq"}
@@ -58,12 +60,36 @@ def test_what_a_kind_alone_contributed_is_hidden_together() -> None:
     assert hidden(with_kinds(toy(), 2)) == set("abcdxeypqrstuklmn")
 
 
-def test_runs_outside_the_pool_keep_their_organization() -> None:
+def test_runs_outside_the_pool_are_of_one_new_kind() -> None:
     collection, found = toy(), with_kinds(toy(), 2)
     (new,) = collection.run_index(["new"])
-    assert found.organizations[found.organization[new]] == "new"
-    assert {found.organizations[o] for o in found.organization[found.pooled]} == {"A + B", "P + Q + R"}
+    assert found.organizations[found.organization[new]] == "new kind"
+    names = {found.organizations[o] for o in found.organization[found.pooled]}
+    assert names == {"kind 1: A, B", "kind 2: P, Q, R"}
     assert np.array_equal(found.document, collection.document)
+
+
+def test_a_run_with_judgments_of_its_own_keeps_its_organization() -> None:
+    collection = toy().add_judgments(qrels_from_frame({"1": {"z": 1}}))
+    found = with_kinds(collection, 2)
+    (new,) = found.run_index(["new"])
+    assert found.organizations[found.organization[new]] == "new"
+
+
+def test_whom_nothing_tells_apart_stays_together() -> None:
+    """b and c retrieve the same; a shares seven of ten documents with them, d three."""
+    runs = {"a": "abcdefghij", "b": "abcdefgxyz", "c": "abcdefgxyz", "d": "pqrstuvxyz"}
+    for names in ("abcd", "dcba", "badc"):
+        rankings = {name: {"1": runs[run]} for name, run in zip(names, "abcd", strict=True)}
+        judged = {"1": dict.fromkeys("".join(runs.values()), 1)}
+        found = find_kinds(from_rankings(rankings, judged, pooled_run_ids=tuple(names), pool_depth=10), 2)
+        (together,) = [kind for kind in found if names[1] in kind]
+        assert names[2] in together
+
+
+def test_no_kinds_cannot_be_asked_for() -> None:
+    with pytest.raises(InputError, match="0 kinds"):
+        find_kinds(toy(), 0)
 
 
 @pytest.mark.parametrize("n_kinds", [1, 2, 4, 5])
@@ -75,7 +101,7 @@ def test_kinds_are_of_about_one_size(n_kinds: int) -> None:
         example.organizations[o] for o in np.unique(pooled)
     )
     assert len(kinds) == n_kinds
-    assert max(map(len, kinds)) <= 2 * min(map(len, kinds)) + 1
+    assert max(map(len, kinds)) <= 2 * min(map(len, kinds)) + 2
 
 
 def test_judgments_are_not_looked_at() -> None:

@@ -122,13 +122,42 @@ def test_pooled_runs_are_never_of_a_new_kind() -> None:
 
 
 def test_one_run_is_worth_the_same_beside_others() -> None:
+    """They share documents. What a new kind adds they share, too, so that intervals stay as wide."""
+    settings = SimulationSettings(
+        n_organizations=6, n_new=4, kind_strength=1.0, kind_taste=1.0, new_kind=True
+    )
+    simulation = simulate(settings, random_seed=5)
+    names, estimator = simulation.new_run_ids, PosteriorEstimator(draws=250)
+    (together,) = estimator.estimate(simulation.collection, names, "P@10")
+    assert together.new_kind is not None
+    wide = np.subtract(*together.interval()[::-1])
+    for r, run in enumerate(names):
+        (alone,) = estimator.estimate(simulation.collection, run, "P@10")
+        assert alone.new_kind is not None
+        assert alone.new_kind[0] == together.new_kind[r]
+        assert together.value[r] == pytest.approx(alone.value[0], abs=0.05)
+        assert wide[r] == pytest.approx(np.subtract(*alone.interval()[::-1])[0], rel=0.3)
+
+
+def test_own_judgments_do_not_end_the_doubt() -> None:
+    """One judgment tells little of a run's kind: the chance of a new one hardly moves."""
     example = load_example()
-    alone = PosteriorEstimator(draws=100).estimate(example, "new-b", "P@10")[0]
-    both = PosteriorEstimator(draws=100).estimate(example, ["new-a", "new-b"], "P@10")[0]
-    assert alone.new_kind is not None
-    assert both.new_kind is not None
-    assert alone.new_kind[0] == both.new_kind[1]
-    assert alone.value[0] == pytest.approx(both.value[1], abs=0.003)  # they share documents
+    (without,) = pool_distance(example, ["new-a"]).new_kind
+    completion = example_completion()
+    pair = int(completion.unknowns.pair[completion.unknowns.run == 0][0])
+    query_id = example.query_ids[example.pair_topic[pair]]
+    own = example.add_judgments(qrels_from_frame({query_id: {example.doc_ids[pair].as_py(): 1}}))
+    (found,) = PosteriorEstimator(draws=100).estimate(own, ["new-a"], "P@10")
+    assert found.new_kind is not None
+    assert found.new_kind[0] == pytest.approx(without, abs=0.05)
+
+
+def test_a_run_is_of_one_kind_on_all_rungs() -> None:
+    found = PosteriorEstimator(draws=100).complete(load_example(), ["new-a"], "nDCG@10")
+    first, second = (step.new_kind for step in found.steps)
+    assert first is not None
+    assert second is not None
+    assert np.array_equal(first.order, second.order)
 
 
 def test_kinds_have_priors_of_their_own_unless_others_are_given() -> None:
