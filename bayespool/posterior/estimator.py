@@ -52,13 +52,15 @@ class PosteriorEstimator:
     model : str
         ``"combined"``, or a model out of `bayespool.models.MODELS`: ``"background"``, ``"interpolated"``,
         ``"smoothed"``, ``"ratio"``, ``"anti_precision"``, ``"evidence"``, or one's own. ``"combined"`` mixes
-        ``ratio`` and ``evidence`` with weights by their log predictive density on held-out organizations;
-        without hidden documents to learn from it is ``interpolated``.
+        ``ratio`` and ``evidence`` with weights by their log predictive density on held-out organizations,
+        and the same fitted to held-out kinds of organizations in the share of draws in which a run is of a
+        new kind (`pool_distance`); without hidden documents to learn from it is ``interpolated``.
     engine : str
         Out of `bayespool.inference.ENGINES`: ``"laplace"`` takes about a second, ``"nuts"`` is the reference,
         and takes over with a warning where a check of the other fails; or one's own.
     priors : mapping of str to str, optional
-        Priors that replace the models' own, by variable: ``{"sigma_organization": "HalfNormal(0.5)"}``. A
+        Priors that replace the models' own, also where kinds of runs are held out, by variable:
+        ``{"sigma_organization": "HalfNormal(0.5)"}``. A
         model that has no such variable is not concerned; one of those the estimator may use must have it.
     draws, chains : int
         Draws per chain and chains; the Laplace engine's draws are independent, ``draws × chains`` of them.
