@@ -20,6 +20,7 @@ __all__ = [
     "CI_PROB",
     "ESTIMAND",
     "ESTIMATORS",
+    "MAX_FILE_SIZE",
     "MEASURES",
     "POOL_DEPTH",
     "SEED",
@@ -248,6 +249,7 @@ CI_PROB = Option(
 SEED = Option(
     help="Random seed; the same inputs and seed give the same bytes.", of=int, least=0, flag="--seed"
 )
+MAX_FILE_SIZE = 512  # MiB: some ten million lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,6 +280,14 @@ class FilesSettings(Settings):
             help="Skip lines that cannot be used, and report them, instead of stopping.",
             of=bool,
             flag="--lenient",
+        ),
+    )
+    max_file_size: int = option(
+        MAX_FILE_SIZE,
+        Option(
+            help="Most MiB of text in one file, decompressed: what is larger is refused.",
+            of=int,
+            least=1,
         ),
     )
 

@@ -44,7 +44,9 @@ and told in one `InputWarning` per file.
 +---------------------------------------------+-----------------+---------------------------------------+
 | no line, only blank lines, no usable line   | error           | error                                 |
 +---------------------------------------------+-----------------+---------------------------------------+
-| damaged, binary or missing file, a folder   | error           | error                                 |
+| damaged, binary or missing file; a folder,  | error           | error                                 |
+| a pipe or a device; more text than          |                 |                                       |
+| ``max_file_size``, a line of more than 1 MiB|                 |                                       |
 +---------------------------------------------+-----------------+---------------------------------------+
 """
 

@@ -12,6 +12,8 @@ import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +39,7 @@ __all__ = [
 _BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f", b"   ")
 _INTEGER = re.compile(rb"[+-]?[0-9]{1,100}")
 _BLOCK_BYTES = 1 << 24  # what pyarrow parses at a time: bounds its memory beside the file's own bytes
+_LONGEST_LINE = 1 << 20  # bytes
 _SCANNED_BYTES = 1 << 16  # what is looked at together: stays in the processor's cache
 _MEND = "mend the file, or pass strict=False (--lenient) to "
 
@@ -213,7 +216,10 @@ def parse_tolerantly(text: bytes, path: Path, layout: Layout, *, strict: bool) -
     tally: dict[str, list[int]] = {}  # reason -> [lines, first line]
     malformed: InputError | None = None
     width = len(layout.columns)
-    for number, line in enumerate(text.split(b"\n"), start=1):
+    for number, line in enumerate(iter(partial(BytesIO(text).readline, _LONGEST_LINE + 1), b""), start=1):
+        if len(line) > _LONGEST_LINE:
+            reason = f"is longer than {_LONGEST_LINE:,} bytes"
+            raise InputError(reason, path=path, line=number, hint=f"{layout.name} has short lines")
         fields = line.split()
         if not fields:
             continue

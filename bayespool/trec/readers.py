@@ -16,7 +16,8 @@ import numpy as np
 
 from bayespool.errors import InputError, InputWarning
 from bayespool.files import PathLike
-from bayespool.trec.files import Source, as_text, find_files, read_bytes, read_text
+from bayespool.options import MAX_FILE_SIZE
+from bayespool.trec.files import Source, as_text, enough_memory, find_files, read_bytes, read_text
 from bayespool.trec.lines import QRELS, parse_lines, run_layout
 from bayespool.trec.records import Qrels, Run, Skipped
 from bayespool.trec.resources import N_THREADS
@@ -37,6 +38,7 @@ def read_run(
     id_from: IdFrom = "file",
     strict: bool = True,
     ranks: bool = False,
+    max_file_size: int = MAX_FILE_SIZE,
 ) -> Run:
     """Run of one file: ``topic Q0 document rank score tag`` on each line.
 
@@ -53,6 +55,8 @@ def read_run(
         Whether the first bad line is an error. If not, bad lines are skipped, counted and reported.
     ranks : bool
         Whether to read the ranks. They are checked only when they are read.
+    max_file_size : int
+        Most MiB of text in the file, decompressed.
 
     Returns
     -------
@@ -73,7 +77,9 @@ def read_run(
     -----
     What counts as a bad line is in the table of `bayespool.trec`.
     """
-    run = _read_run(Path(path), run_id=run_id, id_from=id_from, strict=strict, ranks=ranks)
+    run = _read_run(
+        Path(path), run_id=run_id, id_from=id_from, strict=strict, ranks=ranks, max_file_size=max_file_size
+    )
     _warn(run.skipped)
     return run
 
@@ -84,6 +90,7 @@ def read_runs(
     id_from: IdFrom = "file",
     strict: bool = True,
     ranks: bool = False,
+    max_file_size: int = MAX_FILE_SIZE,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Run, ...]:
     """Runs of all files that a source stands for, in the order of the files' names.
@@ -92,7 +99,7 @@ def read_runs(
     ----------
     source : path, glob pattern, folder, or iterable of those
         As for `find_files`.
-    id_from, strict, ranks
+    id_from, strict, ranks, max_file_size
         As for `read_run`.
     progress : callable, optional
         Called with (files read, files in all) after each file.
@@ -112,7 +119,9 @@ def read_runs(
         Once per file of which ``strict=False`` skipped lines or read them otherwise.
     """
     paths = find_files(source)
-    read = partial(_read_run, run_id=None, id_from=id_from, strict=strict, ranks=ranks)
+    read = partial(
+        _read_run, run_id=None, id_from=id_from, strict=strict, ranks=ranks, max_file_size=max_file_size
+    )
     runs: dict[str, Run] = {}
     readers = ThreadPoolExecutor(N_THREADS, thread_name_prefix="bayespool-reader")
     try:
@@ -130,11 +139,15 @@ def read_runs(
     return tuple(runs.values())
 
 
-def _read_run(path: Path, *, run_id: str | None, id_from: IdFrom, strict: bool, ranks: bool) -> Run:
+def _read_run(
+    path: Path, *, run_id: str | None, id_from: IdFrom, strict: bool, ranks: bool, max_file_size: int
+) -> Run:
     if id_from not in ("file", "tag"):
         raise ValueError(f"id_from is 'file' or 'tag', not {id_from!r}")
     by_tag = run_id is None and id_from == "tag"
-    lines = parse_lines(read_text(path), path, run_layout(ranks=ranks, tag=by_tag), strict=strict)
+    with enough_memory(path):
+        text = read_text(path, max_size=max_file_size)
+        lines = parse_lines(text, path, run_layout(ranks=ranks, tag=by_tag), strict=strict)
     if by_tag:
         if len(lines.tags) > 1:
             shown = ", ".join(repr(tag) for tag in lines.tags[:3]) + (", …" if len(lines.tags) > 3 else "")
@@ -176,7 +189,7 @@ def _warn(skipped: tuple[Skipped, ...]) -> None:
         warnings.warn(f"{skipped[0].path}: {'; '.join(told)}", InputWarning, stacklevel=3)
 
 
-def read_qrels(path: PathLike, *, strict: bool = True) -> Qrels:
+def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_FILE_SIZE) -> Qrels:
     """Judgments of one file: ``topic iteration document relevance`` on each line.
 
     Parameters
@@ -186,6 +199,8 @@ def read_qrels(path: PathLike, *, strict: bool = True) -> Qrels:
     strict : bool
         Whether the first bad line is an error. If not, bad lines are skipped, counted and reported; of
         several judgments of a document in a topic the last is kept.
+    max_file_size : int
+        As for `read_run`.
 
     Returns
     -------
@@ -207,7 +222,8 @@ def read_qrels(path: PathLike, *, strict: bool = True) -> Qrels:
     here.
     """
     path = Path(path)
-    lines = parse_lines(read_text(path), path, QRELS, strict=strict)
+    with enough_memory(path):
+        lines = parse_lines(read_text(path, max_size=max_file_size), path, QRELS, strict=strict)
     assert lines.integer is not None  # for the type checker: the layout asks for it
     _warn(lines.skipped)
     return Qrels(
@@ -219,7 +235,7 @@ def read_qrels(path: PathLike, *, strict: bool = True) -> Qrels:
     )
 
 
-def read_organizations(path: PathLike) -> dict[str, str]:
+def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
     """Organization of each run, from a list in CSV or XML.
 
     Parameters
@@ -228,6 +244,8 @@ def read_organizations(path: PathLike) -> dict[str, str]:
         A CSV file whose header names ``run_id`` (or ``run``, ``tag``) and ``organization``, in any order
         and among other columns; or XML as the Lipani tools have it,
         ``<set><runs><tag>…</tag><organization>…</organization></runs>…</set>``.
+    max_file_size : int
+        As for `read_run`.
 
     Returns
     -------
@@ -241,7 +259,11 @@ def read_organizations(path: PathLike) -> dict[str, str]:
         organizations.
     """
     path = Path(path)
-    data = read_bytes(path)
+    with enough_memory(path):
+        return _organizations(read_bytes(path, max_size=max_file_size), path)
+
+
+def _organizations(data: bytes, path: Path) -> dict[str, str]:
     entries = _xml_entries if data.lstrip().startswith(b"<") else _csv_entries
     found: dict[str, tuple[str, int | None]] = {}
     for run_id, organization, line in entries(data, path):
