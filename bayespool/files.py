@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import io
 import json
 import os
@@ -20,6 +21,7 @@ __all__ = [
     "PathLike",
     "atomic_write",
     "atomic_write_all",
+    "csv_for_spreadsheets",
     "csv_text",
     "json_text",
     "parquet_bytes",
@@ -31,6 +33,8 @@ __all__ = [
 PathLike = str | os.PathLike[str]
 
 _KEY = b"bayespool"  # of the metadata of a Parquet file
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_for_spreadsheets = contextvars.ContextVar("for_spreadsheets", default=False)
 
 
 def atomic_write(path: PathLike, content: bytes | str) -> None:
@@ -131,7 +135,32 @@ def read_bytes_back(path: PathLike) -> bytes | None:
 
 def csv_text(frame: pd.DataFrame) -> str:
     r"""A data frame as CSV with a header and ``\n`` line ends, without its index."""
+    if _for_spreadsheets.get():
+        frame = frame.rename(columns=_no_formula).apply(lambda column: column.map(_no_formula))
     return str(frame.to_csv(index=False, lineterminator="\n"))
+
+
+@contextlib.contextmanager
+def csv_for_spreadsheets() -> Iterator[None]:
+    r"""Have `csv_text` put an apostrophe before texts that begin with ``=``, ``+``, ``-`` or ``@``, which a
+    spreadsheet would take for formulas; numbers stay as they are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> with csv_for_spreadsheets():
+    ...     csv_text(pd.DataFrame({"run_id": ["=1+1", "a"], "value": [-1.5, 2.0]}))
+    "run_id,value\n'=1+1,-1.5\na,2.0\n"
+    """
+    before = _for_spreadsheets.set(True)
+    try:
+        yield
+    finally:
+        _for_spreadsheets.reset(before)
+
+
+def _no_formula(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def json_text(tables: Mapping[str, pd.DataFrame], metadata: Mapping[str, Any]) -> str:

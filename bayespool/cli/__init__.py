@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayespool import __version__
+from bayespool import __version__, files
 from bayespool.cli.check import check
 from bayespool.cli.compare import compare, reversals
 from bayespool.cli.estimator_help import CommandWithEstimators
@@ -49,10 +49,22 @@ for command in (
 
 
 @app.callback(invoke_without_command=True)
-def _version(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def _for_every_command(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    csv_for_spreadsheets: Annotated[
+        bool,
+        typer.Option(
+            "--csv-for-spreadsheets",
+            help="Put an apostrophe before texts in CSV files that a spreadsheet would take for formulas.",
+        ),
+    ] = False,
+) -> None:
     if version:
         typer.echo(f"bayespool {__version__}")
         raise typer.Exit
+    if csv_for_spreadsheets:
+        context.with_resource(files.csv_for_spreadsheets())
 
 
 def main() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,8 +15,9 @@ import numpy as np
 from bayespool.errors import InputError, InputWarning
 from bayespool.files import PathLike
 from bayespool.options import MAX_FILE_SIZE
-from bayespool.trec.files import Source, as_text, enough_memory, find_files, read_bytes, read_text
+from bayespool.trec.files import Source, enough_memory, find_files, read_bytes, read_text
 from bayespool.trec.lines import QRELS, parse_lines, run_layout
+from bayespool.trec.lists import csv_entries
 from bayespool.trec.records import Qrels, Run, Skipped
 from bayespool.trec.resources import N_THREADS
 
@@ -27,7 +26,6 @@ __all__ = ["id_of_file", "read_organizations", "read_qrels", "read_run", "read_r
 IdFrom = Literal["file", "tag"]
 
 _COMPRESSION = re.compile(r"\.(gz|xz|zst)$", re.IGNORECASE)
-_RUN_ID_NAMES = ("run_id", "run", "tag")
 _ENDING = re.compile(r"\.(run|txt|res|trec)$")
 
 
@@ -255,8 +253,8 @@ def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) ->
     Raises
     ------
     InputError
-        The file cannot be read; a column or an organization is missing; a run is listed with two
-        organizations.
+        The file cannot be read; a column is missing or stands there twice, an organization is missing; a run
+        is listed with two organizations.
     """
     path = Path(path)
     with enough_memory(path):
@@ -264,9 +262,10 @@ def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) ->
 
 
 def _organizations(data: bytes, path: Path) -> dict[str, str]:
-    entries = _xml_entries if data.lstrip().startswith(b"<") else _csv_entries
+    is_xml = data.lstrip().startswith(b"<")
+    entries = _xml_entries(data, path) if is_xml else csv_entries(data, path, ["organization"])
     found: dict[str, tuple[str, int | None]] = {}
-    for run_id, organization, line in entries(data, path):
+    for run_id, organization, line in entries:
         if not run_id:
             raise InputError(f"no run id beside organization {organization!r}", path=path, line=line)
         if not organization:
@@ -280,32 +279,6 @@ def _organizations(data: bytes, path: Path) -> dict[str, str]:
     if not found:
         raise InputError("lists no run", path=path, hint="give one line per run")
     return {run_id: organization for run_id, (organization, _) in found.items()}
-
-
-def _csv_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None]]:
-    rows = csv.reader(io.StringIO(as_text(data).decode(), newline=""), strict=True)
-    header: list[str] = []
-    try:
-        for row in rows:
-            row = [field.strip() for field in row]
-            if not any(row):
-                continue
-            if not header:
-                header = [name.lower() for name in row]
-                run_id = next((name for name in _RUN_ID_NAMES if name in header), "")
-                if not run_id or "organization" not in header:
-                    reason = f"the header names {', '.join(row)!r}, not run_id and organization"
-                    hint = "begin the file with the line run_id,organization"
-                    raise InputError(reason, path=path, line=rows.line_num, hint=hint)
-            elif len(row) != len(header):
-                reason = f"expected {len(header)} columns as in the header, found {len(row)}"
-                hint = 'put a name that has a comma between double quotes ("Univ. of X, Y")'
-                raise InputError(reason, path=path, line=rows.line_num, hint=hint)
-            else:
-                entry = dict(zip(header, row, strict=True))
-                yield entry[run_id], entry["organization"], rows.line_num
-    except csv.Error as error:
-        raise InputError(f"is no proper CSV ({error})", path=path, line=rows.line_num) from None
 
 
 def _xml_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None]]:
