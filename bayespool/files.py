@@ -97,7 +97,7 @@ def atomic_write_all(files: Mapping[Path, bytes | str]) -> None:
 
 
 def _data(content: bytes | str) -> bytes:
-    return content.encode("utf-8") if isinstance(content, str) else content
+    return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ import numpy as np
 from bayespool.errors import InputError, InputWarning
 from bayespool.files import PathLike
 from bayespool.options import MAX_FILE_SIZE
-from bayespool.trec.files import Source, enough_memory, find_files, read_bytes, read_text
+from bayespool.trec.files import Source, as_text, enough_memory, find_files, read_bytes, read_text
 from bayespool.trec.lines import QRELS, parse_lines, run_layout
 from bayespool.trec.lists import csv_entries
 from bayespool.trec.records import Qrels, Run, Skipped
@@ -167,14 +168,14 @@ def _read_run(
 
 def id_of_file(path: Path) -> str:
     """Name that a run has by its file: without a compression suffix, ``input.`` in front and ``.run``,
-    ``.txt``, ``.res`` or ``.trec`` at the end.
+    ``.txt``, ``.res`` or ``.trec`` at the end; a name that is not UTF-8 is taken for Latin-1, as texts are.
 
     Examples
     --------
     >>> id_of_file(Path("runs/input.bm25.gz"))
     'bm25'
     """
-    name = _COMPRESSION.sub("", path.name)
+    name = _COMPRESSION.sub("", as_text(os.fsencode(path.name)).decode())
     return _ENDING.sub("", name.removeprefix("input.")) or name
 
 
