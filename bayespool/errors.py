@@ -11,6 +11,7 @@ __all__ = [
     "ExperimentChangedWarning",
     "InputError",
     "InputWarning",
+    "MemoryWarning",
     "NoPoolWarning",
     "OrganizationWarning",
     "OutputError",
@@ -95,6 +96,10 @@ class PooledRunWarning(BayespoolWarning):
 
 class DiagnosticsWarning(BayespoolWarning):
     """A sampler's diagnostics failed, so that its draws should not be trusted as they are."""
+
+
+class MemoryWarning(BayespoolWarning):
+    """What is asked may take more memory than there is."""
 
 
 class ExperimentChangedWarning(BayespoolWarning):
