@@ -29,7 +29,7 @@ def test_work_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     said = r"things take {} of memory at least, and 4,096 MiB are free; {}take fewer"
     with pytest.warns(MemoryWarning, match=said.format("1,025 MiB", "should it run out, ")):
         check_memory(GIB + 1, "things", "take fewer")
-    with pytest.raises(InputError, match=said.format(r"1,024,096 MiB", "")):
+    with pytest.raises(InputError, match=said.format("1,048,576 MiB", "")):
         check_memory(1 << 40, "things", "take fewer")
 
 
