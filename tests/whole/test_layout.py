@@ -44,7 +44,6 @@ TESTS_TOO = {
     "cli/test_check": {"report/checks"},
     "cli/test_impute": {"report/imputing"},
     "cli/test_judge_next": {"report/judging"},
-    "cli/test_leave_out": {"report/folder"},
     "cli/test_pooling": {"report/budgets", "report/pooling"},
     "cli/test_process": {"__main__"},
     "cli/test_random_pools": {"report/random_pools"},
