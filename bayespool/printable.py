@@ -1,10 +1,12 @@
-"""What a terminal may be shown of texts from files, names and arguments: nothing that it would obey."""
+"""What a terminal or a figure may be shown of texts from files, names and arguments: nothing that it would
+obey.
+"""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["printable"]
+__all__ = ["literal", "printable"]
 
 # Controls (C0 but for the end of a line, DEL, C1), halves of surrogate pairs, other ends of lines, and what
 # turns the direction of writing.
@@ -27,6 +29,17 @@ def printable(text: str, *, one_line: bool = False) -> str:
     """
     shown = _OBEYED.sub(_escaped, text)
     return shown.replace("\n", r"\n") if one_line else shown
+
+
+def literal(label: object) -> str:
+    r"""A label that matplotlib draws as it stands: what is between two ``$`` is no formula.
+
+    Examples
+    --------
+    >>> print(literal(r"auto$\frac$"))
+    auto\$\frac\$
+    """
+    return printable(str(label), one_line=True).replace("$", r"\$")
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +18,7 @@ from bayespool.files import atomic_write_all, csv_text, locked, parquet_bytes, r
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 __all__ = ["FigureFormat", "check_folder", "file_name", "tables", "write_folder"]
 
@@ -54,10 +55,17 @@ def check_folder(folder: Path, experiment: str) -> None:
 
 
 def write_folder(
-    folder: Path, experiment: str, described: Mapping[str, Any], files: Mapping[str, bytes | str]
+    folder: Path,
+    experiment: str,
+    described: Mapping[str, Any],
+    files: Mapping[str, bytes | str],
+    *,
+    figures: FigureFormat = "none",
+    draw: Callable[[], Iterable[tuple[str, Figure]]] = tuple,
 ) -> None:
     """Write the files of a result and ``settings.json``, all or none, and remove those that an earlier result
-    of the same experiment has left there and this one does not have.
+    of the same experiment has left there and this one does not have; then the figures likewise, so that one
+    that cannot be drawn takes no table away.
 
     Parameters
     ----------
@@ -68,26 +76,38 @@ def write_folder(
         For ``settings.json``, where the experiment and the names of the files stand besides.
     files : mapping of str to bytes or str
         Contents by name.
+    figures : {"png", "svg", "none"}
+    draw : callable
+        Makes the figures, each with its name without the ending.
 
     Raises
     ------
     OutputError
         A file cannot be written; see `check_folder`.
     """
+    check_folder(folder, experiment)
+    folder.mkdir(exist_ok=True)
+    with locked(folder):
+        _replace(folder, experiment, described, files)
+        if figures != "none":
+            from bayespool.plots import render
+
+            drawn = {f"{name}.{figures}": render(figure, figures) for name, figure in draw()}
+            _replace(folder, experiment, described, {**files, **drawn})
+
+
+def _replace(
+    folder: Path, experiment: str, described: Mapping[str, Any], files: Mapping[str, bytes | str]
+) -> None:
     digests = {name: _digest(files[name]) for name in sorted(files)}
     whole = {"bayespool": __version__, "experiment": experiment, **described}
     whole |= {"files": list(digests), "digests": digests}
     settings = json.dumps(whole, indent=1, ensure_ascii=False, default=_plain) + "\n"
-    check_folder(folder, experiment)
-    folder.mkdir(exist_ok=True)
-    with locked(folder):
-        _, before = _earlier(folder)
-        atomic_write_all(
-            {folder / name: content for name, content in (*files.items(), (_SETTINGS, settings))}
-        )
-        for name, digest in before.items():
-            if name not in files:
-                _remove(folder / name, digest)
+    _, before = _earlier(folder)
+    atomic_write_all({folder / name: content for name, content in (*files.items(), (_SETTINGS, settings))})
+    for name, digest in before.items():
+        if name not in files:
+            _remove(folder / name, digest)
 
 
 def _remove(path: Path, digest: str) -> None:
