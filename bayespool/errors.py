@@ -11,6 +11,7 @@ __all__ = [
     "ExperimentChangedWarning",
     "InputError",
     "InputWarning",
+    "JobsWarning",
     "MemoryWarning",
     "NoPoolWarning",
     "OrganizationWarning",
@@ -96,6 +97,10 @@ class PooledRunWarning(BayespoolWarning):
 
 class DiagnosticsWarning(BayespoolWarning):
     """A sampler's diagnostics failed, so that its draws should not be trusted as they are."""
+
+
+class JobsWarning(BayespoolWarning):
+    """More processes are asked for than there are cores."""
 
 
 class MemoryWarning(BayespoolWarning):

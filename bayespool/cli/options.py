@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bayespool.cli.messages import tell
-from bayespool.errors import InputError, WorkerError
+from bayespool.errors import InputError, JobsWarning, WorkerError
 from bayespool.printable import printable
 
 if TYPE_CHECKING:
@@ -74,16 +75,23 @@ Folder = Annotated[
         "interrupted goes on where it stopped.",
     ),
 ]
-Jobs = Annotated[int, typer.Option(help="Processes; -1 for one per core.")]
+Jobs = Annotated[
+    int, typer.Option(help="Processes; -1 for one per core. There are never more than parts of the work.")
+]
 Figures = Annotated[Literal["png", "svg", "none"], typer.Option(help="Kind of figures in the output folder.")]
 
 
 def check_experiment(jobs: int, output: Path | None, experiment: str) -> None:
-    """Raise for what would stop an experiment at its end."""
+    """Raise for what would stop an experiment at its end, and warn of more processes than there are cores."""
+    from joblib import cpu_count
+
     from bayespool.report import check_folder
 
     if jobs == 0:
         raise InputError("--jobs 0: give a number of processes, or -1 for one per core")
+    if jobs > cpu_count():
+        what = f"--jobs {jobs}: more processes than cores ({cpu_count()}), each of which takes memory"
+        warnings.warn(what, JobsWarning, stacklevel=2)
     if output is not None:
         check_folder(output, experiment)
 

@@ -52,7 +52,7 @@ def completed(
     tasks : sequence
     n_jobs : int, optional
         Number of processes, −1 for one per core; None for what a ``joblib.parallel_config`` around the call
-        says, else 1. Backends are joblib's.
+        says, else 1. Never more than there are tasks. Backends are joblib's.
 
     Yields
     ------
@@ -64,7 +64,7 @@ def completed(
     WorkerError
         A worker process died (killed, out of memory).
     """
-    from joblib import Parallel, delayed
+    from joblib import Parallel, delayed, effective_n_jobs
 
     if not tasks:
         return
@@ -72,7 +72,7 @@ def completed(
     header["registries"] = [dict(registry) for registry in _REGISTRIES]
     jobs = (delayed(_work)(function, task, header, *arrays) for task in tasks)
     parallel = Parallel(
-        n_jobs=n_jobs,
+        n_jobs=min(effective_n_jobs(n_jobs), len(tasks)),
         batch_size=1,
         return_as="generator_unordered",
         initializer=_end_with,
