@@ -7,6 +7,7 @@ from pathlib import Path
 __all__ = [
     "BayespoolError",
     "BayespoolWarning",
+    "CacheWarning",
     "DiagnosticsWarning",
     "ExperimentChangedWarning",
     "InputError",
@@ -69,6 +70,10 @@ class WorkerError(BayespoolError):
 
 class BayespoolWarning(UserWarning):
     """Base class of every warning that bayespool gives."""
+
+
+class CacheWarning(BayespoolWarning):
+    """Compiled loops cannot be kept on disk: every process compiles them anew."""
 
 
 class InputWarning(BayespoolWarning):

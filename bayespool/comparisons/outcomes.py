@@ -19,9 +19,9 @@ from bayespool.measures import Measure
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_UNJUDGED", "Outcome", "Reversals"]
+__all__ = ["MOST_HOLES", "Outcome", "Reversals"]
 
-MOST_UNJUDGED = 0.01
+MOST_HOLES = 0.01
 """Share of a run's ranks that all judgments may leave unjudged where announcements are graded by it."""
 
 BoolArray = npt.NDArray[np.bool_]
@@ -68,7 +68,7 @@ class Reversals:
         For methods with draws.
     residual : mapping of (group, n_judgments) to float
         Mean Δ.
-    unjudged : mapping of str to ndarray of float, shape (run,)
+    holes : mapping of str to ndarray of float, shape (run,)
         By group: the share of each run's ranks that all judgments leave unjudged.
     constants : mapping of str to Constants
         Fitted to the contributing runs, by method.
@@ -84,7 +84,7 @@ class Reversals:
     outcomes: Mapping[Key, Outcome]
     draws: Mapping[Key, SignificantDraws]
     residual: Mapping[tuple[str, int], float]
-    unjudged: Mapping[str, npt.NDArray[np.float64]]
+    holes: Mapping[str, npt.NDArray[np.float64]]
     constants: Mapping[str, Constants]
     test: SignificanceTest
     level: float
@@ -95,7 +95,11 @@ class Reversals:
         """Runs of a group by which announcements can be graded, shape (run,): all judgments leave no more
         than one in a hundred of their ranks unjudged.
         """
-        return np.asarray(self.unjudged[group] <= MOST_UNJUDGED)
+        return np.asarray(self.holes[group] <= MOST_HOLES)
+
+    def mean_holes(self, group: str) -> float:
+        """Share of the ranks of a group's runs that all judgments leave unjudged."""
+        return float(self.holes[group].mean())
 
     def trends(self) -> pd.DataFrame:
         """Mean scores as judgments grow, as in the paper's table 1.

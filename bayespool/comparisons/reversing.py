@@ -164,7 +164,7 @@ def reversals(
         outcomes=outcomes,
         draws=draws,
         residual=residual,
-        unjudged={group: bounds(collection, runs, parsed).unjudged_share for group, runs in groups.items()},
+        holes={group: bounds(collection, runs, parsed).unjudged_share for group, runs in groups.items()},
         constants=constants,
         test=test,
         level=level,

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayespool.experiments import BIAS_MEASURES, Budgets
-from bayespool.report.folder import FigureFormat, tables, write_folder
+from bayespool.report.folder import Drawings, FigureFormat, tables, write_folder
 from bayespool.report.terminal import number, print_heading, print_line, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
     from rich.console import Console
 
 __all__ = ["print_budgets", "write_budgets"]
@@ -128,7 +126,7 @@ def write_budgets(result: Budgets, folder: Path, *, figures: FigureFormat = "png
             "posterior": result.posterior_frame(),
         }
 
-    def draw() -> Iterator[tuple[str, Figure]]:
+    def draw() -> Drawings:
         from bayespool.experiment_plots import draw_budgets, plot_ranking
         from bayespool.plots import figure_grid
 

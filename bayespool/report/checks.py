@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,11 @@ from bayespool.checking import (
     found_frame,
     self_calibration_frame,
 )
-from bayespool.report.folder import FigureFormat, file_name, tables, write_folder
+from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
 from bayespool.report.terminal import number, print_heading, print_line, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
     from rich.console import Console
 
 __all__ = [
@@ -223,7 +222,7 @@ def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "
     write_folder(folder, CHECK, described, files, figures=figures, draw=draw)
 
 
-def _check_figures(checks: ModelChecks) -> Iterator[tuple[str, Figure]]:
+def _check_figures(checks: ModelChecks) -> Drawings:
     from bayespool.plots import figure_grid, plot_elpd, plot_held_out_pit, plot_predictive
 
     elpd = checks.elpd()
@@ -259,7 +258,7 @@ def write_self_calibration(
     each.
     """
 
-    def draw() -> Iterator[tuple[str, Figure]]:
+    def draw() -> Drawings:
         from bayespool.plots import figure_grid, plot_ranks
 
         for c in calibrations:
@@ -278,7 +277,7 @@ def write_self_calibration(
 def write_engines(frame: pd.DataFrame, folder: Path, *, figures: FigureFormat = "png") -> None:
     """Write ``engines.csv`` and ``.parquet``, a row per run, and the figure ``engines``."""
 
-    def draw() -> Iterator[tuple[str, Figure]]:
+    def draw() -> Drawings:
         from bayespool.plots import figure_grid, plot_engines
 
         figure, panels = figure_grid(3, height=0.5 * frame["model"].nunique() + 1.2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayespool.comparisons import MOST_UNJUDGED, Comparison, Reversals, is_compared_across
+from bayespool.comparisons import MOST_HOLES, Comparison, Reversals, is_compared_across
 from bayespool.report.files import write_tables
 from bayespool.report.sentences import (
     TEST_NAMES,
@@ -226,17 +226,17 @@ def write_comparison(comparison: Comparison, path: Path, *, table: str = "differ
 
 def _print_unjudged(found: Reversals, group: str, console: Console, *, graded: bool) -> None:
     """Say what all judgments leave unjudged of a group's runs, and which are graded by them."""
-    shares, gradable = found.unjudged[group], found.gradable(group)
+    shares, gradable = found.holes[group], found.gradable(group)
     if not shares.any():
         return
     said = (
-        f"note: all judgments leave {percent(float(shares.mean()))} of the {group} runs' ranks unjudged, "
+        f"note: all judgments leave {percent(found.mean_holes(group))} of the {group} runs' ranks unjudged, "
         f"something of {int((shares > 0).sum())} of {len(shares)} runs; it counts as nonrelevant"
     )
     if graded:
         said += (
             f", and chances are graded on pairs of the {int(gradable.sum())} runs of which no more than "
-            f"{percent(MOST_UNJUDGED)} is unjudged"
+            f"{percent(MOST_HOLES)} is unjudged"
         )
     print_line(console, said)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +11,11 @@ import numpy as np
 from bayespool.collection.contents import some
 from bayespool.experiments import LeaveOutResult, mae_by_cutoff, n_outside_bounds, n_unknown_documents
 from bayespool.measures import Measure
-from bayespool.report.folder import FigureFormat, file_name, tables, write_folder
+from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
 from bayespool.report.terminal import number, print_heading, print_line, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
     from rich.console import Console
 
 __all__ = ["print_leave_out", "write_leave_out"]
@@ -214,7 +212,7 @@ def _reliability(result: LeaveOutResult, measure: Measure) -> str:
     return what + ", ".join(ends)
 
 
-def _figures(result: LeaveOutResult) -> Iterator[tuple[str, Figure]]:
+def _figures(result: LeaveOutResult) -> Drawings:
     from bayespool.plots import figure_grid, plot_mae, plot_pit, plot_truth
 
     labels = result.settings.labels

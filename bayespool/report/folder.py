@@ -18,11 +18,12 @@ from bayespool.files import atomic_write_all, csv_text, locked, parquet_bytes, r
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
-__all__ = ["FigureFormat", "check_folder", "file_name", "tables", "write_folder"]
+__all__ = ["Drawings", "FigureFormat", "check_folder", "file_name", "tables", "write_folder"]
 
 FigureFormat = Literal["png", "svg", "none"]
+Drawings = Iterable[tuple[str, Any]]
+"""Names of figures, without an ending, and figures of matplotlib."""
 
 _SETTINGS = "settings.json"
 _ENDINGS = (".csv", ".parquet", ".png", ".svg", ".nc", ".txt")  # of the files that results have
@@ -61,7 +62,7 @@ def write_folder(
     files: Mapping[str, bytes | str],
     *,
     figures: FigureFormat = "none",
-    draw: Callable[[], Iterable[tuple[str, Figure]]] = tuple,
+    draw: Callable[[], Drawings] = tuple,
 ) -> None:
     """Write the files of a result and ``settings.json``, all or none, and remove those that an earlier result
     of the same experiment has left there and this one does not have; then the figures likewise, so that one

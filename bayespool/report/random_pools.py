@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,11 @@ from bayespool.experiments import (
     RunTypesResult,
     n_unknown_documents,
 )
-from bayespool.report.folder import FigureFormat, file_name, tables, write_folder
+from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
 from bayespool.report.terminal import number, print_heading, print_line, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
     from rich.console import Console
 
 __all__ = [
@@ -120,7 +119,7 @@ def write_pool_width(result: PoolWidthResult, folder: Path, *, figures: FigureFo
         A file cannot be written, or the folder holds the results of another experiment.
     """
 
-    def draw() -> Iterator[tuple[str, Figure]]:
+    def draw() -> Drawings:
         from bayespool.experiment_plots import plot_pool_width
         from bayespool.plots import figure_grid
 
@@ -143,7 +142,7 @@ def write_common_topics(result: CommonTopicsResult, folder: Path, *, figures: Fi
     """
     s = result.settings
 
-    def draw() -> Iterator[tuple[str, Figure]]:
+    def draw() -> Drawings:
         from bayespool.experiment_plots import plot_common_topics
         from bayespool.plots import figure_grid
 
@@ -167,7 +166,7 @@ def write_run_types(result: RunTypesResult, folder: Path, *, figures: FigureForm
         A file cannot be written, or the folder holds the results of another experiment.
     """
 
-    def draw() -> Iterator[tuple[str, Figure]]:
+    def draw() -> Drawings:
         from bayespool.experiment_plots import plot_run_types
         from bayespool.plots import figure_grid
 
@@ -187,7 +186,7 @@ def _write(
     rows: str,
     settings: Mapping[str, Any],
     figures: FigureFormat,
-    draw: Callable[[], Iterator[tuple[str, Figure]]],
+    draw: Callable[[], Drawings],
 ) -> None:
     files = tables({rows: result.frame(), "summary": result.summary_frame()})
     described = {"fingerprint": result.fingerprint, "pool": result.pool, "settings": settings}

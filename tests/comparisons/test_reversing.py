@@ -161,9 +161,9 @@ def test_only_runs_that_all_judgments_cover_are_graded() -> None:
     """Of the new runs 9 and 22 % are unjudged to the end; they were graded as if that were nonrelevant."""
     found = example_reversals()
     n_open = {"new-a": 18, "new-b": 44}  # of 20 topics × 10 ranks
-    np.testing.assert_array_equal(found.unjudged["non-contributing"], [n_open[run] / 200 for run in NEW])
+    np.testing.assert_array_equal(found.holes["non-contributing"], [n_open[run] / 200 for run in NEW])
     assert not found.gradable("non-contributing").any()
-    assert not found.unjudged["contributing"].any()
+    assert not found.holes["contributing"].any()
     assert found.gradable("contributing").all()
     risks = found.risks()
     assert set(risks.query("group == 'non-contributing'")["gradable"]) == {False}

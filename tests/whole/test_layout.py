@@ -52,8 +52,8 @@ TESTS_TOO = {
     "test_estimators": {"cli/estimator_help"},
     "whole/test_architecture": {"__init__"},
 }
-# Classes, a decorator and two constants, which every test uses that needs them.
-WITHOUT_A_TEST = {"errors", "compiled", "trec/resources"}
+# Classes and two constants, which every test uses that needs them.
+WITHOUT_A_TEST = {"errors", "trec/resources"}
 MOST_LINES_OF_A_TEST = 700
 
 
