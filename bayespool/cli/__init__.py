@@ -80,6 +80,10 @@ def main() -> None:
     except BayespoolError as error:
         tell("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]))
         sys.exit(1)
+    except MemoryError as error:
+        said = f" ({error})" if str(error) else ""
+        tell(f"error: there is not enough memory{said}; ask for less at a time, or where there is more")
+        sys.exit(1)
     except OSError as error:
         if not is_of_output(error):
             raise

@@ -309,6 +309,20 @@ def test_full_disk_is_told(
     assert everything_in(example) == before
 
 
+def test_too_little_memory_is_told(
+    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError("Unable to allocate 745. GiB")
+
+    monkeypatch.setattr("bayespool.scoring.score", fail)
+    before = everything_in(example)
+    done = run(*arguments(example), *FAST, "-o", example / "result.csv")
+    assert_refused(
+        done, r"error: there is not enough memory \(Unable to allocate 745\. GiB\); ask", example, before
+    )
+
+
 @pytest.mark.parametrize("place", ["afile", "afile/below"])
 def test_example_that_cannot_be_written_is_told(
     place: str, run: Callable[..., Outcome], tmp_path: Path
