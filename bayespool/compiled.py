@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
-__all__ = ["compiled"]
+from bayespool.errors import CacheWarning
+
+__all__ = ["compiled", "has_cache", "say_no_cache"]
 
 _Loop = TypeVar("_Loop", bound=Callable[..., Any])
 
 
 def compiled(loop: _Loop) -> _Loop:
     """The function, compiled at its first call and then kept on disk; numba is not imported before.
+
+    Where nothing can be kept (an installation that is read-only, and no home that is writable; a full disk),
+    each process compiles it anew, and a `CacheWarning` says so once.
 
     Parameters
     ----------
@@ -24,10 +30,38 @@ def compiled(loop: _Loop) -> _Loop:
     def machine_code() -> Callable[..., Any]:
         import numba
 
-        return numba.njit(cache=True, nogil=True)(loop)  # type: ignore[no-any-return]
+        keep = has_cache(loop)
+        return numba.njit(cache=keep, nogil=True)(loop)  # type: ignore[no-any-return]
 
     @wraps(loop)
     def call(*arguments: Any) -> Any:
-        return machine_code()(*arguments)
+        try:
+            return machine_code()(*arguments)
+        except OSError:  # it cannot be written there; it is compiled by now
+            say_no_cache()
+            return machine_code()(*arguments)
 
     return cast(_Loop, call)
+
+
+def has_cache(loop: Callable[..., Any]) -> bool:
+    """Whether there is a place to keep a function that is compiled; warns where there is none."""
+    import numba
+
+    try:
+        numba.njit(cache=True)(loop)  # which compiles nothing yet
+    except RuntimeError:
+        say_no_cache()
+        return False
+    return True
+
+
+@cache
+def say_no_cache() -> None:
+    """Warn, in this process once, that compiled loops are not kept."""
+    warnings.warn(
+        "compiled loops cannot be kept on disk, so that each process compiles them anew, which takes some "
+        "seconds; name a folder that is writable in NUMBA_CACHE_DIR",
+        CacheWarning,
+        stacklevel=2,
+    )

@@ -7,10 +7,13 @@ from pathlib import Path
 __all__ = [
     "BayespoolError",
     "BayespoolWarning",
+    "CacheWarning",
     "DiagnosticsWarning",
     "ExperimentChangedWarning",
     "InputError",
     "InputWarning",
+    "JobsWarning",
+    "MemoryWarning",
     "NoPoolWarning",
     "OrganizationWarning",
     "OutputError",
@@ -69,6 +72,10 @@ class BayespoolWarning(UserWarning):
     """Base class of every warning that bayespool gives."""
 
 
+class CacheWarning(BayespoolWarning):
+    """Compiled loops cannot be kept on disk: every process compiles them anew."""
+
+
 class InputWarning(BayespoolWarning):
     """Input lines, documents or runs were skipped or reinterpreted (``strict=False``), or are of no use."""
 
@@ -95,6 +102,14 @@ class PooledRunWarning(BayespoolWarning):
 
 class DiagnosticsWarning(BayespoolWarning):
     """A sampler's diagnostics failed, so that its draws should not be trusted as they are."""
+
+
+class JobsWarning(BayespoolWarning):
+    """More processes are asked for than there are cores."""
+
+
+class MemoryWarning(BayespoolWarning):
+    """What is asked may take more memory than there is."""
 
 
 class ExperimentChangedWarning(BayespoolWarning):

@@ -8,7 +8,9 @@ from typing import Any, overload
 import bayespool.corrections  # noqa: F401 - each correction registers itself
 from bayespool.errors import InputError
 from bayespool.estimates import Estimator
-from bayespool.models import MODELS, ModelSpec, add_model
+from bayespool.memory import check_memory
+from bayespool.models import MODELS, ModelSpec, Prior, add_model, parse_prior
+from bayespool.options import SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator, prior_names
 from bayespool.registry import ESTIMATORS, EstimatorEntry, register_estimator
 from bayespool.texts import name_in, settings_in
@@ -23,9 +25,13 @@ __all__ = [
     "named_estimators",
     "parse_estimator",
     "refuse_idle_priors",
+    "refuse_large_priors",
+    "refuse_too_many_draws",
     "register_estimator",
     "register_model",
 ]
+
+_LARGEST = 1e100  # in a prior: its density is computed from squares
 
 
 def _posterior(model: str, description: str, *, source: str = "", default: bool = False) -> None:
@@ -206,9 +212,52 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
         if issubclass(entry.make, PosteriorEstimator) and "priors" in settings and "priors" not in given:
             names = prior_names(entry.fixed["model"])
             merged["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
-        return entry(**merged)
+        estimator = entry(**merged)
     except (ValueError, TypeError) as error:
         raise InputError(f"estimator {text!r}: {error}") from error
+    if isinstance(estimator, PosteriorEstimator):
+        refuse_large_priors(estimator.priors)
+        for name in ("draws", "tune", "chains"):
+            options_of(SamplingSettings)[name][0].check(name, getattr(estimator, name))
+    return estimator
+
+
+def refuse_large_priors(priors: Mapping[str, str | Prior]) -> None:
+    """Refuse priors that floating point has no density of.
+
+    Raises
+    ------
+    InputError
+        A number of one is beyond 1e100.
+
+    Examples
+    --------
+    >>> refuse_large_priors({"mu": "Normal(1e308, 1)"})
+    Traceback (most recent call last):
+        ...
+    bayespool.errors.InputError: prior of mu: Normal(1e308, 1) is too large; its numbers are at most 1e+100
+    """
+    for name, prior in priors.items():
+        try:
+            is_large = any(abs(x) > _LARGEST for x in parse_prior(prior).args)
+        except OverflowError:  # a whole number of hundreds of digits
+            is_large = True
+        if is_large:
+            hint = f"its numbers are at most {_LARGEST:g}"
+            raise InputError(f"prior of {name}: {prior} is too large", hint=hint)
+
+
+def refuse_too_many_draws(
+    estimators: Iterable[Estimator], *, n_measures: int, n_runs: int, n_topics: int
+) -> None:
+    """Refuse draws that take more memory than there is; see `bayespool.memory.check_memory`."""
+    n_draws = sum(e.draws * e.chains for e in estimators if isinstance(e, PosteriorEstimator))
+    check_memory(
+        8 * n_draws * n_measures * n_runs * n_topics,
+        f"{n_draws:,} draws of {n_measures} measures, {n_runs} runs and {n_topics} topics",
+        "ask for fewer draws (--draws), measures or runs at a time",
+        stacklevel=4,
+    )
 
 
 def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str]) -> None:

@@ -20,6 +20,7 @@ from bayespool.experiments import (
 )
 from bayespool.measures import parse_measure
 from bayespool.plots import figure_grid
+from bayespool.printable import literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +73,7 @@ def plot_pool_width(result: PoolWidthResult, measure: object, *, ax: Axes | None
         places, colour = of_one["pool_width"].to_numpy() * shift, _colour(result.settings.labels, label)
         axes.vlines(places, of_one["quartile_1"], of_one["quartile_3"], color=colour, lw=3, alpha=0.3)
         mark = _MARKS[i % len(_MARKS)]
-        axes.plot(places, of_one["bias"], color=colour, marker=mark, ms=5, lw=1.4, label=label)
+        axes.plot(places, of_one["bias"], color=colour, marker=mark, ms=5, lw=1.4, label=literal(label))
     _count_axis(axes, result.settings.widths)
     axes.set_xlabel(f"pool width, {result.settings.by}s")
     axes.set_ylabel(f"estimate − true {parse_measure(measure)}")
@@ -118,7 +119,7 @@ def plot_common_topics(
     axes.set_ylim(0, 1.3 * float(rows["mae"].max()) or 1)
     axes.set_xlabel(f"common topics, of {len(result.query_ids)}")
     axes.set_ylabel(f"mean absolute error of {parse_measure(measure)}")
-    axes.set_title(f"{estimator}, pools of {width} {result.settings.by}s", fontsize="medium")
+    axes.set_title(f"{literal(estimator)}, pools of {width} {result.settings.by}s", fontsize="medium")
     axes.legend(fontsize="x-small", frameon=False, loc="upper right", ncols=2)
     return axes
 
@@ -152,10 +153,10 @@ def plot_run_types(result: RunTypesResult, measure: object, kind: str, *, ax: Ax
         places = -row + 0.5 * (np.arange(n_runs) + 0.5) / n_runs - 0.25
         axes.plot(of_one["error"], places, "o", color=colour, ms=3, mew=0, alpha=0.6)
         axes.vlines(bias[label], -row - 0.35, -row + 0.35, color=colour, lw=2)
-    axes.set_yticks(-np.arange(len(labels)), labels, fontsize="small")
+    axes.set_yticks(-np.arange(len(labels)), [literal(label) for label in labels], fontsize="small")
     axes.xaxis.set_major_locator(MaxNLocator(5))  # more would run into one another
     axes.set_xlabel(f"estimate − true {parse_measure(measure)}")
-    axes.set_title(f"{kind} runs on a pool without any", fontsize="medium")
+    axes.set_title(f"{literal(kind)} runs on a pool without any", fontsize="medium")
     return axes
 
 
@@ -181,7 +182,7 @@ def plot_budgets(
     rows, axes = _of_measure(result.summary_frame(), measure), _axes(ax)
     for i, label in enumerate(result.settings.labels):
         of_one = rows[rows["strategy"] == label]
-        axes.plot(of_one["budget"] / 1000, of_one[bias_measure], label=label, **_line(i))
+        axes.plot(of_one["budget"] / 1000, of_one[bias_measure], label=literal(label), **_line(i))
     axes.set_ylim(bottom=0)
     axes.set_xlabel("documents judged, thousands")
     axes.set_ylabel(f"{_BIAS[bias_measure]} of {parse_measure(measure)}")
@@ -223,7 +224,9 @@ def plot_ranking(result: Budgets, *, ax: Axes | None = None) -> Axes:
     worst_first = sorted(result.settings.labels, key=lambda label: -ranks[(label, *places[-1])])
     for label in worst_first:
         i = result.settings.labels.index(label)
-        axes.plot(range(len(places)), [ranks[(label, *place)] for place in places], label=label, **_line(i))
+        axes.plot(
+            range(len(places)), [ranks[(label, *place)] for place in places], label=literal(label), **_line(i)
+        )
     axes.set_xticks(range(len(places)), [f"{_BIAS[bias]}\n{m}" for m, bias in places], fontsize="small")
     n = len(result.settings.labels)
     axes.set_yticks(range(1, n + 1))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import io
 import json
 import os
 import secrets
+import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,17 +23,24 @@ __all__ = [
     "PathLike",
     "atomic_write",
     "atomic_write_all",
+    "csv_for_spreadsheets",
     "csv_text",
     "json_text",
+    "lock",
+    "locked",
     "parquet_bytes",
     "read_back",
     "read_bytes_back",
     "read_parquet",
+    "unlock",
 ]
 
 PathLike = str | os.PathLike[str]
 
 _KEY = b"bayespool"  # of the metadata of a Parquet file
+_locked: dict[str, int] = {}  # folders that this process has, with what holds the lock
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_for_spreadsheets = contextvars.ContextVar("for_spreadsheets", default=False)
 
 
 def atomic_write(path: PathLike, content: bytes | str) -> None:
@@ -59,7 +69,7 @@ def atomic_write(path: PathLike, content: bytes | str) -> None:
 
 def atomic_write_all(files: Mapping[Path, bytes | str]) -> None:
     """Write several files, all of them or none: the new content of all is on the disk before the first takes
-    its place.
+    its place, and if one cannot take its place, what stood there before does again.
 
     Parameters
     ----------
@@ -72,28 +82,69 @@ def atomic_write_all(files: Mapping[Path, bytes | str]) -> None:
         One of them cannot be written; the message says which and why.
     """
     staged: dict[Path, Path] = {}
+    former: dict[Path, Path] = {}
     try:
         for target, content in files.items():
             with _told(target):
                 if target.is_dir():
                     raise OutputError(f"{target}: cannot be written: a folder stands there")
-                place = Path(os.path.realpath(target))
-                staged[target] = place.with_name(f".bayespool-{secrets.token_hex(8)}")
+                staged[target] = _beside(target)
                 with open(staged[target], "xb") as file:  # its mode is the user's, as tempfile's would not be
                     file.write(_data(content))
                     file.flush()
                     os.fsync(file.fileno())
-        for target, temporary in staged.items():
-            with _told(target):
-                os.replace(temporary, os.path.realpath(target))
+        _swap(staged, former)
     finally:
-        for temporary in staged.values():
+        for temporary in (*staged.values(), *former.values()):
             with contextlib.suppress(OSError):
                 temporary.unlink()
 
 
+def _beside(target: Path) -> Path:
+    """A new name in the folder that a path, or what it links to, is in."""
+    return Path(os.path.realpath(target)).with_name(f".bayespool-{secrets.token_hex(8)}")
+
+
+def _swap(staged: Mapping[Path, Path], former: dict[Path, Path]) -> None:
+    """Put all files into their places, or, if one fails, the former ones back into theirs.
+
+    Parameters
+    ----------
+    staged : mapping of Path to Path
+        New files by their places.
+    former : dict of Path to Path
+        Filled with second names of what stood in these places.
+    """
+    done: list[Path] = []
+    try:
+        for target, temporary in staged.items():
+            place = os.path.realpath(target)
+            with _told(target):
+                if len(staged) > 1 and os.path.exists(place):
+                    former[target] = _beside(target)
+                    _copy(place, former[target])
+                os.replace(temporary, place)
+            done.append(target)
+    except BaseException:
+        for target in done:
+            with contextlib.suppress(OSError):
+                if target in former:
+                    os.replace(former[target], os.path.realpath(target))
+                else:
+                    os.unlink(os.path.realpath(target))
+        raise
+
+
+def _copy(path: str, second: Path) -> None:
+    """Give a file a second name; where the file system has no links, copy it."""
+    try:
+        os.link(path, second)
+    except OSError:
+        shutil.copy2(path, second)
+
+
 def _data(content: bytes | str) -> bytes:
-    return content.encode("utf-8") if isinstance(content, str) else content
+    return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
 
 
 @contextlib.contextmanager
@@ -121,17 +172,95 @@ def read_back(path: PathLike) -> str | None:
 
 
 def read_bytes_back(path: PathLike) -> bytes | None:
-    """Bytes of a file that was written here before; None where there is none that can be read."""
+    """Bytes of a file that was written here before; None where there is none that can be read, or what is
+    there is no file (a pipe would be waited for).
+    """
     try:
+        if not os.path.isfile(path):
+            return None
         with open(path, "rb") as file:
             return file.read()
     except OSError:
         return None
 
 
+@contextlib.contextmanager
+def locked(folder: PathLike) -> Iterator[None]:
+    """Keep other processes out of a folder: see `lock`."""
+    lock(folder)
+    try:
+        yield
+    finally:
+        unlock(folder)
+
+
+def lock(folder: PathLike) -> None:
+    """Take a folder for this process; nothing where the process has it already.
+
+    The lock is the operating system's, on the folder itself: it ends with the process, however that ends, and
+    leaves nothing behind. Where there are no such locks (Windows, some network disks) none is taken.
+
+    Raises
+    ------
+    OutputError
+        Another process has it.
+    """
+    if sys.platform == "win32" or (place := os.path.realpath(folder)) in _locked:
+        return
+    import fcntl
+
+    try:
+        descriptor = os.open(place, os.O_RDONLY)
+    except OSError:
+        return  # whoever writes there will say so
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise OutputError(
+            f"{folder}: another process is at work there; wait until it is done, or name another folder"
+        ) from None
+    except OSError:
+        os.close(descriptor)
+        return
+    _locked[place] = descriptor
+
+
+def unlock(folder: PathLike) -> None:
+    """Leave a folder to other processes."""
+    descriptor = _locked.pop(os.path.realpath(folder), None)
+    if descriptor is not None:
+        os.close(descriptor)
+
+
 def csv_text(frame: pd.DataFrame) -> str:
     r"""A data frame as CSV with a header and ``\n`` line ends, without its index."""
+    if _for_spreadsheets.get():
+        frame = frame.rename(columns=_no_formula).apply(lambda column: column.map(_no_formula))
     return str(frame.to_csv(index=False, lineterminator="\n"))
+
+
+@contextlib.contextmanager
+def csv_for_spreadsheets() -> Iterator[None]:
+    r"""Have `csv_text` put an apostrophe before texts that begin with ``=``, ``+``, ``-`` or ``@``, which a
+    spreadsheet would take for formulas; numbers stay as they are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> with csv_for_spreadsheets():
+    ...     csv_text(pd.DataFrame({"run_id": ["=1+1", "a"], "value": [-1.5, 2.0]}))
+    "run_id,value\n'=1+1,-1.5\na,2.0\n"
+    """
+    before = _for_spreadsheets.set(True)
+    try:
+        yield
+    finally:
+        _for_spreadsheets.reset(before)
+
+
+def _no_formula(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def json_text(tables: Mapping[str, pd.DataFrame], metadata: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Unpack
 
 from bayespool.collection import Collection, Negative, Order, build_collection, unjudged_collection
 from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
+from bayespool.options import MAX_FILE_SIZE
 from bayespool.pool import PoolRule, describe_pool, discover_pool, warn_of_unexplained
 from bayespool.pooling import PlanOptions, PoolPlan, Shares, Strategy, pool_of_strategy, warn_of_misfit
 from bayespool.trec import find_files, read_organizations, read_qrels, read_runs
@@ -42,6 +43,7 @@ def read_collection(
     pool_seed: int = 1,
     scores: bool = False,
     strict: bool = True,
+    max_file_size: int = MAX_FILE_SIZE,
     progress: Callable[[int, int], None] | None = None,
 ) -> Collection:
     """A collection read from TREC files.
@@ -92,6 +94,8 @@ def read_collection(
     strict : bool, default True
         Whether a line that cannot be used is an error; otherwise it is skipped, counted and reported in an
         `InputWarning`.
+    max_file_size : int, default 512
+        Most MiB of text in one file, decompressed; a larger one is refused.
     progress : callable, optional
         Called with the number of run files read and their total.
 
@@ -135,14 +139,21 @@ def read_collection(
             "a pool strategy, and no pooled runs", hint="give the runs that contributed as the pool"
         )
     files = [*own, *(path for path in pooled if path not in set(own))]
-    judgments = read_qrels(qrels, strict=strict)
-    by_path = {
-        run.path: run
-        for run in read_runs(files, id_from=run_id, strict=strict, ranks=order == "rank", progress=progress)
-    }
+    judgments = read_qrels(qrels, strict=strict, max_file_size=max_file_size)
+    found = read_runs(
+        files,
+        id_from=run_id,
+        strict=strict,
+        ranks=order == "rank",
+        max_file_size=max_file_size,
+        progress=progress,
+    )
+    by_path = {run.path: run for run in found}
     read = [by_path[path] for path in files]
     pool_ids = [by_path[path].run_id for path in pooled]
-    organization_of = _organizations(organizations, [run.run_id for run in read], pool_ids, strict=strict)
+    organization_of = _organizations(
+        organizations, [run.run_id for run in read], pool_ids, strict=strict, max_file_size=max_file_size
+    )
     given = [by_path[path].run_id for path in own]
     collection = build_collection(
         read,
@@ -154,7 +165,11 @@ def read_collection(
         own_run_ids=() if each_its_own else set(given) - set(pool_ids),
         scores=scores or (plan is not None and plan.strategy.needs_scores),
     )
-    own_qrels = None if own_judgments is None else read_qrels(own_judgments, strict=strict)
+    own_qrels = (
+        None
+        if own_judgments is None
+        else read_qrels(own_judgments, strict=strict, max_file_size=max_file_size)
+    )
     if not pool_ids:
         rest = "alone" if own_qrels is None else "and on the judgments of your own"
         warnings.warn(
@@ -191,6 +206,7 @@ def read_contributors(
     negative: Negative = "listed",
     scores: bool = False,
     strict: bool = True,
+    max_file_size: int = MAX_FILE_SIZE,
     progress: Callable[[int, int], None] | None = None,
 ) -> Collection:
     """The runs that a pool is to be made from, all of them contributors, with judgments or without.
@@ -201,7 +217,7 @@ def read_contributors(
     qrels : path, optional
         Judgments that there are already. Without them the topics are those of the runs, and nothing is
         judged.
-    organizations, order, run_id, negative, strict, progress
+    organizations, order, run_id, negative, strict, max_file_size, progress
         As for `read_collection`. Without organizations each run is one of its own.
     scores : bool, default False
         Whether the scores of the runs are kept, which some strategies need.
@@ -217,17 +233,28 @@ def read_contributors(
         Unusable input; the message names file, line and reason.
     """
     files = _distinct(runs)
-    read = list(read_runs(files, id_from=run_id, strict=strict, ranks=order == "rank", progress=progress))
+    read = list(
+        read_runs(
+            files,
+            id_from=run_id,
+            strict=strict,
+            ranks=order == "rank",
+            max_file_size=max_file_size,
+            progress=progress,
+        )
+    )
     run_ids = [run.run_id for run in read]
     building: dict[str, Any] = {
-        "organizations": organizations and _organizations(organizations, run_ids, run_ids, strict=strict),
+        "organizations": organizations
+        and _organizations(organizations, run_ids, run_ids, strict=strict, max_file_size=max_file_size),
         "order": order,
         "pooled_run_ids": run_ids,
         "scores": scores,
     }
     if qrels is None:
         return unjudged_collection(read, **building)
-    return build_collection(read, read_qrels(qrels, strict=strict), negative=negative, **building)
+    judgments = read_qrels(qrels, strict=strict, max_file_size=max_file_size)
+    return build_collection(read, judgments, negative=negative, **building)
 
 
 def _plan(
@@ -272,7 +299,12 @@ def _distinct(source: Source) -> list[Path]:
 
 
 def _organizations(
-    given: str | Path | Mapping[str, str] | None, run_ids: list[str], pool_ids: list[str], *, strict: bool
+    given: str | Path | Mapping[str, str] | None,
+    run_ids: list[str],
+    pool_ids: list[str],
+    *,
+    strict: bool,
+    max_file_size: int,
 ) -> dict[str, str]:
     if given is None:
         if pool_ids:
@@ -284,7 +316,10 @@ def _organizations(
             )
         return {}
     path = given if isinstance(given, (str, Path)) else None
-    organization_of = dict(given) if isinstance(given, Mapping) else read_organizations(given)
+    if isinstance(given, Mapping):
+        organization_of = dict(given)
+    else:
+        organization_of = read_organizations(given, max_file_size=max_file_size)
     unknown = [run for run in organization_of if run not in set(run_ids)]
     if unknown:
         problem = f"{len(unknown)} listed runs are not among the runs read, {unknown[0]!r} for one"

@@ -20,6 +20,7 @@ __all__ = [
     "CI_PROB",
     "ESTIMAND",
     "ESTIMATORS",
+    "MAX_FILE_SIZE",
     "MEASURES",
     "POOL_DEPTH",
     "SEED",
@@ -94,21 +95,27 @@ class Option:
                 continue
             if self.choices and one not in self.choices:
                 raise InputError(f"{name} cannot be {one!r}", hint=f"known: {', '.join(self.choices)}")
+            if isinstance(one, int) and abs(one) > _LARGEST and not name.endswith("seed"):
+                raise InputError(f"{name} cannot be {one!r}", hint=f"at most {_LARGEST:,}")
             if not all(inside(one) for _, inside in self._bounds()):
                 hint = " and ".join(said for said, _ in self._bounds())
                 raise InputError(f"{name} cannot be {one!r}", hint=hint)
 
+    def _shown(self, bound: float) -> str:
+        return f"{bound:,}" if self.of is int else f"{bound:g}"
+
     def _bounds(self) -> Iterator[tuple[str, Callable[[Any], bool]]]:
         if self.least is not None:
-            yield f"at least {self.least:g}", lambda x: bool(x >= self.least)
+            yield f"at least {self._shown(self.least)}", lambda x: bool(x >= self.least)
         if self.above is not None:
-            yield f"above {self.above:g}", lambda x: bool(x > self.above)
+            yield f"above {self._shown(self.above)}", lambda x: bool(x > self.above)
         if self.most is not None:
-            yield f"at most {self.most:g}", lambda x: bool(x <= self.most)
+            yield f"at most {self._shown(self.most)}", lambda x: bool(x <= self.most)
         if self.below is not None:
-            yield f"below {self.below:g}", lambda x: bool(x < self.below)
+            yield f"below {self._shown(self.below)}", lambda x: bool(x < self.below)
 
 
+_LARGEST = 2**31 - 1  # of what is counted
 _AS_ASKED: Any = object()
 
 
@@ -248,6 +255,7 @@ CI_PROB = Option(
 SEED = Option(
     help="Random seed; the same inputs and seed give the same bytes.", of=int, least=0, flag="--seed"
 )
+MAX_FILE_SIZE = 512  # MiB: some ten million lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,6 +286,14 @@ class FilesSettings(Settings):
             help="Skip lines that cannot be used, and report them, instead of stopping.",
             of=bool,
             flag="--lenient",
+        ),
+    )
+    max_file_size: int = option(
+        MAX_FILE_SIZE,
+        Option(
+            help="Most MiB of text in one file, decompressed: what is larger is refused.",
+            of=int,
+            least=1,
         ),
     )
 
@@ -382,10 +398,15 @@ class SamplingSettings(Settings):
     )
     draws: int = option(
         1000,
-        Option(help="Posterior draws per chain; laplace draws that many times the chains.", of=int, least=1),
+        Option(
+            help="Posterior draws per chain; laplace draws that many times the chains.",
+            of=int,
+            least=1,
+            most=10**7,
+        ),
     )
-    tune: int = option(1000, Option(help="Tuning draws per chain.", of=int, least=1))
-    chains: int = option(4, Option(help="Chains.", of=int, least=1))
+    tune: int = option(1000, Option(help="Tuning draws per chain.", of=int, least=1, most=10**7))
+    chains: int = option(4, Option(help="Chains.", of=int, least=1, most=1000))
 
 
 @dataclass(frozen=True, kw_only=True)

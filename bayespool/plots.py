@@ -23,6 +23,7 @@ from bayespool.checking import (
 from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutResult, mae_by_cutoff
 from bayespool.measures import parse_measure
+from bayespool.printable import literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +90,7 @@ def plot_truth(result: LeaveOutResult, measure: object, estimator: str, *, ax: A
     axes.plot(truth, value, "o", color=colour, ms=4, mew=0, label="estimate")
     axes.set(xlim=limits, ylim=limits, xlabel=f"true {parse_measure(measure)}", ylabel="estimate")
     axes.set_aspect("equal")
-    axes.set_title(estimator, fontsize="medium")
+    axes.set_title(literal(estimator), fontsize="medium")
     axes.legend(fontsize="x-small", loc="upper left", frameon=False)
     return axes
 
@@ -118,7 +119,7 @@ def plot_pit(
     axes.axhline(len(pit) / n_bins, color="black", lw=1, ls="--", label="calibrated")
     axes.set(xlim=(0, 1), xlabel=f"PIT, {parse_measure(measure)}", ylabel=f"runs, of {len(pit)}")
     axes.locator_params(axis="y", integer=True)
-    axes.set_title(estimator, fontsize="medium")
+    axes.set_title(literal(estimator), fontsize="medium")
     axes.legend(fontsize="x-small", frameon=False)
     return axes
 
@@ -149,7 +150,7 @@ def plot_mae(result: LeaveOutResult, family: str | None = None, *, ax: Axes | No
             lw=2.2 if _is_posterior(result, label) else 1.2,
             ls="--" if label == "lower-bound" else "-",
             color=_colour(result, label),
-            label=label,
+            label=literal(label),
         )
     axes.set_xticks(places, names)
     axes.set_ylim(bottom=0)
@@ -191,10 +192,12 @@ def plot_gain(
         ends = getattr(found, f"{coefficient}_lower"), getattr(found, f"{coefficient}_upper")
         axes.hlines(y, *ends, color=_POSTERIOR, lw=1, alpha=0.5)
         axes.plot(x, y, "o", color=_POSTERIOR, ms=5)
-        axes.annotate(name, (x, y), (0, 5), textcoords="offset points", ha="center", fontsize="small")
+        axes.annotate(
+            literal(name), (x, y), (0, 5), textcoords="offset points", ha="center", fontsize="small"
+        )
     axes.set_xlabel({"generalizability": "Eρ²", "dependability": "Φ"}[coefficient])
     axes.set_ylabel("change of the MAE, %")
-    axes.set_title(f"{estimator}, {parse_measure(measure)}", fontsize="medium")
+    axes.set_title(f"{literal(estimator)}, {parse_measure(measure)}", fontsize="medium")
     axes.margins(0.15)
     return axes
 
@@ -297,10 +300,10 @@ def plot_predictive(
         low, high = frame[f"{which}lower"], frame[f"{which}upper"]
         axes.hlines(rows, low, high, color=colour, lw=width, label=label)
     axes.plot(whole["value"], rows, "o", color="black", ms=3.2, label="observed")
-    axes.set_yticks(rows, whole["run_id"].tolist() if label_runs else [], fontsize=6.5)
+    axes.set_yticks(rows, whole["run_id"].map(literal).tolist() if label_runs else [], fontsize=6.5)
     axes.set_ylim(-0.7, len(whole) - 0.3)
     axes.set_xlabel(str(prediction.measure))
-    axes.set_title(prediction.model, fontsize="medium")
+    axes.set_title(literal(prediction.model), fontsize="medium")
     return axes
 
 
@@ -328,7 +331,7 @@ def plot_held_out_pit(prediction: HeldOutPrediction, *, n_bins: int = 10, ax: Ax
         axes.axhline(limit, color="black", lw=0.8, ls=":")
     axes.set(xlim=(0, 1), xlabel=f"PIT, {prediction.measure}", ylabel=f"runs, of {len(pit)}")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_title(prediction.model, fontsize="medium")
+    axes.set_title(literal(prediction.model), fontsize="medium")
     return axes
 
 
@@ -353,7 +356,7 @@ def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -
     rows = -np.arange(len(table))
     axes.axvline(0, color="0.8", lw=1, zorder=0)
     axes.errorbar(-table["elpd_diff"], rows, xerr=table["dse"], fmt="o", color=_POSTERIOR, ms=5, lw=1.6)
-    axes.set_yticks(rows, table["model"])
+    axes.set_yticks(rows, table["model"].map(literal))
     axes.set_xlabel("elpd less the best one's")
     axes.set_title(name, fontsize="medium")
     return axes
@@ -415,7 +418,7 @@ def plot_engines(
         places = -row + 0.6 * (np.arange(len(table)) + 0.5) / len(table) - 0.3
         errors = 2 * table[f"{what}_off_se"]
         axes.errorbar(table[f"{what}_off"], places, xerr=errors, fmt=".", color=_POSTERIOR, ms=4, lw=0.8)
-    axes.set_yticks(-np.arange(len(models)), models)
+    axes.set_yticks(-np.arange(len(models)), [literal(model) for model in models])
     axes.set_xlabel("Laplace − NUTS, share of width")
     axes.set_title({"mean": "means", "lower": "lower ends", "upper": "upper ends"}[what], fontsize="medium")
     return axes

@@ -183,7 +183,7 @@ def discover_pool(
         Pool depth where it is known; else it is discovered.
     max_holes : int, optional
         Documents per topic that a pooled run may lack within the depth; default ``depth // 20`` (``depth //
-        10`` for ``rule="skipping"``).
+        10`` for ``rule="skipping"``), of a depth beyond the longest run's as for that.
     pooled_run_ids : iterable of str, optional
         The pooled runs where they are known; nothing is then asked of their judgments. Depth, holes or runs
         that are given leave out the steps 3 and 4 of the rule.
@@ -218,15 +218,16 @@ def discover_pool(
     if depth is None:
         depth = _commonest_depth(collection, index, rule) if len(index) else 0
         if depth == 0 and named is not None and len(named):
-            raise InputError(
-                "the depth of the named runs' pool cannot be told from the judgments",
-                hint="give the depth (known_depth, --known-depth)",
-            )
+            hint = "give the depth (known_depth, --known-depth)"
+            raise InputError("the depth of the named runs' pool cannot be told from the judgments", hint=hint)
     even = rule == "skipping" or not (named is None and known_depth is None and max_holes is None)
     if named is None:
+        reached = min(
+            depth, int(collection.length[index].max(initial=0))
+        )  # a depth that is given may be more
         if max_holes is None:
-            max_holes = depth // 20 if rule == "leading" else depth // 10
-        candidates_index, index = index, index[_is_pooled(collection, index, depth, max_holes, rule)]
+            max_holes = reached // 20 if rule == "leading" else reached // 10
+        candidates_index, index = index, index[_is_pooled(collection, index, reached, max_holes, rule)]
     pooled = np.zeros(len(collection.run_ids), dtype=bool)
     pooled[index] = depth > 0
     found = collection.with_pool(pooled, depth if pooled.any() else 0)
@@ -235,12 +236,9 @@ def discover_pool(
     if found.pooled.any():
         warn_of_unexplained(describe_pool(found), "discovered")
     else:
-        warnings.warn(
-            "no run looks pooled: posterior estimates will rest on informative priors; name pooled runs and "
-            "a depth if you know them",
-            NoPoolWarning,
-            stacklevel=2,
-        )
+        said = "no run looks pooled: posterior estimates will rest on informative priors"
+        hint = "name pooled runs and a depth if you know them"
+        warnings.warn(f"{said}; {hint}", NoPoolWarning, stacklevel=2)
     return found
 
 

@@ -21,6 +21,7 @@ from bayespool.estimators import (
     named_estimators,
     parse_estimator,
     refuse_idle_priors,
+    refuse_too_many_draws,
 )
 from bayespool.files import PathLike, atomic_write
 from bayespool.measures import Measure, Normalised, parse_measures
@@ -397,6 +398,9 @@ def score(
     names = [e.name for e in chosen]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise InputError(f"two estimators are called {twice[0]!r}", hint="score them one after the other")
+    refuse_too_many_draws(
+        chosen, n_measures=len(parsed), n_runs=len(targets), n_topics=len(collection.query_ids)
+    )
     found = tuple(bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
     _warn_of_pooled_runs(collection, targets, found)
     results = []

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from bayespool import files
 from bayespool.errors import OutputError
-from bayespool.files import atomic_write, atomic_write_all, csv_text, parquet_bytes, read_back, read_parquet
+from bayespool.files import (
+    atomic_write,
+    atomic_write_all,
+    csv_text,
+    lock,
+    locked,
+    parquet_bytes,
+    read_back,
+    read_parquet,
+    unlock,
+)
 
 
 def test_atomic_write_makes_and_replaces_a_file(tmp_path: Path) -> None:
@@ -140,3 +154,61 @@ def test_parquet_that_is_not_ours_or_damaged_is_nothing(tmp_path: Path) -> None:
     assert read_parquet(path) is None
     atomic_write(path, "no parquet")
     assert read_parquet(path) is None
+
+
+@pytest.mark.parametrize("links", [True, False])
+@pytest.mark.parametrize("fails", ["a", "b", "c"])
+def test_rewrite_that_fails_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str, links: bool
+) -> None:
+    """Also when it fails between two files that take their places: the former ones come back."""
+    (tmp_path / "a").write_text("former a")
+    (tmp_path / "b").write_text("former b")
+    replace = os.replace
+
+    def refuse(source: object, target: object) -> None:
+        if str(target).endswith(fails) and Path(str(source)).read_text().startswith("new"):
+            raise PermissionError(1, "Operation not permitted")
+        replace(source, target)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(os, "replace", refuse)
+    if not links:
+        monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(95, "not supported")))
+    with pytest.raises(OutputError, match=f"{fails}: cannot be written: permission denied"):
+        atomic_write_all({tmp_path / name: f"new {name}" for name in "abc"})
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == {"a": "former a", "b": "former b"}
+
+
+LOCK = """
+import sys, time
+from bayespool.files import lock
+lock(sys.argv[1])
+print("locked", flush=True)
+time.sleep(100)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+def test_folder_of_another_process(tmp_path: Path) -> None:
+    """Its lock ends with the process, be it killed; in one process a folder may be taken again."""
+    with subprocess.Popen([sys.executable, "-c", LOCK, str(tmp_path)], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"locked\n"
+        with pytest.raises(OutputError, match="another process is at work there; wait until it is done"):
+            lock(tmp_path)
+        other.send_signal(signal.SIGKILL)
+    with locked(tmp_path):
+        lock(tmp_path)
+        tried = subprocess.run(
+            [sys.executable, "-c", LOCK, str(tmp_path)], capture_output=True, text=True, check=False
+        )
+        assert "another process is at work there" in tried.stderr
+    assert not files._locked
+    unlock(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_pipe_is_not_read_back(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert read_back(tmp_path / "pipe") is None

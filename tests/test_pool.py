@@ -15,8 +15,8 @@ from toys import from_rankings, judged, toy_collection
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError, NoPoolWarning, PoolWarning
-from bayespool.pool import PoolReport, describe_pool, discover_pool
-from bayespool.simulation import SimulationSettings, simulate
+from bayespool.pool import PoolReport, PoolRule, describe_pool, discover_pool
+from bayespool.simulation import SimulationSettings, load_example, simulate
 
 
 def bare_toy() -> Collection:
@@ -68,7 +68,7 @@ def test_report_without_a_pool() -> None:
         (2, ("n1", "n2", "s1", "s2")),
         (4, ("s2",)),  # n1's fourth on topic 1 is unjudged, n2's on topic 2, s1's on topic 3
         (19, ("s2",)),
-        (100, ("n1", "n2", "s1", "s2", "u")),  # tolerates five holes, and no run is longer than six
+        (100, ("s2",)),  # a twentieth of it would be five holes, and no run is longer than six
     ],
 )
 def test_depth_that_is_given(depth: int, pooled: tuple[str, ...]) -> None:
@@ -457,7 +457,7 @@ def test_holes_that_are_skipped() -> None:
     none = discover_pool(collection, depth=2, max_holes=0, rule="skipping")
     assert none.pooled_run_ids == ("c",)
     # depth 10: one document more than the judged ones is near enough
-    rankings = {"a": "pxq", "b": "pxqy"}
+    rankings = {"a": "pxq", "b": "pxqy", "long": "qxyzuvwrst"}
     collection = from_rankings(
         {run: {"1": order} for run, order in rankings.items()}, {"1": {"p": 1, "q": 0}}
     )
@@ -486,3 +486,12 @@ def test_the_pool_of_2015(collections: Path) -> None:
     assert len(discover_pool(collection, rule="skipping", max_holes=2).pooled_run_ids) == 56
     found = discover_pool(collection, rule="skipping")
     assert (found.pool_depth, len(found.pooled_run_ids)) == (10, 51)
+
+
+@pytest.mark.parametrize("rule", ["leading", "skipping"])
+def test_depth_beyond_every_run_makes_no_run_pooled(rule: PoolRule) -> None:
+    """A twentieth of a depth of 5,000 were holes enough for any run of 100 documents."""
+    example = load_example()
+    with pytest.warns(NoPoolWarning):
+        found = discover_pool(example, depth=5000, rule=rule)
+    assert found.pooled_run_ids == ()

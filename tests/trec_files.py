@@ -36,7 +36,7 @@ def error_of(call: Callable[[], object]) -> InputError:
 
 
 ids = st.text(
-    st.characters(blacklist_categories=["Cs"], blacklist_characters="\0\t\n\v\f\r \ufeff"),
+    st.characters(blacklist_categories=["Cs"], blacklist_characters="\0\t\n\v\f\r \ufeff\xa0\u2007\u202f"),
     min_size=1,
     max_size=8,
 )

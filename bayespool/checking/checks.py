@@ -22,6 +22,7 @@ from bayespool.checking.predictions import (
 from bayespool.checking.tables import CI_PROBS, calibration_frame, elpd_frame, run_frame, stack
 from bayespool.collection import Collection
 from bayespool.errors import InputError
+from bayespool.estimators import refuse_large_priors
 from bayespool.measures import Measure, parse_measures
 from bayespool.models import MODELS
 from bayespool.posterior import (
@@ -166,6 +167,7 @@ def check_models(
     known = {prior for name in names for prior in prior_names(name)}
     if unknown := [prior for prior in given if prior not in known]:
         raise InputError(f"no prior {unknown[0]!r}", hint=f"these models have {', '.join(sorted(known))}")
+    refuse_large_priors(given)
     fitting = Fitting(engine=engine, draws=draws, tune=tune, chains=chains)
     parsed, collection = parse_measures(measures), pool_alone(collection)
     fits = _Fits(collection, parsed, given, fitting, n_folds, random_seed, report, containers)

@@ -15,6 +15,7 @@ from bayespool.checking.questions import Question, draw_levels, questions_of
 from bayespool.checking.rankings import HeldOutRankings
 from bayespool.collection import Collection
 from bayespool.errors import InputError
+from bayespool.estimators import refuse_large_priors
 from bayespool.measures import parse_measures
 from bayespool.posterior import MODEL_NAMES, Task, rungs_of
 
@@ -86,6 +87,7 @@ def compare_engines(
     if engine == REFERENCE:
         raise InputError(f"{REFERENCE} is what engines are compared with", hint="compare another")
     names = (models,) if isinstance(models, str) else tuple(models)
+    refuse_large_priors(priors or {})
     fittings = {
         name: Fitting(engine=name, draws=draws, tune=tune, chains=chains) for name in (engine, REFERENCE)
     }

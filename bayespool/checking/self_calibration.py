@@ -32,6 +32,7 @@ from bayespool.checking.priors import block_log_odds, draw_priors
 from bayespool.checking.uniformity import ecdf_band, holm, randomised_rank, uniformity_p_value
 from bayespool.collection import Collection
 from bayespool.errors import InputError
+from bayespool.estimators import refuse_large_priors
 from bayespool.inference import is_independent
 from bayespool.measures import Measure, parse_measure
 from bayespool.models import Evidence, LinearEvidence, Structure
@@ -183,6 +184,7 @@ def self_calibrate(
         One per model.
     """
     names = (models,) if isinstance(models, str) else tuple(models)
+    refuse_large_priors(priors or {})
     if min(n_simulations, n_draws) < 1:
         raise InputError("n_simulations and n_draws must be at least 1")
     parsed = measure if isinstance(measure, Measure) else parse_measure(str(measure))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
 from typing import Annotated, Any
 
 import typer
 
-from bayespool import __version__
+from bayespool import __version__, files
 from bayespool.cli.check import check
 from bayespool.cli.compare import compare, reversals
 from bayespool.cli.estimator_help import CommandWithEstimators
 from bayespool.cli.impute import impute
 from bayespool.cli.judge_next import judge_next
 from bayespool.cli.leave_out import leave_out
+from bayespool.cli.messages import is_of_output, leave_streams, prepare_streams, tell
 from bayespool.cli.options import is_interruption
 from bayespool.cli.pooling import budgets, pool
 from bayespool.cli.random_pools import common_topics, pool_width, run_types
@@ -49,28 +51,52 @@ for command in (
 
 
 @app.callback(invoke_without_command=True)
-def _version(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def _for_every_command(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    csv_for_spreadsheets: Annotated[
+        bool,
+        typer.Option(
+            "--csv-for-spreadsheets",
+            help="Put an apostrophe before texts in CSV files that a spreadsheet would take for formulas.",
+        ),
+    ] = False,
+) -> None:
     if version:
-        typer.echo(f"bayespool {__version__}")
+        tell(f"bayespool {__version__}", err=False)
         raise typer.Exit
+    if csv_for_spreadsheets:
+        context.with_resource(files.csv_for_spreadsheets())
 
 
 def main() -> None:
     """Run the command line: errors of the user's become a line and status 1, Ctrl-C status 130."""
+    prepare_streams()
     warnings.showwarning = _show_warning
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", BayespoolWarning)
     try:
         app()
     except BayespoolError as error:
-        typer.echo("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), err=True)
+        tell("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]))
+        sys.exit(1)
+    except MemoryError as error:
+        said = f" ({error})" if str(error) else ""
+        tell(f"error: there is not enough memory{said}; ask for less at a time, or where there is more")
+        sys.exit(1)
+    except OSError as error:
+        if not is_of_output(error):
+            raise
+        with contextlib.suppress(OSError):
+            tell(f"error: what was to be printed cannot be written: {error.strerror}")
+        leave_streams()
         sys.exit(1)
     except (KeyboardInterrupt, SystemError) as error:
         if not is_interruption(error):
             raise
-        typer.echo("interrupted; nothing was written", err=True)
+        tell("interrupted; nothing was written")
         sys.exit(130)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    typer.echo(f"warning: {message}", err=True)
+    tell(f"warning: {message}")

@@ -59,7 +59,7 @@ def impute(
         say_unpooled(collection, asked)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InputWarning)  # the first reading has said it
-            lines = read_qrels(qrels, strict=reading["strict"])
+            lines = read_qrels(qrels, strict=reading["strict"], max_file_size=reading["max_file_size"])
         found = complete_qrels(collection, targets, qrels=lines, report=say, **asked, **sampling)
         say(f"writing {output}")
         write_imputations(found, output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayespool.errors import InputError, WorkerError
+from bayespool.cli.messages import tell
+from bayespool.errors import InputError, JobsWarning, WorkerError
+from bayespool.printable import printable
 
 if TYPE_CHECKING:
     from bayespool.collection import Collection
@@ -72,16 +75,23 @@ Folder = Annotated[
         "interrupted goes on where it stopped.",
     ),
 ]
-Jobs = Annotated[int, typer.Option(help="Processes; -1 for one per core.")]
+Jobs = Annotated[
+    int, typer.Option(help="Processes; -1 for one per core. There are never more than parts of the work.")
+]
 Figures = Annotated[Literal["png", "svg", "none"], typer.Option(help="Kind of figures in the output folder.")]
 
 
 def check_experiment(jobs: int, output: Path | None, experiment: str) -> None:
-    """Raise for what would stop an experiment at its end."""
+    """Raise for what would stop an experiment at its end, and warn of more processes than there are cores."""
+    from joblib import cpu_count
+
     from bayespool.report import check_folder
 
     if jobs == 0:
         raise InputError("--jobs 0: give a number of processes, or -1 for one per core")
+    if jobs > cpu_count():
+        what = f"--jobs {jobs}: more processes than cores ({cpu_count()}), each of which takes memory"
+        warnings.warn(what, JobsWarning, stacklevel=2)
     if output is not None:
         check_folder(output, experiment)
 
@@ -107,7 +117,7 @@ def read_files(
         progress=lambda done, total: say(f"reading runs: {done} of {total}"),
         **reading,
     )
-    typer.echo(f"pool: {describe_pool(collection).text()}", err=True)
+    tell(f"pool: {describe_pool(collection).text()}")
     return collection, collection.given_run_ids
 
 
@@ -123,19 +133,18 @@ def say_unpooled(collection: Collection, asked: Mapping[str, Any]) -> None:
 
     if asked["pool_depth"] is not None:
         collection = collection.truncate_pool(asked["pool_depth"])
-        typer.echo(f"pool to depth {asked['pool_depth']}: {describe_pool(collection)}", err=True)
+        tell(f"pool to depth {asked['pool_depth']}: {describe_pool(collection)}")
     if not asked["unpool"]:
         return
     smaller, taken = take_out(collection, asked["unpool"], by=asked["unpool_by"])
     left = set(smaller.pooled_run_ids)
     gone = [run for run in collection.pooled_run_ids if run not in left]
     n_judgments = describe_pool(collection).n_judged - describe_pool(smaller).n_judged
-    typer.echo(
+    tell(
         f"taken out of the pool: {', '.join(dict.fromkeys(taken.values()))} ({', '.join(gone)}), "
-        f"and {n_judgments} judgments of documents that nobody else brought",
-        err=True,
+        f"and {n_judgments} judgments of documents that nobody else brought"
     )
-    typer.echo(f"pool then: {describe_pool(smaller)}", err=True)
+    tell(f"pool then: {describe_pool(smaller)}")
 
 
 def is_interruption(error: BaseException) -> bool:
@@ -160,7 +169,7 @@ def told_when_interrupted(folder: Path | None, name: str) -> Iterator[None]:
         kept = "nothing was written; with --output what is finished would be kept"
         if folder is not None:
             kept = f"what is finished is in {folder / name}; the same command goes on from there"
-        typer.echo(f"interrupted; {kept}", err=True)
+        tell(f"interrupted; {kept}")
         raise typer.Exit(130) from None
 
 
@@ -176,7 +185,7 @@ def count_progress(what: str, *, n_lines: int | None = None) -> Iterator[Callabl
             part = done if n_lines is None else n_lines * done // max(total, 1)
             if part not in told:
                 told.add(part)
-                typer.echo(f"{what}: {done} of {total}", err=True)
+                tell(f"{what}: {done} of {total}")
 
         yield say
         return
@@ -184,7 +193,7 @@ def count_progress(what: str, *, n_lines: int | None = None) -> Iterator[Callabl
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
@@ -202,7 +211,7 @@ def stage_progress() -> Iterator[Callable[[str], None]]:
 
         def say_line(stage: str) -> None:
             if not (stages and stage.startswith("reading") and stages[-1].startswith("reading")):
-                typer.echo(stage, err=True)
+                tell(stage)
             stages.append(stage)
 
         yield say_line
@@ -212,7 +221,7 @@ def stage_progress() -> Iterator[Callable[[str], None]]:
 
     with Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=True,
@@ -220,7 +229,7 @@ def stage_progress() -> Iterator[Callable[[str], None]]:
         task = bar.add_task("starting")
 
         def say(stage: str) -> None:
-            bar.update(task, description=stage)
+            bar.update(task, description=printable(stage, one_line=True))
 
         yield say
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.messages import tell
 from bayespool.cli.options import (
     Output,
     OwnJudgments,
@@ -88,15 +89,17 @@ def demo(
     example = simulate_example()
     if write is not None:
         example.write(write)
-        typer.echo(
+        tell(
             f"Wrote the example. Try:\n  bayespool score {write}/new --qrels {write}/qrels.txt "
-            f"--pool {write}/pool --organizations {write}/organizations.csv --each-its-own -m P@10 -m nDCG@10"
+            f"--pool {write}/pool --organizations {write}/organizations.csv --each-its-own "
+            "-m P@10 -m nDCG@10",
+            err=False,
         )
         return
     for path in output or []:
         check_output(path)
     with stage_progress() as say:
-        typer.echo(f"pool: {describe_pool(example.collection)}", err=True)
+        tell(f"pool: {describe_pool(example.collection)}")
         scores = _score(
             example.collection,
             example.new_run_ids,
@@ -150,4 +153,4 @@ def _show_truth(scores: Scores) -> None:
     for measure in scores.measures:
         truth = simulate_example().true_values(measure, scores.run_ids)
         said = ", ".join(f"{run} {value:.4f}" for run, value in truth.items())
-        typer.echo(f"truth of the simulation, {measure} if all were judged: {said}")
+        tell(f"truth of the simulation, {measure} if all were judged: {said}", err=False)

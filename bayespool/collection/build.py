@@ -16,6 +16,7 @@ from bayespool.collection.contents import Collection, IntArray, some
 from bayespool.collection.negatives import UNJUDGED, Negative, relevance_codes
 from bayespool.collection.pools import DepthPool
 from bayespool.errors import InputError
+from bayespool.memory import check_memory
 from bayespool.trec import Qrels, Run, qrels_from_frame
 from bayespool.trec.resources import MEMORY, N_THREADS
 
@@ -203,7 +204,12 @@ def _check(runs: Sequence[Run], qrels: Qrels, order: Order) -> None:
 def _query_ids(qrels: Qrels) -> tuple[str, ...]:
     """Topics of the qrels: numbers first, in their order, then other names in theirs."""
     topics = {str(q) for q in qrels.query_id.unique().to_pylist()}
-    return tuple(sorted(topics, key=lambda q: (0, int(q), q) if q.isascii() and q.isdigit() else (1, 0, q)))
+
+    def place(q: str) -> tuple[int, int, str, str]:
+        digits = q.lstrip("0")  # a number of any length: the longer one is the larger
+        return (0, len(digits), digits, q) if q.isascii() and q.isdigit() else (1, 0, "", q)
+
+    return tuple(sorted(topics, key=place))
 
 
 def _concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:
@@ -253,6 +259,7 @@ def _stack(
     with ThreadPoolExecutor(N_THREADS) as threads:
         columns = list(threads.map(partial(_Column, query_ids=query_ids), [*runs, qrels]))
         shape = (len(runs), len(query_ids), max(int(column.n_lines.max()) for column in columns[:-1]))
+        _check_size(columns[:-1], [run.run_id for run in runs], query_ids)
         sort_key = np.zeros(shape, dtype=np.uint32)
 
         def fill(r: int) -> None:
@@ -262,6 +269,19 @@ def _stack(
 
         list(threads.map(fill, range(len(runs))))
     return sort_key, columns
+
+
+def _check_size(columns: Sequence[_Column], run_ids: Sequence[str], query_ids: tuple[str, ...]) -> None:
+    """Refuse rankings for which there is not enough memory; see `bayespool.memory.check_memory`."""
+    n_lines = np.array([column.n_lines for column in columns])
+    r, t = divmod(int(n_lines.argmax()), len(query_ids))
+    check_memory(
+        4 * n_lines.size * int(n_lines.max()),
+        f"rankings of {len(columns)} runs on {len(query_ids)} topics, {n_lines.max():,} ranks deep as the "
+        f"longest ({run_ids[r]}, topic {query_ids[t]}),",
+        "cut the longest runs, or leave them out",
+        stacklevel=5,
+    )
 
 
 def _ascending(rank: IntArray | None) -> npt.NDArray[np.uint32]:

@@ -19,7 +19,7 @@ from bayespool.comparisons.draws import (
     rank_probabilities,
 )
 from bayespool.comparisons.grading import brier_score, calibration_table
-from bayespool.comparisons.outcomes import Outcome, Reversals
+from bayespool.comparisons.outcomes import MOST_HOLES, Outcome, Reversals
 from bayespool.comparisons.reliability import (
     VarianceComponents,
     dependability,
@@ -47,6 +47,7 @@ __all__ = [
     "DEFAULT_COMPARED",
     "DRAW_TESTS",
     "FIT_JUDGMENTS",
+    "MOST_HOLES",
     "Agreement",
     "Comparison",
     "Control",

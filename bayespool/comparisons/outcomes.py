@@ -19,7 +19,10 @@ from bayespool.measures import Measure
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Outcome", "Reversals"]
+__all__ = ["MOST_HOLES", "Outcome", "Reversals"]
+
+MOST_HOLES = 0.01
+"""Share of a run's ranks that all judgments may leave unjudged where announcements are graded by it."""
 
 BoolArray = npt.NDArray[np.bool_]
 Key = tuple[str, int, str]  # group, number of judgments, method
@@ -65,6 +68,8 @@ class Reversals:
         For methods with draws.
     residual : mapping of (group, n_judgments) to float
         Mean Δ.
+    holes : mapping of str to ndarray of float, shape (run,)
+        By group: the share of each run's ranks that all judgments leave unjudged.
     constants : mapping of str to Constants
         Fitted to the contributing runs, by method.
     test, level, control, metadata
@@ -79,11 +84,22 @@ class Reversals:
     outcomes: Mapping[Key, Outcome]
     draws: Mapping[Key, SignificantDraws]
     residual: Mapping[tuple[str, int], float]
+    holes: Mapping[str, npt.NDArray[np.float64]]
     constants: Mapping[str, Constants]
     test: SignificanceTest
     level: float
     control: Control
     metadata: Mapping[str, Any]
+
+    def gradable(self, group: str) -> BoolArray:
+        """Runs of a group by which announcements can be graded, shape (run,): all judgments leave no more
+        than one in a hundred of their ranks unjudged.
+        """
+        return np.asarray(self.holes[group] <= MOST_HOLES)
+
+    def mean_holes(self, group: str) -> float:
+        """Share of the ranks of a group's runs that all judgments leave unjudged."""
+        return float(self.holes[group].mean())
 
     def trends(self) -> pd.DataFrame:
         """Mean scores as judgments grow, as in the paper's table 1.
@@ -192,7 +208,8 @@ class Reversals:
             ``method``, ``judgments``, ``run_a``, ``run_b``; ``significant`` (on the scores as they stand),
             ``reversal_risk`` and ``reversed`` (for those: the chance that completed judgments do not bear it
             out the same way, and whether all judgments did not; NaN and False for others),
-            ``prob_significant`` and ``significant_all`` (on the scores as they stand under all judgments).
+            ``prob_significant`` and ``significant_all`` (on the scores as they stand under all judgments),
+            ``gradable`` (whether both runs are, see `gradable`).
         """
         import pandas as pd
 
@@ -210,6 +227,7 @@ class Reversals:
                 "reversed": taken_back | taken_back.T,
                 "prob_significant": draws.prob_significant,
                 "significant_all": then | then.T,
+                "gradable": np.logical_and.outer(self.gradable(group), self.gradable(group)),
             }
             columns |= {name: matrix[first, second] for name, matrix in matrices.items()}
             frames.append(pd.DataFrame(columns))
@@ -222,7 +240,8 @@ class Reversals:
         -------
         pandas.DataFrame
             One row per group, method, smaller judgment set, statement (``reversed``, graded on pairs that are
-            significant now; ``significant``, on all pairs) and bin of `calibration_table`.
+            significant now; ``significant``, on all pairs) and bin of `calibration_table`. Only pairs of two
+            `gradable` runs count.
         """
         import pandas as pd
 
@@ -242,7 +261,7 @@ class Reversals:
         pandas.DataFrame
             One row per group, method, smaller judgment set and statement: ``n``, ``announced`` (mean
             probability), ``happened`` (share), ``brier`` and ``brier_constant`` (of announcing that share for
-            every pair, which nobody could know).
+            every pair, which nobody could know). Only pairs of two `gradable` runs count.
         """
         import pandas as pd
 
@@ -270,6 +289,7 @@ class Reversals:
             return found
         for key, pairs in risks.groupby(["measure", "group", "method", "judgments"], sort=False):
             named = dict(zip(("measure", "group", "method", "judgments"), key, strict=True))
+            pairs = pairs[pairs["gradable"]]
             now = pairs[pairs["significant"]]
             for statement, part, probability, happened in (
                 ("reversed", now, "reversal_risk", "reversed"),

@@ -94,7 +94,8 @@ def reversals(
     other runs have; the runs themselves are evidence either way.
 
     Under all judgments something may be unjudged yet, in runs that did not contribute. "All judgments" then
-    takes it as nonrelevant, as the paper does, while draws complete it.
+    takes it as nonrelevant, as the paper does, while draws complete it. Announced chances are graded only on
+    pairs of runs of which all judgments leave no more than one rank in a hundred unjudged.
 
     Examples
     --------
@@ -163,6 +164,7 @@ def reversals(
         outcomes=outcomes,
         draws=draws,
         residual=residual,
+        holes={group: bounds(collection, runs, parsed).unjudged_share for group, runs in groups.items()},
         constants=constants,
         test=test,
         level=level,

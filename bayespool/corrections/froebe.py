@@ -35,6 +35,7 @@ Loss = Literal["rmse", "asymmetric"]
 LevelArray = npt.NDArray[np.int16]
 
 _LEAST_SHARE = 1e-6  # of a grade, in the authors' program
+_MOST_BOOTSTRAPS = 1_000_000
 _PER_CENT = np.arange(101)
 _EQUAL = 1e-8  # losses that differ by less are the same
 
@@ -278,8 +279,8 @@ class FroebeBootstrap(SharedCorrection):
         for name, known in (("distribution", get_args(Distribution)), ("loss", get_args(Loss))):
             if (value := getattr(self, name)) not in known:
                 raise InputError(f"no {name} {value!r}", hint=", ".join(known))
-        if self.n_bootstraps < 1:
-            raise InputError(f"n_bootstraps {self.n_bootstraps} is not 1 or more")
+        if not 1 <= self.n_bootstraps <= _MOST_BOOTSTRAPS:
+            raise InputError(f"n_bootstraps {self.n_bootstraps} is not from 1 to {_MOST_BOOTSTRAPS:,}")
         quantile: Any = self.quantile
         if quantile is not None and not (isinstance(quantile, int) and 0 <= quantile <= 100):
             raise InputError(f"quantile {quantile!r} is not a whole number from 0 to 100")

@@ -36,7 +36,7 @@ from bayespool.experiments.own import own_estimators
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.resampling import contributors, distinct_sizes, whole_pool
 from bayespool.experiments.settings import Estimators, labelled_estimators
-from bayespool.experiments.storage import Columns, PartStore, description_of
+from bayespool.experiments.storage import Columns, PartStore, at_work, description_of
 from bayespool.experiments.warned import warn_once
 from bayespool.measures import parse_measures
 from bayespool.options import describe_estimator, documented
@@ -191,7 +191,8 @@ def budgets(
         description = description_of("budgets", collection, described)
         store = PartStore(Path(folder) / "budgets", description)
     parts = _parts(whole, found)
-    results = _run(whole, parts, found, store, n_jobs, progress)
+    with at_work(store):
+        results = _run(whole, parts, found, store, n_jobs, progress)
     warn_once([result.warnings for result in results if result.part.budget], "pools", stacklevel=2)
     return _assembled(collection, whole, found, results, n_documents)
 

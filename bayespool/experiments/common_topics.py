@@ -39,6 +39,7 @@ from bayespool.experiments.resampling import (
     with_drawn_pool,
 )
 from bayespool.experiments.settings import Estimators, experiment_settings
+from bayespool.experiments.storage import at_work
 from bayespool.experiments.warned import Said
 from bayespool.options import documented
 from bayespool.pool import describe_pool
@@ -257,7 +258,8 @@ def vary_common_topics(
     pools = draw_pools(whole, found, 1, "common topics")
     work = functools.partial(_adjust_outside, settings=found)
     store = pool_store(folder, "common-topics", collection, found)
-    results = in_random_pools(work, whole, pools, store=store, n_jobs=n_jobs, progress=progress)
+    with at_work(store):
+        results = in_random_pools(work, whole, pools, store=store, n_jobs=n_jobs, progress=progress)
     return CommonTopicsResult(
         settings=found,
         fingerprint=collection.fingerprint,

@@ -20,7 +20,7 @@ from bayespool.experiments.intervals import COVERAGE_LEVELS
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.results import LeaveOutResult
 from bayespool.experiments.settings import Estimators, experiment_settings, parts_description
-from bayespool.experiments.storage import FoldStore, description_of
+from bayespool.experiments.storage import FoldStore, at_work, description_of
 from bayespool.experiments.warned import warn_once
 from bayespool.options import documented
 from bayespool.pool import describe_pool
@@ -144,7 +144,8 @@ def leave_out(
     if folder is not None:
         description = description_of("leave-out", collection, parts_description(chosen))
         store = FoldStore(Path(folder) / "folds", description)
-    finished = run_folds(pooled, folds, chosen, store, n_jobs, progress)
+    with at_work(store):
+        finished = run_folds(pooled, folds, chosen, store, n_jobs, progress)
     warn_once([result.warnings for result in finished], "folds", stacklevel=2)
     return _assemble(collection, pooled, chosen, finished, clusters)
 

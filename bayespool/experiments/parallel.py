@@ -12,6 +12,7 @@ import dataclasses
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool.collection import Collection
+from bayespool.compiled import has_cache, say_no_cache
 from bayespool.errors import WorkerError
 from bayespool.inference import ENGINES
 from bayespool.models import MODELS
@@ -52,7 +54,7 @@ def completed(
     tasks : sequence
     n_jobs : int, optional
         Number of processes, −1 for one per core; None for what a ``joblib.parallel_config`` around the call
-        says, else 1. Backends are joblib's.
+        says, else 1. Never more than there are tasks. Backends are joblib's.
 
     Yields
     ------
@@ -64,15 +66,18 @@ def completed(
     WorkerError
         A worker process died (killed, out of memory).
     """
-    from joblib import Parallel, delayed
+    from joblib import Parallel, delayed, effective_n_jobs
 
     if not tasks:
         return
     header, arrays = _pack(collection)
     header["registries"] = [dict(registry) for registry in _REGISTRIES]
     jobs = (delayed(_work)(function, task, header, *arrays) for task in tasks)
+    n_processes = min(effective_n_jobs(n_jobs), len(tasks))
+    if n_processes > 1:
+        has_cache(_end_with)  # a warning that is of this process, as its workers give none
     parallel = Parallel(
-        n_jobs=n_jobs,
+        n_jobs=n_processes,
         batch_size=1,
         return_as="generator_unordered",
         initializer=_end_with,
@@ -109,13 +114,18 @@ def _work(
 
 
 def _end_with(parent: int) -> None:
-    """Let a local worker end when the process that started it is killed; it would wait for work for ever."""
+    """Let a local worker end when the process that started it is killed; it would wait for work for ever.
+    Let it be silent about compiled loops that are not kept.
+    """
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(1)
         os._exit(1)
 
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        say_no_cache()  # the process that started it has said so, if it is so
     if os.name == "posix":
         threading.Thread(target=watch, daemon=True).start()
 

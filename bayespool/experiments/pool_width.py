@@ -33,6 +33,7 @@ from bayespool.experiments.resampling import (
     with_drawn_pool,
 )
 from bayespool.experiments.settings import Estimators, experiment_settings
+from bayespool.experiments.storage import at_work
 from bayespool.experiments.warned import Said
 from bayespool.options import documented
 from bayespool.pool import describe_pool
@@ -218,7 +219,8 @@ def vary_pool_width(
     pools = draw_pools(whole, found, n_targets, "pool width")
     work = functools.partial(_score_outside, settings=found)
     store = pool_store(folder, "pool-width", collection, found)
-    results = in_random_pools(work, whole, pools, store=store, n_jobs=n_jobs, progress=progress)
+    with at_work(store):
+        results = in_random_pools(work, whole, pools, store=store, n_jobs=n_jobs, progress=progress)
     return PoolWidthResult(
         settings=found,
         fingerprint=collection.fingerprint,

@@ -35,7 +35,7 @@ from bayespool.experiments.intervals import COVERAGE_LEVELS
 from bayespool.experiments.leaving_out import run_folds
 from bayespool.experiments.resampling import ordered_table, run_types_of, whole_pool
 from bayespool.experiments.settings import Estimators, experiment_settings, parts_description
-from bayespool.experiments.storage import FoldStore, description_of
+from bayespool.experiments.storage import FoldStore, at_work, description_of
 from bayespool.experiments.warned import warn_once
 from bayespool.options import documented
 from bayespool.pool import describe_pool
@@ -226,7 +226,8 @@ def leave_types_out(
     if folder is not None:
         described = description_of("run-types", collection, parts_description(found))
         store = FoldStore(Path(folder) / "run-types", described)
-    finished = run_folds(whole, folds, shared, store, n_jobs, progress)
+    with at_work(store):
+        finished = run_folds(whole, folds, shared, store, n_jobs, progress)
     warn_once([result.warnings for result in finished], "types", stacklevel=2)
     return RunTypesResult(
         settings=found,

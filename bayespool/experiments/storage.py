@@ -6,11 +6,13 @@ stands in its metadata. A part of any other input, setting or version is not use
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import platform
 import re
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,9 @@ from bayespool.collection import Collection
 from bayespool.errors import ExperimentChangedWarning, InputError, OutputError
 from bayespool.experiments.fold_results import FoldResult
 from bayespool.experiments.folds import Fold
-from bayespool.files import atomic_write, parquet_bytes, read_parquet
+from bayespool.files import atomic_write, lock, parquet_bytes, read_parquet, unlock
 
-__all__ = ["Columns", "FoldStore", "PartStore", "description_of"]
+__all__ = ["Columns", "FoldStore", "PartStore", "at_work", "description_of"]
 
 Columns = dict[str, list[Any]]
 
@@ -80,7 +82,7 @@ class PartStore:
     InputError
         The description holds something that JSON cannot.
     OutputError
-        The folder cannot be made.
+        The folder cannot be made, or written into; another process is at work in the folder that it is in.
 
     Warns
     -----
@@ -100,6 +102,7 @@ class PartStore:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"{folder}: cannot be made: {error.strerror or error}") from None
+        lock(folder.parent)
         self._found: dict[Path, dict[str, Any]] = {}
         others: list[str] = []
         damaged = 0
@@ -108,7 +111,7 @@ class PartStore:
             if part is not None and part["description"] == self._description:
                 self._found[path] = part
                 continue
-            path.unlink()
+            _remove(path)
             if part is None:
                 damaged += 1
             else:
@@ -127,6 +130,10 @@ class PartStore:
                 ExperimentChangedWarning,
                 stacklevel=stacklevel,
             )
+
+    def close(self) -> None:
+        """Let other processes work in the folder that this one is in."""
+        unlock(self._folder.parent)
 
     def load(self, name: str, identity: Any) -> tuple[Columns, dict[str, Any]] | None:
         """Rows of a part and what else was kept of it; None if it was not there when the store was opened.
@@ -168,6 +175,16 @@ class PartStore:
         return self._folder / f"{re.sub('[^A-Za-z0-9]+', '-', name)[:40]}-{digest}.parquet"
 
 
+@contextlib.contextmanager
+def at_work(store: PartStore | None) -> Iterator[None]:
+    """Close the store, if there is one, once the work is done or has failed."""
+    try:
+        yield
+    finally:
+        if store is not None:
+            store.close()
+
+
 class FoldStore(PartStore):
     """Folds of one leave-out experiment in a folder."""
 
@@ -201,8 +218,16 @@ def _read(path: Path) -> dict[str, Any] | None:
     if found is None:
         return None
     rows, more = found
-    digest = more.pop("digest", None)
-    return more | {"rows": rows} if digest == _digest(more, rows) else None
+    digest, description = more.pop("digest", None), more.get("description")
+    is_whole = isinstance(description, dict) and {"identity", "rest"} <= more.keys()
+    return more | {"rows": rows} if is_whole and digest == _digest(more, rows) else None
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink()
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be removed: {error.strerror or error}") from None
 
 
 def _digest(more: dict[str, Any], rows: Columns) -> str:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 
 import bayespool.errors
-from bayespool.errors import BayespoolWarning
+from bayespool.errors import BayespoolWarning, CacheWarning
 
 __all__ = ["Said", "own_warnings", "warn_once"]
 
@@ -16,10 +16,12 @@ Said = tuple[tuple[str, str], ...]
 
 
 def own_warnings(caught: Sequence[warnings.WarningMessage]) -> Said:
-    """Class and text of bayespool's own warnings, each once; the others are given again."""
+    """Class and text of bayespool's own warnings, each once; the others, and those of the machine rather than
+    of the work, are given again.
+    """
     ours: dict[tuple[str, str], None] = {}
     for message in caught:
-        if issubclass(message.category, BayespoolWarning):
+        if issubclass(message.category, BayespoolWarning) and message.category is not CacheWarning:
             ours[message.category.__name__, str(message.message)] = None
         else:
             warnings.warn_explicit(message.message, message.category, message.filename, message.lineno)

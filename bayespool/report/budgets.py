@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayespool.experiments import BIAS_MEASURES, Budgets
-from bayespool.report.folder import FigureFormat, tables, write_folder
+from bayespool.report.folder import Drawings, FigureFormat, tables, write_folder
 from bayespool.report.terminal import number, print_heading, print_line, print_table
 
 if TYPE_CHECKING:
@@ -125,21 +125,22 @@ def write_budgets(result: Budgets, folder: Path, *, figures: FigureFormat = "png
             "estimates": result.estimate_frame(reported_only=False),
             "posterior": result.posterior_frame(),
         }
-    files = tables(frames)
-    if figures != "none":
-        from bayespool.experiment_plots import draw_budgets, plot_ranking
-        from bayespool.plots import figure_grid, render
 
-        files[f"bias.{figures}"] = render(draw_budgets(result), figures)
+    def draw() -> Drawings:
+        from bayespool.experiment_plots import draw_budgets, plot_ranking
+        from bayespool.plots import figure_grid
+
+        yield "bias", draw_budgets(result)
         figure, (panel,) = figure_grid(1, width=10, height=4.5)
         plot_ranking(result, ax=panel)
-        files[f"ranking.{figures}"] = render(figure, figures)
+        yield "ranking", figure
+
     described = {
         "fingerprint": result.fingerprint,
         "pool": result.pool,
         "settings": result.settings.describe(),
     }
-    write_folder(folder, "budgets", described, files)
+    write_folder(folder, "budgets", described, tables(frames), figures=figures, draw=draw)
 
 
 def _print_estimates(result: Budgets, console: Console) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from bayespool.checking import (
     FoundJudgments,
@@ -14,7 +15,7 @@ from bayespool.checking import (
     found_frame,
     self_calibration_frame,
 )
-from bayespool.report.folder import FigureFormat, file_name, tables, write_folder
+from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
 from bayespool.report.terminal import number, print_heading, print_line, print_table
 
 if TYPE_CHECKING:
@@ -216,21 +217,19 @@ def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "
     files = tables({"calibration": checks.calibration(), "elpd": checks.elpd(), "runs": checks.runs()})
     for (name, model), container in checks.containers.items():
         files[f"{file_name(name)}-{model}.nc"] = container_bytes(container)
-    if figures != "none":
-        files |= _check_figures(checks, figures)
     described = {**checks.metadata, "problems": list(checks.problems)}
-    write_folder(folder, CHECK, described, files)
+    draw = functools.partial(_check_figures, checks)
+    write_folder(folder, CHECK, described, files, figures=figures, draw=draw)
 
 
-def _check_figures(checks: ModelChecks, file_format: Literal["png", "svg"]) -> dict[str, bytes]:
-    from bayespool.plots import figure_grid, plot_elpd, plot_held_out_pit, plot_predictive, render
+def _check_figures(checks: ModelChecks) -> Drawings:
+    from bayespool.plots import figure_grid, plot_elpd, plot_held_out_pit, plot_predictive
 
-    made = {}
     elpd = checks.elpd()
     figure, panels = figure_grid(len(checks.measures), width=4.4, height=2.6)
     for panel, measure in zip(panels, checks.measures, strict=True):
         plot_elpd(elpd, measure, ax=panel)
-    made[f"elpd.{file_format}"] = render(figure, file_format)
+    yield "elpd", figure
     for measure in checks.measures:
         mine = [p for p in checks.predictions if p.measure == measure]
         height = 1.0 + 0.16 * max(8, int(mine[0].has_hidden.sum()))
@@ -242,15 +241,14 @@ def _check_figures(checks: ModelChecks, file_format: Literal["png", "svg"]) -> d
             panel.set_xlim(min(low), max(high))
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
-        made[f"predictive-{file_name(measure)}.{file_format}"] = render(figure, file_format)
+        yield f"predictive-{file_name(measure)}", figure
         figure, panels = figure_grid(len(mine), height=2.4)
         for panel, prediction in zip(panels, mine, strict=True):
             plot_held_out_pit(prediction, ax=panel)
         highest = max(panel.get_ylim()[1] for panel in panels)
         for panel in panels:
             panel.set_ylim(0, highest)
-        made[f"pit-{file_name(measure)}.{file_format}"] = render(figure, file_format)
-    return made
+        yield f"pit-{file_name(measure)}", figure
 
 
 def write_self_calibration(
@@ -259,9 +257,9 @@ def write_self_calibration(
     """Write ``self-calibration.csv`` and ``.parquet``, and a figure ``self-calibration-<model>-<engine>``
     each.
     """
-    files = tables({"self-calibration": self_calibration_frame(calibrations)})
-    if figures != "none":
-        from bayespool.plots import figure_grid, plot_ranks, render
+
+    def draw() -> Drawings:
+        from bayespool.plots import figure_grid, plot_ranks
 
         for c in calibrations:
             figure, panels = figure_grid(len(c.quantities), width=2.9, height=1.9)
@@ -270,23 +268,26 @@ def write_self_calibration(
             figure.suptitle(f"{c.model}, {c.engine}, {len(c.ranks)} simulations", fontsize="medium")
             figure.supxlabel("rank of the true value", fontsize="small")
             figure.supylabel("share of ranks up to it, less the uniform one", fontsize="small")
-            files[f"self-calibration-{c.model}-{c.engine}.{figures}"] = render(figure, figures)
-    write_folder(folder, SELF_CALIBRATION, {}, files)
+            yield f"self-calibration-{c.model}-{c.engine}", figure
+
+    files = tables({"self-calibration": self_calibration_frame(calibrations)})
+    write_folder(folder, SELF_CALIBRATION, {}, files, figures=figures, draw=draw)
 
 
 def write_engines(frame: pd.DataFrame, folder: Path, *, figures: FigureFormat = "png") -> None:
     """Write ``engines.csv`` and ``.parquet``, a row per run, and the figure ``engines``."""
-    files = tables({"engines": frame})
-    if figures != "none":
-        from bayespool.plots import figure_grid, plot_engines, render
+
+    def draw() -> Drawings:
+        from bayespool.plots import figure_grid, plot_engines
 
         figure, panels = figure_grid(3, height=0.5 * frame["model"].nunique() + 1.2)
         for panel, what in zip(panels, ("mean", "lower", "upper"), strict=True):
             plot_engines(frame, what, ax=panel)  # type: ignore[arg-type]
             if what != "mean":
                 panel.set_yticks(panel.get_yticks(), [])
-        files[f"engines.{figures}"] = render(figure, figures)
-    write_folder(folder, ENGINES, {}, files)
+        yield "engines", figure
+
+    write_folder(folder, ENGINES, {}, tables({"engines": frame}), figures=figures, draw=draw)
 
 
 def _calibration_cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayespool.comparisons import Comparison, Reversals, is_compared_across
+from bayespool.comparisons import MOST_HOLES, Comparison, Reversals, is_compared_across
 from bayespool.report.files import write_tables
 from bayespool.report.sentences import (
     TEST_NAMES,
@@ -174,6 +174,8 @@ def print_reversals(found: Reversals, console: Console) -> None:
             f"{method}: fitted constants C = {number(fitted.c, 2)}, E = {number(fitted.e, 3)} "
             f"(RMSE {number(fitted.rmse, 3)})",
         )
+    for group in found.groups:
+        _print_unjudged(found, group, console, graded=len(grades) > 0)
     if len(grades):
         print_heading(console, "announced chances against what all judgments say")
         header = ["group", "judgments", "method", "statement", "pairs", "announced", "happened", "Brier"]
@@ -220,6 +222,23 @@ def write_comparison(comparison: Comparison, path: Path, *, table: str = "differ
     """
     made = {name: getattr(comparison, name)() for name in COMPARISON_TABLES}
     write_tables(path, made, table, comparison.metadata)
+
+
+def _print_unjudged(found: Reversals, group: str, console: Console, *, graded: bool) -> None:
+    """Say what all judgments leave unjudged of a group's runs, and which are graded by them."""
+    shares, gradable = found.holes[group], found.gradable(group)
+    if not shares.any():
+        return
+    said = (
+        f"note: all judgments leave {percent(found.mean_holes(group))} of the {group} runs' ranks unjudged, "
+        f"something of {int((shares > 0).sum())} of {len(shares)} runs; it counts as nonrelevant"
+    )
+    if graded:
+        said += (
+            f", and chances are graded on pairs of the {int(gradable.sum())} runs of which no more than "
+            f"{percent(MOST_HOLES)} is unjudged"
+        )
+    print_line(console, said)
 
 
 def write_reversals(found: Reversals, path: Path, *, table: str = "rates") -> None:

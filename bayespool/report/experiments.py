@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayespool.collection.contents import some
 from bayespool.experiments import LeaveOutResult, mae_by_cutoff, n_outside_bounds, n_unknown_documents
 from bayespool.measures import Measure
-from bayespool.report.folder import FigureFormat, file_name, tables, write_folder
+from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
 from bayespool.report.terminal import number, print_heading, print_line, print_table
 
 if TYPE_CHECKING:
@@ -82,15 +83,15 @@ def write_leave_out(result: LeaveOutResult, folder: Path, *, figures: FigureForm
         }
         | ({"clusters": result.clusters_frame()} if result.clusters else {})
     )
-    if figures != "none":
-        files |= _figures(result, figures)
     described = {
         "fingerprint": result.fingerprint,
         "pool": result.pool,
         "settings": result.settings.describe(),
         "warnings": [f"{name}: {text}" for name, text in result.warnings],
     }
-    write_folder(folder, "leave-out", described, files)
+    write_folder(
+        folder, "leave-out", described, files, figures=figures, draw=functools.partial(_figures, result)
+    )
 
 
 def _scope(result: LeaveOutResult) -> str:
@@ -213,31 +214,29 @@ def _reliability(result: LeaveOutResult, measure: Measure) -> str:
     return what + ", ".join(ends)
 
 
-def _figures(result: LeaveOutResult, file_format: Literal["png", "svg"]) -> dict[str, bytes]:
-    from bayespool.plots import figure_grid, plot_mae, plot_pit, plot_truth, render
+def _figures(result: LeaveOutResult) -> Drawings:
+    from bayespool.plots import figure_grid, plot_mae, plot_pit, plot_truth
 
     labels = result.settings.labels
     frame = result.frame()
     posteriors = [
         label for label in labels if frame.loc[frame["estimator"] == label, "ci_prob"].notna().any()
     ]
-    made = {}
     families = dict.fromkeys(mae_by_cutoff(result.summary_frame(), result.settings.measures)["family"])
     figure, panels = figure_grid(len(families), width=8 if len(families) == 1 else 4.4, height=4.5)
     for place, (panel, family) in enumerate(zip(panels, families, strict=True)):
         plot_mae(result, family, ax=panel)
         if place + 1 < len(families) and (legend := panel.get_legend()) is not None:
             legend.remove()
-    made[f"mae.{file_format}"] = render(figure, file_format)
+    yield "mae", figure
     for measure in result.settings.measures:
         name = file_name(measure)
         figure, panels = figure_grid(len(labels))
         for panel, label in zip(panels, labels, strict=True):
             plot_truth(result, measure, label, ax=panel)
-        made[f"truth-{name}.{file_format}"] = render(figure, file_format)
+        yield f"truth-{name}", figure
         if posteriors:
             figure, panels = figure_grid(len(posteriors), height=3)
             for panel, label in zip(panels, posteriors, strict=True):
                 plot_pit(result, measure, label, ax=panel)
-            made[f"pit-{name}.{file_format}"] = render(figure, file_format)
-    return made
+            yield f"pit-{name}", figure

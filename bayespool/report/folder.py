@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,16 +14,19 @@ import numpy as np
 from bayespool import __version__
 from bayespool.containers import variable_name
 from bayespool.errors import OutputError
-from bayespool.files import atomic_write_all, csv_text, parquet_bytes, read_back
+from bayespool.files import atomic_write_all, csv_text, locked, parquet_bytes, read_back, read_bytes_back
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FigureFormat", "check_folder", "file_name", "tables", "write_folder"]
+__all__ = ["Drawings", "FigureFormat", "check_folder", "file_name", "tables", "write_folder"]
 
 FigureFormat = Literal["png", "svg", "none"]
+Drawings = Iterable[tuple[str, Any]]
+"""Names of figures, without an ending, and figures of matplotlib."""
 
 _SETTINGS = "settings.json"
+_ENDINGS = (".csv", ".parquet", ".png", ".svg", ".nc", ".txt")  # of the files that results have
 
 
 def check_folder(folder: Path, experiment: str) -> None:
@@ -52,10 +56,17 @@ def check_folder(folder: Path, experiment: str) -> None:
 
 
 def write_folder(
-    folder: Path, experiment: str, described: Mapping[str, Any], files: Mapping[str, bytes | str]
+    folder: Path,
+    experiment: str,
+    described: Mapping[str, Any],
+    files: Mapping[str, bytes | str],
+    *,
+    figures: FigureFormat = "none",
+    draw: Callable[[], Drawings] = tuple,
 ) -> None:
     """Write the files of a result and ``settings.json``, all or none, and remove those that an earlier result
-    of the same experiment has left there and this one does not have.
+    of the same experiment has left there and this one does not have; then the figures likewise, so that one
+    that cannot be drawn takes no table away.
 
     Parameters
     ----------
@@ -66,24 +77,54 @@ def write_folder(
         For ``settings.json``, where the experiment and the names of the files stand besides.
     files : mapping of str to bytes or str
         Contents by name.
+    figures : {"png", "svg", "none"}
+    draw : callable
+        Makes the figures, each with its name without the ending.
 
     Raises
     ------
     OutputError
         A file cannot be written; see `check_folder`.
     """
-    whole = {"bayespool": __version__, "experiment": experiment, **described, "files": sorted(files)}
-    settings = json.dumps(whole, indent=1, ensure_ascii=False, default=_plain) + "\n"
     check_folder(folder, experiment)
     folder.mkdir(exist_ok=True)
+    with locked(folder):
+        _replace(folder, experiment, described, files)
+        if figures != "none":
+            from bayespool.plots import render
+
+            drawn = {f"{name}.{figures}": render(figure, figures) for name, figure in draw()}
+            _replace(folder, experiment, described, {**files, **drawn})
+
+
+def _replace(
+    folder: Path, experiment: str, described: Mapping[str, Any], files: Mapping[str, bytes | str]
+) -> None:
+    digests = {name: _digest(files[name]) for name in sorted(files)}
+    whole = {"bayespool": __version__, "experiment": experiment, **described}
+    whole |= {"files": list(digests), "digests": digests}
+    settings = json.dumps(whole, indent=1, ensure_ascii=False, default=_plain) + "\n"
     _, before = _earlier(folder)
     atomic_write_all({folder / name: content for name, content in (*files.items(), (_SETTINGS, settings))})
-    for path in (folder / name for name in before if name not in files and Path(name).name == name):
-        try:
-            if path.is_file():
-                path.unlink()
-        except OSError as error:
-            raise OutputError(f"{path}: cannot be removed: {error.strerror or error}") from None
+    for name, digest in before.items():
+        if name not in files:
+            _remove(folder / name, digest)
+
+
+def _remove(path: Path, digest: str) -> None:
+    """Remove a file of an earlier result if it is as it was written; anything else is somebody's own."""
+    content = read_bytes_back(path)
+    if content is None or _digest(content) != digest:
+        return
+    try:
+        path.unlink()
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be removed: {error.strerror or error}") from None
+
+
+def _digest(content: bytes | str) -> str:
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def tables(frames: Mapping[str, pd.DataFrame]) -> dict[str, bytes | str]:
@@ -106,18 +147,23 @@ def file_name(name: object) -> str:
     return variable_name(name)
 
 
-def _earlier(folder: Path) -> tuple[str | None, list[str]]:
-    """Experiment and files of an earlier result, as ``settings.json`` has them; none where the file is not
-    one of ours.
+def _earlier(folder: Path) -> tuple[str | None, dict[str, str]]:
+    """Experiment of an earlier result, and digests of its files by name, as ``settings.json`` has them; none
+    where that is not one of ours.
     """
     try:
         found = json.loads(read_back(folder / _SETTINGS) or "")
-        experiment, files = found["experiment"], found["files"]
+        experiment, digests = found["experiment"], found.get("digests", {})
         ours = "bayespool" in found and isinstance(experiment, str)
-        ours = ours and all(isinstance(name, str) for name in files)
-    except (ValueError, KeyError, TypeError):
-        return None, []
-    return (experiment, list(files)) if ours else (None, [])
+        files = {name: digest for name, digest in digests.items() if _is_ours(name)}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None, {}
+    return (experiment, files) if ours else (None, {})
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a result may have a file of this name, which stands in the folder itself."""
+    return Path(name).name == name and name.isprintable() and Path(name).suffix in _ENDINGS
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from bayespool.experiments import (
     RunTypesResult,
     n_unknown_documents,
 )
-from bayespool.report.folder import FigureFormat, file_name, tables, write_folder
+from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
 from bayespool.report.terminal import number, print_heading, print_line, print_table
 
 if TYPE_CHECKING:
@@ -118,16 +118,17 @@ def write_pool_width(result: PoolWidthResult, folder: Path, *, figures: FigureFo
     OutputError
         A file cannot be written, or the folder holds the results of another experiment.
     """
-    drawn: dict[str, bytes] = {}
-    if figures != "none":
+
+    def draw() -> Drawings:
         from bayespool.experiment_plots import plot_pool_width
-        from bayespool.plots import figure_grid, render
+        from bayespool.plots import figure_grid
 
         for measure in result.settings.measures:
             figure, (panel,) = figure_grid(1, width=6.5, height=4.5)
             plot_pool_width(result, measure, ax=panel)
-            drawn[f"pool-width-{file_name(measure)}.{figures}"] = render(figure, figures)
-    _write(result, folder, "pool-width", "pools", result.settings.describe(), drawn)
+            yield f"pool-width-{file_name(measure)}", figure
+
+    _write(result, folder, "pool-width", "pools", result.settings.describe(), figures, draw)
 
 
 def write_common_topics(result: CommonTopicsResult, folder: Path, *, figures: FigureFormat = "png") -> None:
@@ -140,19 +141,19 @@ def write_common_topics(result: CommonTopicsResult, folder: Path, *, figures: Fi
         A file cannot be written, or the folder holds the results of another experiment.
     """
     s = result.settings
-    drawn: dict[str, bytes] = {}
-    if figures != "none":
+
+    def draw() -> Drawings:
         from bayespool.experiment_plots import plot_common_topics
-        from bayespool.plots import figure_grid, render
+        from bayespool.plots import figure_grid
 
         for measure in s.measures:
             for label in s.labels:
                 figure, panels = figure_grid(len(s.widths))
                 for panel, width in zip(panels, s.widths, strict=True):
                     plot_common_topics(result, measure, label, width, ax=panel)
-                name = f"common-topics-{file_name(measure)}-{file_name(label)}"
-                drawn[f"{name}.{figures}"] = render(figure, figures)
-    _write(result, folder, "common-topics", "pools", s.describe(), drawn)
+                yield f"common-topics-{file_name(measure)}-{file_name(label)}", figure
+
+    _write(result, folder, "common-topics", "pools", s.describe(), figures, draw)
 
 
 def write_run_types(result: RunTypesResult, folder: Path, *, figures: FigureFormat = "png") -> None:
@@ -164,17 +165,18 @@ def write_run_types(result: RunTypesResult, folder: Path, *, figures: FigureForm
     OutputError
         A file cannot be written, or the folder holds the results of another experiment.
     """
-    drawn: dict[str, bytes] = {}
-    if figures != "none":
+
+    def draw() -> Drawings:
         from bayespool.experiment_plots import plot_run_types
-        from bayespool.plots import figure_grid, render
+        from bayespool.plots import figure_grid
 
         for measure in result.settings.shared.measures:
             figure, panels = figure_grid(len(result.settings.types), width=5)
             for panel, kind in zip(panels, result.settings.types, strict=True):
                 plot_run_types(result, measure, kind, ax=panel)
-            drawn[f"run-types-{file_name(measure)}.{figures}"] = render(figure, figures)
-    _write(result, folder, "run-types", "runs", result.settings.describe(), drawn)
+            yield f"run-types-{file_name(measure)}", figure
+
+    _write(result, folder, "run-types", "runs", result.settings.describe(), figures, draw)
 
 
 def _write(
@@ -183,11 +185,12 @@ def _write(
     experiment: str,
     rows: str,
     settings: Mapping[str, Any],
-    figures: Mapping[str, bytes],
+    figures: FigureFormat,
+    draw: Callable[[], Drawings],
 ) -> None:
-    files = {**tables({rows: result.frame(), "summary": result.summary_frame()}), **figures}
+    files = tables({rows: result.frame(), "summary": result.summary_frame()})
     described = {"fingerprint": result.fingerprint, "pool": result.pool, "settings": settings}
-    write_folder(folder, experiment, described, files)
+    write_folder(folder, experiment, described, files, figures=figures, draw=draw)
 
 
 def _of_width(rows: pd.DataFrame) -> list[list[str]]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayespool.printable import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -56,9 +58,9 @@ def make_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, n_names:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for i, name in enumerate(header):
         side = "left" if i < n_names else "right"
-        table.add_column(Text(name), justify=side, no_wrap=True, vertical="bottom")  # type: ignore[arg-type]
+        table.add_column(Text(printable(name)), justify=side, no_wrap=True, vertical="bottom")  # type: ignore[arg-type]
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(printable(cell, one_line=True)) for cell in row))
     return table
 
 
@@ -71,12 +73,12 @@ def table_width(table: Table, console: Console) -> int:
 
 def print_heading(console: Console, text: str) -> None:
     """Print a line in bold letters."""
-    console.print(text, style="bold", highlight=False, markup=False, soft_wrap=True)
+    console.print(printable(text), style="bold", highlight=False, markup=False, soft_wrap=True)
 
 
 def print_line(console: Console, text: str) -> None:
     """Print a line as it is, wrapped nowhere by us."""
-    console.print(text, highlight=False, markup=False, soft_wrap=True)
+    console.print(printable(text), highlight=False, markup=False, soft_wrap=True)
 
 
 def number(x: float, digits: int = 4) -> str:

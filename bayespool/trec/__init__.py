@@ -12,7 +12,11 @@ and told in one `InputWarning` per file.
 | blanks at the ends of a line, no end of the |                 |                                       |
 | last line                                   |                 |                                       |
 +---------------------------------------------+-----------------+---------------------------------------+
-| a byte order mark, Latin-1 text             | read            | read                                  |
+| a byte order mark at the beginning, Latin-1 | read            | read                                  |
+| text                                        |                 |                                       |
++---------------------------------------------+-----------------+---------------------------------------+
+| a byte order mark or no-break space in a    | error           | taken off                             |
+| topic, or at an end of a document           |                 |                                       |
 +---------------------------------------------+-----------------+---------------------------------------+
 | second column not ``Q0``, ranks from 0      | read            | read                                  |
 +---------------------------------------------+-----------------+---------------------------------------+
@@ -44,7 +48,9 @@ and told in one `InputWarning` per file.
 +---------------------------------------------+-----------------+---------------------------------------+
 | no line, only blank lines, no usable line   | error           | error                                 |
 +---------------------------------------------+-----------------+---------------------------------------+
-| damaged, binary or missing file, a folder   | error           | error                                 |
+| damaged, binary or missing file; a folder,  | error           | error                                 |
+| a pipe or a device; more text than          |                 |                                       |
+| ``max_file_size``, a line of more than 1 MiB|                 |                                       |
 +---------------------------------------------+-----------------+---------------------------------------+
 """
 

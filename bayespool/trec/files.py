@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
-import gzip
-import lzma
 import os
-import zlib
-from collections.abc import Iterable
+import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bayespool.errors import InputError
 from bayespool.files import PathLike
+from bayespool.options import MAX_FILE_SIZE
+from bayespool.trec.compression import DAMAGE, compression_of, pieces
 
-__all__ = ["Source", "as_text", "find_files", "read_bytes", "read_text"]
+__all__ = ["Source", "as_text", "enough_memory", "find_files", "read_bytes", "read_text"]
 
 _NOT_COUNTED = "hidden files and folders do not count"
 
 Source = PathLike | Iterable[PathLike]
 
-_GZIP, _XZ, _BOM = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\xef\xbb\xbf"
-_ZSTD_SKIPPABLE = tuple(bytes([0x50 + i, 0x2A, 0x4D, 0x18]) for i in range(16))
-_ZSTD = (b"\x28\xb5\x2f\xfd", *_ZSTD_SKIPPABLE)
+_BOM = b"\xef\xbb\xbf"
+_MIB = 1 << 20
+_KINDS = (
+    (stat.S_ISDIR, "a folder", "name a file inside it"),
+    (stat.S_ISFIFO, "a pipe", "write what comes out of it into a file first"),
+    (stat.S_ISSOCK, "a socket", "write what comes out of it into a file first"),
+    (stat.S_ISCHR, "a device", "write what comes out of it into a file first"),
+    (stat.S_ISBLK, "a device", "write what comes out of it into a file first"),
+)
 
 
 def find_files(source: Source) -> tuple[Path, ...]:
@@ -85,13 +92,15 @@ def _files_at(path: Path) -> list[Path]:
     raise InputError("no such file or folder", path=path, hint="check the path")
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
     """Bytes of a file without a byte order mark, decompressed by what they are, whatever the name says.
 
     Parameters
     ----------
     path : Path
         A plain, gzip, xz or zstd file.
+    max_size : int
+        Most MiB that there may be, decompressed.
 
     Returns
     -------
@@ -101,11 +110,15 @@ def read_bytes(path: Path) -> bytes:
     Raises
     ------
     InputError
-        The file cannot be read, is damaged, empty or binary.
+        The file cannot be read, is no regular file, is too large, damaged, empty or binary.
     """
     try:
-        if path.is_dir():
-            raise InputError("is a folder where a file is expected", path=path, hint="name a file inside it")
+        status = path.stat()
+        for is_it, name, hint in _KINDS:
+            if is_it(status.st_mode):
+                raise InputError(f"is {name} where a file is expected", path=path, hint=hint)
+        if status.st_size > max_size * _MIB:
+            raise _too_large(path, max_size)
         data = path.read_bytes()
     except FileNotFoundError:
         raise InputError("no such file", path=path, hint="check the path") from None
@@ -114,7 +127,8 @@ def read_bytes(path: Path) -> bytes:
     except OSError as error:
         reason = f"cannot be read ({error.strerror or error})"
         raise InputError(reason, path=path, hint="check the path") from None
-    data = _decompress(data, path)
+    if kind := compression_of(data):
+        data = _decompressed(data, kind, path, max_size)
     if b"\0" in data:
         hint = "give UTF-8 or Latin-1 text, plain or as .gz, .xz or .zst"
         raise InputError("is binary or UTF-16 (it holds NUL bytes)", path=path, hint=hint)
@@ -124,13 +138,13 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def read_text(path: Path) -> bytes:
+def read_text(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
     r"""Text of a file as UTF-8 with ``\n`` line ends; a file that is not UTF-8 is taken for Latin-1.
 
     Parameters
     ----------
-    path : Path
-        A plain, gzip, xz or zstd file.
+    path, max_size
+        As for `read_bytes`.
 
     Returns
     -------
@@ -142,7 +156,17 @@ def read_text(path: Path) -> bytes:
     InputError
         As for `read_bytes`.
     """
-    return as_text(read_bytes(path))
+    return as_text(read_bytes(path, max_size=max_size))
+
+
+@contextlib.contextmanager
+def enough_memory(path: Path) -> Iterator[None]:
+    """Say which file there was not enough memory for."""
+    try:
+        yield
+    except MemoryError:
+        hint = "split it, or read it where there is more"
+        raise InputError("there is not enough memory to read it", path=path, hint=hint) from None
 
 
 def as_text(data: bytes) -> bytes:
@@ -166,34 +190,20 @@ def as_text(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
-def _decompress(data: bytes, path: Path) -> bytes:
+def _decompressed(data: bytes, kind: str, path: Path, max_size: int) -> bytes:
+    parts, size = [], 0
     try:
-        if data.startswith(_GZIP):
-            kind = "gzip"
-            return gzip.decompress(data)
-        if data.startswith(_XZ):
-            kind = "xz"
-            return lzma.decompress(data)
-        if data.startswith(_ZSTD):
-            kind = "zstd"
-            return _decompress_zstd(data)
-    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        for piece in pieces(data, kind):
+            size += len(piece)
+            if size > max_size * _MIB:
+                raise _too_large(path, max_size)
+            parts.append(piece)
+    except DAMAGE as error:
         reason = f"the {kind} data are truncated or damaged ({str(error).rstrip('.')})"
         raise InputError(reason, path=path, hint="copy or download the file again") from None
-    return data
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def _decompress_zstd(data: bytes) -> bytes:
-    import zstandard
-
-    decompressor, parts = zstandard.ZstdDecompressor(), []
-    while data:  # one turn per frame
-        frame = decompressor.decompressobj()
-        try:
-            parts.append(frame.decompress(data))
-        except zstandard.ZstdError as error:
-            raise OSError(str(error)) from None
-        if not frame.eof:
-            raise EOFError("the end is missing")
-        data = frame.unused_data
-    return b"".join(parts)
+def _too_large(path: Path, max_size: int) -> InputError:
+    hint = "allow more with max_file_size (--max-file-size), if it is what you take it for"
+    return InputError(f"holds more than {max_size:,} MiB of text", path=path, hint=hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -22,6 +23,7 @@ _NAMES = {
     "relevance": ("relevance", "label", "rel"),
     "rank": ("rank",),
 }
+_KNOWN = {known for names in _NAMES.values() for known in names}
 
 
 def run_from_frame(frame: Any, run_id: str) -> Run:
@@ -52,7 +54,10 @@ def run_from_frame(frame: Any, run_id: str) -> Run:
     >>> run_from_frame({"q1": {"d1": 0.9, "d2": 0.5}, "q2": {"d1": 0.1}}, "bm25")
     <Run bm25: 3 documents, 2 topics>
     """
-    what = f"run {run_id}"
+    try:
+        what = f"run {_text(run_id)}"
+    except ValueError as error:
+        raise InputError(f"run_id cannot be used ({error})") from None
     columns = _columns(frame, "score", what)
     query_id, doc_id = _symbols(columns, what), _ids(columns["doc_id"], "doc_id", what)
     score = _numbers(columns["score"], "score", what)
@@ -98,12 +103,18 @@ def _columns(frame: Any, value: str, what: str) -> dict[str, Any]:
         return _columns_of_mapping(frame, value, what)
     if hasattr(frame, "columns"):
         names: Iterable[Any] = list(frame.columns)
+        if name := next((one for one, n in Counter(names).items() if n > 1 and one in _KNOWN), ""):
+            raise InputError(f"{what}: several columns {name}", hint="keep one of them")
         taken = {name: frame[name] for name in names}
     else:
         rows = list(frame) if isinstance(frame, Iterable) and not isinstance(frame, str | bytes) else []
         if rows and not hasattr(rows[0], "_fields"):
             raise InputError(f"{what}: {type(rows[0]).__name__} objects where named tuples are expected")
         names = rows[0]._fields if rows else ()
+        for place, row in enumerate(rows, start=1):
+            if getattr(row, "_fields", None) != names:
+                hint = f"give each row the fields of the first: {', '.join(names)}"
+                raise InputError(f"{what}: row {place} has other fields than row 1", hint=hint)
         taken = {name: [getattr(row, name) for row in rows] for name in names}
         if not rows:
             hint = "give a data frame, {query_id: {doc_id: value}} or named tuples (read_run reads a file)"
@@ -145,15 +156,27 @@ def _ids(values: Iterable[Any], name: str, what: str) -> pa.StringArray:
         if not isinstance(value, str | int | np.integer) or value == "":
             hint = "ids are text or whole numbers"
             raise InputError(f"{what}: {name} is {value!r} in row {row}", hint=hint)
-        texts.append(str(value))
+        try:
+            texts.append(_text(value))
+        except ValueError as error:
+            raise InputError(f"{what}: {name} cannot be used in row {row} ({error})") from None
     return pa.array(texts, pa.string())
+
+
+def _text(value: str | int | np.integer[Any]) -> str:
+    """An id as text that a file can hold."""
+    text = str(value)
+    text.encode("utf-8")  # a half of a surrogate pair cannot be
+    return text
 
 
 def _numbers(values: Any, name: str, what: str) -> npt.NDArray[np.float64]:
     try:
         numbers = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what}: {name} is not a number in every row ({error})") from None
+    if numbers.ndim != 1:
+        raise InputError(f"{what}: {name} is not a number in every row (there are lists of them)")
     if np.isnan(numbers).any():
         raise InputError(f"{what}: {name} is NaN in row {int(np.isnan(numbers).argmax()) + 1}")
     return numbers

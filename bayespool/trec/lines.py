@@ -12,6 +12,8 @@ import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -35,8 +37,13 @@ __all__ = [
 ]
 
 _BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f", b"   ")
+_UNSEEN = tuple(c.encode() for c in "\ufeff\xa0\u2007\u202f")  # byte order mark, no-break spaces
+_UNSEEN_ANYWHERE = re.compile(b"|".join(_UNSEEN))
+_UNSEEN_AT_AN_END = re.compile(b"^(?:%b)+|(?:%b)+$" % (_UNSEEN_ANYWHERE.pattern, _UNSEEN_ANYWHERE.pattern))
+_TAKEN_OFF = "read without byte order marks and no-break spaces"
 _INTEGER = re.compile(rb"[+-]?[0-9]{1,100}")
 _BLOCK_BYTES = 1 << 24  # what pyarrow parses at a time: bounds its memory beside the file's own bytes
+_LONGEST_LINE = 1 << 20  # bytes
 _SCANNED_BYTES = 1 << 16  # what is looked at together: stays in the processor's cache
 _MEND = "mend the file, or pass strict=False (--lenient) to "
 
@@ -121,6 +128,8 @@ def parse_lines(text: bytes, path: Path, layout: Layout, *, strict: bool) -> Lin
 
 def parse_fast(text: bytes, layout: Layout) -> Lines | None:
     """Columns by pyarrow, or None when anything at all is unusual about the lines."""
+    if _has_unseen(text):
+        return None
     text, delimiter = _one_delimiter(text)
     symbols = pa.dictionary(pa.int32(), pa.string())
     types = {"query_id": symbols, "doc_id": pa.string()}
@@ -213,11 +222,19 @@ def parse_tolerantly(text: bytes, path: Path, layout: Layout, *, strict: bool) -
     tally: dict[str, list[int]] = {}  # reason -> [lines, first line]
     malformed: InputError | None = None
     width = len(layout.columns)
-    for number, line in enumerate(text.split(b"\n"), start=1):
+    for number, line in enumerate(iter(partial(BytesIO(text).readline, _LONGEST_LINE + 1), b""), start=1):
+        if len(line) > _LONGEST_LINE:
+            reason = f"is longer than {_LONGEST_LINE:,} bytes"
+            raise InputError(reason, path=path, line=number, hint=f"{layout.name} has short lines")
         fields = line.split()
         if not fields:
             continue
+        fields, wrong = _seen(fields) if _has_unseen(line) else (fields, "")
         try:
+            if wrong and strict:
+                raise _BadLine(_TAKEN_OFF, wrong, "take such characters off")
+            if wrong:
+                tally.setdefault(_TAKEN_OFF, [0, number])[0] += 1
             if len(fields) < width or (strict and len(fields) > width):
                 raise _wrong_width(len(fields), layout)
             score = _score(fields[4]) if layout.has_score else 0.0
@@ -291,6 +308,22 @@ def _best_of_each(
     first = np.ones(len(order), dtype=bool)
     first[1:] = np.diff(codes[order]) != 0
     return np.sort(order[first])
+
+
+def _has_unseen(text: bytes) -> bool:
+    return not text.isascii() and any(character in text for character in _UNSEEN)
+
+
+def _seen(fields: list[bytes]) -> tuple[list[bytes], str]:
+    """Columns without characters that nobody sees, in the topic and around the document; and what was wrong
+    with the first of these, if anything was.
+    """
+    bare, wrong = list(fields), ""
+    for name, place, unseen in (("topic", 0, _UNSEEN_ANYWHERE), ("document", 2, _UNSEEN_AT_AN_END)):
+        if place < len(fields) and unseen.search(fields[place]):
+            bare[place] = unseen.sub(b"", fields[place])
+            wrong = wrong or f"{name} {_shown(fields[place])} has a byte order mark or a no-break space in it"
+    return [field for field in bare if field], wrong
 
 
 class _BadLine(Exception):

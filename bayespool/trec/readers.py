@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import os
 import re
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,8 +15,10 @@ import numpy as np
 
 from bayespool.errors import InputError, InputWarning
 from bayespool.files import PathLike
-from bayespool.trec.files import Source, as_text, find_files, read_bytes, read_text
+from bayespool.options import MAX_FILE_SIZE
+from bayespool.trec.files import Source, as_text, enough_memory, find_files, read_bytes, read_text
 from bayespool.trec.lines import QRELS, parse_lines, run_layout
+from bayespool.trec.lists import csv_entries
 from bayespool.trec.records import Qrels, Run, Skipped
 from bayespool.trec.resources import N_THREADS
 
@@ -26,7 +27,6 @@ __all__ = ["id_of_file", "read_organizations", "read_qrels", "read_run", "read_r
 IdFrom = Literal["file", "tag"]
 
 _COMPRESSION = re.compile(r"\.(gz|xz|zst)$", re.IGNORECASE)
-_RUN_ID_NAMES = ("run_id", "run", "tag")
 _ENDING = re.compile(r"\.(run|txt|res|trec)$")
 
 
@@ -37,6 +37,7 @@ def read_run(
     id_from: IdFrom = "file",
     strict: bool = True,
     ranks: bool = False,
+    max_file_size: int = MAX_FILE_SIZE,
 ) -> Run:
     """Run of one file: ``topic Q0 document rank score tag`` on each line.
 
@@ -53,6 +54,8 @@ def read_run(
         Whether the first bad line is an error. If not, bad lines are skipped, counted and reported.
     ranks : bool
         Whether to read the ranks. They are checked only when they are read.
+    max_file_size : int
+        Most MiB of text in the file, decompressed.
 
     Returns
     -------
@@ -73,7 +76,9 @@ def read_run(
     -----
     What counts as a bad line is in the table of `bayespool.trec`.
     """
-    run = _read_run(Path(path), run_id=run_id, id_from=id_from, strict=strict, ranks=ranks)
+    run = _read_run(
+        Path(path), run_id=run_id, id_from=id_from, strict=strict, ranks=ranks, max_file_size=max_file_size
+    )
     _warn(run.skipped)
     return run
 
@@ -84,6 +89,7 @@ def read_runs(
     id_from: IdFrom = "file",
     strict: bool = True,
     ranks: bool = False,
+    max_file_size: int = MAX_FILE_SIZE,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Run, ...]:
     """Runs of all files that a source stands for, in the order of the files' names.
@@ -92,7 +98,7 @@ def read_runs(
     ----------
     source : path, glob pattern, folder, or iterable of those
         As for `find_files`.
-    id_from, strict, ranks
+    id_from, strict, ranks, max_file_size
         As for `read_run`.
     progress : callable, optional
         Called with (files read, files in all) after each file.
@@ -112,7 +118,9 @@ def read_runs(
         Once per file of which ``strict=False`` skipped lines or read them otherwise.
     """
     paths = find_files(source)
-    read = partial(_read_run, run_id=None, id_from=id_from, strict=strict, ranks=ranks)
+    read = partial(
+        _read_run, run_id=None, id_from=id_from, strict=strict, ranks=ranks, max_file_size=max_file_size
+    )
     runs: dict[str, Run] = {}
     readers = ThreadPoolExecutor(N_THREADS, thread_name_prefix="bayespool-reader")
     try:
@@ -130,11 +138,15 @@ def read_runs(
     return tuple(runs.values())
 
 
-def _read_run(path: Path, *, run_id: str | None, id_from: IdFrom, strict: bool, ranks: bool) -> Run:
+def _read_run(
+    path: Path, *, run_id: str | None, id_from: IdFrom, strict: bool, ranks: bool, max_file_size: int
+) -> Run:
     if id_from not in ("file", "tag"):
         raise ValueError(f"id_from is 'file' or 'tag', not {id_from!r}")
     by_tag = run_id is None and id_from == "tag"
-    lines = parse_lines(read_text(path), path, run_layout(ranks=ranks, tag=by_tag), strict=strict)
+    with enough_memory(path):
+        text = read_text(path, max_size=max_file_size)
+        lines = parse_lines(text, path, run_layout(ranks=ranks, tag=by_tag), strict=strict)
     if by_tag:
         if len(lines.tags) > 1:
             shown = ", ".join(repr(tag) for tag in lines.tags[:3]) + (", …" if len(lines.tags) > 3 else "")
@@ -156,14 +168,14 @@ def _read_run(path: Path, *, run_id: str | None, id_from: IdFrom, strict: bool, 
 
 def id_of_file(path: Path) -> str:
     """Name that a run has by its file: without a compression suffix, ``input.`` in front and ``.run``,
-    ``.txt``, ``.res`` or ``.trec`` at the end.
+    ``.txt``, ``.res`` or ``.trec`` at the end; a name that is not UTF-8 is taken for Latin-1, as texts are.
 
     Examples
     --------
     >>> id_of_file(Path("runs/input.bm25.gz"))
     'bm25'
     """
-    name = _COMPRESSION.sub("", path.name)
+    name = _COMPRESSION.sub("", as_text(os.fsencode(path.name)).decode())
     return _ENDING.sub("", name.removeprefix("input.")) or name
 
 
@@ -176,7 +188,7 @@ def _warn(skipped: tuple[Skipped, ...]) -> None:
         warnings.warn(f"{skipped[0].path}: {'; '.join(told)}", InputWarning, stacklevel=3)
 
 
-def read_qrels(path: PathLike, *, strict: bool = True) -> Qrels:
+def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_FILE_SIZE) -> Qrels:
     """Judgments of one file: ``topic iteration document relevance`` on each line.
 
     Parameters
@@ -186,6 +198,8 @@ def read_qrels(path: PathLike, *, strict: bool = True) -> Qrels:
     strict : bool
         Whether the first bad line is an error. If not, bad lines are skipped, counted and reported; of
         several judgments of a document in a topic the last is kept.
+    max_file_size : int
+        As for `read_run`.
 
     Returns
     -------
@@ -207,7 +221,8 @@ def read_qrels(path: PathLike, *, strict: bool = True) -> Qrels:
     here.
     """
     path = Path(path)
-    lines = parse_lines(read_text(path), path, QRELS, strict=strict)
+    with enough_memory(path):
+        lines = parse_lines(read_text(path, max_size=max_file_size), path, QRELS, strict=strict)
     assert lines.integer is not None  # for the type checker: the layout asks for it
     _warn(lines.skipped)
     return Qrels(
@@ -219,7 +234,7 @@ def read_qrels(path: PathLike, *, strict: bool = True) -> Qrels:
     )
 
 
-def read_organizations(path: PathLike) -> dict[str, str]:
+def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
     """Organization of each run, from a list in CSV or XML.
 
     Parameters
@@ -228,6 +243,8 @@ def read_organizations(path: PathLike) -> dict[str, str]:
         A CSV file whose header names ``run_id`` (or ``run``, ``tag``) and ``organization``, in any order
         and among other columns; or XML as the Lipani tools have it,
         ``<set><runs><tag>…</tag><organization>…</organization></runs>…</set>``.
+    max_file_size : int
+        As for `read_run`.
 
     Returns
     -------
@@ -237,14 +254,19 @@ def read_organizations(path: PathLike) -> dict[str, str]:
     Raises
     ------
     InputError
-        The file cannot be read; a column or an organization is missing; a run is listed with two
-        organizations.
+        The file cannot be read; a column is missing or stands there twice, an organization is missing; a run
+        is listed with two organizations.
     """
     path = Path(path)
-    data = read_bytes(path)
-    entries = _xml_entries if data.lstrip().startswith(b"<") else _csv_entries
+    with enough_memory(path):
+        return _organizations(read_bytes(path, max_size=max_file_size), path)
+
+
+def _organizations(data: bytes, path: Path) -> dict[str, str]:
+    is_xml = data.lstrip().startswith(b"<")
+    entries = _xml_entries(data, path) if is_xml else csv_entries(data, path, ["organization"])
     found: dict[str, tuple[str, int | None]] = {}
-    for run_id, organization, line in entries(data, path):
+    for run_id, organization, line in entries:
         if not run_id:
             raise InputError(f"no run id beside organization {organization!r}", path=path, line=line)
         if not organization:
@@ -258,32 +280,6 @@ def read_organizations(path: PathLike) -> dict[str, str]:
     if not found:
         raise InputError("lists no run", path=path, hint="give one line per run")
     return {run_id: organization for run_id, (organization, _) in found.items()}
-
-
-def _csv_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None]]:
-    rows = csv.reader(io.StringIO(as_text(data).decode(), newline=""), strict=True)
-    header: list[str] = []
-    try:
-        for row in rows:
-            row = [field.strip() for field in row]
-            if not any(row):
-                continue
-            if not header:
-                header = [name.lower() for name in row]
-                run_id = next((name for name in _RUN_ID_NAMES if name in header), "")
-                if not run_id or "organization" not in header:
-                    reason = f"the header names {', '.join(row)!r}, not run_id and organization"
-                    hint = "begin the file with the line run_id,organization"
-                    raise InputError(reason, path=path, line=rows.line_num, hint=hint)
-            elif len(row) != len(header):
-                reason = f"expected {len(header)} columns as in the header, found {len(row)}"
-                hint = 'put a name that has a comma between double quotes ("Univ. of X, Y")'
-                raise InputError(reason, path=path, line=rows.line_num, hint=hint)
-            else:
-                entry = dict(zip(header, row, strict=True))
-                yield entry[run_id], entry["organization"], rows.line_num
-    except csv.Error as error:
-        raise InputError(f"is no proper CSV ({error})", path=path, line=rows.line_num) from None
 
 
 def _xml_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None]]:

@@ -18,7 +18,9 @@ from bayespool.trec.records import Qrels, Run
 
 __all__ = ["qrels_text", "write_organizations", "write_qrels", "write_run"]
 
-_UNWRITABLE = re.compile("[\0\t\n\v\f\r ]|^\ufeff|^$")  # as a column it would not be read back as it is
+# As a column it would not be read back as it is.
+_UNWRITABLE = re.compile("[\0\t\n\v\f\r ]|^[\ufeff\xa0\u2007\u202f]|[\ufeff\xa0\u2007\u202f]$|^$")
+_UNWRITABLE_TOPIC = re.compile("[\0\t\n\v\f\r \ufeff\xa0\u2007\u202f]|^$")
 
 
 def write_run(run: Run, path: PathLike) -> None:
@@ -111,7 +113,7 @@ def _documents(column: pa.StringArray, path: PathLike) -> list[str]:
 
 def _refuse_unwritable(names: list[str], what: str, path: PathLike) -> None:
     for name in names:
-        if _UNWRITABLE.search(name):
+        if (_UNWRITABLE_TOPIC if what == "topic" else _UNWRITABLE).search(name):
             raise OutputError(f"{path}: cannot be written: {what} {name!r} is empty or has white space in it")
 
 

@@ -238,3 +238,14 @@ def test_a_folder_is_for_one_kind_of_experiment(
     assert done.status == 1
     assert f"{output}: holds the results of pool-width; name another folder" in done.err
     assert [path.name for path in output.iterdir()] == ["settings.json"]
+
+
+def test_more_jobs_than_cores_are_told(run: Callable[..., Outcome], written: Path) -> None:
+    import joblib
+
+    n = joblib.cpu_count()
+    told = f"warning: --jobs {n + 1}: more processes than cores ({n}), each of which takes memory"
+    for jobs, is_told in ((n + 1, True), (n, False), (-1, False)):
+        done = run(*arguments(written), "--qrels", "/no/such/file", "--jobs", jobs)  # told after that
+        assert done.status == 1
+        assert (told in done.err) == is_told

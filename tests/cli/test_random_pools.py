@@ -165,3 +165,29 @@ def test_what_cannot_be_done_is_said_in_a_line(
     last = done.err.splitlines()[-1]
     assert last.startswith("error: ")
     assert message in last
+
+
+def test_run_type_that_would_be_a_formula(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    """It was an error of matplotlib's after all the work, and no table."""
+    kind = r"auto$\frac$"
+    lines = [f"{run_id},{kind if i % 2 else 'manual'}" for i, run_id in enumerate(sorted(kinds(written)))]
+    types = tmp_path / "types.csv"
+    types.write_text("\n".join(["run_id,type", *lines]) + "\n")
+    asked = ("--run-types", types, "--estimators", "lower-bound,background", "--leave-out", kind)
+    done = run("run-types", *arguments(written, *asked), "--output", tmp_path / "found")
+    assert done.status == 0, done.err
+    assert (tmp_path / "found" / "run-types-P_10.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_tables_are_written_before_a_figure_fails(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a bug in drawing")
+
+    monkeypatch.setattr("bayespool.experiment_plots.plot_pool_width", fail)
+    asked = ("--widths", "2", "--samples", "2", "--estimators", "lower-bound", "--output", tmp_path)
+    with pytest.raises(ZeroDivisionError):
+        run("pool-width", *arguments(written, *asked))
+    files = {path.name for path in tmp_path.iterdir() if path.is_file()}
+    assert files == {"pools.csv", "pools.parquet", "summary.csv", "summary.parquet", "settings.json"}

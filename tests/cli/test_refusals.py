@@ -198,9 +198,25 @@ def test_unusable_input_is_told_and_nothing_is_written(
             r"prior of mu: .* is no density",
         ),
         (
+            ["--estimators", "posterior-background", "--prior", "mu=Normal(1e308,1e308)"],
+            r"prior of mu: Normal\(1e308,1e308\) is too large; its numbers are at most 1e\+100",
+        ),
+        (
+            ["--estimators", "posterior-background", "--prior", f"mu=Normal({10**400},1)"],
+            r"prior of mu: Normal\(10{400},1\) is too large",
+        ),
+        (
             ["--estimators", "posterior-background", "--prior", "zz=Normal(0,1)"],
             r"no estimator asked for has a prior 'zz'",
         ),
+        (
+            ["--estimators", "posterior-background(draws=100000000)"],
+            r"draws cannot be 100000000; .* most 10,0",
+        ),
+        (["-m", "P@99999999999"], r"P\(rel=1\)@99999999999: no ranking is as long; at most 1000000"),
+        (["-m", "P@٣"], r"unknown measure 'P@٣'"),
+        (["--known-depth", "9" * 20], r"known_depth cannot be 9{20}; at most 2,147,483,647"),
+        (["--max-holes", "9" * 20], r"max_holes cannot be 9{20}; at most 2,147,483,647"),
         (["--ci-prob", "1.5"], r"ci_prob cannot be 1\.5"),
         (["--ci-prob", "nan"], r"ci_prob cannot be nan"),
         (["--pooled-runs", "ghost"], r"no run 'ghost' in the collection"),
@@ -232,6 +248,7 @@ def test_wrong_option_is_told_and_nothing_is_written(
     [
         (["--chains", "0"], r"--chains"),
         (["--draws", "many"], r"--draws"),
+        (["--draws", "100000000"], r"--draws.* less than or equal to 10000000"),
         (["--seed", "-1"], r"--seed"),
         (["--estimand", "half"], r"--estimand"),
         (["--engine", "hmc"], r"--engine"),
@@ -290,6 +307,20 @@ def test_full_disk_is_told(
     assert "result.csv: cannot be written: No space left on device" in done.err
     assert done.out.startswith("P@10")  # the table is not lost with the file
     assert everything_in(example) == before
+
+
+def test_too_little_memory_is_told(
+    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError("Unable to allocate 745. GiB")
+
+    monkeypatch.setattr("bayespool.scoring.score", fail)
+    before = everything_in(example)
+    done = run(*arguments(example), *FAST, "-o", example / "result.csv")
+    assert_refused(
+        done, r"error: there is not enough memory \(Unable to allocate 745\. GiB\); ask", example, before
+    )
 
 
 @pytest.mark.parametrize("place", ["afile", "afile/below"])

@@ -294,3 +294,12 @@ def test_a_collection_of_nothing_judged_has_every_topic_of_every_run() -> None:
     assert (collection.relevance == UNJUDGED).all()
     assert collection.organizations == ("o",)
     assert collection.pooled.all()
+
+
+def test_topics_in_the_order_of_numbers_of_any_length() -> None:
+    """A topic of 5,000 digits was a ValueError of Python's."""
+    long = "1" * 5000
+    topics = ["10", "9", long, "009", "x", "2" + long[1:], "0", "٣"]
+    qrels = qrels_from_frame({q: {"d": 1} for q in topics})
+    built = build_collection([run_from_frame({q: {"d": 1} for q in topics}, "r")], qrels)
+    assert built.query_ids == ("0", "009", "9", "10", long, "2" + long[1:], "x", "٣")

@@ -157,6 +157,25 @@ def test_announced_risks_are_graded_by_all_judgments() -> None:
     assert len(table) == 10
 
 
+def test_only_runs_that_all_judgments_cover_are_graded() -> None:
+    """Of the new runs 9 and 22 % are unjudged to the end; they were graded as if that were nonrelevant."""
+    found = example_reversals()
+    n_open = {"new-a": 18, "new-b": 44}  # of 20 topics × 10 ranks
+    np.testing.assert_array_equal(found.holes["non-contributing"], [n_open[run] / 200 for run in NEW])
+    assert not found.gradable("non-contributing").any()
+    assert not found.holes["contributing"].any()
+    assert found.gradable("contributing").all()
+    risks = found.risks()
+    assert set(risks.query("group == 'non-contributing'")["gradable"]) == {False}
+    assert set(risks.query("group == 'contributing'")["gradable"]) == {True}
+    grades = found.grades().set_index(["group", "judgments", "statement"])
+    assert grades.loc["non-contributing", "n"].tolist() == [0] * 4
+    assert grades.loc["non-contributing", "brier"].isna().all()
+    assert grades.loc[("contributing", 500, "significant"), "n"] == 210
+    table = found.calibration().query("group == 'non-contributing'")
+    assert table["n"].sum() == 0
+
+
 def test_constants_are_fitted_to_contributing_runs() -> None:
     found = example_reversals()
     runs = load_example().pooled_run_ids

@@ -243,7 +243,8 @@ def test_no_other_quantile_is_better_for_the_pooled_runs() -> None:
     [
         ({"distribution": "poisson"}, "no distribution 'poisson'; run, pool, run-and-pool"),
         ({"loss": "mae"}, "no loss 'mae'; rmse, asymmetric"),
-        ({"n_bootstraps": 0}, "n_bootstraps 0 is not 1 or more"),
+        ({"n_bootstraps": 0}, "n_bootstraps 0 is not from 1 to 1,000,000"),
+        ({"n_bootstraps": 10**10}, "n_bootstraps 10000000000 is not from 1 to 1,000,000"),
         ({"quantile": 101}, "quantile 101 is not a whole number from 0 to 100"),
         ({"quantile": 2.5}, "quantile 2.5 is not"),
         ({"overestimates": float("nan")}, "overestimates nan is not 0 or more"),

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,6 +68,26 @@ def test_the_collection_arrives_whole_and_once() -> None:
     assert os.getpid() not in {pid for *_, pid, _ in found}
     assert all(mapped for *_, mapped in found), "a large array was sent with every task"
     assert list(completed(hash_of, collection, [], n_jobs=2)) == []
+
+
+def test_no_more_processes_than_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty were started for eight folds."""
+    import joblib
+
+    asked: list[int] = []
+
+    class Parallel(joblib.Parallel):  # type: ignore[misc]
+        def __init__(self, **settings: Any) -> None:
+            asked.append(settings["n_jobs"])
+            super().__init__(**settings | {"n_jobs": 1})
+
+    monkeypatch.setattr(joblib, "Parallel", Parallel)
+    for n_jobs, n_tasks in ((40, 3), (2, 3), (40, 1), (1, 3), (None, 3)):
+        assert len(list(completed(hash_of, toy_collection(), ["x"] * n_tasks, n_jobs=n_jobs))) == n_tasks
+    assert asked == [3, 2, 1, 1, 1]
+    with joblib.parallel_config(n_jobs=40):
+        list(completed(hash_of, toy_collection(), ["x", "y"]))
+    assert asked[-1] == 2
 
 
 def test_a_dead_worker_has_an_error_of_its_own() -> None:

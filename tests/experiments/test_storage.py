@@ -177,3 +177,36 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
     process.communicate()
     _, alive = psutil.wait_procs(workers, timeout=10)
     assert not alive
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+def test_two_experiments_in_one_folder(tmp_path: Path) -> None:
+    """Of other settings each removed the other's folds; now the later one is told, and changes nothing."""
+    first = start(tmp_path, 1, tmp_path / "nowhere")
+    wait_for_folds(tmp_path, first, 1)
+    before = stored(tmp_path)
+    with pytest.raises(
+        OutputError, match=f"{tmp_path}: another process is at work there; wait until it is done"
+    ):
+        leave_out(load_example(), "P@3", estimators="background", folder=tmp_path)
+    assert before.items() <= stored(tmp_path).items()
+    said = first.communicate(timeout=120)[1]
+    assert first.returncode == 0, said
+    assert len(stored(tmp_path)) == 8
+    with pytest.warns(ExperimentChangedWarning, match="differs in measures"):
+        leave_out(load_example(), "P@3", estimators="background", folder=tmp_path)
+
+
+def test_parts_without_what_they_are_of(tmp_path: Path) -> None:
+    """Files that no experiment of ours would have written, whose digests are right."""
+    from bayespool.experiments import storage
+    from bayespool.files import parquet_bytes
+
+    folder = tmp_path / "folds"
+    folder.mkdir()
+    for i, more in enumerate(({}, {"description": 5, "identity": 1, "rest": {}}, {"description": {}})):
+        more = dict(more)
+        more["digest"] = storage._digest(more, {"a": [1]})
+        (folder / f"x-{i:012x}.parquet").write_bytes(parquet_bytes({"a": [1]}, more))
+    with pytest.warns(ExperimentChangedWarning, match="3 files of finished work cannot be read"):
+        leave_out(toy_collection(), "P@3", estimators="background", folder=tmp_path)

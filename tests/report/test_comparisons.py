@@ -84,7 +84,12 @@ def test_reversals_table_has_the_frames_numbers() -> None:
     constants = reversed_example().constants["smoothed"]
     assert f"smoothed: fitted constants C = {constants.c:.2f}, E = {constants.e:.3f}" in text
     assert "announced" in text
-    (note,) = (line for line in text.splitlines() if line.startswith("note: "))
+    unjudged, note = (line for line in text.splitlines() if line.startswith("note: "))
+    assert unjudged == (
+        "note: all judgments leave 15.5 % of the non-contributing runs' ranks unjudged, something of 2 of 2 "
+        "runs; it counts as nonrelevant, and chances are graded on pairs of the 0 runs of which no more than "
+        "1.0 % is unjudged"
+    )
     assert note.startswith("note: 300 judgments reach down to rank 2 of the pooled runs;")
 
 

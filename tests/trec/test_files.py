@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import os
-import threading
+import socket
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -147,24 +147,33 @@ def test_qrels_given_as_a_run_and_the_reverse(write: Write) -> None:
     assert error_of(lambda: trec.read_qrels(write(PLAIN))).reason == "expected 4 columns, found 6"
 
 
-@pytest.mark.skipif(os.name != "posix", reason="named pipes are of POSIX")
-@pytest.mark.parametrize(
-    ("read", "data"),
-    [
-        (trec.read_run, PLAIN),
-        (trec.read_runs, gzip.compress(PLAIN, mtime=0)),
-        (trec.read_qrels, b"1 0 a 1\n"),
-        (trec.read_organizations, b"run_id,organization\na,A\n"),
-    ],
-)
-def test_a_pipe_is_read_once(tmp_path: Path, read: Callable[[Path], object], data: bytes) -> None:
-    pipe = tmp_path / "pipe"  # as the shell's <(zcat my.run.Z) is one
+@pytest.mark.skipif(os.name != "posix", reason="named pipes, sockets and devices are of POSIX")
+@every_reader
+def test_what_is_no_file(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    """A reader of /dev/zero would fill the memory, one of a pipe that nobody writes into wait for ever."""
+    pipe, place = tmp_path / "pipe", tmp_path / "socket"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=(data,), daemon=True)
-    writer.start()
-    assert read(pipe)
-    writer.join(timeout=10)
-    assert not writer.is_alive()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(place))
+        cases = {
+            pipe: "a pipe",
+            place: "a socket",
+            Path("/dev/zero"): "a device",
+            Path("/dev/null"): "a device",
+        }
+        for path, name in cases.items():
+            error = error_of(partial(read, path))
+            assert (error.path, error.reason) == (path, f"is {name} where a file is expected")
+            assert error.hint == "write what comes out of it into a file first"
+
+
+@every_reader
+def test_line_without_an_end(write: Write, read: Callable[[Path], object]) -> None:
+    path = write(b"1 Q0 a 1 1 t\n" + b"a" * 2**20 + b"\n")
+    error = error_of(lambda: read(path))
+    assert error.path == path
+    if READERS["run"] is read:
+        assert (error.line, error.reason) == (2, "is longer than 1,048,576 bytes")
 
 
 # --- compressed files -------------------------------------------------------------------------------------

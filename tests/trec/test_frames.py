@@ -48,6 +48,11 @@ def test_run_from_an_object(frame: Any) -> None:
     assert run.score.dtype == np.float64
 
 
+def test_run_id_that_no_file_can_hold() -> None:
+    reason = error_of(lambda: trec.run_from_frame(FRAME, "\ud800")).reason
+    assert reason.startswith("run_id cannot be used ('utf-8' codec can't encode")
+
+
 def test_run_from_a_generator() -> None:
     assert rows_of(trec.run_from_frame((ScoredDoc(*row) for row in PLAIN_ROWS), "x")) == PLAIN_ROWS
 
@@ -102,6 +107,27 @@ BAD_OBJECTS: dict[str, tuple[Any, str]] = {
         [Untopical("a", 1)],
         "run x: no column query_id; it may be called",
     ),
+    "two columns of scores": (
+        pd.concat([FRAME, FRAME[["score"]]], axis=1),
+        "run x: several columns score; keep one of them",
+    ),
+    "two columns of topics": (
+        pd.concat([FRAME, FRAME[["query_id"]]], axis=1),
+        "run x: several columns query_id; keep one of them",
+    ),
+    "ragged tuples": (
+        [ScoredDoc("1", "a", 0.5), Untopical("b", 0.4)],
+        "run x: row 2 has other fields than row 1; give each row the fields of the first: query_id, ",
+    ),
+    "a tuple without names": (
+        [ScoredDoc("1", "a", 0.5), ("1", "b", 0.4)],
+        "run x: row 2 has other fields than row 1",
+    ),
+    "half a surrogate pair": ({"1": {"a": 1, "\ud800": 1}}, "run x: doc_id cannot be used in row 2 ('utf-8'"),
+    "half a surrogate pair in a topic": ({"\udfff": {"a": 1}}, "run x: query_id cannot be used in row 1"),
+    "topic of 5,000 digits": ({10**5000: {"a": 1}}, "run x: query_id cannot be used in row 1 (Exceeds"),
+    "score of 400 digits": ({"1": {"a": 10**400}}, "run x: score is not a number in every row"),
+    "lists of scores": ({"1": {"a": [1, 2]}}, "run x: score is not a number in every row (there are lists"),
     "no rows": (FRAME.iloc[:0], "run x: no rows"),
     "empty dictionary": ({}, "run x: no rows"),
     "dictionary of nothing": ({"1": {}}, "run x: no rows"),

@@ -403,3 +403,41 @@ def test_a_line_longer_than_a_block_is_read(write: Write, monkeypatch: pytest.Mo
     name = "d" * 5000
     data = b"".join(b"1 Q0 %s%d 1 1 t\n" % (name.encode(), i) for i in range(3))
     assert trec.read_run(write(data)).doc_id.to_pylist() == [f"{name}{i}" for i in range(3)]
+
+
+# --- characters that nobody sees ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unseen", ["\ufeff", "\xa0", "\u2007", "\u202f"])
+def test_unseen_character_makes_no_new_topic_or_document(write: Write, unseen: str) -> None:
+    """As where one file with a byte order mark was put behind another: 1 and \\ufeff1 were two topics."""
+    lines = [
+        "1 Q0 a 1 3 t",
+        f"{unseen}1 Q0 b 2 2 t",
+        f"1{unseen} Q0 c{unseen} 3 1 t",
+        f"1 Q0 x{unseen}y 4 0 t",
+    ]
+    path = write("\n".join(lines).encode())
+    error = error_of(lambda: trec.read_run(path))
+    topic = ascii(f"{unseen}1")
+    assert (error.line, error.reason) == (2, f"topic {topic} has a byte order mark or a no-break space in it")
+    with pytest.warns(InputWarning) as told:
+        run = trec.read_run(path, strict=False)
+    said = "2 lines read without byte order marks and no-break spaces (first: line 2)"
+    assert [str(one.message) for one in told] == [f"{path}: {said}"]
+    assert rows_of(run) == [("1", "a", 3.0), ("1", "b", 2.0), ("1", "c", 1.0), ("1", f"x{unseen}y", 0.0)]
+    path = write(f"1 0 a 1\n1 0 {unseen}b 0\n".encode())
+    error = error_of(lambda: trec.read_qrels(path))
+    document = ascii(f"{unseen}b")
+    assert (error.line, error.reason) == (
+        2,
+        f"document {document} has a byte order mark or a no-break space in it",
+    )
+    with pytest.warns(InputWarning):
+        assert judgments_of(trec.read_qrels(path, strict=False)) == [("1", "a", 1), ("1", "b", 0)]
+
+
+def test_line_of_unseen_characters_alone_is_too_short(write: Write) -> None:
+    path = write("1 Q0 a 1 3 t\n\xa0 Q0 b 2 2 t\n".encode())
+    with pytest.warns(InputWarning, match="1 line skipped, fewer than six columns"):
+        assert rows_of(trec.read_run(path, strict=False)) == [("1", "a", 3.0)]

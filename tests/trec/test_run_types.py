@@ -28,6 +28,7 @@ def test_run_types_of_a_file(tmp_path: Path) -> None:
             "line 3: run 'r1' is 'automatic' here and 'manual' before",
         ),
         ('run_id,type\n"r1,manual\n', "is no proper CSV"),
+        ("run_id,type,Type\nr1,manual,auto\n", "line 1: the header names 'type' 2 times; keep one"),
         ("run_id,type\n", "lists no run"),
         ("", "is empty"),
     ],

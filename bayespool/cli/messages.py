@@ -1,0 +1,47 @@
+"""Messages to whoever typed a command, on streams of any encoding, full ones too."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import io
+import sys
+
+import typer
+
+from bayespool.printable import printable
+
+__all__ = ["is_of_output", "leave_streams", "prepare_streams", "tell"]
+
+_PLAINER = {"–": "-", "—": "-", "−": "-", "…": "...", "×": "x", "≤": "<=", "≥": ">=", "’": "'"}
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def tell(text: str, *, err: bool = True) -> None:
+    """Print a message, without anything that a terminal would obey."""
+    typer.echo(printable(text), err=err)
+
+
+def prepare_streams() -> None:
+    """Have standard output and error write what their encoding lacks in other characters, not fail."""
+    codecs.register_error("bayespool", _plainer)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="bayespool")
+
+
+def is_of_output(error: OSError) -> bool:
+    """Whether an error is of standard output or error that cannot be written: those of files have a name."""
+    return error.filename is None and error.errno in _FULL
+
+
+def leave_streams() -> None:
+    """Keep what could not be written from being tried again when the process ends."""
+    sys.stdout = sys.stderr = io.StringIO()
+
+
+def _plainer(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)  # streams are written to, never read
+    given = error.object[error.start : error.end]
+    shown = (_PLAINER.get(c) or c.encode("ascii", "backslashreplace").decode() for c in given)
+    return "".join(shown), error.end

@@ -1,0 +1,88 @@
+"""The folder of a result: nothing is removed from it that is not ours, whatever its settings say."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayespool.errors import OutputError
+from bayespool.report.folder import write_folder
+
+FILES = {"runs.csv": "a,b\n", "mae.png": b"\x89PNG"}
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "settings.json"}
+
+
+def test_files_of_an_earlier_result_go_if_they_are_as_they_were(tmp_path: Path) -> None:
+    write_folder(tmp_path, "leave-out", {}, FILES | {"old.csv": "1\n", "edited.csv": "1\n"})
+    (tmp_path / "edited.csv").write_text("2\n")
+    write_folder(tmp_path, "leave-out", {}, FILES)
+    assert written(tmp_path) == {"runs.csv": b"a,b\n", "mae.png": b"\x89PNG", "edited.csv": b"2\n"}
+
+
+FORGED = [
+    '{"bayespool": "1", "experiment": "leave-out", "files": ["notes.txt"]}',
+    '{"bayespool": "1", "experiment": "leave-out", "files": "abc", "digests": "abc"}',
+    '{"bayespool": "1", "experiment": "leave-out", "files": ["notes.txt"], "digests": {"notes.txt": ""}}',
+    '{"bayespool": "1", "experiment": "leave-out", "digests": {"\\u0000.txt": "", "\\ud800.txt": ""}}',
+    '{"bayespool": "1", "experiment": "leave-out", "digests": {"../notes.txt": "", "/etc/passwd": ""}}',
+    '{"bayespool": "1", "experiment": "leave-out", "digests": {"notes.txt": null, "a.txt": [1]}}',
+    "[" * 200_000,
+    "9" * 5000,
+    '{"bayespool": 1e999, "experiment": "leave-out", "files": 5, "digests": [["notes.txt", ""]]}',
+    "\x00",
+    "",
+]
+
+
+@pytest.mark.parametrize("settings", FORGED)
+def test_forged_settings_remove_nothing(tmp_path: Path, settings: str) -> None:
+    """A list of names was enough to have a file of somebody's removed."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "settings.json").write_text(settings)
+    for place in (folder, tmp_path):
+        (place / "notes.txt").write_text("mine")
+    write_folder(folder, "leave-out", {}, FILES)
+    assert written(folder) == {"runs.csv": b"a,b\n", "mae.png": b"\x89PNG", "notes.txt": b"mine"}
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert json.loads((folder / "settings.json").read_text())["files"] == sorted(FILES)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(
+    st.fixed_dictionaries(
+        {}, optional={name: json_values for name in ("bayespool", "experiment", "files", "digests")}
+    )
+)
+def test_settings_of_any_content_are_harmless(
+    tmp_path_factory: pytest.TempPathFactory, settings: dict[str, object]
+) -> None:
+    folder = tmp_path_factory.mktemp("folder")
+    (folder / "settings.json").write_text(json.dumps(settings))
+    (folder / "notes.txt").write_text("mine")
+    try:
+        write_folder(folder, "leave-out", {}, FILES)
+    except OutputError as error:
+        assert "holds the results of" in str(error)  # noqa: PT017 (either way)
+    assert (folder / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_settings_that_are_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "settings.json")
+    write_folder(tmp_path, "leave-out", {}, FILES)
+    assert json.loads((tmp_path / "settings.json").read_text())["files"] == sorted(FILES)

@@ -1,0 +1,106 @@
+"""Compiled loops where nothing can be kept on disk."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayespool.compiled import compiled, say_no_cache
+from bayespool.errors import CacheWarning
+
+
+@pytest.fixture(autouse=True)
+def _said_anew() -> Iterator[None]:
+    say_no_cache.cache_clear()
+    yield
+    say_no_cache.cache_clear()
+
+
+def total(x: object) -> float:
+    sum_ = 0.0
+    for value in x:  # type: ignore[attr-defined]
+        sum_ += value
+    return sum_
+
+
+def longest(x: object) -> float:
+    most = 0.0
+    for value in x:  # type: ignore[attr-defined]
+        most = max(most, value)
+    return most
+
+
+def test_no_place_to_keep_them_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was a RuntimeError of numba's: cannot cache function, no locator available."""
+    from numba.core.caching import CacheImpl
+
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    with pytest.warns(CacheWarning, match="name a folder that is writable in NUMBA_CACHE_DIR") as told:
+        found = [compiled(loop)(np.array([1.0, 2.0])) for loop in (total, longest)]
+    assert found == [3.0, 2.0]
+    assert len(told) == 1
+
+
+def test_disk_that_is_full_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.core.caching import IndexDataCacheFile
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(IndexDataCacheFile, "save", full)
+    monkeypatch.setattr(IndexDataCacheFile, "load", lambda *_: None)
+    with pytest.warns(CacheWarning):
+        assert compiled(total)(np.array([1.0, 2.0])) == 3.0
+
+
+READ_ONLY = """
+import sys
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+import bayespool
+from numba.core import caching
+places = caching.CacheImpl._locator_classes
+places[:] = [place for place in places if "InTree" not in place.__name__]  # as where that is read-only
+from bayespool.cli import main
+sys.argv = ["bayespool", "leave-out", *sys.argv[2:]]
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="homes of POSIX")
+def test_command_without_a_place_says_so_once(tmp_path: Path) -> None:
+    """In the main process or in two workers: one line, and the same tables."""
+    from bayespool.simulation import simulate_example
+
+    simulate_example().write(tmp_path)
+    root = Path(__file__).parents[1]
+    files = ["--qrels", tmp_path / "qrels.txt", "--pool", tmp_path / "pool", "--figures", "none"]
+    asked = ["--estimators", "posterior-background", "--draws", "20"]
+    printed = set()
+    for jobs in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", READ_ONLY, root, *files, *asked, "--jobs", jobs],
+            env=os.environ
+            | {"HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null", "NUMBA_CACHE_DIR": "/dev/null/x"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.count("compiled loops cannot be kept") == 1
+        printed.add(done.stdout)
+    assert len(printed) == 1
+
+
+def test_loops_that_can_be_kept_say_nothing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert compiled(total)(np.array([1.0, 2.0])) == 3.0
