@@ -246,6 +246,24 @@ class Estimates:
             return np.full_like(self.per_topic, np.nan), np.full_like(self.per_topic, np.nan)
         return self.draws.topic_interval(ci_prob)
 
+    def columns(
+        self, ci_prob: float = DEFAULT_CI_PROB, *, per_topic: bool = False
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Columns of a table with one row per run (or run and topic), named after the method: its value, the
+        ends of its interval or its standard error, and how unlike the pool runs are.
+        """
+        columns = {self.method: (self.per_topic if per_topic else self.value).ravel()}
+        if self.draws is not None:
+            ends = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
+            columns |= {
+                f"{self.method}_{end}": v.ravel() for end, v in zip(("lower", "upper"), ends, strict=True)
+            }
+        of_runs = {"std": None if self.draws is not None else self.std, "distance": self.distance}
+        for name, values in (of_runs | {"new_kind": self.new_kind}).items():
+            if values is not None and not per_topic:
+                columns[f"{self.method}_{name}"] = values
+        return columns
+
     def summary_frame(self, *, ci_prob: float = DEFAULT_CI_PROB, per_topic: bool = False) -> pd.DataFrame:
         """The one table of a result.
 

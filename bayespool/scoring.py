@@ -138,14 +138,7 @@ class Scores:
                 **dict(zip(("as_judged", "bound_lower", "bound_upper", "residual"), bounds_, strict=True)),
             }
             for e in (e for e in self.estimates if e.measure == measure):
-                columns[e.method] = (e.per_topic if per_topic else e.value).ravel()
-                if e.draws is None and e.std is not None and not per_topic:
-                    columns[f"{e.method}_std"] = e.std
-                if e.draws is not None:
-                    ends = e.topic_interval(self.ci_prob) if per_topic else e.interval(self.ci_prob)
-                    columns[f"{e.method}_lower"], columns[f"{e.method}_upper"] = (end.ravel() for end in ends)
-                if e.distance is not None and e.new_kind is not None and not per_topic:
-                    columns |= {f"{e.method}_distance": e.distance, f"{e.method}_new_kind": e.new_kind}
+                columns |= e.columns(self.ci_prob, per_topic=per_topic)
             columns["ci_prob"] = self.ci_prob
             columns["note"] = np.repeat(
                 np.array([self.notes[run, measure] for run in self.run_ids], dtype=object), n_topics
