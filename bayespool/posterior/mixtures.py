@@ -18,11 +18,11 @@ from bayespool.posterior.steps import Mixture, NewKind, Step
 
 __all__ = ["OF_KINDS", "WITHOUT_POOL", "WITHOUT_POOL_ABOVE", "make_step"]
 
-WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 3.5)"})
+WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 2.5)"})
 """Priors of the interpolated model where no hidden document is at hand, instead of its own.
 
-C runs from 0.05 to 0.40 over the collections of ``benchmarks/priors.py``; published constants are 0.42 and
-0.91. Beta(1.2, 3.5) has 95 % of its mass between 0.01 and 0.68.
+C runs from 0.05 to 0.65 over collections, and to 0.8 for runs unlike the pool (docs/statistics.md); published
+constants are 0.42 and 0.91. Beta(1.2, 2.5) has 95 % of its mass between 0.02 and 0.79.
 """
 
 WITHOUT_POOL_ABOVE: Mapping[str, str] = MappingProxyType({"c": "Beta(6, 2)"})

@@ -53,7 +53,7 @@ def test_predictions_know_nothing_of_what_they_predict(model: str) -> None:
     assert second.n_hidden_relevant[mine].sum() > 3 * first.n_hidden_relevant[mine].sum()
     moved = (second.draws.mean(axis=0) - first.draws.mean(axis=0)) / first.draws.std(axis=0)
     if model == "evidence":
-        assert np.abs(moved[mine]).max() < 0.1
+        assert np.abs(moved[mine]).max() < 0.13
     else:
         np.testing.assert_array_equal(first.draws[:, mine], second.draws[:, mine])
     assert moved[~mine].mean() > 0.3
