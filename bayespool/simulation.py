@@ -88,6 +88,8 @@ class SimulationSettings:
             raise InputError("a simulation needs 1 ≤ pool_depth ≤ run_depth ≤ n_candidates")
         if min(self.n_topics, self.n_organizations, self.max_runs, self.n_kinds) < 1 or self.n_new < 0:
             raise InputError("a simulation needs at least one topic, organization, run and kind")
+        if min(self.kind_taste, self.kind_strength) < 0:
+            raise InputError("a simulation needs standard deviations of 0 or more between kinds")
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,7 +65,7 @@ def main() -> None:
     parts = [calibration(near, arguments.estimator), errors(near, arguments.estimator)] if near else []
     parts += [far(away, arguments.estimator)] if away else []
     parts += [by_distance([*near, *away], arguments.estimator)]
-    print("\n\n".join(short(part) for part in parts))
+    print("\n\n".join(short(part) for part in parts if part))
 
 
 def is_far(folder: Path) -> bool:
@@ -161,7 +161,7 @@ def far(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
 
 
 def by_distance(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
-    """Errors and coverage by how unlike the pool a run is taken to be."""
+    """Errors and coverage by how unlike the pool a run is taken to be; empty where nobody asked."""
     lines = ["| distance | runs | new kind | MAE | width | truth in 95 % |", "| --- |" + " ---: |" * 5]
     graded = [
         table[(table["estimator"] == estimator) & table["pit_lower"].notna()].assign(result=name)
@@ -170,7 +170,7 @@ def by_distance(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
     ]
     runs = pd.concat(graded) if graded else pd.DataFrame({"distance": []})
     if not len(runs := runs[runs["distance"].notna()]):
-        return "\n".join(lines)
+        return ""
     runs = runs.assign(off=(runs["value"] - runs["truth"]).abs(), width=runs["upper"] - runs["lower"])
     for low, high in itertools.pairwise(DISTANCES):
         there = runs[(runs["distance"] >= low) & (runs["distance"] < high)]

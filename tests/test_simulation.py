@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from toys import judgments, ranking
 
 from bayespool.collection import build_collection
-from bayespool.counts import judgment_counts
+from bayespool.counts import judgment_counts, overlap
 from bayespool.errors import InputError
 from bayespool.loading import read_collection
 from bayespool.pool import describe_pool
@@ -167,6 +167,9 @@ def test_some_judged_document_is_relevant_however_unlikely(seed: int) -> None:
         {"n_organizations": 0},
         {"max_runs": 0},
         {"n_new": -1},
+        {"n_kinds": 0},
+        {"kind_taste": -1.0},
+        {"kind_strength": -0.1},
     ],
 )
 def test_senseless_settings_are_refused(settings: dict[str, Any]) -> None:
@@ -238,3 +241,27 @@ def test_true_values_are_those_of_complete_judgments() -> None:
     now = judgment_counts(simulation.collection, [pooled], cutoffs=5)
     # all of its top 5 is judged
     assert simulation.true_values("P@5", [pooled])[pooled] == pytest.approx(now.lower.mean(), abs=1e-12)
+
+
+def test_organizations_of_a_kind_retrieve_alike_and_new_kinds_do_not() -> None:
+    settings = SimulationSettings(
+        n_organizations=6, max_runs=1, n_new=3, n_kinds=2, kind_taste=2.0, new_kind=True
+    )
+    simulation = simulate(settings, random_seed=4)
+    collection, organizations = simulation.collection, dict.fromkeys(simulation.organizations.values())
+    names = [collection.organizations[o] for o in collection.organization]
+    alike = overlap(collection, np.arange(len(names)))
+    pooled, new = np.flatnonzero(collection.pooled), np.flatnonzero(~collection.pooled)
+    kind = {name: i % 2 for i, name in enumerate(organizations)}
+    same = np.array([[kind[names[i]] == kind[names[j]] for j in pooled] for i in pooled])
+    between = alike[np.ix_(pooled, pooled)]
+    off = ~np.eye(len(pooled), dtype=bool)
+    assert between[same & off].min() > between[~same].max()
+    assert alike[np.ix_(new, new)].min() > alike[np.ix_(new, pooled)].max()
+
+
+def test_kinds_leave_simulations_without_them_alone() -> None:
+    plain = simulate(SMALL, random_seed=2)
+    for more in ({"n_kinds": 3}, {"new_kind": True}):
+        same = simulate(dataclasses.replace(SMALL, **more), random_seed=2)
+        assert np.array_equal(same.collection.document, plain.collection.document)

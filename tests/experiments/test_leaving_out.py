@@ -17,6 +17,7 @@ from bayespool.collection import Collection
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError
 from bayespool.experiments import leave_out
+from bayespool.posterior import pool_distance
 from bayespool.simulation import load_example
 
 # --- folds and truth, by hand ------------------------------------------------------------------------------
@@ -152,6 +153,20 @@ def test_topics_adjustment_has_an_experiment_of_its_own() -> None:
     for given in ("topics-adjustment", TopicsAdjustment(common_query_ids=("1",))):
         with pytest.raises(InputError, match="common-topics is the experiment for it"):
             leave_out(shapes(), "P@2", estimators=[given])
+
+
+def test_rows_have_how_unlike_the_pool_a_run_is() -> None:
+    example = load_example().unpool(organization="lake")
+    names = ["posterior-combined", "background"]
+    frame = leave_out(example, "P@10", estimators=names, draws=50).frame()
+    combined = frame[frame["estimator"] == "posterior-combined"]
+    assert combined["distance"].between(0, 10).all()
+    assert combined["new_kind"].between(0, 1, inclusive="neither").all()
+    assert frame.loc[frame["estimator"] == "background", ["distance", "new_kind"]].isna().all(axis=None)
+    run = combined["run_id"].iloc[0]
+    (organization,) = combined.loc[combined["run_id"] == run, "organization"]
+    expected = pool_distance(example.unpool(organization=organization), [run]).distance[0]
+    assert combined["distance"].iloc[0] == pytest.approx(expected)
 
 
 def test_a_collection_is_read_only() -> None:

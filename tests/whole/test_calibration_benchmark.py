@@ -38,6 +38,24 @@ def cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
+def test_error_and_coverage_by_distance() -> None:
+    one = rows({"background": [0.3, 0.5], "posterior-combined": [0.52, 0.46]}, [0.5, 0.99])
+    one["lower"], one["upper"] = one["value"] - 0.1, one["value"] + 0.2
+    of_posterior = one["estimator"] == "posterior-combined"
+    for name, values in (("distance", [0.2, 3.5]), ("new_kind", [0.1, 0.9])):
+        one[name] = float("nan")
+        one.loc[of_posterior, name] = values
+    lines = benchmark.by_distance([("one", one)], "posterior-combined").splitlines()
+    assert cells(lines[2]) == ["0 to 0.5", "1", "0.10", "0.0200", "0.300", "1.000"]
+    assert cells(lines[3]) == ["3 and more", "1", "0.90", "0.0400", "0.300", "0.000"]
+    assert lines[-1] == "rank correlation with the absolute error: 1.00, within results 1.00"
+
+
+def test_nothing_by_distance_of_methods_without_one() -> None:
+    one = rows({"posterior-ratio": [0.52, 0.46]}, [0.5, 0.99]).assign(distance=float("nan"))
+    assert benchmark.by_distance([("one", one)], "posterior-ratio") == ""
+
+
 def test_far_newcomers_by_hand() -> None:
     one = rows(
         {"condensed-list": [0.6, 0.6], "background": [0.3, 0.5], "posterior-combined": [0.52, 0.46]},
