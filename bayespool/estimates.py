@@ -246,6 +246,11 @@ class Estimates:
             return np.full_like(self.per_topic, np.nan), np.full_like(self.per_topic, np.nan)
         return self.draws.topic_interval(ci_prob)
 
+    def of_runs(self, name: str) -> FloatArray:
+        """``std``, ``distance`` or ``new_kind`` of runs, shape (run,); NaN where the method has none."""
+        values: FloatArray | None = getattr(self, name)
+        return np.full(len(self.run_ids), np.nan) if values is None else values
+
     def columns(
         self, ci_prob: float = DEFAULT_CI_PROB, *, per_topic: bool = False
     ) -> dict[str, npt.NDArray[Any]]:
@@ -298,9 +303,7 @@ class Estimates:
             "ci_prob": np.nan if self.draws is None else ci_prob,
         }
         if not per_topic:
-            for name in _OF_SOME_METHODS:
-                values = getattr(self, name)
-                columns[name] = np.full(len(self.run_ids), np.nan) if values is None else values
+            columns |= {name: self.of_runs(name) for name in _OF_SOME_METHODS}
         return pd.DataFrame(columns | {"note": np.repeat(np.array(notes, dtype=object), n_topics)})
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PathLike",
+    "as_bytes",
     "atomic_write",
     "atomic_write_all",
     "csv_for_spreadsheets",
@@ -32,6 +33,7 @@ __all__ = [
     "read_back",
     "read_bytes_back",
     "read_parquet",
+    "remove",
     "unlock",
 ]
 
@@ -62,7 +64,7 @@ def atomic_write(path: PathLike, content: bytes | str) -> None:
     target = Path(path)
     with _told(target):
         if target.exists() and not target.is_file() and not target.is_dir():
-            target.write_bytes(_data(content))
+            target.write_bytes(as_bytes(content))
             return
     atomic_write_all({target: content})
 
@@ -90,7 +92,7 @@ def atomic_write_all(files: Mapping[Path, bytes | str]) -> None:
                     raise OutputError(f"{target}: cannot be written: a folder stands there")
                 staged[target] = _beside(target)
                 with open(staged[target], "xb") as file:  # its mode is the user's, as tempfile's would not be
-                    file.write(_data(content))
+                    file.write(as_bytes(content))
                     file.flush()
                     os.fsync(file.fileno())
         _swap(staged, former)
@@ -143,7 +145,8 @@ def _copy(path: str, second: Path) -> None:
         shutil.copy2(path, second)
 
 
-def _data(content: bytes | str) -> bytes:
+def as_bytes(content: bytes | str) -> bytes:
+    """What a file of this content has."""
     return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
 
 
@@ -182,6 +185,20 @@ def read_bytes_back(path: PathLike) -> bytes | None:
             return file.read()
     except OSError:
         return None
+
+
+def remove(path: PathLike) -> None:
+    """Remove a file.
+
+    Raises
+    ------
+    OutputError
+        It cannot be removed.
+    """
+    try:
+        os.unlink(path)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be removed: {error.strerror or error}") from None
 
 
 @contextlib.contextmanager

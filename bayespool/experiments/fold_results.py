@@ -133,10 +133,8 @@ class _Comparison:
             "n_unjudged": found.n_unjudged.sum(axis=1),
             "n_unknown": truth.n_unjudged.sum(axis=1),
             "topic_rmse": np.sqrt(np.where(self.counted, error**2, 0).sum(axis=1) / self.n_topics),
-            **{
-                name: np.full(n_runs, np.nan) if of_runs is None else of_runs
-                for name, of_runs in (("distance", estimates.distance), ("new_kind", estimates.new_kind))
-            },
+            "distance": estimates.of_runs("distance"),
+            "new_kind": estimates.of_runs("new_kind"),
             "note": list(estimates.notes or ("",) * n_runs),
         }
         return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in columns.items()}

@@ -23,7 +23,7 @@ from bayespool.collection import Collection
 from bayespool.errors import ExperimentChangedWarning, InputError, OutputError
 from bayespool.experiments.fold_results import FoldResult
 from bayespool.experiments.folds import Fold
-from bayespool.files import atomic_write, lock, parquet_bytes, read_parquet, unlock
+from bayespool.files import atomic_write, lock, parquet_bytes, read_parquet, remove, unlock
 
 __all__ = ["Columns", "FoldStore", "PartStore", "at_work", "description_of"]
 
@@ -111,7 +111,7 @@ class PartStore:
             if part is not None and part["description"] == self._description:
                 self._found[path] = part
                 continue
-            _remove(path)
+            remove(path)
             if part is None:
                 damaged += 1
             else:
@@ -221,13 +221,6 @@ def _read(path: Path) -> dict[str, Any] | None:
     digest, description = more.pop("digest", None), more.get("description")
     is_whole = isinstance(description, dict) and {"identity", "rest"} <= more.keys()
     return more | {"rows": rows} if is_whole and digest == _digest(more, rows) else None
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink()
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be removed: {error.strerror or error}") from None
 
 
 def _digest(more: dict[str, Any], rows: Columns) -> str:

@@ -21,6 +21,7 @@ from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.models import MODELS
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import PoolDistance, pool_distance
+from bayespool.posterior.kinds import with_kinds
 from bayespool.posterior.ladder import Rung, ladder_of, rungs_of
 from bayespool.posterior.mixtures import make_step
 from bayespool.posterior.preparation import (
@@ -239,8 +240,10 @@ class PosteriorEstimator:
         unknowns = tasks[0].unknowns
         steps, weights = [], dict[str, float]()
         distance = self._distance(tasks[0])
+        may_be_new = len(unknowns) > 0 and distance is not None and bool(distance.new_kind.any())
+        kinds = with_kinds(collection) if may_be_new else None
         for task in tasks if len(unknowns) else ():
-            step, shares = self._step(task, engine, distance)
+            step, shares = self._step(task, engine, distance, kinds)
             steps.append(step)
             weights |= dict(zip(step.names, shares, strict=True))
         diagnostics = _worst(
@@ -270,7 +273,9 @@ class PosteriorEstimator:
         asked = task.asked
         return pool_distance(task.collection, task.run_ids, rel=asked.rel, given=asked.given)
 
-    def _step(self, task: Task, engine: Engine, distance: PoolDistance | None) -> tuple[Step, list[float]]:
+    def _step(
+        self, task: Task, engine: Engine, distance: PoolDistance | None, kinds: Collection | None
+    ) -> tuple[Step, list[float]]:
         """The models of a rung and their shares."""
         return make_step(
             task,
@@ -281,6 +286,7 @@ class PosteriorEstimator:
             self.random_seed,
             shift=self.shift,
             new_kind=None if distance is None else distance.new_kind,
+            kinds=kinds,
         )
 
     def _apart(self, collection: Collection, measures: Sequence[Measure]) -> tuple[Measure, ...]:

@@ -9,10 +9,10 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.collection import Collection
 from bayespool.inference import Engine
 from bayespool.posterior.combination import members_of_draws, shares_of_models
 from bayespool.posterior.components import component_of
-from bayespool.posterior.kinds import with_kinds
 from bayespool.posterior.preparation import Task, evidence_depth
 from bayespool.posterior.steps import Mixture, NewKind, Step
 
@@ -45,6 +45,7 @@ def make_step(
     *,
     shift: float = 0.0,
     new_kind: npt.NDArray[np.float64] | None = None,
+    kinds: Collection | None = None,
 ) -> tuple[Step, list[float]]:
     """The models of a rung, fitted.
 
@@ -59,8 +60,10 @@ def make_step(
     shift : float
         Added to log odds on the first rung.
     new_kind : ndarray of float, shape (run,), optional
-        Chance that a run is of a kind that the pool does not have. Where there is one the models are fitted
-        once more, to the evidence of kinds.
+        Chance that a run is of a kind that the pool does not have.
+    kinds : Collection, optional
+        The collection `bayespool.posterior.kinds.with_kinds`. Where it is given the models are fitted once
+        more, to the evidence of kinds.
 
     Returns
     -------
@@ -89,10 +92,9 @@ def make_step(
         return Mixture(components, member, np.arange(n_draws)), shares
 
     mixture, shares = mixture_of(task, priors)
-    if new_kind is None or not new_kind.any() or not task.has_evidence:
+    if new_kind is None or kinds is None or not task.has_evidence:
         return Step(rung, mixture), shares
-    kinds = dataclasses.replace(task, collection=with_kinds(task.collection))
-    others, of_others = mixture_of(kinds, {**OF_KINDS, **priors})
+    others, of_others = mixture_of(dataclasses.replace(task, collection=kinds), {**OF_KINDS, **priors})
     mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER])
     order = (rng.permutation(n_draws) + 0.5) / n_draws
     weights = [(1 - mean) * share for share in shares] + [mean * share for share in of_others]

@@ -120,25 +120,6 @@ class Mixture:
         total = np.bincount(self.component, weight, len(self.components))
         return [float(of_model) for of_model in total / len(weight)]
 
-    def log_odds(
-        self,
-        draws: npt.NDArray[np.intp],
-        topic: int,
-        documents: slice,
-        run: npt.NDArray[np.int64],
-        cells: Sequence[FloatArray],
-    ) -> FloatArray:
-        """Log odds of a topic's documents with all effects, shape (draw, document), see
-        `Component.with_effects`; ``cells`` has an array for each component.
-        """
-        found = np.empty((len(draws), documents.stop - documents.start))
-        for c, component in enumerate(self.components):
-            rows = np.flatnonzero(self.component[draws] == c)
-            if len(rows):
-                source = self.source[draws[rows]]
-                found[rows] = component.with_effects(source, topic, documents, run, cells[c])
-        return found
-
 
 @dataclass(frozen=True, eq=False)
 class NewKind:
@@ -224,16 +205,24 @@ class Step:
         """Log odds of a topic's documents in some draws, shape (draw, document); ``cells`` has the effects of
         organization × topic for each of ``components``.
         """
-        if self.new_kind is None:
-            return self.mixture.log_odds(draws, topic, documents, run, cells)
-        is_new, n_usual = self.new_kind.is_new(draws)[:, run], len(self.mixture.components)
-        found = np.empty(is_new.shape)
-        for mixture, of, asked in (
-            (self.mixture, cells[:n_usual], ~is_new),
-            (self.new_kind.mixture, cells[n_usual:], is_new),
-        ):
-            rows = np.flatnonzero(asked.any(axis=1))
-            if len(rows):
-                there = mixture.log_odds(draws[rows], topic, documents, run, of)
-                found[rows] = np.where(asked[rows], there, found[rows])
+        found, of = np.empty((len(draws), documents.stop - documents.start)), iter(cells)
+        for mixture, asked in self._parts(draws, run):
+            for c, component in enumerate(mixture.components):
+                of_cells, mine = next(of), mixture.component[draws] == c
+                rows = np.flatnonzero(mine if asked is None else mine & asked.any(axis=1))
+                if len(rows):
+                    source = mixture.source[draws[rows]]
+                    there = component.with_effects(source, topic, documents, run, of_cells)
+                    found[rows] = there if asked is None else np.where(asked[rows], there, found[rows])
         return found
+
+    def _parts(
+        self, draws: npt.NDArray[np.intp], run: npt.NDArray[np.int64]
+    ) -> list[tuple[Mixture, npt.NDArray[np.bool_] | None]]:
+        """Mixtures, and whether documents of these runs are of each in some draws, shape (draw, document);
+        None where all are.
+        """
+        if self.new_kind is None:
+            return [(self.mixture, None)]
+        is_new = self.new_kind.is_new(draws)[:, run]
+        return [(self.mixture, ~is_new), (self.new_kind.mixture, is_new)]

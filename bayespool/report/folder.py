@@ -14,7 +14,16 @@ import numpy as np
 from bayespool import __version__
 from bayespool.containers import variable_name
 from bayespool.errors import OutputError
-from bayespool.files import atomic_write_all, csv_text, locked, parquet_bytes, read_back, read_bytes_back
+from bayespool.files import (
+    as_bytes,
+    atomic_write_all,
+    csv_text,
+    locked,
+    parquet_bytes,
+    read_back,
+    read_bytes_back,
+    remove,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,23 +117,18 @@ def _replace(
     atomic_write_all({folder / name: content for name, content in (*files.items(), (_SETTINGS, settings))})
     for name, digest in before.items():
         if name not in files:
-            _remove(folder / name, digest)
+            _remove_former(folder / name, digest)
 
 
-def _remove(path: Path, digest: str) -> None:
+def _remove_former(path: Path, digest: str) -> None:
     """Remove a file of an earlier result if it is as it was written; anything else is somebody's own."""
     content = read_bytes_back(path)
-    if content is None or _digest(content) != digest:
-        return
-    try:
-        path.unlink()
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be removed: {error.strerror or error}") from None
+    if content is not None and _digest(content) == digest:
+        remove(path)
 
 
 def _digest(content: bytes | str) -> str:
-    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
+    return hashlib.blake2b(as_bytes(content), digest_size=16).hexdigest()
 
 
 def tables(frames: Mapping[str, pd.DataFrame]) -> dict[str, bytes | str]:
