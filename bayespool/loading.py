@@ -8,12 +8,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from bayespool.collection import Collection, Negative, Order, build_collection, unjudged_collection
+from bayespool.collection import (
+    Collection,
+    Negative,
+    Order,
+    add_judges,
+    build_collection,
+    unjudged_collection,
+)
 from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.pool import PoolRule, describe_pool, discover_pool, warn_of_unexplained
 from bayespool.pooling import PlanOptions, PoolPlan, Shares, Strategy, pool_of_strategy, warn_of_misfit
-from bayespool.trec import find_files, read_organizations, read_qrels, read_runs
+from bayespool.trec import (
+    Labels,
+    find_files,
+    id_of_file,
+    read_labels,
+    read_organizations,
+    read_qrels,
+    read_runs,
+)
 
 __all__ = ["read_collection", "read_contributors"]
 
@@ -27,6 +42,7 @@ def read_collection(
     pool: Source | None = None,
     organizations: str | Path | Mapping[str, str] | None = None,
     own_judgments: str | Path | None = None,
+    judges: Mapping[str, str | Path] | Sequence[str | Path] | str | Path | None = None,
     order: Order = "score",
     run_id: Literal["file", "tag"] = "file",
     negative: Negative = "listed",
@@ -65,6 +81,9 @@ def read_collection(
         (`bayespool.collection.USER_ORGANIZATION`).
     own_judgments : path, optional
         Judgments of one's own on documents of ``runs`` that nobody had judged (`Collection.add_judgments`).
+    judges : path, sequence of paths, or mapping of str to path, optional
+        Labels of second judges, such as those of language models, in the form of qrels with any numbers as
+        labels (`bayespool.collection.add_judges`). A judge is called like its file, or by the mapping.
     order : {"score", "rank"}
         trec_eval's order, or the run files' ranks.
     run_id : {"file", "tag"}
@@ -165,6 +184,7 @@ def read_collection(
         own_run_ids=() if each_its_own else set(given) - set(pool_ids),
         scores=scores or (plan is not None and plan.strategy.needs_scores),
     )
+    collection = add_judges(collection, _labels(judges, strict=strict, max_file_size=max_file_size))
     own_qrels = (
         None
         if own_judgments is None
@@ -285,6 +305,26 @@ def _plan(
                 f"a pool was made by no strategy ({_flag(idle)})", hint="give pool_strategy, too"
             )
     return None
+
+
+def _labels(
+    judges: Mapping[str, str | Path] | Sequence[str | Path] | str | Path | None,
+    *,
+    strict: bool,
+    max_file_size: int,
+) -> dict[str, Labels]:
+    """Labels of judges by name."""
+    if judges is None:
+        return {}
+    if not isinstance(judges, Mapping):
+        files = [judges] if isinstance(judges, str | Path) else list(judges)
+        names = [id_of_file(Path(path)) for path in files]
+        for again in (name for place, name in enumerate(names) if name in names[:place]):
+            raise InputError(f"two judges are called {again!r}", hint="name them: --judge NAME=FILE")
+        judges = dict(zip(names, files, strict=True))
+    return {
+        name: read_labels(path, strict=strict, max_file_size=max_file_size) for name, path in judges.items()
+    }
 
 
 def _flag(name: str) -> str:

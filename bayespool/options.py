@@ -304,6 +304,16 @@ class ReadingSettings(FilesSettings):
     reads a collection.
     """
 
+    judges: tuple[tuple[str, str], ...] | None = option(
+        None,
+        Option(
+            help="Labels of a second judge, such as a language model, as qrels with any numbers: FILE or "
+            "NAME=FILE; may be repeated. They are evidence, never judgments.",
+            many="repeated",
+            typed="path, sequence of paths, or mapping of str to path",
+            flag="--judge",
+        ),
+    )
     known_depth: int | None = option(
         None, Option(help="Depth to which the pool was judged, if known; else discovered.", of=int, least=1)
     )

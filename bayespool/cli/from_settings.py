@@ -114,6 +114,8 @@ def _value(name: str, what: Option, given: Any) -> Any:
     """What the library takes for what the command line gave."""
     if name == "priors":
         return _priors(given or [])
+    if name == "judges":
+        return _judges(given or [])
     if given is None:
         return None
     if name == "strict":
@@ -142,6 +144,21 @@ def _priors(given: list[str]) -> dict[str, str]:
             )
         priors[name.strip()] = distribution.strip()
     return priors
+
+
+def _judges(given: list[str]) -> dict[str, Path]:
+    """Files of labels by the judge's name, from texts such as ``labels.txt`` or ``gpt4=labels.txt``."""
+    from bayespool.trec import id_of_file
+
+    judges: dict[str, Path] = {}
+    for text in given:
+        name, named, file = text.partition("=")
+        path = Path(file) if named and not Path(text).exists() else Path(text)
+        name = name if named and path == Path(file) else id_of_file(path)
+        if name in judges or not name:
+            raise InputError(f"--judge {text}: two judges are called {name!r}", hint="--judge NAME=FILE")
+        judges[name] = path
+    return judges
 
 
 def _run_types(path: Path) -> dict[str, str]:

@@ -11,6 +11,7 @@ document id, which is what trec_eval's tie rule asks for.
 from bayespool.collection.build import USER_ORGANIZATION, Order, build_collection, unjudged_collection
 from bayespool.collection.contents import Collection, IntArray
 from bayespool.collection.contributors import sole_contributor
+from bayespool.collection.judges import Judge, add_judges
 from bayespool.collection.negatives import LISTED, UNJUDGED, Negative, Negatives
 from bayespool.collection.pools import DepthPool, Pool
 
@@ -21,10 +22,12 @@ __all__ = [
     "Collection",
     "DepthPool",
     "IntArray",
+    "Judge",
     "Negative",
     "Negatives",
     "Order",
     "Pool",
+    "add_judges",
     "build_collection",
     "sole_contributor",
     "unjudged_collection",

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from bayespool.collection.contributors import find_sole_contributor
+from bayespool.collection.judges import Judge, find_pairs, topic_codes
 from bayespool.collection.negatives import NO_NEGATIVES, UNJUDGED, Negatives, relevance_codes
 from bayespool.collection.pools import DepthPool, Pool
 from bayespool.errors import InputError, InputWarning
@@ -73,6 +73,8 @@ class Collection:
         Scores of the documents in `document`, in single precision as they are compared, NaN where the run has
         ended. Where runs are in the order of their ranks, scores need not descend. None where they were not
         kept.
+    judges : tuple of Judge
+        Second judges and their labels, which are no judgments.
     """
 
     run_ids: tuple[str, ...]
@@ -90,6 +92,7 @@ class Collection:
     given_run_ids: tuple[str, ...] = ()
     user_organization: int = -1
     score: npt.NDArray[np.float32] | None = None
+    judges: tuple[Judge, ...] = ()
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -172,10 +175,11 @@ class Collection:
     @cached_property
     def fingerprint(self) -> str:
         """Sixteen hexadecimal digits that change with any ranking, judgment, organization or pool setting,
-        and with any score where scores are kept.
+        with any label of a judge, and with any score where scores are kept.
         """
         digest = hashlib.blake2b(digest_size=8)
-        for text in (self.run_ids, self.query_ids, self.organizations, self.pooling):
+        labels = tuple(judge.fingerprint for judge in self.judges)
+        for text in (self.run_ids, self.query_ids, self.organizations, self.pooling, *labels):
             digest.update(repr(text).encode())
         for array in (
             self.document,
@@ -283,17 +287,8 @@ class Collection:
             Judgments of topics or documents that the collection does not have, with their number and the
             first of them.
         """
-        topic_of = {query_id: t for t, query_id in enumerate(self.query_ids)}
-        names = qrels.query_id.dictionary.to_pylist()
-        topic = np.array([topic_of.get(name, -1) for name in names])[qrels.query_id.indices.to_numpy()]
-        line_pair = np.full(len(topic), -1)
-        for t in np.unique(topic[topic >= 0]):
-            first, last = np.searchsorted(self.pair_topic, [t, t + 1])
-            on_topic = np.flatnonzero(topic == t)
-            place = pc.index_in(
-                qrels.doc_id.take(pa.array(on_topic)), value_set=self.doc_ids.slice(first, last - first)
-            )
-            line_pair[on_topic] = np.where(place.is_valid(), first + place.fill_null(0).to_numpy(), -1)
+        topic = topic_codes(self, qrels.query_id)
+        line_pair = find_pairs(self, qrels.query_id, qrels.doc_id)
         codes, _ = relevance_codes(qrels.relevance, self.negatives.meaning)
         if len(codes) and not (codes >= 0).any():
             raise InputError(

@@ -25,23 +25,28 @@ from bayespool.counts.ideals import (
     tally_within_reach,
 )
 from bayespool.counts.judged import JudgmentCounts, condensed_counts, judgment_counts, unjudged_documents
+from bayespool.counts.labels import TOP_OF_LABELS, GradeCounts, favoured_organizations, grade_counts
 from bayespool.counts.overlap import TOP_OF_OVERLAP, overlap
 from bayespool.counts.states import NONRELEVANT, RELEVANT, UNJUDGED_STATE, Estimand
 
 __all__ = [
     "NONRELEVANT",
     "RELEVANT",
+    "TOP_OF_LABELS",
     "TOP_OF_OVERLAP",
     "UNJUDGED_STATE",
     "Bounds",
     "CompositionEffects",
     "Estimand",
+    "GradeCounts",
     "HeldOutCounts",
     "JudgmentCounts",
     "bounds",
     "composition_effects",
     "condensed_counts",
     "condensed_levels",
+    "favoured_organizations",
+    "grade_counts",
     "held_out_counts",
     "held_out_documents",
     "held_out_levels",

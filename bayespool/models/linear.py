@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.predictors import PREDICTORS, DocumentTable
+from bayespool.predictors import PREDICTORS, DocumentTable, label_predictors
 
 __all__ = ["LinearEvidence", "gather_documents"]
 
@@ -89,6 +89,7 @@ class LinearEvidence:
     def standardise(self, table: DocumentTable) -> FloatArray:
         """Predictors of other documents on the scale of these, shape (document, predictor)."""
         standard: FloatArray = (table.columns(self.predictor_names) - self.center) / self.unit
+        standard[np.isnan(standard)] = 0.0  # without a label: an average document
         return standard
 
     def of_organizations(self, kept: npt.NDArray[np.bool_]) -> LinearEvidence:
@@ -130,14 +131,18 @@ def gather_documents(
     predictor_names = tuple(slopes)
     chosen = hidden.columns(predictor_names)[kept]
     keys = np.column_stack([hidden.run[kept], hidden.topic[kept]])
-    if all(PREDICTORS[name].per == "ranking" for name in predictor_names):
-        rows, row = np.unique(keys, axis=0, return_inverse=True)
+    known = PREDICTORS | label_predictors(collection)
+    of_labels = [place for place, name in enumerate(predictor_names) if known[name].per == "label"]
+    if all(known[name].per != "document" for name in predictor_names):
+        labels = np.nan_to_num(chosen[:, of_labels], nan=-1.0)
+        rows, row = np.unique(np.hstack([keys, labels]), axis=0, return_inverse=True)
+        rows = rows[:, :2].astype(np.int64)
         first = np.full(len(rows), 0)
-        first[row] = np.arange(len(row))
+        first[row.reshape(-1)] = np.arange(len(keys))
         row = row.reshape(-1)
     else:
         rows, row, first = keys, np.arange(len(keys)), np.arange(len(keys))
-    center = chosen.mean(axis=0) if len(chosen) else np.zeros(len(predictor_names))
+    center = _means(chosen)
     mean, std = np.array(list(slopes.values()), dtype=float).reshape(-1, 2).T
     own = np.unique(rows[:, 0][np.isin(rows[:, 0], np.flatnonzero(~collection.pooled))])
     present = np.unique(collection.organization[np.concatenate([np.flatnonzero(collection.pooled), own])])
@@ -148,10 +153,17 @@ def gather_documents(
         run=rows[:, 0].astype(np.int64),
         topic=rows[:, 1].astype(np.int64),
         organization=np.searchsorted(present, collection.organization[rows[:, 0]]).astype(np.int64),
-        predictors=(chosen[first] - center) * std,
+        predictors=np.nan_to_num((chosen[first] - center) * std, nan=0.0),
         n_hidden=np.bincount(row, minlength=len(rows)).astype(np.int64),
         n_hidden_relevant=np.bincount(row, hidden.relevant[kept], len(rows)).astype(np.int64),
         center=center,
         unit=1 / std,
         expected=mean / std,
     )
+
+
+def _means(columns: FloatArray) -> FloatArray:
+    """Of columns over the rows that have a value, 0 where none has."""
+    there = ~np.isnan(columns)
+    means: FloatArray = np.where(there, columns, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    return means

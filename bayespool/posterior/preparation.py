@@ -37,6 +37,7 @@ from bayespool.predictors import (
     document_table,
     evidence_predictors,
     hidden_document_table,
+    label_slopes,
     with_predictors,
 )
 
@@ -177,6 +178,11 @@ class Task:
         return DocumentTable(run, topic, places.rank, pair[places.document], unknown, predictors, names)
 
     @cached_property
+    def label_slopes(self) -> dict[str, tuple[float, float]]:
+        """Predictors from second judges, which every model with predictors has besides its own."""
+        return label_slopes(self.collection, rel=self.asked.rel, given=self.asked.given)
+
+    @cached_property
     def has_evidence(self) -> bool:
         """Whether any hidden document is evidence."""
         run, _, _, pair, _ = held_out_documents(
@@ -219,6 +225,9 @@ class Task:
         spec = (model_named(model) if isinstance(model, str) else model).with_priors(priors)
         evidence: Evidence
         if spec.evidence == "documents":
+            if spec.predictors and self.label_slopes:
+                predictors = {**spec.predictors, **self.label_slopes}
+                spec = dataclasses.replace(spec, predictors=predictors)
             table = self.table(spec, hidden=True)
             evidence = gather_documents(self.collection, table, spec.predictors, without=self.left_out)
             predictors = self._predictors(spec, evidence)

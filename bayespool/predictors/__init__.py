@@ -6,6 +6,7 @@ for each.
 """
 
 from bayespool.predictors.context import AmongOthers, DocumentContext
+from bayespool.predictors.labels import label_predictors, label_slopes, usable_judges
 from bayespool.predictors.predictor import Predictor
 from bayespool.predictors.registry import (
     COMPOSITION_PREDICTORS,
@@ -31,7 +32,10 @@ __all__ = [
     "document_table",
     "evidence_predictors",
     "hidden_document_table",
+    "label_predictors",
+    "label_slopes",
     "register_predictor",
     "unjudged_document_table",
+    "usable_judges",
     "with_predictors",
 ]

@@ -14,7 +14,7 @@ from bayespool.predictors.context import DocumentContext
 
 __all__ = ["Per", "Predictor"]
 
-Per = Literal["ranking", "document"]
+Per = Literal["ranking", "label", "document"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,11 +26,12 @@ class Predictor:
     name : str
     description : str
         One line in Markdown, for the tables of the documentation.
-    per : {"ranking", "document"}
-        Whether all documents of a run and topic have the same value. A model with predictors of rankings only
-        counts the documents of a ranking in one row.
+    per : {"ranking", "label", "document"}
+        Whether all documents of a run and topic have the same value, or one of a few by their labels. A model
+        without predictors of documents counts the documents of a ranking in one row, or in a few.
     compute : callable
-        `DocumentContext` → ndarray of float, shape (document,), finite. Nothing that the document's own
+        `DocumentContext` → ndarray of float, shape (document,), finite; of labels NaN where there is none.
+        Nothing that the document's own
         organization alone contributed may take part in it.
     slope : (float, float), optional
         Mean and standard deviation a priori of the slope that the evidence model gives it, per unit of its

@@ -13,6 +13,7 @@ from bayespool.collection import Collection, IntArray
 from bayespool.counts import held_out_documents, unjudged_documents
 from bayespool.errors import InputError
 from bayespool.predictors.context import DocumentContext
+from bayespool.predictors.labels import label_predictors
 from bayespool.predictors.registry import PREDICTORS, evidence_predictors
 
 __all__ = [
@@ -91,7 +92,7 @@ def document_table(
     given : int
         Of the judged documents only those of this relevance or more take part.
     names : sequence of str, optional
-        Predictors out of `PREDICTORS`; default: those of the evidence model.
+        Predictors out of `PREDICTORS` and `label_predictors`; default: those of the evidence model.
     cutoff : int, optional
         Of the measure that the predictors of composition are about; default: ``depth``.
 
@@ -106,15 +107,17 @@ def document_table(
         An unknown predictor, a rank deeper than ``depth``, or an answer of another shape or not finite.
     """
     names = evidence_predictors() if names is None else tuple(names)
-    if unknown := [name for name in names if name not in PREDICTORS]:
-        raise InputError(f"no predictor {unknown[0]!r}", hint=f"known: {', '.join(PREDICTORS)}")
+    known = PREDICTORS | label_predictors(collection)
+    if unknown := [name for name in names if name not in known]:
+        raise InputError(f"no predictor {unknown[0]!r}", hint=f"known: {', '.join(known)}")
     if len(rank) and rank.max() > depth:
         raise InputError(f"a document at rank {rank.max()} is below the depth of {depth}")
     context = DocumentContext(collection, run, topic, rank, pair, depth, rel, given, cutoff or depth)
     predictors = np.empty((len(pair), len(names)))
     for column, name in enumerate(names):
-        values = np.asarray(PREDICTORS[name].compute(context))
-        if values.shape != (len(pair),) or not np.isfinite(values).all():
+        values = np.asarray(known[name].compute(context))
+        finite = np.isfinite(values) | (np.isnan(values) & (known[name].per == "label"))
+        if values.shape != (len(pair),) or not finite.all():
             raise InputError(
                 f"predictor {name} has not one finite value for each of {len(pair)} documents",
                 hint=f"its shape is {values.shape}",

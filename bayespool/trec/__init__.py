@@ -31,7 +31,7 @@ and told in one `InputWarning` per file.
 | too many columns                            | error           | the first six (run) or four (qrels)   |
 |                                             |                 | are used; no line is lost             |
 +---------------------------------------------+-----------------+---------------------------------------+
-| score that is no number, or NaN             | error           | line skipped                          |
+| score or label that is no number, or NaN    | error           | line skipped                          |
 +---------------------------------------------+-----------------+---------------------------------------+
 | relevance that is no integer, or not within | error           | line skipped                          |
 | -32,768 to 32,767                           |                 |                                       |
@@ -55,20 +55,30 @@ and told in one `InputWarning` per file.
 """
 
 from bayespool.trec.files import find_files
-from bayespool.trec.frames import qrels_from_frame, run_from_frame
-from bayespool.trec.readers import id_of_file, read_organizations, read_qrels, read_run, read_runs
-from bayespool.trec.records import Qrels, Run, Skipped
+from bayespool.trec.frames import labels_from_frame, qrels_from_frame, run_from_frame
+from bayespool.trec.readers import (
+    id_of_file,
+    read_labels,
+    read_organizations,
+    read_qrels,
+    read_run,
+    read_runs,
+)
+from bayespool.trec.records import Labels, Qrels, Run, Skipped
 from bayespool.trec.run_types import read_run_types
 from bayespool.trec.writers import qrels_text, write_organizations, write_qrels, write_run
 
 __all__ = [
+    "Labels",
     "Qrels",
     "Run",
     "Skipped",
     "find_files",
     "id_of_file",
+    "labels_from_frame",
     "qrels_from_frame",
     "qrels_text",
+    "read_labels",
     "read_organizations",
     "read_qrels",
     "read_run",

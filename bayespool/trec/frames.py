@@ -11,16 +11,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool.errors import InputError
-from bayespool.trec.records import Qrels, Run
+from bayespool.trec.records import Labels, Qrels, Run
 from bayespool.trec.repeats import repeats
 
-__all__ = ["qrels_from_frame", "run_from_frame"]
+__all__ = ["labels_from_frame", "qrels_from_frame", "run_from_frame"]
 
 _NAMES = {
     "query_id": ("query_id", "qid", "q_id", "topic"),
     "doc_id": ("doc_id", "docno", "docid", "did"),
     "score": ("score", "sim"),
     "relevance": ("relevance", "label", "rel"),
+    "label": ("label", "relevance", "rel", "score"),
     "rank": ("rank",),
 }
 _KNOWN = {known for names in _NAMES.values() for known in names}
@@ -95,6 +96,37 @@ def qrels_from_frame(frame: Any) -> Qrels:
     relevance = _integers(columns["relevance"], "relevance", what, np.int16)
     _refuse_repeats(query_id, doc_id, what)
     return Qrels(query_id=query_id, doc_id=doc_id, relevance=relevance)
+
+
+def labels_from_frame(frame: Any) -> Labels:
+    """Labels of a second judge of a data frame, of a nested dictionary or of named tuples.
+
+    Parameters
+    ----------
+    frame : DataFrame, mapping or iterable
+        As for `run_from_frame`, with ``label`` (or ``relevance``, ``rel``, ``score``) in the place of the
+        score.
+
+    Returns
+    -------
+    Labels
+
+    Raises
+    ------
+    InputError
+        As `run_from_frame`.
+
+    Examples
+    --------
+    >>> labels_from_frame({"q1": {"d1": 3, "d2": 0.5}})
+    <Labels: 2 documents, 1 topic>
+    """
+    what = "labels"
+    columns = _columns(frame, "label", what)
+    query_id, doc_id = _symbols(columns, what), _ids(columns["doc_id"], "doc_id", what)
+    label = _numbers(columns["label"], "label", what)
+    _refuse_repeats(query_id, doc_id, what)
+    return Labels(query_id=query_id, doc_id=doc_id, label=label)
 
 
 def _columns(frame: Any, value: str, what: str) -> dict[str, Any]:

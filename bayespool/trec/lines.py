@@ -8,6 +8,7 @@ id may hold any other character.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from array import array
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ from bayespool.trec.repeats import has_repeats, pair_codes, repeats
 from bayespool.trec.resources import MEMORY
 
 __all__ = [
+    "LABELS",
     "QRELS",
     "Layout",
     "Lines",
@@ -64,8 +66,8 @@ class Layout:
         The column to read as integers (``rank``, ``relevance``).
     bounds : tuple of int
         The smallest and the largest integer accepted there.
-    has_score : bool
-        Whether ``score`` is read as a number.
+    real : str or None
+        The column to read as real numbers (``score``, ``label``).
     wants_tag : bool
         Whether the distinct values of ``tag`` are collected.
     keep : str
@@ -77,7 +79,7 @@ class Layout:
     width: str
     integer: str | None
     bounds: tuple[int, int]
-    has_score: bool
+    real: str | None
     wants_tag: bool
     keep: str
 
@@ -88,7 +90,7 @@ class Lines:
 
     query_id: pa.DictionaryArray
     doc_id: pa.StringArray
-    score: npt.NDArray[np.float64] | None
+    real: npt.NDArray[np.float64] | None
     integer: npt.NDArray[np.int32] | None
     tags: tuple[str, ...]
     skipped: tuple[Skipped, ...] = ()
@@ -100,9 +102,17 @@ QRELS = Layout(
     width="four",
     integer="relevance",
     bounds=(-(2**15), 2**15 - 1),
-    has_score=False,
+    real=None,
     wants_tag=False,
     keep="last line",
+)
+
+LABELS = dataclasses.replace(
+    QRELS,
+    name="a file of labels",
+    columns=("query_id", "iteration", "doc_id", "label"),
+    integer=None,
+    real="label",
 )
 
 
@@ -114,7 +124,7 @@ def run_layout(*, ranks: bool, tag: bool) -> Layout:
         width="six",
         integer="rank" if ranks else None,
         bounds=(-(2**31), 2**31 - 1),
-        has_score=True,
+        real="score",
         wants_tag=tag,
         keep="lowest rank" if ranks else "best score",
     )
@@ -135,8 +145,8 @@ def parse_fast(text: bytes, layout: Layout) -> Lines | None:
     types = {"query_id": symbols, "doc_id": pa.string()}
     if layout.integer:
         types[layout.integer] = symbols  # few distinct values, and one function converts them in both paths
-    if layout.has_score:
-        types["score"] = pa.float64()
+    if layout.real:
+        types[layout.real] = pa.float64()
     if layout.wants_tag:
         types["tag"] = symbols
     try:
@@ -159,15 +169,15 @@ def parse_fast(text: bytes, layout: Layout) -> Lines | None:
         )
         query_id, doc_id = _one_chunk(table, "query_id"), _one_chunk(table, "doc_id")
         integer = None if layout.integer is None else _integers(_one_chunk(table, layout.integer), layout)
-        score = _one_chunk(table, "score").to_numpy() if layout.has_score else None
+        real = None if layout.real is None else _one_chunk(table, layout.real).to_numpy()
         tags = tuple(_one_chunk(table, "tag").dictionary.to_pylist()) if layout.wants_tag else ()
     except (pa.ArrowException, _BadLine):
         return None
-    if score is not None and np.isnan(score).any():
+    if real is not None and np.isnan(real).any():
         return None
     if has_repeats(query_id, doc_id):
         return None
-    return Lines(query_id, doc_id, score, integer, tags)
+    return Lines(query_id, doc_id, real, integer, tags)
 
 
 def _one_delimiter(text: bytes) -> tuple[bytes, str]:
@@ -218,7 +228,7 @@ def parse_tolerantly(text: bytes, path: Path, layout: Layout, *, strict: bool) -
     documents: list[bytes] = []
     tags: dict[bytes, int] = {}
     query_codes, integers = array("i"), array("i")
-    scores, numbers = array("d"), array("q")
+    reals, numbers = array("d"), array("q")
     tally: dict[str, list[int]] = {}  # reason -> [lines, first line]
     malformed: InputError | None = None
     width = len(layout.columns)
@@ -237,7 +247,7 @@ def parse_tolerantly(text: bytes, path: Path, layout: Layout, *, strict: bool) -
                 tally.setdefault(_TAKEN_OFF, [0, number])[0] += 1
             if len(fields) < width or (strict and len(fields) > width):
                 raise _wrong_width(len(fields), layout)
-            score = _score(fields[4]) if layout.has_score else 0.0
+            real = _real(fields[layout.columns.index(layout.real)], layout.real) if layout.real else 0.0
             integer = _integer(fields[layout.columns.index(layout.integer)], layout) if layout.integer else 0
         except _BadLine as bad:
             if strict:
@@ -249,7 +259,7 @@ def parse_tolerantly(text: bytes, path: Path, layout: Layout, *, strict: bool) -
             tally.setdefault(_wrong_width(len(fields), layout).reason, [0, number])[0] += 1
         query_codes.append(queries.setdefault(fields[0], len(queries)))
         documents.append(fields[2])
-        scores.append(score)
+        reals.append(real)
         integers.append(integer)
         numbers.append(number)
         if layout.wants_tag:
@@ -269,11 +279,11 @@ def parse_tolerantly(text: bytes, path: Path, layout: Layout, *, strict: bool) -
     if again.size:
         reason = f"skipped, document repeated in its topic ({layout.keep} kept)"
         tally[reason] = [again.size, numbers[int(again[0])]]
-        kept = _best_of_each(query_id, doc_id, np.array(scores), np.array(integers), layout)
+        kept = _best_of_each(query_id, doc_id, np.array(reals), np.array(integers), layout)
     return Lines(
         query_id.take(pa.array(kept)),
         doc_id.take(pa.array(kept)),
-        np.array(scores)[kept] if layout.has_score else None,
+        np.array(reals)[kept] if layout.real else None,
         np.array(integers, dtype=np.int32)[kept] if layout.integer else None,
         tuple(tag.decode() for tag in tags),
         tuple(Skipped(path, reason, count, first) for reason, (count, first) in tally.items()),
@@ -292,7 +302,7 @@ def _text(values: Sequence[bytes]) -> pa.StringArray:
 def _best_of_each(
     query_id: pa.DictionaryArray,
     doc_id: pa.StringArray,
-    scores: npt.NDArray[np.float64],
+    reals: npt.NDArray[np.float64],
     integers: npt.NDArray[np.int32],
     layout: Layout,
 ) -> npt.NDArray[np.intp]:
@@ -300,9 +310,9 @@ def _best_of_each(
     codes, place = pair_codes(query_id, doc_id), np.arange(len(doc_id))
     if layout.integer == "rank":
         order = np.lexsort((place, integers, codes))
-    elif layout.has_score:
+    elif layout.real == "score":
         with np.errstate(over="ignore"):  # single precision, in which trec_eval orders a ranking
-            order = np.lexsort((place, -scores.astype(np.float32), codes))
+            order = np.lexsort((place, -reals.astype(np.float32), codes))
     else:
         order = np.lexsort((-place, codes))
     first = np.ones(len(order), dtype=bool)
@@ -341,15 +351,15 @@ def _wrong_width(found: int, layout: Layout) -> _BadLine:
     return _BadLine(f"used the first {layout.width} columns", detail, f"use the first {layout.width} columns")
 
 
-def _score(token: bytes) -> float:
+def _real(token: bytes, name: str) -> float:
     try:
         value = float(token) if b"_" not in token else None  # Python reads 1_000 as a number
     except ValueError:
         value = None
     if value is None:
-        raise _BadLine("skipped, score is not a number", f"score {_shown(token)} is not a number")
+        raise _BadLine(f"skipped, {name} is not a number", f"{name} {_shown(token)} is not a number")
     if value != value:
-        raise _BadLine("skipped, score is NaN", "score is NaN, which has no place in an order")
+        raise _BadLine(f"skipped, {name} is NaN", f"{name} is NaN, which has no place in an order")
     return value
 
 

@@ -17,12 +17,12 @@ from bayespool.errors import InputError, InputWarning
 from bayespool.files import PathLike
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.trec.files import Source, as_text, enough_memory, find_files, read_bytes, read_text
-from bayespool.trec.lines import QRELS, parse_lines, run_layout
+from bayespool.trec.lines import LABELS, QRELS, parse_lines, run_layout
 from bayespool.trec.lists import csv_entries
-from bayespool.trec.records import Qrels, Run, Skipped
+from bayespool.trec.records import Labels, Qrels, Run, Skipped
 from bayespool.trec.resources import N_THREADS
 
-__all__ = ["id_of_file", "read_organizations", "read_qrels", "read_run", "read_runs"]
+__all__ = ["id_of_file", "read_labels", "read_organizations", "read_qrels", "read_run", "read_runs"]
 
 IdFrom = Literal["file", "tag"]
 
@@ -154,12 +154,12 @@ def _read_run(
             hint = 'split the file, or name the run by its file (id_from="file")'
             raise InputError(reason, path=path, hint=hint)
         run_id = lines.tags[0]
-    assert lines.score is not None  # for the type checker: the layout asks for it
+    assert lines.real is not None  # for the type checker: the layout asks for it
     return Run(
         run_id=id_of_file(path) if run_id is None else run_id,
         query_id=lines.query_id,
         doc_id=lines.doc_id,
-        score=lines.score,
+        score=lines.real,
         rank=lines.integer,
         path=path,
         skipped=lines.skipped,
@@ -231,6 +231,44 @@ def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_
         relevance=lines.integer.astype(np.int16),
         path=path,
         skipped=lines.skipped,
+    )
+
+
+def read_labels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_FILE_SIZE) -> Labels:
+    """Labels of a second judge in one file: ``topic iteration document label`` on each line.
+
+    Parameters
+    ----------
+    path : path
+        The file, plain, gz, xz or zst.
+    strict : bool
+        As for `read_qrels`.
+    max_file_size : int
+        As for `read_run`.
+
+    Returns
+    -------
+    Labels
+        Any real numbers, the larger the likelier relevant.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read or has no usable line; a bad line (when strict), such as one whose label is no
+        number, or NaN.
+
+    Warns
+    -----
+    InputWarning
+        Once, when ``strict=False`` skipped lines or read them otherwise.
+    """
+    path = Path(path)
+    with enough_memory(path):
+        lines = parse_lines(read_text(path, max_size=max_file_size), path, LABELS, strict=strict)
+    assert lines.real is not None  # for the type checker: the layout asks for it
+    _warn(lines.skipped)
+    return Labels(
+        query_id=lines.query_id, doc_id=lines.doc_id, label=lines.real, path=path, skipped=lines.skipped
     )
 
 

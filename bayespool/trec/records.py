@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["Qrels", "Run", "Skipped"]
+__all__ = ["Labels", "Qrels", "Run", "Skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,33 @@ class Qrels:
 
     def __repr__(self) -> str:
         return f"<Qrels: {len(self.doc_id):,} judgments, {_topics(self.query_id)}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Labels:
+    """Labels of a second judge, in the order of the file.
+
+    Attributes
+    ----------
+    query_id : pyarrow.DictionaryArray of int32 -> string, shape (line,)
+    doc_id : pyarrow.StringArray, shape (line,)
+        Topic and document of each label. No pair of them stands twice.
+    label : ndarray of float64, shape (line,)
+        Labels as written, of any range; never NaN.
+    path : Path or None
+        The file read, None for labels made from a frame.
+    skipped : tuple of Skipped
+        What ``strict=False`` left out.
+    """
+
+    query_id: pa.DictionaryArray
+    doc_id: pa.StringArray
+    label: npt.NDArray[np.float64]
+    path: Path | None = None
+    skipped: tuple[Skipped, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Labels: {len(self.doc_id):,} documents, {_topics(self.query_id)}>"
 
 
 def _topics(query_id: pa.DictionaryArray) -> str:

@@ -1,0 +1,167 @@
+"""Labels of second judges on the documents of a collection, such as those of a language model."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bayespool.errors import InputError, InputWarning
+from bayespool.trec import Labels
+
+if TYPE_CHECKING:
+    from bayespool.collection.contents import Collection
+
+__all__ = ["MOST_GRADES", "Judge", "add_judges", "find_pairs", "topic_codes"]
+
+MOST_GRADES = 6
+"""Labels of more distinct values are cut into grades of about equal numbers of documents."""
+
+_TAIL = (0.25, 0.5, 0.75, 0.875, 0.95)  # where they are cut: relevant documents are few
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Judge:
+    """A second judge: a label for some of a collection's documents. Evidence, never a judgment.
+
+    Attributes
+    ----------
+    name : str
+    label : ndarray of float64, shape (pair,)
+        NaN where there is none.
+    """
+
+    name: str
+    label: npt.NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        label = self.label.view()
+        label.flags.writeable = False
+        object.__setattr__(self, "label", label)
+
+    def __repr__(self) -> str:
+        grades = "" if len(self.thresholds) == 0 else f", {len(self.thresholds) + 1} grades"
+        return f"<Judge {self.name}: {self.is_labelled.sum():,} labels{grades}>"
+
+    @property
+    def is_labelled(self) -> npt.NDArray[np.bool_]:
+        """Which documents have a label, shape (pair,)."""
+        return ~np.isnan(self.label)
+
+    @cached_property
+    def thresholds(self) -> tuple[float, ...]:
+        """Where a grade begins, but for the lowest, ascending: every label that there is, or five cuts of
+        them where there are more than `MOST_GRADES`.
+        """
+        values = np.unique(self.label[self.is_labelled])
+        if len(values) > MOST_GRADES:
+            cuts = np.quantile(self.label[self.is_labelled], _TAIL, method="higher")
+            values = np.unique(np.append(values[0], cuts))
+        return tuple(values[1:].tolist())
+
+    @cached_property
+    def grade(self) -> npt.NDArray[np.int8]:
+        """How many thresholds a label reaches, shape (pair,); −1 where there is none."""
+        grade = np.searchsorted(self.thresholds, self.label, side="right").astype(np.int8)
+        grade[~self.is_labelled] = -1
+        grade.flags.writeable = False
+        return grade
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes with its name and every label."""
+        digest = hashlib.blake2b(self.name.encode(), digest_size=8)
+        digest.update(np.ascontiguousarray(self.label).data)
+        return digest.hexdigest()
+
+
+def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collection:
+    """The collection with labels of second judges.
+
+    They are no judgments: no measure counts them. Models with predictors learn from documents whose relevance
+    is known what a label is worth ({doc}`judges`).
+
+    Parameters
+    ----------
+    collection : Collection
+    judges : mapping of str to Labels
+        By name. Labels of documents that no run retrieves and nobody judged are passed over.
+
+    Returns
+    -------
+    Collection
+
+    Raises
+    ------
+    InputError
+        A judge of that name is there already, or none of the labels is of a document of the collection.
+
+    Warns
+    -----
+    InputWarning
+        All labels of a judge are the same, so that they say nothing.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.trec import labels_from_frame
+    >>> example = load_example()
+    >>> topic, document = example.query_ids[0], example.doc_id(0)
+    >>> add_judges(example, {"llm": labels_from_frame({topic: {document: 1}})}).judges
+    (<Judge llm: 1 labels>,)
+    """
+    added = list(collection.judges)
+    for name, labels in judges.items():
+        if name in [judge.name for judge in added]:
+            raise InputError(f"two judges are called {name!r}", path=labels.path, hint="rename one")
+        pair = find_pairs(collection, labels.query_id, labels.doc_id)
+        if not (pair >= 0).any():
+            raise InputError(
+                f"none of the labels of judge {name!r} is of a document of the collection",
+                path=labels.path,
+                hint="are these labels of its topics?",
+            )
+        label = np.full(len(collection.relevance), np.nan)
+        label[pair[pair >= 0]] = labels.label[pair >= 0]
+        judge = Judge(name, label)
+        if not judge.thresholds:
+            warnings.warn(
+                f"{labels.path or name}: all labels of judge {name!r} are the same and say nothing",
+                InputWarning,
+                stacklevel=2,
+            )
+        added.append(judge)
+    return dataclasses.replace(collection, judges=tuple(added))
+
+
+def find_pairs(
+    collection: Collection, query_id: pa.DictionaryArray, doc_id: pa.StringArray
+) -> npt.NDArray[np.intp]:
+    """Pair codes of documents of topics, −1 where the collection does not have them, shape (line,)."""
+    topic = topic_codes(collection, query_id)
+    pairs = np.full(len(topic), -1)
+    for t in np.unique(topic[topic >= 0]):
+        first, last = np.searchsorted(collection.pair_topic, [t, t + 1])
+        on_topic = np.flatnonzero(topic == t)
+        place = pc.index_in(
+            doc_id.take(pa.array(on_topic)), value_set=collection.doc_ids.slice(first, last - first)
+        )
+        pairs[on_topic] = np.where(place.is_valid(), first + place.fill_null(0).to_numpy(), -1)
+    return pairs
+
+
+def topic_codes(collection: Collection, query_id: pa.DictionaryArray) -> npt.NDArray[Any]:
+    """Position of each line's topic, −1 for another's, shape (line,)."""
+    topic_of = {name: t for t, name in enumerate(collection.query_ids)}
+    names = query_id.dictionary.to_pylist()
+    codes: npt.NDArray[Any] = np.array([topic_of.get(name, -1) for name in names], dtype=np.intp)
+    return codes[query_id.indices.to_numpy()]
