@@ -91,8 +91,8 @@ def calibration_rows(confusions: Confusions, ci_prob: float) -> Iterator[Row]:
 def agreement_rows(confusions: Confusions) -> Iterator[Row]:
     """Rows of the table ``agreement``."""
     for first, hidden, other in _counted(confusions):
-        known = other if np.isfinite(kappas(other)).any() else hidden
-        cut = int(np.nanargmax(kappas(known))) if np.isfinite(kappas(known)).any() else None
+        known = hidden if np.isnan(auc(other)) else other
+        cut = None if np.isnan(auc(known)) or not len(kappas(known)) else int(kappas(known).argmax())
         for documents, counted in zip(KINDS_OF_DOCUMENTS, (hidden, other), strict=True):
             promised = float((_n(counted) * other.rate).sum()) if _n(other).any() else np.nan
             yield first | {

@@ -175,8 +175,6 @@ def check_judges(
     ----------
     collection : Collection
         With judges (`bayespool.read_collection`, `bayespool.collection.add_judges`).
-    measures : measure or iterable of measures
-        They say what is relevant, and how deep runs are looked at.
     run_ids : str or iterable of str, optional
         The runs to score; default: as of `bayespool.score`. There need be none.
     {options}

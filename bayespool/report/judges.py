@@ -23,6 +23,8 @@ JUDGES = "judges"
 
 Row = dict[Any, Any]
 
+_NOTHING = 0.005  # more relevant documents promised per document
+
 
 def print_judges(check: JudgeCheck, console: Console) -> None:
     """Print per measure and judge how labels and judgments agree, then what is labelled, whom judges favor,
@@ -50,7 +52,7 @@ def print_judges(check: JudgeCheck, console: Console) -> None:
     for measure in check.measures:
         print_heading(console, f"{measure}: documents with labels")
         rows = _where(tables["coverage"], measure=str(measure))
-        print_table(console, *_coverage_cells(rows, measure.cutoff))
+        print_table(console, *_coverage_cells(rows, measure.cutoff), n_names=2)
         if "intervals" in tables:
             rows = _where(tables["intervals"], measure=str(measure))
             whose = "runs to score" if check.run_ids else "pooled runs, each organization left out"
@@ -137,21 +139,23 @@ def _agreement_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
     for (judge, rel), both in by.items():
         label = both[0]["label_from"]
         numbers = [number(row[what], 3) for what in ("auc", "kappa") for row in both]
-        numbers += [f"{both[0]['n_relevant']:,}", number(both[0]["promised"], 0)]
+        numbers += [f"{both[0]['n_relevant']:,}", _count(both[0]["promised"])]
         cells.append([judge, str(rel), "–" if label != label else f"{label:g}", *numbers])
     return header, cells
 
 
+def _count(x: float) -> str:
+    """An expected number of documents."""
+    return "–" if x != x else f"{x:,.0f}"
+
+
 def _coverage_cells(rows: list[Row], cutoff: int) -> tuple[list[str], list[list[str]]]:
-    header, cells = ["judge"], dict[str, list[str]]()
-    names = {"judged": "judged", "hidden": "hidden", "unjudged": f"unjudged,\ntop {cutoff}"}
-    there = [documents for documents in names if any(row["n"] for row in _where(rows, documents=documents))]
-    for documents in there:
-        header += [names[documents], "labelled", ""]
-        for row in _where(rows, documents=documents):
-            found = [f"{row['n']:,}", f"{row['n_labelled']:,}", percent(row["share"])]
-            cells.setdefault(row["judge"], []).extend(found)
-    return header, [[judge, *found] for judge, found in cells.items()]
+    names = {"judged": "judged", "hidden": "hidden", "unjudged": f"unjudged within rank {cutoff}"}
+    cells = []
+    for row in (row for row in rows if row["n"]):
+        what = names[row["documents"]]
+        cells.append([row["judge"], what, f"{row['n']:,}", f"{row['n_labelled']:,}", percent(row["share"])])
+    return ["judge", "documents", "", "labelled", ""], cells
 
 
 def _interval_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
@@ -171,8 +175,11 @@ def _lines(check: JudgeCheck, organizations: list[Row]) -> Iterator[str]:
         if not mine or any(row["favored"] for row in mine) or not is_used:
             continue
         most = max(mine, key=lambda row: row["excess"])
+        if most["excess"] < _NOTHING:
+            yield f"judge {judge.name} favors no organization"
+            continue
         in_100 = f"{number(100 * most['excess'], 1)} ± {number(100 * most['se'], 1)} in 100"
         yield (
-            f"judge {judge.name} favors no organization; most of all {most['organization']}: of the documents "
-            f"in the top 10 of its runs {in_100} fewer are relevant than labels promise"
+            f"judge {judge.name} favors no organization; nearest is {most['organization']}: of the documents in "
+            f"the top 10 of its runs {in_100} fewer are relevant than labels promise"
         )
