@@ -180,6 +180,6 @@ def _lines(check: JudgeCheck, organizations: list[Row]) -> Iterator[str]:
             continue
         in_100 = f"{number(100 * most['excess'], 1)} ± {number(100 * most['se'], 1)} in 100"
         yield (
-            f"judge {judge.name} favors no organization; nearest is {most['organization']}: of the documents in "
-            f"the top 10 of its runs {in_100} fewer are relevant than labels promise"
+            f"judge {judge.name} favors no organization; nearest is {most['organization']}: of the documents "
+            f"in the top 10 of its runs {in_100} fewer are relevant than labels promise"
         )

@@ -155,8 +155,8 @@ def test_who_comes_next_to_being_favored() -> None:
     excess, error = frame.loc["north", ["excess", "se"]]
     assert excess == frame["excess"].max() > 0.005
     assert printed(check).splitlines()[-1] == (
-        "note: judge llm favors no organization; nearest is north: of the documents in the top 10 of its runs "
-        f"{100 * excess:.1f} ± {100 * error:.1f} in 100 fewer are relevant than labels promise"
+        "note: judge llm favors no organization; nearest is north: of the documents in the top 10 of its "
+        f"runs {100 * excess:.1f} ± {100 * error:.1f} in 100 fewer are relevant than labels promise"
     )
 
 
