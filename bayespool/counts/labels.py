@@ -140,6 +140,8 @@ def _top(
 ) -> npt.NDArray[np.bool_]:
     """Which documents some run ranks down to a depth, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
-    document: IntArray = collection.document[:, :, :depth] if runs is None else collection.document[runs, :, :depth]
+    document: IntArray = (
+        collection.document[:, :, :depth] if runs is None else collection.document[runs, :, :depth]
+    )
     inside[document] = True
     return inside[:-1]

@@ -227,8 +227,7 @@ class Task:
         evidence: Evidence
         if spec.evidence == "documents":
             if spec.predictors and self.label_slopes:
-                predictors = {**spec.predictors, **self.label_slopes}
-                spec = dataclasses.replace(spec, predictors=predictors)
+                spec = dataclasses.replace(spec, predictors={**spec.predictors, **self.label_slopes})
             table = self.table(spec, hidden=True)
             evidence = gather_documents(self.collection, table, spec.predictors, without=self.left_out)
             predictors = self._predictors(spec, evidence)
@@ -267,7 +266,7 @@ class Task:
         labels = label_ratios(
             self.collection,
             self.unknowns.run_index[places.run],
-            self.unknowns.pair[places.document],
+            self.unknowns.pair[places.document].astype(np.intp),
             rel=self.asked.rel,
             given=self.asked.given,
         )

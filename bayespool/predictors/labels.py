@@ -1,4 +1,4 @@
-"""Predictors from second judges: what they label a document. They belong to a collection, not to a registry."""
+"""Predictors from labels of second judges. They belong to a collection, not to a registry."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
         if judge.thresholds:
             found[_of_run(judge)] = Predictor(
                 name=_of_run(judge),
-                description=f"log odds of relevant documents among the unjudged ones of the run, by labels of "
-                f"judge {judge.name}",
+                description=f"log odds of relevant documents among the unjudged ones of the run, by labels "
+                f"of judge {judge.name}",
                 per="ranking",
                 compute=partial(_run_labels, judge=judge),
             )
@@ -85,8 +85,8 @@ def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dic
 
 @dataclass(frozen=True, eq=False)
 class LabelRatios:
-    """By how much labels of a judge raise the log odds of documents, as judged documents have it: Bayes' rule,
-    for models that learn nothing of labels themselves.
+    """By how much labels of a judge raise the log odds of documents: Bayes' rule with what judged documents
+    say of labels, for models that learn nothing of labels themselves.
 
     Attributes
     ----------
@@ -131,9 +131,7 @@ def label_ratios(
     for judge in usable_judges(collection, rel=rel, given=given):
         mean, variance = _log_ratios(grade_counts(collection, judge, rel=rel, given=given))
         std = np.sqrt(_TRANSFER**2 / 2 + variance).clip(max=_MOST)
-        found.append(
-            LabelRatios(judge.name, mean, std, _grades(collection, judge, run, pair, rel, given))
-        )
+        found.append(LabelRatios(judge.name, mean, std, _grades(collection, judge, run, pair, rel, given)))
     return tuple(found)
 
 
@@ -149,7 +147,7 @@ def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tu
 
 
 def _is_known(counted: GradeCounts) -> bool:
-    return min(counted.n_relevant.sum(), counted.n_nonrelevant.sum()) >= _FEWEST
+    return bool(min(counted.n_relevant.sum(), counted.n_nonrelevant.sum()) >= _FEWEST)
 
 
 def _name(judge: Judge, threshold: float | None = None) -> str:
@@ -168,9 +166,7 @@ def _log_ratios(counted: GradeCounts) -> tuple[FloatArray, FloatArray]:
 
 
 def _grade(documents: DocumentContext, judge: Judge) -> npt.NDArray[np.int8]:
-    return _grades(
-        documents.collection, judge, documents.run, documents.pair, documents.rel, documents.given
-    )
+    return _grades(documents.collection, judge, documents.run, documents.pair, documents.rel, documents.given)
 
 
 def _grades(
