@@ -38,11 +38,16 @@ class GradeCounts:
     n_nonrelevant: npt.NDArray[np.int64]
 
     @property
+    def base(self) -> float:
+        """Share relevant of all."""
+        n_relevant, n_nonrelevant = int(self.n_relevant.sum()), int(self.n_nonrelevant.sum())
+        return (n_relevant + 0.5) / (n_relevant + n_nonrelevant + 1)
+
+    @property
     def rate(self) -> npt.NDArray[np.float64]:
         """Share relevant by grade, drawn a little to that of all, shape (grade,)."""
         n = self.n_relevant + self.n_nonrelevant
-        whole = (self.n_relevant.sum() + 0.5) / (n.sum() + 1)
-        rate: npt.NDArray[np.float64] = (self.n_relevant + whole) / (n + 1)
+        rate: npt.NDArray[np.float64] = (self.n_relevant + self.base) / (n + 1)
         return rate
 
 
