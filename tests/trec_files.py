@@ -19,8 +19,9 @@ Write = Callable[[bytes], Path]
 
 
 def rows_of(run: Run | Lines) -> list[tuple[str, str, float]]:
-    assert run.score is not None
-    return list(zip(run.query_id.to_pylist(), run.doc_id.to_pylist(), run.score.tolist(), strict=True))
+    score = run.real if isinstance(run, Lines) else run.score
+    assert score is not None
+    return list(zip(run.query_id.to_pylist(), run.doc_id.to_pylist(), score.tolist(), strict=True))
 
 
 def judgments_of(qrels: Qrels) -> list[tuple[str, str, int]]:

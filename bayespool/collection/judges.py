@@ -164,4 +164,5 @@ def topic_codes(collection: Collection, query_id: pa.DictionaryArray) -> npt.NDA
     topic_of = {name: t for t, name in enumerate(collection.query_ids)}
     names = query_id.dictionary.to_pylist()
     codes: npt.NDArray[Any] = np.array([topic_of.get(name, -1) for name in names], dtype=np.intp)
-    return codes[query_id.indices.to_numpy()]
+    of_lines: npt.NDArray[Any] = codes[query_id.indices.to_numpy()]
+    return of_lines

@@ -39,6 +39,7 @@ from bayespool.counts.labels import (
     PromisedRelevance,
     favoured_organizations,
     grade_counts,
+    in_top,
     promised_relevance,
 )
 from bayespool.counts.overlap import TOP_OF_OVERLAP, overlap
@@ -71,6 +72,7 @@ __all__ = [
     "held_out_counts",
     "held_out_documents",
     "held_out_levels",
+    "in_top",
     "judgment_counts",
     "kappas",
     "n_relevant_documents",

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection, Judge, sole_contributor
 from bayespool.collection.judges import MOST_GRADES
 from bayespool.counts.held_out import held_out_documents
-from bayespool.counts.labels import TOP_OF_LABELS, GradeCounts
+from bayespool.counts.labels import TOP_OF_LABELS, GradeCounts, in_top
 
 __all__ = ["KINDS_OF_DOCUMENTS", "KindOfDocuments", "LabelConfusion", "auc", "grade_names", "kappas"]
 
@@ -71,9 +71,7 @@ class LabelConfusion:
         [[551, 0], [0, 63], [0, 0]]
         """
         pair = held_out_documents(collection, cutoff=cutoff)[3]
-        ranked = np.zeros(len(collection.relevance) + 1, dtype=bool)
-        ranked[collection.document[:, :, :TOP_OF_LABELS]] = True
-        other = collection.judged & ranked[:-1] & (sole_contributor(collection) < 0)
+        other = collection.judged & in_top(collection, TOP_OF_LABELS) & (sole_contributor(collection) < 0)
         level = np.searchsorted(np.array(levels), collection.relevance, side="right")
 
         def count(pairs: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:

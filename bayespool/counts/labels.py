@@ -16,6 +16,7 @@ __all__ = [
     "PromisedRelevance",
     "favoured_organizations",
     "grade_counts",
+    "in_top",
     "promised_relevance",
 ]
 
@@ -45,11 +46,16 @@ class GradeCounts:
     n_nonrelevant: npt.NDArray[np.int64]
 
     @property
+    def base(self) -> float:
+        """Share relevant of all."""
+        n_relevant, n_nonrelevant = int(self.n_relevant.sum()), int(self.n_nonrelevant.sum())
+        return (n_relevant + 0.5) / (n_relevant + n_nonrelevant + 1)
+
+    @property
     def rate(self) -> npt.NDArray[np.float64]:
         """Share relevant by grade, drawn a little to that of all, shape (grade,)."""
         n = self.n_relevant + self.n_nonrelevant
-        whole = (self.n_relevant.sum() + 0.5) / (n.sum() + 1)
-        rate: npt.NDArray[np.float64] = (self.n_relevant + whole) / (n + 1)
+        rate: npt.NDArray[np.float64] = (self.n_relevant + self.base) / (n + 1)
         return rate
 
 
@@ -71,7 +77,7 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
     GradeCounts
     """
     state = states(collection.relevance, rel, given)
-    counted = _top(collection, TOP_OF_LABELS) & (judge.grade >= 0)
+    counted = in_top(collection, TOP_OF_LABELS) & (judge.grade >= 0)
     counted &= sole_contributor(collection) < 0
     n_grades = len(judge.thresholds) + 1
     relevant, nonrelevant = (
@@ -141,11 +147,11 @@ def promised_relevance(
     nobody = np.zeros(n_organizations, dtype=bool)
     n_grades = len(judge.thresholds) + 1
     tops = [
-        np.flatnonzero(known & _top(collection, _TOP, np.flatnonzero(collection.organization == o)))
+        np.flatnonzero(known & in_top(collection, _TOP, np.flatnonzero(collection.organization == o)))
         for o in range(n_organizations)
     ]
     n_documents = np.array([len(pair) for pair in tops], dtype=np.int64)
-    anyone = known & _top(collection, _TOP)
+    anyone = known & in_top(collection, _TOP)
     for o, pair in enumerate(tops):
         others = anyone.copy()
         others[pair] = False
@@ -169,13 +175,12 @@ def promised_relevance(
     return PromisedRelevance(n_documents, -off, error, low)
 
 
-def _top(
+def in_top(
     collection: Collection, depth: int, runs: npt.NDArray[np.intp] | None = None
 ) -> npt.NDArray[np.bool_]:
     """Which documents some run ranks down to a depth, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
-    document: IntArray = (
-        collection.document[:, :, :depth] if runs is None else collection.document[runs, :, :depth]
-    )
+    index = slice(None) if runs is None else runs
+    document: IntArray = collection.document[index, :, :depth]
     inside[document] = True
     return inside[:-1]

@@ -352,9 +352,9 @@ def assert_alike(text: bytes, layout: Layout) -> None:
     assert fast.query_id.to_pylist() == slow.query_id.to_pylist()
     assert fast.doc_id.to_pylist() == slow.doc_id.to_pylist()
     assert fast.query_id.dictionary.to_pylist() == slow.query_id.dictionary.to_pylist()
-    assert (fast.score is None) == (slow.score is None)
-    if fast.score is not None and slow.score is not None:
-        assert fast.score.tobytes() == slow.score.tobytes(), "not equal bit for bit"
+    assert (fast.real is None) == (slow.real is None)
+    if fast.real is not None and slow.real is not None:
+        assert fast.real.tobytes() == slow.real.tobytes(), "not equal bit for bit"
     assert (fast.integer is None) == (slow.integer is None)
     if fast.integer is not None and slow.integer is not None:
         assert fast.integer.tolist() == slow.integer.tolist()
