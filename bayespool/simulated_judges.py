@@ -39,7 +39,8 @@ def simulate_judge(
         nothing. With 1 the judge likes a relevant document better than a nonrelevant one in 76 of 100 pairs
         of them, with 2 in 92. Below 0 it is upside down.
     grades : int, default 4
-        Labels are 0 to ``grades`` − 1. A judge that knows nothing gives each of them equally often.
+        Labels are 0 to ``grades`` − 1. A judge that knows nothing gives half of the documents 0, half of the
+        others 1, and so on.
     share : float, over 0 and at most 1
         Share of the documents that have a label, at random.
     favors : str, optional
@@ -65,7 +66,7 @@ def simulate_judge(
 
     .. math::
 
-        q (r - \bar r) + 2 \cdot \text{favored} + \varepsilon \ge \Phi^{-1}(k / G)
+        q (r - \bar r) + 2 \cdot \text{favored} + \varepsilon \ge \Phi^{-1}(1 - 2^{-k})
 
     Examples
     --------
@@ -86,7 +87,7 @@ def simulate_judge(
     liking = quality * (relevance - truth.relevance.mean())
     liking += _FAVOR * _in_top_of(collection, favors)
     liking += ndtri(_uniform(collection, key_of(random_seed, "label")))
-    label = np.searchsorted(ndtri(np.arange(1, grades) / grades), liking, side="right")
+    label = np.searchsorted(ndtri(1 - 0.5 ** np.arange(1, grades)), liking, side="right")
     kept = np.flatnonzero(_uniform(collection, key_of(random_seed, "share")) < share)
     topics = pa.array(collection.query_ids, pa.string())
     return Labels(
@@ -118,5 +119,5 @@ def _uniform(collection: Collection, random_seed: int) -> npt.NDArray[np.float64
         document_keys(random_seed, query_id, doc_ids[first[t] : first[t + 1]])
         for t, query_id in enumerate(collection.query_ids)
     ]
-    uniform: npt.NDArray[np.float64] = ((np.concatenate(keys) >> np.uint64(11)) + 0.5) * 2.0**-53
-    return uniform
+    bits = (np.concatenate(keys) >> np.uint64(11)).astype(np.float64)
+    return (bits + 0.5) * 2.0**-53

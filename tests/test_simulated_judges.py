@@ -51,7 +51,7 @@ def test_labels_are_as_likely_as_the_formula_says(quality: float, grades: int) -
     for relevance in (0, 1, 2):
         found = np.array([label for pair, label in labels.items() if known[pair] == relevance])
         for grade in range(1, grades):
-            expected = ndtr(quality * (relevance - mean) - ndtri(grade / grades))
+            expected = ndtr(quality * (relevance - mean) - ndtri(1 - 0.5**grade))
             reached = int((found >= grade).sum())
             assert binomtest(reached, len(found), expected).pvalue > 1e-4, (relevance, grade)
 
