@@ -5,6 +5,7 @@ Each number is of the same runs with a judge and without. With ``-s`` the tests 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -13,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from bayespool.collection import Collection, add_judges
-from bayespool.counts import favoured_organizations
+from bayespool.collection import Collection, Judge, add_judges
 from bayespool.posterior import PosteriorEstimator
+from bayespool.scoring import score
 from bayespool.simulated_judges import simulate_judge
 from bayespool.simulation import Simulation, SimulationSettings, simulate
 
@@ -62,6 +63,13 @@ def without(seed: int) -> Found:
 def labeled(seed: int, *, quality: float, share: float = 1.0, favors: str | None = None) -> Collection:
     labels = simulate_judge(simulated(seed), quality=quality, share=share, favors=favors, random_seed=seed)
     return add_judges(simulated(seed).collection, {"llm": labels})
+
+
+def draws(collection: Collection, estimator: str) -> bytes:
+    """All that an estimator says of the new runs' P@10."""
+    runs = simulated(0).new_run_ids
+    found = score(collection, runs, "P@10", estimators=estimator, draws=50)[estimator, "P@10"]
+    return found.value.tobytes() + (b"" if found.draws is None else found.draws.amount.tobytes())
 
 
 def joined(found: list[Found]) -> Found:
@@ -122,18 +130,60 @@ def test_a_judge_that_favors_the_run_to_score_does_not_raise_it(repetitions: Rep
     assert ratio <= 1.1
 
 
-@pytest.mark.parametrize("quality", [1.0, GOOD])
-def test_the_favored_organization_is_found(quality: float) -> None:
-    """A pooled one, and the one of the run to score."""
-    for favored in ("north", "east", "lake", "new-a", "new-b"):
-        for seed in range(3):
-            collection = labeled(seed, quality=quality, favors=favored)
-            found = favoured_organizations(collection, collection.judges[0])
-            assert list(found) == [favored], (seed, found)
+@pytest.mark.parametrize("estimator", ["posterior-combined", "posterior-evidence", "posterior-ratio"])
+def test_a_judge_that_judged_documents_do_not_know_changes_no_draw(estimator: str) -> None:
+    """Labels of unjudged documents alone, and labels that are all the same: to the byte as without."""
+    collection = simulated(0).collection
+    (judge,) = labeled(0, quality=GOOD).judges
+    label = np.where(collection.judged, np.nan, judge.label)
+    alike = np.where(judge.is_labelled, 1.0, np.nan)
+    plain = draws(collection, estimator)
+    for labels in (label, alike):
+        assert draws(dataclasses.replace(collection, judges=(Judge("llm", labels),)), estimator) == plain
+    assert draws(labeled(0, quality=GOOD), estimator) != plain
 
 
-def test_nobody_is_favored_by_judges_that_favor_nobody() -> None:
-    for seed in range(5):
-        for quality in (-GOOD, 0.0, 1.0, GOOD):
-            collection = labeled(seed, quality=quality)
-            assert favoured_organizations(collection, collection.judges[0]) == {}
+@pytest.mark.parametrize(
+    "estimator", ["posterior-background", "posterior-interpolated", "interpolated", "condensed-list"]
+)
+def test_estimators_without_predictors_know_of_no_judge(estimator: str) -> None:
+    assert draws(labeled(0, quality=GOOD), estimator) == draws(simulated(0).collection, estimator)
+
+
+def test_the_order_of_grades_alone_counts() -> None:
+    """Labels 0, 1, 2, 3 or −5, 0, 0.5, 100; and what the judge is called does not."""
+    collection = labeled(0, quality=GOOD)
+    (judge,) = collection.judges
+    other = np.array([-5, 0, 0.5, 100])[judge.grade]
+    found = dataclasses.replace(collection, judges=(Judge("llm", other),))
+    renamed = dataclasses.replace(collection, judges=(Judge("another", judge.label),))
+    means, widths = [], []
+    for labels in (collection, found, renamed):
+        posterior = score(labels, simulated(0).new_run_ids, "P@10", estimators="posterior-combined")
+        lower, upper = posterior["posterior-combined", "P@10"].interval()
+        means.append(posterior["posterior-combined", "P@10"].value)
+        widths.append(upper - lower)
+    for mean, width in zip(means[1:], widths[1:], strict=True):  # names of predictors name random numbers
+        assert mean == pytest.approx(means[0], abs=0.002)
+        assert width == pytest.approx(widths[0], abs=0.011)
+
+
+def test_labels_move_the_documents_that_have_them() -> None:
+    """All unjudged documents of one run get the highest label or the lowest, of a judge that is good."""
+    collection, run = labeled(0, quality=GOOD), simulated(0).new_run_ids[0]
+    (judge,) = collection.judges
+    own = collection.document[collection.run_index(run)[0], :, :10]
+    unjudged = own[collection.relevance[own] < 0]
+    means = {}
+    for label in (0.0, 3.0, np.nan):
+        labels = judge.label.copy()
+        labels[unjudged] = label
+        changed = dataclasses.replace(collection, judges=(Judge("llm", labels),))
+        means[label] = score(changed, run, "P@10", estimators="posterior-combined")[
+            "posterior-combined", "P@10"
+        ].value[0]
+    found = score(collection, run, "P@10", estimators="background")
+    lower, upper = (float(getattr(found.bounds[0], end).means()[0]) for end in ("low", "high"))
+    assert lower <= means[0.0] < lower + 0.1 * (upper - lower)
+    assert means[3.0] > lower + 0.4 * (upper - lower)
+    assert means[0.0] < means[np.nan] < means[3.0]
