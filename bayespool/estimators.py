@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
-import bayespool.corrections  # noqa: F401 - each correction registers itself
+from bayespool.corrections import PredictionPowered  # each correction registers itself
 from bayespool.errors import InputError
 from bayespool.estimates import Estimator
 from bayespool.memory import check_memory
@@ -151,11 +151,12 @@ DEFAULT_ESTIMATORS = EstimatorNames(lambda entry: entry.default)
 
 ALL_ESTIMATORS = EstimatorNames(
     lambda entry: (
-        entry.default or (entry.kind == "point" and not entry.needs_settings and not entry.needs_sample)
+        entry.default
+        or (entry.kind == "point" and not (entry.needs_settings or entry.needs_sample or entry.needs_judge))
     )
 )
 """What ``estimators="all"`` stands for in experiments: measures as they stand, every correction that needs no
-argument and no sample for a pool, and the default posterior."""
+argument, no sample for a pool and no second judge, and the default posterior."""
 
 
 def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:
@@ -251,7 +252,12 @@ def refuse_too_many_draws(
     estimators: Iterable[Estimator], *, n_measures: int, n_runs: int, n_topics: int
 ) -> None:
     """Refuse draws that take more memory than there is; see `bayespool.memory.check_memory`."""
-    n_draws = sum(e.draws * e.chains for e in estimators if isinstance(e, PosteriorEstimator))
+    n_draws = 0
+    for e in estimators:
+        if isinstance(e, PosteriorEstimator):
+            n_draws += e.draws * e.chains
+        elif isinstance(e, PredictionPowered):
+            n_draws += e.n_draws
     check_memory(
         8 * n_draws * n_measures * n_runs * n_topics,
         f"{n_draws:,} draws of {n_measures} measures, {n_runs} runs and {n_topics} topics",

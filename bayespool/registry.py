@@ -41,6 +41,8 @@ class EstimatorEntry:
         Settings that the name stands for.
     needs_sample : bool
         Whether it answers only where the pool is a random sample. ``"all"`` leaves it out.
+    needs_judge : bool
+        Whether it answers only where there are labels of a second judge. ``"all"`` leaves it out.
     """
 
     name: str
@@ -52,6 +54,7 @@ class EstimatorEntry:
     default: bool = False
     fixed: Mapping[str, Any] = field(default_factory=dict)
     needs_sample: bool = False
+    needs_judge: bool = False
 
     def __call__(self, **settings: Any) -> Estimator:
         """The estimator with these settings."""
@@ -86,6 +89,7 @@ def register_estimator(
     default: bool = False,
     fixed: Mapping[str, Any] | None = None,
     needs_sample: bool = False,
+    needs_judge: bool = False,
 ) -> Callable[[Class], Class]:
     """Class decorator that makes an estimator known by its name, wherever estimators are asked for.
 
@@ -93,7 +97,7 @@ def register_estimator(
     ----------
     name : str
         Lower-case letters, digits and hyphens; what the estimator's ``name`` is.
-    description, label, source, kind, default, fixed, needs_sample
+    description, label, source, kind, default, fixed, needs_sample, needs_judge
         See `EstimatorEntry`; without a label the name is one.
 
     Returns
@@ -119,6 +123,7 @@ def register_estimator(
             default=default,
             fixed=dict(fixed or {}),
             needs_sample=needs_sample,
+            needs_judge=needs_judge,
         )
         if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or name == _ALL:
             raise InputError(

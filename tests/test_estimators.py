@@ -23,6 +23,7 @@ from bayespool.estimators import (
     ESTIMATOR_NAMES,
     ESTIMATORS,
     parse_estimator,
+    refuse_too_many_draws,
     register_estimator,
 )
 from bayespool.experiments import leave_out
@@ -32,6 +33,7 @@ from bayespool.report.text import print_scores
 from bayespool.scoring import score
 from bayespool.simulation import load_example
 
+BY_LABELS = ("judge-filled", "judge-rates", "prediction-powered")
 POSTERIORS = ("combined", "background", "interpolated", "smoothed", "ratio", "anti-precision", "evidence")
 
 
@@ -106,6 +108,7 @@ def test_names_are_in_the_order_of_tables() -> None:
         "horvitz-thompson",
         "inferred-ap",
         "stat-ap",
+        *BY_LABELS,
         *(f"posterior-{model}" for model in POSTERIORS),
     ) == ESTIMATOR_NAMES
     assert (
@@ -130,15 +133,16 @@ def test_every_entry_says_what_it_is() -> None:
         assert entry.name == name
         assert 0 < len(entry.description) < 80
         assert entry.label.count("\n") == 1
-        assert entry.source or name in ("posterior-combined", "posterior-evidence")
+        assert entry.source or name in ("judge-rates", "posterior-combined", "posterior-evidence")
         assert entry.needs_settings == (name == "topics-adjustment")
         assert entry.needs_sample == (name in ("horvitz-thompson", "inferred-ap", "stat-ap"))
+        assert entry.needs_judge == (name in BY_LABELS)
         assert (entry.kind == "posterior") == name.startswith("posterior-")
 
 
 def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
     half = define_half()
-    assert (ESTIMATOR_NAMES[13], ALL_ESTIMATORS[-2]) == ("half", "half")
+    assert (ESTIMATOR_NAMES[16], ALL_ESTIMATORS[-2]) == ("half", "half")
     assert "half" not in DEFAULT_ESTIMATORS
     collection = load_example()
     scores = score(collection, ["new-a", "new-b"], "P@10", estimators=["half", "lower-bound"])
@@ -268,3 +272,11 @@ def test_an_estimator_is_described_by_what_it_is_compared_by() -> None:
         "share": 0.25,
     }
     assert describe_estimator(define_bound()()) == {"name": "upper-bound"}
+
+
+def test_draws_that_take_too_much_memory_are_refused() -> None:
+    many = {"n_measures": 10, "n_runs": 1000, "n_topics": 10_000}
+    for estimator in ("prediction-powered(n_draws=1000000)", "posterior-ratio(draws=1000000)"):
+        with pytest.raises(InputError, match="ask for fewer draws"):
+            refuse_too_many_draws([parse_estimator(estimator)], **many)
+    refuse_too_many_draws([parse_estimator("judge-rates")], **many)

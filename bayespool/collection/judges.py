@@ -169,6 +169,6 @@ def topic_codes(collection: Collection, query_id: pa.DictionaryArray) -> npt.NDA
     """Position of each line's topic, −1 for another's, shape (line,)."""
     topic_of = {name: t for t, name in enumerate(collection.query_ids)}
     names = query_id.dictionary.to_pylist()
-    codes = np.array([topic_of.get(name, -1) for name in names], dtype=np.intp)
+    codes: npt.NDArray[Any] = np.array([topic_of.get(name, -1) for name in names], dtype=np.intp)
     of_lines: npt.NDArray[Any] = codes[query_id.indices.to_numpy()]
     return of_lines

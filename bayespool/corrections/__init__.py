@@ -1,6 +1,7 @@
 """Published point corrections, one file per paper: arithmetic on what is judged.
 
-Two files serve several: `tallies` counts judged documents, `expected` takes expectations of measures.
+Three files serve several: `tallies` counts judged documents, `expected` takes expectations of measures, and
+`labels` reads those of second judges.
 """
 
 # in the order of tables, which is the one they register in
@@ -37,6 +38,15 @@ from bayespool.corrections.yilmaz_aslam import InferredAP
 # isort: split
 from bayespool.corrections.aslam_pavlu import StatAP
 
+# isort: split
+from bayespool.corrections.judge_filled import JudgeFilled
+
+# isort: split
+from bayespool.corrections.judge_rates import JudgeRates
+
+# isort: split
+from bayespool.corrections.angelopoulos import PredictionPowered
+
 __all__ = [
     "AntiPrecision",
     "Background",
@@ -46,8 +56,11 @@ __all__ = [
     "HorvitzThompson",
     "InferredAP",
     "Interpolated",
+    "JudgeFilled",
+    "JudgeRates",
     "LowerBound",
     "LuMoffatCulpepper",
+    "PredictionPowered",
     "Smoothed",
     "StatAP",
     "SystemsAdjustment",

@@ -15,6 +15,7 @@ from bayespool.counts import Bounds, Estimand, bounds
 from bayespool.estimates import Estimates
 from bayespool.measures import AveragePrecision, parse_measures
 from bayespool.pooling import StrategyPool, misfit_of
+from bayespool.values import Values
 
 __all__ = [
     "NO_SAMPLE",
@@ -45,16 +46,19 @@ class Corrected(NamedTuple):
     std : ndarray of float, shape (run,), or None
         Standard error of the runs' values where the method has one.
     notes : tuple of str, one per run, or empty
+    draws : Values, shape (draw, run, topic), or None
+        Draws of the distribution that the method itself states (prediction-powered inference).
     """
 
     per_topic: FloatArray
     std: FloatArray | None = None
     notes: tuple[str, ...] = ()
+    draws: Values | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PointCorrection(ABC):
-    """A published correction: arithmetic on bounds, without an interval.
+    """A published correction: arithmetic on bounds, without an interval, but where the method states its own.
 
     A measure that is about the judgments as they stand has nothing to correct: every correction gives B.
 
@@ -95,7 +99,7 @@ class PointCorrection(ABC):
         Returns
         -------
         tuple of Estimates
-            One per measure, with ``draws=None``.
+            One per measure; ``draws`` is None unless the method has an interval of its own.
         """
         if run_ids is not None:
             run_ids = [run_ids] if isinstance(run_ids, str) else list(run_ids)
@@ -123,12 +127,14 @@ class PointCorrection(ABC):
             query_ids=found.query_ids,
             per_topic=corrected.per_topic,
             value=value,
+            draws=corrected.draws,
             std=corrected.std,
             notes=tuple(
                 "needs a pooled run" if lacking and np.isnan(v) else note
                 for v, note, lacking in zip(value, notes, lacks_pool(collection, found), strict=True)
             ),
             fingerprint=collection.fingerprint,
+            random_seed=None if corrected.draws is None else getattr(self, "random_seed", None),
         )
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bayespool.measures import ERR, Additive, AveragePrecision, Measure, ReciprocalRank, Success
 
-__all__ = ["expected_amounts", "gains_of_levels"]
+__all__ = ["amounts_with_expected", "expected_amounts", "gains_of_levels"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -71,3 +71,42 @@ def expected_amounts(measure: Measure, gains: FloatArray) -> FloatArray:
     first = gains.copy()
     first[..., 1:] *= np.cumprod(1 - gains, axis=-1)[..., :-1]
     return np.asarray((first / rank).sum(axis=-1))
+
+
+def amounts_with_expected(
+    measure: Measure, level: npt.NDArray[Any], opened: npt.NDArray[np.bool_], gain: FloatArray
+) -> FloatArray:
+    """Amounts of rankings some of whose documents have expected gains.
+
+    Parameters
+    ----------
+    measure : Measure
+        One that `gains_of_levels` knows.
+    level : ndarray of int, shape (..., rank)
+        As `bayespool.counts.ranked_levels` has it.
+    opened : ndarray of bool, shape (..., rank)
+        Whose gains are expected.
+    gain : ndarray of float, shape (..., rank)
+        What they are expected to gain.
+
+    Returns
+    -------
+    ndarray of float, shape (...)
+        To the bit the measure's amount where no gain is expected.
+
+    Examples
+    --------
+    >>> level, half = np.array([1, -1]), np.array([0.5, 0.5])
+    >>> level = np.array([0, -1])
+    >>> amounts_with_expected(Success(2), level, level < 0, np.array([0.0, 0.5])).tolist()
+    0.5
+    """
+    read = measure.read(level)
+    base = np.asarray(measure.amounts(read), dtype=np.float64)
+    if isinstance(measure, Additive):
+        more = np.where(opened, gain * measure.weights()[: level.shape[-1]], 0.0)
+        return np.asarray(base + more.sum(axis=-1))
+    known = gains_of_levels(measure, read)
+    if known is None:
+        raise ValueError(f"{measure} has no gains")
+    return np.where(opened.any(axis=-1), expected_amounts(measure, np.where(opened, gain, known)), base)

@@ -25,7 +25,7 @@ from bayespool.counts.ideals import (
     tally_within_reach,
 )
 from bayespool.counts.judged import JudgmentCounts, condensed_counts, judgment_counts, unjudged_documents
-from bayespool.counts.labels import TOP_OF_LABELS, GradeCounts, favoured_organizations, grade_counts
+from bayespool.counts.labels import TOP_OF_LABELS, GradeCounts, favoured_organizations, grade_counts, in_top
 from bayespool.counts.overlap import TOP_OF_OVERLAP, overlap
 from bayespool.counts.states import NONRELEVANT, RELEVANT, UNJUDGED_STATE, Estimand
 
@@ -50,6 +50,7 @@ __all__ = [
     "held_out_counts",
     "held_out_documents",
     "held_out_levels",
+    "in_top",
     "judgment_counts",
     "n_relevant_documents",
     "overlap",

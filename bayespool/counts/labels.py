@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray, Judge, sole_contributor
 from bayespool.counts.states import NONRELEVANT, RELEVANT, states
 
-__all__ = ["TOP_OF_LABELS", "GradeCounts", "favoured_organizations", "grade_counts"]
+__all__ = ["TOP_OF_LABELS", "GradeCounts", "favoured_organizations", "grade_counts", "in_top"]
 
 TOP_OF_LABELS = 30
 """Labels are counted on documents that some run ranks as high: a nonrelevant document far down is an easier
@@ -38,11 +38,16 @@ class GradeCounts:
     n_nonrelevant: npt.NDArray[np.int64]
 
     @property
+    def base(self) -> float:
+        """Share relevant of all."""
+        n_relevant, n_nonrelevant = int(self.n_relevant.sum()), int(self.n_nonrelevant.sum())
+        return (n_relevant + 0.5) / (n_relevant + n_nonrelevant + 1)
+
+    @property
     def rate(self) -> npt.NDArray[np.float64]:
         """Share relevant by grade, drawn a little to that of all, shape (grade,)."""
         n = self.n_relevant + self.n_nonrelevant
-        whole = (self.n_relevant.sum() + 0.5) / (n.sum() + 1)
-        rate: npt.NDArray[np.float64] = (self.n_relevant + whole) / (n + 1)
+        rate: npt.NDArray[np.float64] = (self.n_relevant + self.base) / (n + 1)
         return rate
 
 
@@ -64,7 +69,7 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
     GradeCounts
     """
     state = states(collection.relevance, rel, given)
-    counted = _top(collection, TOP_OF_LABELS) & (judge.grade >= 0)
+    counted = in_top(collection, TOP_OF_LABELS) & (judge.grade >= 0)
     counted &= sole_contributor(collection) < 0
     n_grades = len(judge.thresholds) + 1
     relevant, nonrelevant = (
@@ -103,10 +108,10 @@ def favoured_organizations(
     off, error = np.full(n_organizations, np.nan), np.full(n_organizations, np.nan)
     n_grades = len(judge.thresholds) + 1
     tops = [
-        np.flatnonzero(known & _top(collection, _TOP, np.flatnonzero(collection.organization == o)))
+        np.flatnonzero(known & in_top(collection, _TOP, np.flatnonzero(collection.organization == o)))
         for o in range(n_organizations)
     ]
-    anyone = known & _top(collection, _TOP)
+    anyone = known & in_top(collection, _TOP)
     for o, pair in enumerate(tops):
         others = anyone.copy()
         others[pair] = False
@@ -130,11 +135,12 @@ def favoured_organizations(
     return {collection.organizations[o]: float(-off[o]) for o in np.flatnonzero(low)}
 
 
-def _top(
+def in_top(
     collection: Collection, depth: int, runs: npt.NDArray[np.intp] | None = None
 ) -> npt.NDArray[np.bool_]:
     """Which documents some run ranks down to a depth, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
-    document: IntArray = collection.document[:, :, :depth] if runs is None else collection.document[runs, :, :depth]
+    index = slice(None) if runs is None else runs
+    document: IntArray = collection.document[index, :, :depth]
     inside[document] = True
     return inside[:-1]

@@ -37,6 +37,7 @@ from bayespool.predictors import (
     document_table,
     evidence_predictors,
     hidden_document_table,
+    label_ratios,
     label_slopes,
     with_predictors,
 )
@@ -226,8 +227,7 @@ class Task:
         evidence: Evidence
         if spec.evidence == "documents":
             if spec.predictors and self.label_slopes:
-                predictors = {**spec.predictors, **self.label_slopes}
-                spec = dataclasses.replace(spec, predictors=predictors)
+                spec = dataclasses.replace(spec, predictors={**spec.predictors, **self.label_slopes})
             table = self.table(spec, hidden=True)
             evidence = gather_documents(self.collection, table, spec.predictors, without=self.left_out)
             predictors = self._predictors(spec, evidence)
@@ -263,6 +263,13 @@ class Task:
     def _of_counts(self, spec: ModelSpec, evidence: ModelEvidence) -> LogOdds:
         position = np.arange(evidence.n_pooled_runs, len(evidence.run_ids))
         residual, places = self.counts.residual[:, :, 0], self.places(self.count_depth)
+        labels = label_ratios(
+            self.collection,
+            self.unknowns.run_index[places.run],
+            self.unknowns.pair[places.document].astype(np.intp),
+            rel=self.asked.rel,
+            given=self.asked.given,
+        )
 
         def log_odds(
             draws: Mapping[str, FloatArray], source: npt.NDArray[np.intp], topic: int, documents: slice
@@ -270,7 +277,10 @@ class Task:
             at = {"topic": topic, "run": position}
             of_runs = spec.log_odds(draws, at, residual=residual[:, topic], source=source)
             there = places.of(documents)
-            return there.mean(of_runs.T[there.run]).T
+            of_places = of_runs.T[there.run]
+            for judge in labels:
+                of_places = of_places + judge.of_draws(source, places.span(documents)).T
+            return there.mean(of_places).T
 
         return log_odds
 

@@ -178,10 +178,13 @@ class Places:
     rank: npt.NDArray[np.int64]
     start: npt.NDArray[np.int64]
 
+    def span(self, documents: slice) -> slice:
+        """Which places are those of some documents."""
+        return slice(int(self.start[documents.start]), int(self.start[documents.stop]))
+
     def of(self, documents: slice) -> Places:
         """Those of some documents, counted from the first of these."""
-        start = self.start[documents.start : documents.stop + 1]
-        some = slice(int(start[0]), int(start[-1]))
+        start, some = self.start[documents.start : documents.stop + 1], self.span(documents)
         return Places(
             self.document[some] - documents.start, self.run[some], self.rank[some], start - start[0]
         )

@@ -6,7 +6,13 @@ for each.
 """
 
 from bayespool.predictors.context import AmongOthers, DocumentContext
-from bayespool.predictors.labels import label_predictors, label_slopes, usable_judges
+from bayespool.predictors.labels import (
+    LabelRatios,
+    label_predictors,
+    label_ratios,
+    label_slopes,
+    usable_judges,
+)
 from bayespool.predictors.predictor import Predictor
 from bayespool.predictors.registry import (
     COMPOSITION_PREDICTORS,
@@ -28,11 +34,13 @@ __all__ = [
     "AmongOthers",
     "DocumentContext",
     "DocumentTable",
+    "LabelRatios",
     "Predictor",
     "document_table",
     "evidence_predictors",
     "hidden_document_table",
     "label_predictors",
+    "label_ratios",
     "label_slopes",
     "register_predictor",
     "unjudged_document_table",

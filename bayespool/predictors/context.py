@@ -123,7 +123,8 @@ class DocumentContext:
         return mask
 
     @cached_property
-    def _top(self) -> int:
+    def top(self) -> int:
+        """How deep a run is looked at as a whole: as deep as the pool, 10 to 30."""
         return int(np.clip(self.collection.pool_depth, *_TOP))
 
     @cached_property
@@ -131,22 +132,22 @@ class DocumentContext:
         """Relevant documents of each run's top on each topic, shape (run, topic); the top is as deep as the
         pool, 10 to 30.
         """
-        return _count(self.relevant[:, :, : self._top])
+        return _count(self.relevant[:, :, : self.top])
 
     @cached_property
     def top_nonrelevant(self) -> CountArray:
         """Nonrelevant documents there, shape (run, topic)."""
-        return _count(self.nonrelevant[:, :, : self._top])
+        return _count(self.nonrelevant[:, :, : self.top])
 
     @cached_property
     def top_unjudged(self) -> CountArray:
         """Unjudged documents there, shape (run, topic)."""
-        return _count(self.state[:, :, : self._top] == UNJUDGED_STATE)
+        return _count(self.state[:, :, : self.top] == UNJUDGED_STATE)
 
     @cached_property
     def top_judged(self) -> CountArray:
         """Judged documents there, whatever their relevance, shape (run, topic)."""
-        top = self.state[:, :, : self._top]
+        top = self.state[:, :, : self.top]
         return _count((top == RELEVANT) | (top == NONRELEVANT) | (top == BELOW))
 
     @cached_property

@@ -1,24 +1,28 @@
-"""Predictors from second judges: what they label a document. They belong to a collection, not to a registry."""
+"""Predictors from labels of second judges. They belong to a collection, not to a registry."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, Judge
-from bayespool.counts import GradeCounts, favoured_organizations, grade_counts
+from bayespool.counts import UNJUDGED_STATE, GradeCounts, favoured_organizations, grade_counts
 from bayespool.predictors.context import DocumentContext
 from bayespool.predictors.predictor import Predictor
+from bayespool.randomness import normals
 
-__all__ = ["label_predictors", "label_slopes", "usable_judges"]
+__all__ = ["LabelRatios", "label_predictors", "label_ratios", "label_slopes", "usable_judges"]
 
 FloatArray = npt.NDArray[np.float64]
 
 _TRANSFER = 0.5  # standard deviation of what a grade is worth, among hidden documents and among judged ones
 _WITHOUT = 0.5  # the same of a label that is not there, about 0
 _MOST = 1.5
+_OF_RUN = (0.5, 0.5)
 _FEWEST = 5  # relevant and nonrelevant documents, with labels, that a judge is to be known by
 
 
@@ -39,6 +43,13 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
                 compute=partial(_reaches, judge=judge, place=place),
             )
         if judge.thresholds:
+            found[_of_run(judge)] = Predictor(
+                name=_of_run(judge),
+                description=f"log odds of relevant documents among the unjudged ones of the run, by labels "
+                f"of judge {judge.name}",
+                per="ranking",
+                compute=partial(_run_labels, judge=judge),
+            )
             found[_name(judge)] = Predictor(
                 name=_name(judge),
                 description=f"whether judge {judge.name} does not label it",
@@ -62,15 +73,66 @@ def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dic
     """
     slopes: dict[str, tuple[float, float]] = {}
     for judge in usable_judges(collection, rel=rel, given=given):
-        counted = grade_counts(collection, judge, rel=rel, given=given)
-        relevant, nonrelevant = counted.n_relevant + 0.5, counted.n_nonrelevant + 0.5
-        step = np.diff(np.log(relevant / relevant.sum()) - np.log(nonrelevant / nonrelevant.sum()))
-        variance = 1 / relevant + 1 / nonrelevant
+        ratio, variance = _log_ratios(grade_counts(collection, judge, rel=rel, given=given))
+        step = np.diff(ratio)
         std = np.sqrt(_TRANSFER**2 + variance[1:] + variance[:-1]).clip(max=_MOST)
         for threshold, mean, sd in zip(judge.thresholds, step.tolist(), std.tolist(), strict=True):
             slopes[_name(judge, threshold)] = (mean, sd)
+        slopes[_of_run(judge)] = _OF_RUN
         slopes[_name(judge)] = (0.0, _WITHOUT)
     return slopes
+
+
+@dataclass(frozen=True, eq=False)
+class LabelRatios:
+    """By how much labels of a judge raise the log odds of documents: Bayes' rule with what judged documents
+    say of labels, for models that learn nothing of labels themselves.
+
+    Attributes
+    ----------
+    judge : str
+    mean, std : ndarray of float, shape (grade,)
+        Of log odds ratios.
+    grade : ndarray of int8, shape (document,)
+        −1 where there is no label that counts.
+    """
+
+    judge: str
+    mean: FloatArray
+    std: FloatArray
+    grade: npt.NDArray[np.int8]
+
+    def of_draws(self, draws: npt.NDArray[np.intp], documents: slice) -> FloatArray:
+        """What is added in some draws to the log odds of some documents, shape (draw, document)."""
+        n = int(draws.max(initial=-1)) + 1
+        off = np.column_stack([normals(n, "labels", self.judge, grade) for grade in range(len(self.mean))])
+        ratio = np.column_stack([self.mean + self.std * off, np.zeros(n)])  # the last is of no label, −1
+        found: FloatArray = ratio[draws][:, self.grade[documents]]
+        return found
+
+
+def label_ratios(
+    collection: Collection,
+    run: npt.NDArray[np.intp],
+    pair: npt.NDArray[np.intp],
+    *,
+    rel: int = 1,
+    given: int = 0,
+) -> tuple[LabelRatios, ...]:
+    """What labels say of documents of runs, a part for each judge that is known.
+
+    Parameters
+    ----------
+    collection : Collection
+    run, pair : ndarray of int, shape (document,)
+    rel, given : int
+    """
+    found = []
+    for judge in usable_judges(collection, rel=rel, given=given):
+        mean, variance = _log_ratios(grade_counts(collection, judge, rel=rel, given=given))
+        std = np.sqrt(_TRANSFER**2 / 2 + variance).clip(max=_MOST)
+        found.append(LabelRatios(judge.name, mean, std, _grades(collection, judge, run, pair, rel, given)))
+    return tuple(found)
 
 
 def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tuple[Judge, ...]:
@@ -85,21 +147,35 @@ def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tu
 
 
 def _is_known(counted: GradeCounts) -> bool:
-    return min(counted.n_relevant.sum(), counted.n_nonrelevant.sum()) >= _FEWEST
+    return bool(min(counted.n_relevant.sum(), counted.n_nonrelevant.sum()) >= _FEWEST)
 
 
 def _name(judge: Judge, threshold: float | None = None) -> str:
     return f"{judge.name} without label" if threshold is None else f"{judge.name} ≥ {threshold:g}"
 
 
+def _of_run(judge: Judge) -> str:
+    return f"{judge.name} of the run"
+
+
+def _log_ratios(counted: GradeCounts) -> tuple[FloatArray, FloatArray]:
+    """Log odds ratios of grades, and their sampling variances, shape (grade,)."""
+    relevant, nonrelevant = counted.n_relevant + 0.5, counted.n_nonrelevant + 0.5
+    ratio = np.log(relevant / relevant.sum()) - np.log(nonrelevant / nonrelevant.sum())
+    return ratio, 1 / relevant + 1 / nonrelevant
+
+
 def _grade(documents: DocumentContext, judge: Judge) -> npt.NDArray[np.int8]:
-    """Grades of the documents, −1 where they do not count."""
-    collection = documents.collection
-    favoured = favoured_organizations(collection, judge, rel=documents.rel, given=documents.given)
+    return _grades(documents.collection, judge, documents.run, documents.pair, documents.rel, documents.given)
+
+
+def _grades(
+    collection: Collection, judge: Judge, run: npt.NDArray[Any], pair: npt.NDArray[Any], rel: int, given: int
+) -> npt.NDArray[np.int8]:
+    """Grades of documents, −1 where they do not count."""
+    favoured = favoured_organizations(collection, judge, rel=rel, given=given)
     is_favoured = np.isin(np.array(collection.organizations), list(favoured))
-    return np.where(
-        is_favoured[collection.organization[documents.run]], np.int8(-1), judge.grade[documents.pair]
-    )
+    return np.where(is_favoured[collection.organization[run]], np.int8(-1), judge.grade[pair])
 
 
 def _reaches(documents: DocumentContext, *, judge: Judge, place: int) -> FloatArray:
@@ -110,3 +186,16 @@ def _reaches(documents: DocumentContext, *, judge: Judge, place: int) -> FloatAr
 def _is_missing(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     missing: FloatArray = (_grade(documents, judge) < 0).astype(float)
     return missing
+
+
+def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
+    collection, top = documents.collection, documents.top
+    counted = grade_counts(collection, judge, rel=documents.rel, given=documents.given)
+    rate, base = counted.rate, counted.base
+    document = collection.document[documents.runs, :, :top]
+    unjudged = documents.state[:, :, : document.shape[2]] == UNJUDGED_STATE
+    grade = np.where(unjudged, np.append(judge.grade, np.int8(-1))[document], np.int8(-1))
+    expected = np.where(grade < 0, 0.0, rate[grade]).sum(axis=(1, 2))
+    n = (grade >= 0).sum(axis=(1, 2))
+    log_odds: FloatArray = np.log((expected + base) / (n - expected + 1 - base))
+    return log_odds[documents.row]

@@ -21,13 +21,17 @@ from bayespool.corrections import (
     HorvitzThompson,
     InferredAP,
     Interpolated,
+    JudgeFilled,
+    JudgeRates,
     LowerBound,
     LuMoffatCulpepper,
+    PredictionPowered,
     Smoothed,
     SystemsAdjustment,
     TopicsAdjustment,
 )
 from bayespool.corrections.base import NO_SAMPLE, PointCorrection
+from bayespool.corrections.labels import NO_JUDGE
 from bayespool.counts import bounds, judgment_counts
 from bayespool.errors import InputError
 from bayespool.estimates import Estimator
@@ -52,8 +56,19 @@ POINT_CORRECTIONS: tuple[PointCorrection, ...] = (
     LuMoffatCulpepper(shape="linear", loss="b"),
     HorvitzThompson(),
     InferredAP(),
+    JudgeFilled(),
+    JudgeRates(),
+    PredictionPowered(),
 )
-NEED_A_SAMPLE = (HorvitzThompson, InferredAP)  # what they say of samples is tested with them
+# What these say of samples and of labels is tested with them; the collections here have neither.
+LACKING: dict[type, str] = {
+    HorvitzThompson: NO_SAMPLE,
+    InferredAP: NO_SAMPLE,
+    JudgeFilled: NO_JUDGE,
+    JudgeRates: NO_JUDGE,
+    PredictionPowered: NO_JUDGE,
+}
+NEED_MORE = tuple(LACKING)
 NEED_A_POOL = (SystemsAdjustment, TopicsAdjustment, AntiPrecision, FroebeBootstrap, LuMoffatCulpepper)
 by_correction = pytest.mark.parametrize("correction", POINT_CORRECTIONS, ids=repr)
 
@@ -74,7 +89,7 @@ def test_correction_is_an_estimator_without_an_interval(correction: PointCorrect
     assert result.draws is None
     assert np.isnan(result.interval()).all()
     assert np.allclose(result.per_topic.mean(axis=1), result.value, atol=1e-12, equal_nan=True)
-    assert np.isnan(result.value).all() == isinstance(correction, NEED_A_SAMPLE)
+    assert np.isnan(result.value).all() == isinstance(correction, NEED_MORE)
 
 
 @by_correction
@@ -103,7 +118,7 @@ def test_fully_judged_run_has_trec_evals_value(
     (result,) = correction.estimate(judged, measures=Precision(cutoff, rel))
     counts = judgment_counts(judged, cutoffs=cutoff, rel=rel)
     assert not counts.residual.any()
-    if isinstance(correction, NEED_A_SAMPLE):
+    if isinstance(correction, NEED_MORE):
         assert np.isnan(result.value).all()
         return
     assert np.allclose(result.value, counts.lower[:, :, 0].mean(axis=1), rtol=0, atol=1e-12)
@@ -161,10 +176,10 @@ def test_edge_case(case: str, correction: PointCorrection) -> None:
     for result in correction.estimate(collection, run_id, EDGE_MEASURES):
         counts = judgment_counts(collection, run_id, cutoffs=result.measure.cutoff, rel=result.measure.rel)
         lower, upper = counts.lower[0, :, 0], counts.upper[0, :, 0]
-        if isinstance(correction, NEED_A_SAMPLE):
+        if isinstance(correction, NEED_MORE):
             assert np.isnan(result.per_topic).all()
             lacking = case in WITHOUT_A_POOL and counts.n_unjudged.any()
-            assert result.notes == ("needs a pooled run" if lacking else NO_SAMPLE,)
+            assert result.notes == ("needs a pooled run" if lacking else LACKING[type(correction)],)
             continue
         needs_a_pool = isinstance(correction, NEED_A_POOL)
         if needs_a_pool and case in WITHOUT_A_POOL and counts.n_unjudged.any():
@@ -276,9 +291,9 @@ def test_every_measure_has_a_value_or_a_note(correction: PointCorrection) -> Non
         assert result.measure == measure
         if np.isnan(result.value).any():
             assert np.isnan(result.per_topic).all()
-            lacking = NO_SAMPLE if isinstance(correction, NEED_A_SAMPLE) else "defined for "
+            lacking = LACKING.get(type(correction), "defined for ")
             assert all(note.startswith(lacking) for note in result.notes)
-            assert isinstance(correction, (AntiPrecision, *NEED_A_SAMPLE)) or not measure.rises
+            assert isinstance(correction, (AntiPrecision, *NEED_MORE)) or not measure.rises
             continue
         assert np.isfinite(result.per_topic).all()
         np.testing.assert_allclose(result.per_topic.mean(axis=1), result.value, atol=1e-12)
@@ -298,7 +313,7 @@ def test_fully_judged_run_keeps_the_value_of_every_measure(correction: PointCorr
     judged = dataclasses.replace(example, relevance=np.maximum(example.relevance, np.int16(0)))
     for result in on_the_example(correction).estimate(judged, ["new-a", "north-1"], EVERY_MEASURE):
         if np.isnan(result.value).all():
-            lacking = NO_SAMPLE if isinstance(correction, NEED_A_SAMPLE) else "defined for "
+            lacking = LACKING.get(type(correction), "defined for ")
             assert result.notes[0].startswith(lacking)
             continue
         found = bounds(judged, ["new-a", "north-1"], result.measure)

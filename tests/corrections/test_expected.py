@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bayespool.corrections.expected import expected_amounts, gains_of_levels
+from bayespool.corrections.expected import amounts_with_expected, expected_amounts, gains_of_levels
 from bayespool.measures import (
     DCG,
     ERR,
@@ -73,3 +73,26 @@ def test_certain_documents_give_the_value_of_the_ranking() -> None:
     for measure in (AveragePrecision(4), ReciprocalRank(4), Success(4), Precision(4)):
         found = expected_amounts(measure, levels.astype(float))
         np.testing.assert_allclose(found, measure.amounts(levels), atol=1e-12)
+
+
+@pytest.mark.parametrize("measure", [Precision(3), DCG(3), Recall(3), AveragePrecision(3), ReciprocalRank(3)])
+def test_expected_gains_stand_beside_known_ones(measure: Measure) -> None:
+    """Relevance 1, an unjudged document with a chance of .3, and one below what is asked about."""
+    level, opened = np.array([1, -1, -1]), np.array([False, True, False])
+    found = amounts_with_expected(measure, level, opened, np.array([9.0, 0.3, 9.0]))
+    without, with_it = (measure.amounts(np.array([1, x, 0])) for x in (0, 1))
+    assert found == pytest.approx(0.7 * without + 0.3 * with_it)
+    nothing = amounts_with_expected(measure, level, np.zeros(3, dtype=bool), np.full(3, 9.0))
+    assert nothing == without
+
+
+def test_a_measure_without_gains_has_no_expected_amounts() -> None:
+    class Odd(Measure):
+        name = "Odd"
+
+        def evaluate(self, levels: np.ndarray) -> np.ndarray:
+            return np.asarray(levels.sum(axis=-1))
+
+    assert gains_of_levels(Odd(3), np.array([0, 1])) is None
+    with pytest.raises(ValueError, match="has no gains"):
+        amounts_with_expected(Odd(3), np.array([1]), np.array([True]), np.array([0.5]))

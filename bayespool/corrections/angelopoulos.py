@@ -1,0 +1,291 @@
+"""Prediction-powered inference: predictions put right by a sample that is judged (Angelopoulos et al. 2023).
+
+References
+----------
+A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic (2023). Prediction-powered inference.
+Science 382, 669–674.
+
+A. N. Angelopoulos, J. C. Duchi and T. Zrnic (2023). PPI++: efficient prediction-powered inference.
+arXiv:2311.01453.
+
+H. Oosterhuis, R. Jagerman, Z. Qin, X. Wang and M. Bendersky (2024). Reliable confidence intervals for
+information retrieval evaluation using generative A.I. KDD 2024. arXiv:2407.02464.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection, IntArray, Judge, sole_contributor
+from bayespool.corrections.base import Corrected, FloatArray, not_defined
+from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates, opened_ranks
+from bayespool.counts import TOP_OF_LABELS, Bounds, in_top, relevance_levels, tally_of
+from bayespool.errors import InputError
+from bayespool.measures import Additive, Normalised
+from bayespool.measures.normalised import over
+from bayespool.randomness import normals
+from bayespool.registry import register_estimator
+from bayespool.values import Values
+
+__all__ = ["PredictionPowered", "Rectifier", "rectifier", "within_room"]
+
+Sample = Literal["hidden", "judged"]
+
+_MOST_DRAWS = 1_000_000
+_TOO_FEW = "needs two judged documents to learn from"
+_SAID = {
+    "hidden": "its interval takes hidden documents for a random sample of documents like the unjudged ones",
+    "judged": "its interval takes judged documents for a random sample of the top n; pooled ones are none",
+}
+
+
+class Rectifier(NamedTuple):
+    """What a labeled sample says of predicted gains.
+
+    Attributes
+    ----------
+    scale : float
+        λ: what predictions are multiplied by.
+    mean : float
+        Mean over the sample of gain − λ · prediction: what is added to scaled predictions.
+    variance : float
+        Variance of the same.
+    n : int
+        Documents of the sample.
+    """
+
+    scale: float
+    mean: float
+    variance: float
+    n: int
+
+
+def rectifier(gain: FloatArray, predicted: FloatArray) -> Rectifier:
+    """The rectifier of least variance, with a scale from 0 to 1.
+
+    Parameters
+    ----------
+    gain, predicted : ndarray of float, shape (document,)
+        Of the sample, of two documents at the least.
+
+    Examples
+    --------
+    >>> rectifier(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 1.0, 2.0]))
+    Rectifier(scale=0.5, mean=0.0, variance=0.16666666666666666, n=4)
+    """
+    spread = predicted - predicted.mean()
+    square = float(spread @ spread)
+    scale = float(np.clip((spread @ gain) / square, 0, 1)) if square > 0 else 0.0
+    left = gain - scale * predicted
+    return Rectifier(scale, float(left.mean()), float(left.var(ddof=1)), len(left))
+
+
+def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
+    """Amounts to add on topics, their sum cut to what there is room for and no topic beyond its room.
+
+    Parameters
+    ----------
+    added : ndarray of float, shape (..., topic)
+    room : ndarray of float, shape (..., topic)
+        0 or more.
+
+    Returns
+    -------
+    ndarray of float, shape (..., topic)
+        With the sum of ``added``, cut to between 0 and that of the room. Each topic is first cut to between 0
+        and its room. Where their sum is then too large all are made smaller by one factor, and where it is
+        too small all take the same share of the room they have left.
+
+    Examples
+    --------
+    >>> within_room(np.array([0.5, -0.1]), np.array([1.0, 1.0])).round(3).tolist()
+    [0.4, 0.0]
+    >>> within_room(np.array([1.5, 0.0]), np.array([1.0, 1.0])).tolist()
+    [1.0, 0.5]
+    """
+    total = np.clip(added.sum(axis=-1), 0, room.sum(axis=-1))[..., None]
+    inside = np.clip(added, 0, room)
+    there = inside.sum(axis=-1)[..., None]
+    left = room - inside
+    free = left.sum(axis=-1)[..., None]
+    down = np.where(there > total, total / np.where(there > 0, there, 1), 1.0)
+    up = np.where(there < total, (total - there) / np.where(free > 0, free, 1), 0.0)
+    kept: FloatArray = np.clip(inside * down + left * up, 0, room)
+    return kept
+
+
+@register_estimator(
+    "prediction-powered",
+    label="pred.-\npowered",
+    description="a second judge's labels, put right by a sample, with an interval of its own",
+    source="Angelopoulos et al. 2023 (PPI, PPI++); Oosterhuis et al. 2024",
+    needs_judge=True,
+)
+@dataclass(frozen=True, kw_only=True)
+class PredictionPowered(LabelCorrection):
+    r"""Labels predict gains, and a sample of known relevance puts them right (Angelopoulos et al. 2023).
+
+    The population are the positions of the run's top n over all topics. With the prediction f of a document's
+    gain g, the unjudged ones among them get
+
+    .. math::
+
+        \sum_{i \text{ unjudged}} w_i (\lambda f_i + \bar e), \qquad
+        \bar e = \frac{1}{m} \sum_{j \text{ in the sample}} (g_j - \lambda f_j),
+
+    where w are the measure's weights; the judged ones get what they are known to gain. The error of the sum
+    has the variance
+
+    .. math::
+
+        s^2 \Bigl( \frac{(\sum w_i)^2}{m} + \sum w_i^2 \Bigr),
+
+    where s² is the variance of g − λf in the sample. The interval is the normal one. λ, from 0 to 1, is the
+    one of the least variance (PPI++).
+
+    **All this holds if the sample is a random one of documents like the unjudged ones.** Judged documents of
+    the run are not: they are in the pool since other runs rank them high, too. Hidden documents are nearer to
+    it, but are of other organizations, each with rates of its own.
+
+    Parameters
+    ----------
+    judge : str, optional
+        Name of the judge; default: the one that the collection has.
+    sample : {"hidden", "judged"}
+        The documents whose relevance is known: those that one organization alone contributed to the pool, or
+        the judged ones of the run's own top n, as the method has it.
+    n_draws : int, default 4000
+        Draws of the normal distribution, from which intervals are read.
+    random_seed : int, default 1
+        The numbers of a run on a topic depend on it and on their names.
+
+    Raises
+    ------
+    InputError
+        A setting is out of range.
+
+    Notes
+    -----
+    Where a choice was open, it is the one that is kindest to the method. The sample are hidden documents,
+    down to rank 30 or the cutoff. The population is finite, for topics are fixed and what is judged is known:
+    only the rest is estimated, and a fully judged run has its value and an interval of no width. In the
+    papers it is infinite, which makes intervals wider. A prediction is the mean gain of judged documents with
+    a label of the grade, among those that some run ranks in its top 30 and that are not hidden: it leaves
+    less to put right than the label itself. The total is kept within the bounds, in each draw, and so is
+    every topic.
+
+    Draws are normal ones of a run's total, spread over its topics as the variance is; under P@n they are
+    rounded to numbers of documents. They say nothing of which document is relevant. Runs share the error of
+    the sample of hidden documents, and nothing else.
+
+    Defined for sums of gains. Under a measure over an ideal ranking it is the ideal of the judged documents,
+    and the interval says nothing of what completed judgments do to it. Other measures have no value.
+
+    Edges: without unjudged documents the value is B; with fewer than two documents in the sample of a run it
+    is NaN, and no run that is asked about with it has an interval.
+    """
+
+    sample: Sample = "hidden"
+    n_draws: int = 4000
+    random_seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.sample not in get_args(Sample):
+            raise InputError(f"no sample {self.sample!r}", hint=", ".join(get_args(Sample)))
+        if not 1 <= self.n_draws <= _MOST_DRAWS:
+            raise InputError(f"n_draws {self.n_draws} is not from 1 to {_MOST_DRAWS:,}")
+
+    @property
+    def name(self) -> str:
+        """``prediction-powered``."""
+        return "prediction-powered"
+
+    def by_labels(self, collection: Collection, found: Bounds, judge: Judge) -> Corrected:
+        """Values and draws."""
+        measure = found.measure
+        if not isinstance(measure, Additive):
+            return not_defined(found, "defined for sums of gains")
+        levels = relevance_levels(collection, measure)
+        level, opened, document = opened_ranks(collection, found, self.estimand)
+        weight = np.where(opened, measure.weights()[: level.shape[2]] / measure.unit, 0.0)
+        if isinstance(measure, Normalised):
+            weight = over(weight, measure.best(tally_of(collection, levels))[:, None])
+        predicted = self._predicted(collection, judge, levels, measure.gains(np.array(levels)))[judge.grade]
+        of_top = np.append(predicted, 0.0)[document]
+        rectifiers = self._rectifiers(collection, measure, predicted, level, document)
+        room = np.where(opened.any(axis=2), np.maximum(found.most.scores() - found.lower, 0), 0.0)
+        per_topic, std, notes = found.lower.copy(), np.zeros(len(level)), [""] * len(level)
+        amounts = np.repeat(found.low.amount[None], self.n_draws, axis=0)
+        for r in np.flatnonzero(opened.any(axis=(1, 2))).tolist():
+            right = rectifiers[r]
+            if right is None:
+                per_topic[r] = std[r] = np.nan
+                notes[r] = _TOO_FEW
+                continue
+            expected = (weight[r] * (right.scale * of_top[r] + right.mean)).sum(axis=1)
+            errors = self._errors(found, r, weight[r], right)
+            per_topic[r] += within_room(expected, room[r])
+            amounts[:, r] += _as_amounts(within_room(expected + errors, room[r]), measure)
+            sums = weight[r].sum() ** 2 / right.n + np.square(weight[r]).sum()
+            std[r] = np.sqrt(right.variance * sums) / per_topic.shape[1]
+            notes[r] = _SAID[self.sample]
+        draws = None if np.isnan(std).any() else Values(amounts, measure.unit)
+        return Corrected(per_topic, std, tuple(notes), draws)
+
+    def _predicted(
+        self, collection: Collection, judge: Judge, levels: Sequence[int], gains: npt.NDArray[Any]
+    ) -> FloatArray:
+        """Mean gains of judged documents by grade, shape (grade + 1,), the last that of all."""
+        counted = collection.judged & in_top(collection, TOP_OF_LABELS)
+        counted &= sole_contributor(collection) < 0
+        if not counted.any():
+            return np.zeros(len(judge.thresholds) + 2)
+        rates = level_rates(collection, judge, np.flatnonzero(counted), levels)
+        return np.asarray(rates @ gains, dtype=np.float64)
+
+    def _rectifiers(
+        self,
+        collection: Collection,
+        measure: Additive,
+        predicted: FloatArray,
+        level: npt.NDArray[np.int16],
+        document: IntArray,
+    ) -> list[Rectifier | None]:
+        """What the sample of each run says, None where it is too small; predictions are those of all
+        documents, shape (pair,).
+        """
+
+        def of(pair: npt.NDArray[Any]) -> Rectifier | None:
+            gain = np.asarray(measure.gains(collection.relevance[pair]), dtype=np.float64)
+            return rectifier(gain, predicted[pair]) if len(pair) > 1 else None
+
+        if self.sample == "hidden":
+            return [of(hidden_documents(collection, measure.cutoff))] * len(level)
+        return [of(of_run[known >= 0]) for of_run, known in zip(document, level, strict=True)]
+
+    def _errors(self, found: Bounds, r: int, weight: FloatArray, right: Rectifier) -> FloatArray:
+        """Errors of a run's sums of gains, drawn; shape (draw, topic)."""
+        of_sample = () if self.sample == "hidden" else (found.run_ids[r],)
+        shared = normals(self.n_draws, self.random_seed, "sample", *of_sample)
+        own = [normals(self.n_draws, self.random_seed, found.run_ids[r], topic) for topic in found.query_ids]
+        std = np.sqrt(right.variance)
+        errors: FloatArray = std * (
+            shared[:, None] / np.sqrt(right.n) * weight.sum(axis=1)
+            + np.sqrt(np.square(weight).sum(axis=1)) * np.stack(own, axis=1)
+        )
+        return errors
+
+
+def _as_amounts(added: FloatArray, measure: Additive) -> npt.NDArray[Any]:
+    """Values as amounts; whole ones are rounded so that the sum over the first topics, however many, is the
+    rounded sum.
+    """
+    if not measure.is_exact:
+        return added * measure.unit
+    sums = np.rint(np.cumsum(added * measure.unit, axis=-1)).astype(np.int32)
+    return np.diff(sums, axis=-1, prepend=np.int32(0))

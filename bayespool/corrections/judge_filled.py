@@ -1,0 +1,154 @@
+"""Holes filled with labels: what a second judge says of unjudged documents is taken for the truth.
+
+References
+----------
+S. Upadhyay, E. Kamalloo and J. Lin (2024). LLMs can patch up missing relevance judgments in evaluation.
+arXiv:2405.04727.
+
+Z. Abbasiantaeb, C. Meng, L. Azzopardi and M. Aliannejadi (2024). Can we use large language models to fill
+relevance judgment holes? arXiv:2405.05600.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection, Judge
+from bayespool.corrections.base import Corrected
+from bayespool.corrections.labels import LabelCorrection, opened_ranks
+from bayespool.counts import TOP_OF_LABELS, Bounds, in_top, tally_within_reach
+from bayespool.registry import register_estimator
+
+__all__ = ["JudgeFilled", "is_on_scale", "relevance_of_grades", "relevance_of_labels"]
+
+LevelArray = npt.NDArray[np.int16]
+
+
+@register_estimator(
+    "judge-filled",
+    label="judge\nfilled",
+    description="the measure with a second judge's labels in place of missing judgments",
+    source="Upadhyay, Kamalloo & Lin 2024; Abbasiantaeb et al. 2024",
+    needs_judge=True,
+)
+@dataclass(frozen=True, kw_only=True)
+class JudgeFilled(LabelCorrection):
+    """The measure as if the labels of a second judge were judgments of the unjudged documents.
+
+    Ideal rankings of completed judgments have the labeled documents in reach of the runs, too. An unjudged
+    document without a label stays what it is without a judgment, nonrelevant; a note has their number.
+
+    Parameters
+    ----------
+    judge : str, optional
+        Name of the judge; default: the one that the collection has.
+
+    Notes
+    -----
+    Which relevance a label stands for (`relevance_of_labels`):
+
+    - labels that are whole numbers from 0 to 2 or more, and no higher than judgments are: themselves;
+    - of two labels the lower one: 0; the higher one: the median relevance of the judged documents that have
+      it and that the measure counts as relevant, the least such relevance where there is none;
+    - all others: the median relevance of the judged documents of their grade (`bayespool.collection.Judge`),
+      and 0 where there is none.
+
+    These are judged documents that some run ranks in its top 30, and of two medians the lower one. Labels of
+    another scale than that of the judgments say nothing of levels; the median makes the least error on judged
+    documents, which is kind to the method. A note says what the labels stand for.
+    """
+
+    @property
+    def name(self) -> str:
+        """``judge-filled``."""
+        return "judge-filled"
+
+    def by_labels(self, collection: Collection, found: Bounds, judge: Judge) -> Corrected:
+        """Values of the rankings with labels for levels."""
+        measure, read = found.measure, relevance_of_labels(collection, judge, found.measure.rel)
+        level, opened, document = opened_ranks(collection, found, self.estimand)
+        level = np.where(opened, np.append(read, np.int16(-1))[document], level)
+        relevance = np.where(collection.judged | (read < 0), collection.relevance, read)
+        fuller = dataclasses.replace(collection, relevance=relevance)
+        tally = tally_within_reach(collection, fuller, found.run_ids, measure, self.estimand)
+        scale = ""
+        if judge.is_labelled.any() and not is_on_scale(collection, judge):
+            scale = _said(judge, relevance_of_grades(collection, judge, measure.rel))
+        n_left = (opened & (level < 0)).sum(axis=(1, 2))
+        is_open = np.asarray(opened.any(axis=(1, 2)))
+        notes = tuple(
+            "; ".join(
+                [f"unjudged documents without a label count as not relevant: {n}"] * bool(n)
+                + [scale] * bool(scale and one)
+            )
+            for n, one in zip(n_left.tolist(), is_open.tolist(), strict=True)
+        )
+        return Corrected(measure.values(measure.read(level), tally).scores(), notes=notes)
+
+
+def is_on_scale(collection: Collection, judge: Judge) -> bool:
+    """Whether labels are levels of relevance: whole numbers that reach 2 and are no higher than judgments."""
+    label = judge.label[judge.is_labelled]
+    top = collection.levels[-1] if collection.levels else 0
+    is_whole = len(label) > 0 and bool((label == np.floor(label)).all())
+    return is_whole and bool(label.min() >= 0 and 2 <= label.max() <= top)
+
+
+def relevance_of_labels(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
+    """The relevance that each document's label stands for, −1 without a label, shape (pair,).
+
+    Parameters
+    ----------
+    collection : Collection
+    judge : Judge
+    rel : int, default 1
+        The smallest relevance that a measure counts as relevant.
+    """
+    if is_on_scale(collection, judge):
+        return np.where(judge.is_labelled, judge.label, -1).astype(np.int16)
+    of_grade = relevance_of_grades(collection, judge, rel)
+    return np.append(of_grade, np.int16(-1))[judge.grade]
+
+
+def relevance_of_grades(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
+    """The relevance that the labels of each grade stand for, where they are no levels themselves; the lowest
+    grade first, shape (grade,).
+
+    Parameters
+    ----------
+    collection : Collection
+    judge : Judge
+    rel : int, default 1
+        The smallest relevance that a measure counts as relevant.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> from bayespool.collection import Judge
+    >>> example = load_example()
+    >>> label = np.where(example.relevance > 0, 0.8, 0.1)
+    >>> relevance_of_grades(example, Judge("llm", label)).tolist()
+    [0, 1]
+    """
+    binary = len(judge.thresholds) == 1
+    counted = collection.judged & in_top(collection, TOP_OF_LABELS)
+    found = np.zeros(len(judge.thresholds) + 1, dtype=np.int16)
+    for grade in range(int(binary), len(found)):
+        levels = np.sort(collection.relevance[counted & (judge.grade == grade)])
+        if binary:
+            levels = levels[levels >= rel]
+            found[grade] = min((level for level in collection.levels if level >= rel), default=rel)
+        if len(levels):
+            found[grade] = levels[(len(levels) - 1) // 2]
+    return found
+
+
+def _said(judge: Judge, of_grade: LevelArray) -> str:
+    """What labels of another scale stand for, in words."""
+    starts = [np.nanmin(judge.label), *judge.thresholds]
+    pairs = [f"from {start:g} for {level}" for start, level in zip(starts, of_grade.tolist(), strict=True)]
+    return f"labels stand for relevance: {', '.join(pairs)}"

@@ -1,0 +1,300 @@
+"""Prediction-powered inference: by hand, by a slow reference, and where its assumption holds."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from corrected import LABELS, close, estimate, with_any_labels, with_labels
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from toys import from_rankings
+
+from bayespool import compare, load_example, score
+from bayespool.collection import Collection, Judge
+from bayespool.corrections import JudgeRates, PredictionPowered
+from bayespool.corrections.angelopoulos import rectifier, within_room
+from bayespool.counts import bounds
+from bayespool.errors import InputError
+from bayespool.measures import parse_measure
+
+# The rectifier
+
+
+def test_the_scale_makes_the_variance_least() -> None:
+    rng = np.random.default_rng(1)
+    predicted = rng.random(200)
+    gain = (rng.random(200) < 0.6 * predicted).astype(float)
+    found = rectifier(gain, predicted)
+    variances = {scale: (gain - scale * predicted).var(ddof=1) for scale in np.linspace(0, 1, 101)}
+    assert found.scale == pytest.approx(min(variances, key=variances.get), abs=0.01)  # type: ignore[arg-type]
+    assert found.variance == pytest.approx(min(variances.values()), abs=1e-4)
+    assert found.mean == pytest.approx(gain.mean() - found.scale * predicted.mean())
+    assert found.n == 200
+
+
+def test_the_scale_is_from_0_to_1() -> None:
+    gain = np.array([0.0, 0, 1, 1])
+    assert rectifier(gain, 1 - gain)[:2] == (0, 0.5)  # a prediction that is upside down is left alone
+    assert rectifier(gain, gain / 4)[:2] == (1, 0.375)
+    assert rectifier(gain, np.full(4, 0.3))[:2] == (0, 0.5)
+    assert rectifier(gain, gain) == (1, 0, 0, 4)
+
+
+# Room
+
+
+@given(
+    arrays.arrays(float, (3, 4), elements=st.floats(-3, 3)),
+    arrays.arrays(float, 4, elements=st.sampled_from([0.0, 0.5, 1.0, 2.0])),
+)
+def test_sums_are_cut_to_the_room_and_topics_stay_inside(added: Any, room: Any) -> None:
+    kept = within_room(added, room)
+    assert (kept >= 0).all()
+    assert (kept <= room).all()
+    np.testing.assert_allclose(kept.sum(axis=1), np.clip(added.sum(axis=1), 0, room.sum()), atol=1e-9)
+    inside = np.clip(added, 0, room)
+    fits = (added == inside).all(axis=1)
+    np.testing.assert_allclose(kept[fits], added[fits], atol=1e-12)
+
+
+# By hand: u has a1 l? d? h1 m? | v1 p1 z? x? | e? f?; labels l2 d0 m1 | z2 | e0.
+# Of judged documents that are not hidden 2 is said of a1 j0, 0 of q0 and topic 3's a0, nothing of its c0:
+# predictions are 1/2 with the label 2, 0 with 0, and 1/5 with 1 or none.
+PREDICTED = np.array([0.5] * 4 + [0.0] * 4 + [0.2] * 4)
+HIDDEN = np.array([1.0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 0])  # c r p b | f i k w | h v b d
+HIDDEN_LEVELS = np.array([2.0, 2, 1, 0, 1, 0, 0, 0, 1, 1, 0, 0])
+
+
+def by_hand(gain: np.ndarray, predicted: np.ndarray = PREDICTED) -> tuple[float, float, float]:
+    """λ, the mean error and the variance of errors."""
+    scale = np.cov(gain, predicted)[0, 1] / predicted.var(ddof=1)
+    left = gain - scale * predicted
+    return scale, left.mean(), left.var(ddof=1)
+
+
+def test_predictions_are_put_right_by_hidden_documents() -> None:
+    scale, mean, variance = by_hand(HIDDEN)
+    assert 0.9 < scale < 1
+    found = estimate(PredictionPowered(), "P@5", collection=with_labels(LABELS))
+    assert found.per_topic[0].tolist() == close(
+        (2 + 0.7 * scale + 3 * mean) / 5, (2 + 0.7 * scale + 2 * mean) / 5, (0.2 * scale + 2 * mean) / 5
+    )
+    # seven documents, of a fifth each, over three topics
+    assert found.std == pytest.approx(np.sqrt(variance * (49 / 12 + 7)) / 5 / 3)
+    assert found.notes == (
+        "its interval takes hidden documents for a random sample of documents like the unjudged ones",
+    )
+
+
+def test_gains_are_weighted_as_their_ranks() -> None:
+    predicted = np.array([0.5] * 4 + [0.0] * 4 + [0.2] * 4)
+    scale, _, _ = by_hand(HIDDEN_LEVELS, predicted)
+    assert scale > 1  # and is cut
+    left = HIDDEN_LEVELS - predicted
+    mean, variance = left.mean(), left.var(ddof=1)
+    found = estimate(PredictionPowered(), "DCG@3", collection=with_labels(LABELS))
+    log3 = np.log2(3)
+    assert found.per_topic[0].tolist() == close(
+        1 + (0.5 + mean) / log3 + mean / 2,
+        1 + 1 / log3 + (0.5 + mean) / 2,
+        mean + (0.2 + mean) / log3,
+    )
+    weights = np.array([1 / log3, 1 / 2, 1 / 2, 1, 1 / log3])
+    assert found.std == pytest.approx(np.sqrt(variance * (weights.sum() ** 2 / 12 + (weights**2).sum())) / 3)
+    ideal = 2 + 1 / log3 + 1 / 2
+    over = estimate(PredictionPowered(), "nDCG(ideal='judged')@3", collection=with_labels(LABELS))
+    assert over.per_topic[0].tolist() == close(
+        found.per_topic[0, 0] / ideal, found.per_topic[0, 1] / ideal, 0
+    )
+
+
+def test_the_judged_documents_of_the_run_are_the_sample_of_the_paper() -> None:
+    """All four are relevant, so that all unjudged ones are taken for relevant, without a doubt."""
+    judged = PredictionPowered(sample="judged", n_draws=20)
+    found = estimate(judged, "P@5", collection=with_labels(LABELS))
+    assert found.per_topic[0].tolist() == close(1, 4 / 5, 2 / 5)
+    assert found.std == pytest.approx(0, abs=1e-15)
+    assert found.draws is not None
+    assert (found.draws.amount == [5, 4, 2]).all()
+    assert found.notes[0].endswith("for a random sample of the top n; pooled ones are none")
+
+
+def test_the_papers_estimate_is_the_mean_of_predictions_put_right() -> None:
+    """θ̂ = λ f̄ + mean of (Y − λf) over the sample, with f̄ over all positions: n1 at rank 5, all on topic 1
+    and 2 but d e and s t judged."""
+    collection = with_labels({**LABELS, "1": {**LABELS["1"], "d": 2, "e": 0}, "2": {**LABELS["2"], "s": 2}})
+    found = estimate(PredictionPowered(sample="judged"), "P@5", "n1", collection)
+    # a1 b0 c2 d? e? | q0 p1 r2 s? t? | a0 b0 c0, and two ranks that n1 does not fill
+    gain = np.array([1.0, 0, 1, 0, 1, 1, 0, 0, 0])
+    predicted = np.array([0.5, 0.5, 0.5, 0, 0.5, 0.5, 0, 0.2, 0.2])  # a b c | q p r | a b c
+    unjudged = np.array([0.5, 0, 0.5, 0.2])
+    scale = min(np.cov(gain, predicted)[0, 1] / predicted.var(ddof=1), 1)
+    everything = np.concatenate([predicted, unjudged])
+    theta = scale * everything.mean() + (gain - scale * predicted).mean()
+    assert found.value[0] == pytest.approx(theta * 13 / 15)
+    # and the variance of a sample of 9 out of 13 without replacement, (1 − n/M) s²/n
+    variance = (gain - scale * predicted).var(ddof=1)
+    assert found.std == pytest.approx(np.sqrt((1 - 9 / 13) * variance / 9) * 13 / 15)
+
+
+def test_with_two_grades_it_is_the_rate_of_hidden_documents() -> None:
+    """A regression on two grades goes through their means, as long as λ is from 0 to 1."""
+    example = load_example()
+    label = np.where(np.arange(len(example.relevance)) % 3 == 0, 1.0, 0.0)
+    label[example.relevance > 0] = 1.0
+    labeled = dataclasses.replace(example, judges=(Judge("llm", label),))
+    one, two = (
+        estimate(correction, "P@10", "new-b", labeled) for correction in (PredictionPowered(), JudgeRates())
+    )
+    np.testing.assert_allclose(one.per_topic, two.per_topic, atol=1e-12)
+
+
+# Draws
+
+
+def test_draws_have_the_mean_and_the_spread_that_it_states() -> None:
+    example = with_any_labels(load_example())
+    for measure in ("P@10", "DCG@10"):
+        found = estimate(PredictionPowered(n_draws=20_000), measure, "new-b", example)
+        assert found.draws is not None
+        assert found.std is not None
+        means = found.draws.means()[:, 0]
+        assert means.std() == pytest.approx(found.std[0], rel=0.03)
+        assert means.mean() == pytest.approx(found.value[0], abs=0.1 * found.std[0])
+        lower, upper = found.interval(0.95)
+        step = 1 / 200 if measure == "P@10" else 0  # a document
+        assert upper[0] - lower[0] == pytest.approx(2 * 1.96 * found.std[0], rel=0.03, abs=1.01 * step)
+        assert found.random_seed == 1
+    assert found.draws.amount.dtype == np.float64
+
+
+def test_under_precision_draws_are_numbers_of_documents() -> None:
+    found = estimate(PredictionPowered(n_draws=300), "P@5", collection=with_labels(LABELS))
+    assert found.draws is not None
+    assert found.draws.is_exact
+    amount = found.draws.amount[:, 0]
+    assert amount.min(axis=0).tolist() >= [2, 2, 0]
+    assert amount.max(axis=0).tolist() == [5, 4, 2]
+    assert len(np.unique(amount.sum(axis=1))) > 4
+
+
+def test_draws_depend_on_names_and_the_seed_alone() -> None:
+    example = with_any_labels(load_example())
+    (both,) = PredictionPowered(n_draws=20).estimate(example, ["new-b", "new-a"], "P@10")
+    again = estimate(PredictionPowered(n_draws=20), "P@10", "new-a", example)
+    other = estimate(PredictionPowered(n_draws=20, random_seed=2), "P@10", "new-a", example)
+    assert both.draws is not None
+    assert again.draws is not None
+    assert other.draws is not None
+    assert np.array_equal(both.draws.amount[:, 1], again.draws.amount[:, 0])
+    assert not np.array_equal(other.draws.amount, again.draws.amount)
+    assert np.array_equal(other.per_topic, again.per_topic)
+
+
+def test_a_fully_judged_run_has_an_interval_of_no_width() -> None:
+    (found,) = PredictionPowered(n_draws=20).estimate(with_labels(LABELS), ["s2", "u"], "P@2")
+    lower, upper = found.interval()
+    assert lower[0] == found.value[0] == upper[0] == 1 / 2 / 3
+    assert lower[1] < upper[1]
+    assert found.std is not None
+    assert found.std[0] == 0
+    assert found.notes[0] == ""
+
+
+def sampled(rng: np.random.Generator) -> tuple[Collection, float]:
+    """What the method asks for: hidden documents and unjudged ones of the same chances by label, and labels
+    that know a part; and the true P@10 of the run that is new."""
+    topics = [str(t) for t in range(8)]
+    letters = {"x": "abcdefghij", "y": "klmnopqrst", "u": "ABCDEFGHIJ"}
+    relevance, labels = {}, {}
+    for topic in topics:
+        label = {d: float(rng.random() < 0.5) for docs in letters.values() for d in docs}
+        relevance[topic] = {d: int(rng.random() < (0.7 if said else 0.2)) for d, said in label.items()}
+        labels[topic] = label
+    known = {q: {d: r for d, r in of.items() if d not in letters["u"]} for q, of in relevance.items()}
+    collection = from_rankings(
+        {run: dict.fromkeys(topics, docs) for run, docs in letters.items()},
+        known,
+        {run: run for run in letters},
+        pooled_run_ids=("x", "y"),
+        pool_depth=10,
+    )
+    truth = np.mean([relevance[q][d] for q in topics for d in letters["u"]])
+    return with_labels(labels, collection), float(truth)
+
+
+def test_its_intervals_hold_where_its_assumption_does() -> None:
+    rng = np.random.default_rng(11)
+    hits = {0.5: 0, 0.95: 0}
+    for _ in range(120):
+        collection, truth = sampled(rng)
+        found = estimate(PredictionPowered(n_draws=400), "P@10", "u", collection)
+        for level in hits:
+            lower, upper = found.interval(level)
+            hits[level] += bool(lower[0] - 1e-12 <= truth <= upper[0] + 1e-12)
+    assert 0.89 * 120 <= hits[0.95] <= 0.99 * 120
+    assert 0.37 * 120 <= hits[0.5] <= 0.66 * 120
+
+
+# Edges and settings
+
+
+def test_a_sample_of_one_says_nothing() -> None:
+    collection = from_rankings(
+        {"x": {"1": "abc"}, "u": {"1": "ade"}, "w": {"1": "de"}},
+        {"1": {"a": 1, "b": 0}},
+        {"x": "x", "u": "u", "w": "w"},
+        pooled_run_ids=("x",),
+        pool_depth=2,
+    )
+    labeled = with_labels({"1": {"a": 1, "d": 1, "b": 0}}, collection)
+    (found,) = PredictionPowered(sample="judged", n_draws=20).estimate(labeled, ["u", "w"], "P@3")
+    assert np.isnan(found.value).all()
+    assert found.notes == ("needs two judged documents to learn from",) * 2
+    assert found.draws is None
+    # a and b are hidden with x
+    (hidden,) = PredictionPowered(n_draws=20).estimate(labeled, ["u", "w"], "P@3")
+    assert np.isfinite(hidden.value).all()
+    assert hidden.draws is not None
+
+
+def test_other_measures_have_none() -> None:
+    for measure in ("AP@5", "RR@5", "Success@5", "ERR(max_rel=2)@5"):
+        found = estimate(PredictionPowered(), measure, collection=with_labels(LABELS))
+        assert found.notes == ("defined for sums of gains",)
+
+
+def test_completed_ideals_leave_it_within_their_bounds() -> None:
+    found = estimate(PredictionPowered(), "nDCG@2", collection=with_labels(LABELS))
+    one = bounds(with_labels(LABELS), "u", parse_measure("nDCG@2"))
+    assert (found.per_topic <= one.most.scores() + 1e-12).all()
+    assert found.draws is not None
+    assert (found.draws.scores() <= one.most.scores() + 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sample": "pooled"}, "no sample 'pooled'; hidden, judged"),
+        ({"n_draws": 0}, "n_draws 0 is not from 1 to 1,000,000"),
+    ],
+)
+def test_settings_are_checked(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        dataclasses.replace(PredictionPowered(), **changes)
+
+
+def test_its_interval_stands_beside_those_of_posteriors() -> None:
+    example = with_any_labels(load_example())
+    scores = score(example, ["new-a", "new-b"], "P@10", estimators=["prediction-powered", "judge-rates"])
+    frame = scores.frame()
+    low, high = (frame[f"prediction-powered_{end}"] for end in ("lower", "upper"))
+    assert (low < frame["prediction-powered"]).all()
+    assert (frame["prediction-powered"] < high).all()
+    assert "judge-rates_lower" not in frame
+    compared = compare(example, ["new-a", "new-b"], "P@10", estimators=["prediction-powered"]).differences()
+    assert compared.set_index("method").loc["prediction-powered", "prob_greater"].between(0, 1).all()
