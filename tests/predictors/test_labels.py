@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from itertools import islice
 
@@ -10,14 +11,16 @@ import pytest
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection, add_judges
+from bayespool.counts import grade_counts
 from bayespool.predictors import (
     evidence_predictors,
     hidden_document_table,
     label_predictors,
+    label_ratios,
     label_slopes,
     unjudged_document_table,
 )
-from bayespool.predictors.labels import usable_judges
+from bayespool.predictors.labels import LabelRatios, usable_judges
 from bayespool.simulated_judges import simulate_judge
 from bayespool.simulation import load_example, simulate_example
 from bayespool.trec import labels_from_frame
@@ -25,6 +28,7 @@ from bayespool.trec import labels_from_frame
 # Hidden documents of the toy have labels but for f and the south's; of the unjudged ones l has one.
 LABELS = {"1": {"a": 2, "b": 0, "c": 2, "l": 1, "d": 0}, "2": {"p": 1, "r": 2, "z": 2}, "3": {"b": 0}}
 NAMES = ("llm ≥ 1", "llm ≥ 2", "llm without label")
+OF_RUN = "llm of the run"
 NAN = math.nan
 
 
@@ -70,11 +74,13 @@ def steps(relevant: tuple[int, ...], nonrelevant: tuple[int, ...]) -> list[tuple
 # --- names and values --------------------------------------------------------------------------------------
 
 
-def test_a_judge_has_a_predictor_for_each_grade_and_one_for_no_label() -> None:
+def test_a_judge_has_a_predictor_for_each_grade_for_the_run_and_for_no_label() -> None:
     found = label_predictors(labeled())
-    assert tuple(found) == NAMES
-    assert tuple(predictor.name for predictor in found.values()) == NAMES
-    assert {predictor.per for predictor in found.values()} == {"label"}
+    assert tuple(found) == (*NAMES[:2], OF_RUN, NAMES[2])
+    assert {predictor.name: predictor.per for predictor in found.values()} == {
+        **dict.fromkeys(NAMES, "label"),
+        OF_RUN: "ranking",
+    }
     assert found["llm ≥ 1"].description == "whether judge llm labels it 1 or more"
     assert found["llm without label"].description == "whether judge llm does not label it"
     assert label_predictors(toy_collection()) == {}
@@ -82,7 +88,8 @@ def test_a_judge_has_a_predictor_for_each_grade_and_one_for_no_label() -> None:
 
 def test_names_tell_judges_and_values_apart() -> None:
     both = add_judges(labeled(), {"gpt-4": labels_from_frame({"1": {"a": 0.25, "b": -1}})})
-    assert tuple(label_predictors(both)) == (*NAMES, "gpt-4 ≥ 0.25", "gpt-4 without label")
+    of_other = ("gpt-4 ≥ 0.25", "gpt-4 of the run", "gpt-4 without label")
+    assert tuple(label_predictors(both)) == (*tuple(label_predictors(labeled())), *of_other)
 
 
 @pytest.mark.filterwarnings("ignore:llm. all labels of judge")
@@ -123,6 +130,25 @@ def test_values_of_unjudged_documents_by_hand() -> None:
         np.testing.assert_array_equal(found[document], values, err_msg=document)
 
 
+def test_what_labels_say_of_a_run_by_hand() -> None:
+    """Rates of grades, of a alone, which several have: .75, .75 and .875, and .75 of all.
+
+    The new run has l, d and z unjudged with labels 1, 0 and 2. Without the north's own documents n1 has b, c
+    and d of topic 1, p and r of topic 2 and b of topic 3, with labels 0, 2, 0, 1, 2 and 0; n2 has b, c, p, r
+    and b. Nobody labels the south's.
+    """
+    collection = labeled()
+    assert grade_counts(collection, collection.judges[0]).rate.tolist() == [0.75, 0.75, 0.875]
+    unjudged = unjudged_document_table(collection, ("u",), cutoff=3, names=(OF_RUN,))
+    expected = 0.75 + 0.75 + 0.875
+    np.testing.assert_allclose(unjudged.predictors[:, 0], math.log((expected + 0.75) / (3 - expected + 0.25)))
+    table = hidden_document_table(collection, cutoff=3, names=(OF_RUN,))
+    for run, expected, n in (("n1", 4.75, 6), ("n2", 4.0, 5), ("s1", 0.0, 0)):
+        values = table.predictors[table.run == collection.run_ids.index(run), 0]
+        assert len(values)
+        np.testing.assert_allclose(values, math.log((expected + 0.75) / (n - expected + 0.25)), err_msg=run)
+
+
 def test_other_predictors_do_not_know_of_labels() -> None:
     plain, with_labels = (hidden_document_table(c, cutoff=3) for c in (toy_collection(), labeled()))
     assert with_labels.names == evidence_predictors()
@@ -147,7 +173,7 @@ def test_labels_of_a_favored_organization_do_not_count(monkeypatch: pytest.Monke
 
 def test_slopes_are_steps_of_log_odds_ratios_by_hand() -> None:
     slopes = label_slopes(known_judge((1, 2, 5), (8, 3, 1)))
-    assert tuple(slopes) == NAMES
+    assert tuple(slopes) == (*NAMES[:2], OF_RUN, NAMES[2])
     assert slopes["llm ≥ 1"] == pytest.approx(
         (
             math.log((2.5 / 9.5) / (3.5 / 13.5)) - math.log((1.5 / 9.5) / (8.5 / 13.5)),
@@ -158,6 +184,7 @@ def test_slopes_are_steps_of_log_odds_ratios_by_hand() -> None:
         pytest.approx(step) for step in steps((1, 2, 5), (8, 3, 1))
     ]
     assert slopes["llm without label"] == (0.0, 0.5)
+    assert slopes["llm of the run"] == (0.5, 0.5)
 
 
 def test_standard_deviations_have_a_most() -> None:
@@ -222,3 +249,42 @@ def test_a_useless_judge_has_slopes_near_zero_and_a_good_one_has_not() -> None:
         found = [slopes[f"llm ≥ {grade}"][0] for grade in (1, 2, 3)]
         assert low < min(found), found
         assert max(found) < high, found
+
+
+# --- for models that learn nothing of labels themselves ----------------------------------------------------
+
+
+def ratios_of(collection: Collection) -> LabelRatios:
+    (run,) = collection.run_index("x")
+    pair = collection.document[run, 0]
+    (found,) = label_ratios(collection, np.full(len(pair), run), pair.astype(np.intp))
+    return found
+
+
+def test_ratios_of_grades_by_hand() -> None:
+    collection = known_judge((1, 2, 5), (8, 3, 1))
+    found = ratios_of(collection)
+    assert found.judge == "llm"
+    assert found.mean.tolist() == pytest.approx(
+        [math.log((r / 9.5) / (n / 13.5)) for r, n in ((1.5, 8.5), (2.5, 3.5), (5.5, 1.5))]
+    )
+    assert found.std.tolist() == pytest.approx(
+        [math.sqrt(0.125 + 1 / r + 1 / n) for r, n in ((1.5, 8.5), (2.5, 3.5), (5.5, 1.5))]
+    )
+    assert found.grade.tolist() == [0] * 8 + [1] * 3 + [2] + [0] + [1] * 2 + [2] * 5
+    assert label_ratios(known_judge((0, 4), (20, 0)), np.array([0]), np.array([0])) == ()
+
+
+def test_ratios_in_draws_are_one_per_grade_and_zero_without_a_label() -> None:
+    found = dataclasses.replace(ratios_of(known_judge((1, 2, 5), (8, 3, 1))), grade=np.array([2, -1, 0, 2]))
+    drawn = found.of_draws(np.arange(4000), slice(0, 4))
+    assert drawn.shape == (4000, 4)
+    assert (drawn[:, 1] == 0).all()
+    assert np.array_equal(drawn[:, 0], drawn[:, 3])
+    for column, grade in ((0, 2), (2, 0)):
+        assert drawn[:, column].mean() == pytest.approx(found.mean[grade], abs=4 * found.std[grade] / 63)
+        assert drawn[:, column].std() == pytest.approx(found.std[grade], rel=0.05)
+    assert abs(np.corrcoef(drawn[:, 0], drawn[:, 2])[0, 1]) < 0.06
+    # a draw has its numbers whichever others are asked for
+    some = found.of_draws(np.array([7, 3]), slice(2, 4))
+    assert np.array_equal(some, drawn[[7, 3], 2:])

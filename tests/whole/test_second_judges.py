@@ -143,10 +143,8 @@ def test_a_judge_that_judged_documents_do_not_know_changes_no_draw(estimator: st
     assert draws(labeled(0, quality=GOOD), estimator) != plain
 
 
-@pytest.mark.parametrize(
-    "estimator", ["posterior-background", "posterior-interpolated", "interpolated", "condensed-list"]
-)
-def test_estimators_without_predictors_know_of_no_judge(estimator: str) -> None:
+@pytest.mark.parametrize("estimator", ["background", "interpolated", "condensed-list", "anti-precision"])
+def test_point_corrections_know_of_no_judge(estimator: str) -> None:
     assert draws(labeled(0, quality=GOOD), estimator) == draws(simulated(0).collection, estimator)
 
 
