@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -412,6 +414,108 @@ def test_scores_are_kept_if_asked_for(folder: Path) -> None:
     assert collection.score is not None
     assert collection.score[collection.run_ids.index("s2"), 0, :2].tolist() == [2, 1]
     assert read_collection(folder / "qrels.txt", **arguments).score is None
+
+
+# Second judges
+
+LABELS = {"1": {"a": 2.5, "l": 0}, "2": {"z": 1}}
+
+
+def read_with_judges(folder: Path, judges: Any, **settings: Any) -> dict[str, dict[str, dict[str, float]]]:
+    """Labels of the toy's documents by judge."""
+    collection = read_collection(
+        folder / "qrels.txt",
+        folder / "input.u.gz",
+        pool=folder / "pool",
+        organizations=POOLED_ORGANIZATIONS,
+        judges=judges,
+        **settings,
+    )
+    assert toys.judgments(collection) == toys.judgments(toy_collection())
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for judge in collection.judges:
+        labels = found.setdefault(judge.name, {})
+        for pair in np.flatnonzero(judge.is_labelled):
+            query_id = collection.query_ids[collection.pair_topic[pair]]
+            labels.setdefault(query_id, {})[collection.doc_id(int(pair))] = float(judge.label[pair])
+    return found
+
+
+@pytest.fixture
+def labeled(folder: Path) -> Path:
+    """The toy with labels of two judges, and of one document that nobody retrieves."""
+    (folder / "llm.txt").write_text("1 0 a 2.5\n1 0 l 0\n2 0 z 1\n2 0 nobody's 3\n")
+    (folder / "input.gpt-4.qrels.gz").write_bytes(gzip.compress(b"3 0 e 1\n3 0 f 0\n"))
+    return folder
+
+
+SECOND = {"3": {"e": 1.0, "f": 0.0}}
+FORMS: dict[str, tuple[Callable[[Path], Any], dict[str, Any]]] = {
+    "none": (lambda folder: None, {}),
+    "no files": (lambda folder: [], {}),
+    "path": (lambda folder: folder / "llm.txt", {"llm": LABELS}),
+    "text": (lambda folder: str(folder / "llm.txt"), {"llm": LABELS}),
+    "list": (
+        lambda folder: [folder / "input.gpt-4.qrels.gz", str(folder / "llm.txt")],
+        {"gpt-4.qrels": SECOND, "llm": LABELS},
+    ),
+    "tuple": (lambda folder: (folder / "llm.txt",), {"llm": LABELS}),
+    "mapping": (
+        lambda folder: {"one": folder / "llm.txt", "other": str(folder / "input.gpt-4.qrels.gz")},
+        {"one": LABELS, "other": SECOND},
+    ),
+    "one file twice": (
+        lambda folder: dict.fromkeys(("one", "other"), folder / "llm.txt"),
+        {"one": LABELS, "other": LABELS},
+    ),
+}
+
+
+@pytest.mark.parametrize(("judges", "expected"), FORMS.values(), ids=FORMS)
+def test_judges_are_called_like_their_files_or_as_one_says(
+    labeled: Path, judges: Callable[[Path], Any], expected: dict[str, Any]
+) -> None:
+    found = read_with_judges(labeled, judges(labeled))
+    assert found == expected
+    assert list(found) == list(expected)
+
+
+def test_two_files_of_one_name_are_refused(labeled: Path) -> None:
+    (labeled / "more").mkdir()
+    (labeled / "more" / "llm.txt").write_text("1 0 a 1\n1 0 b 0\n")
+    with pytest.raises(InputError, match=r"two judges are called 'llm'; name them: --judge NAME=FILE"):
+        read_with_judges(labeled, [labeled / "llm.txt", labeled / "more" / "llm.txt"])
+
+
+def test_labels_that_cannot_be_used_are_told_by_file(labeled: Path) -> None:
+    (labeled / "bad.txt").write_text("1 0 a 1\n1 0 b yes\n2 0 z 0\n")
+    with pytest.raises(InputError, match=r"bad\.txt, line 2: label 'yes' is not a number"):
+        read_with_judges(labeled, labeled / "bad.txt")
+    with pytest.warns(InputWarning, match=r"bad\.txt: 1 line skipped, label is not a number"):
+        found = read_with_judges(labeled, labeled / "bad.txt", strict=False)
+    assert found == {"bad": {"1": {"a": 1.0}, "2": {"z": 0.0}}}
+    (labeled / "others.txt").write_text("99 0 a 1\n")
+    with pytest.raises(
+        InputError, match=r"others\.txt: none of the labels of judge 'others' is of a document"
+    ):
+        read_with_judges(labeled, labeled / "others.txt")
+    with pytest.raises(InputError, match=r"nowhere\.txt"):
+        read_with_judges(labeled, labeled / "nowhere.txt")
+
+
+def test_labels_and_own_judgments_are_two_things(labeled: Path) -> None:
+    (labeled / "mine.txt").write_text("1 0 l 1\n")
+    collection = read_collection(
+        labeled / "qrels.txt",
+        labeled / "input.u.gz",
+        pool=labeled / "pool",
+        organizations=POOLED_ORGANIZATIONS,
+        own_judgments=labeled / "mine.txt",
+        judges=labeled / "llm.txt",
+    )
+    assert toys.judged(collection) == ["abcfhijkl", "pqrvw", "abcd"]  # l, and not z
+    (judge,) = collection.judges
+    assert judge.is_labelled.sum() == 3
 
 
 # No pool, no runs

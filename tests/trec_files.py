@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from bayespool.errors import InputError
-from bayespool.trec import Qrels, Run
+from bayespool.trec import Labels, Qrels, Run
 from bayespool.trec.lines import Lines
 
 PLAIN = b"101 Q0 d1 1 3.5 t\n101 Q0 d2 2 2.5 t\n102 Q0 d1 1 0.5 t\n"
@@ -27,6 +27,12 @@ def rows_of(run: Run | Lines) -> list[tuple[str, str, float]]:
 def judgments_of(qrels: Qrels) -> list[tuple[str, str, int]]:
     return list(
         zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), qrels.relevance.tolist(), strict=True)
+    )
+
+
+def labels_of(labels: Labels) -> list[tuple[str, str, float]]:
+    return list(
+        zip(labels.query_id.to_pylist(), labels.doc_id.to_pylist(), labels.label.tolist(), strict=True)
     )
 
 

@@ -48,6 +48,11 @@ class Judge:
         label.flags.writeable = False
         object.__setattr__(self, "label", label)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__dict__.pop("grade", None)  # arrays come out of a pickle writeable
+        self.__post_init__()
+
     def __repr__(self) -> str:
         grades = "" if len(self.thresholds) == 0 else f", {len(self.thresholds) + 1} grades"
         return f"<Judge {self.name}: {self.is_labelled.sum():,} labels{grades}>"
@@ -60,11 +65,12 @@ class Judge:
     @cached_property
     def thresholds(self) -> tuple[float, ...]:
         """Where a grade begins, but for the lowest, ascending: every label that there is, or five cuts of
-        them where there are more than `MOST_GRADES`.
+        them where there are more than `MOST_GRADES`, fewer where many labels are equal.
         """
         values = np.unique(self.label[self.is_labelled])
         if len(values) > MOST_GRADES:
             cuts = np.quantile(self.label[self.is_labelled], _TAIL, method="higher")
+            cuts = cuts if cuts[-1] > values[0] else values[1:2]  # nearly all are the lowest
             values = np.unique(np.append(values[0], cuts))
         return tuple(values[1:].tolist())
 
@@ -115,9 +121,9 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     >>> from bayespool import load_example
     >>> from bayespool.trec import labels_from_frame
     >>> example = load_example()
-    >>> topic, document = example.query_ids[0], example.doc_id(0)
-    >>> add_judges(example, {"llm": labels_from_frame({topic: {document: 1}})}).judges
-    (<Judge llm: 1 labels>,)
+    >>> labels = {example.query_ids[0]: {example.doc_id(0): 1, example.doc_id(1): 0}}
+    >>> add_judges(example, {"llm": labels_from_frame(labels)}).judges
+    (<Judge llm: 2 labels, 2 grades>,)
     """
     added = list(collection.judges)
     for name, labels in judges.items():

@@ -10,6 +10,8 @@ import typer.main
 from commands import Outcome
 
 from bayespool.cli import app
+from bayespool.cli.from_settings import _judges as named_files
+from bayespool.errors import InputError
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
@@ -87,3 +89,30 @@ def test_a_cutoff_below_the_pool_is_told_before_anything_is_read(
     done = run("pool-width", "--qrels", tmp_path / "no", "--pool", tmp_path / "no", "--pool-depth", 5)
     assert done.status == 1
     assert "P@10 looks deeper than the pools, which are judged to depth 5" in done.err
+
+
+# --- labels of second judges --------------------------------------------------------------------------------
+
+
+def test_every_command_that_estimates_takes_judges() -> None:
+    found = {n for n, c in COMMANDS.items() if any("--judge" in p.opts for p in c.params)}
+    assert {"score", "compare", "impute", "judge-next", "leave-out", "check"} <= found
+
+
+def test_a_judge_is_named_by_its_file_or_before_it(tmp_path: Path) -> None:
+    file, odd = tmp_path / "input.llm.txt.gz", tmp_path / "a=b.txt"
+    assert named_files([str(file)]) == {"llm": file}
+    assert named_files([f"gpt={file}", str(file)]) == {"gpt": file, "llm": file}
+    assert named_files([f"gpt-4=x={file}"]) == {"gpt-4": Path(f"x={file}")}
+    # a file that is there may have = in its name
+    assert named_files([str(odd)]) == {str(tmp_path / "a"): Path("b.txt")}
+    odd.write_text("1 0 a 1\n")
+    assert named_files([str(odd)]) == {"a=b": odd}
+    assert named_files([f"named={odd}"]) == {"named": odd}
+    assert named_files([]) == {}
+
+
+@pytest.mark.parametrize("given", [["x=a.txt", "x=b.txt"], ["a.txt", "more/a.txt"], ["x=a.txt", "x"]])
+def test_two_judges_of_one_name_are_refused(given: list[str]) -> None:
+    with pytest.raises(InputError, match=r"two judges are called '[ax]'; --judge NAME=FILE"):
+        named_files(given)

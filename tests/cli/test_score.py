@@ -14,9 +14,11 @@ import pytest
 from commands import FAST, Outcome, arguments
 
 import bayespool
+from bayespool.collection import add_judges
 from bayespool.counts import judgment_counts
 from bayespool.pooling import with_strategy_pool
 from bayespool.scoring import score
+from bayespool.simulated_judges import simulate_judge
 from bayespool.simulation import load_example, simulate_example
 
 
@@ -327,6 +329,46 @@ def test_demo_prints_scores_and_truth(run: Callable[..., Outcome], example: Path
         f"truth of the simulation, P@10 if all were judged: new-a {truth[0]:.4f}, new-b {truth[1]:.4f}"
     )
     assert len(pd.read_csv(example / "demo.csv")) == 2
+
+
+def test_labels_of_judges_are_read_and_used(run: Callable[..., Outcome], example: Path) -> None:
+    """As in the library; and not by estimators without predictors."""
+    labels = simulate_judge(simulate_example(), quality=3.0, random_seed=1)
+    lines = [
+        f"{query_id} 0 {doc_id} {label:g}\n"
+        for query_id, doc_id, label in zip(
+            labels.query_id.to_pylist(), labels.doc_id.to_pylist(), labels.label.tolist(), strict=True
+        )
+    ]
+    (example / "llm.txt").write_text("".join(lines))
+    (example / "half.txt").write_text("".join(lines[::2]))
+    asked = (*arguments(example), "--estimators", "background,posterior-ratio", "--draws", 100)
+    out = {}
+    for given in ((), ("llm.txt",), ("llm=llm.txt",), ("llm.txt", "half=half.txt")):
+        files = [text.replace("=", f"={example}/") if "=" in text else example / text for text in given]
+        done = run(*asked, *(part for file in files for part in ("--judge", file)), "-o", example / "o.csv")
+        assert done.status == 0, done.err
+        out[given] = pd.read_csv(example / "o.csv")
+    plain, by_file, by_name, two = out.values()
+    pd.testing.assert_frame_equal(by_file, by_name)
+    assert (by_file["background"] == plain["background"]).all()
+    column = "posterior-ratio"
+    assert not (by_file[column] == plain[column]).any()
+    assert not (by_file[column] == two[column]).any()
+    found = score(
+        add_judges(load_example(), {"llm": labels}), None, estimators=["posterior-ratio"], draws=100
+    ).frame()
+    assert by_file[column].tolist() == pytest.approx(found[column].tolist(), abs=1e-12)
+
+
+def test_labels_that_cannot_be_read_are_told(run: Callable[..., Outcome], example: Path) -> None:
+    (example / "bad.txt").write_text("701 0 D00001 1\n701 0 D00002 perhaps\n")
+    done = run(*arguments(example), *FAST, "--judge", example / "bad.txt")
+    assert done.status == 1
+    assert "bad.txt, line 2: label 'perhaps' is not a number" in " ".join(done.err.split())
+    done = run(*arguments(example), *FAST, "--judge", f"gpt={example}/nowhere.txt")
+    assert done.status == 1
+    assert "nowhere.txt" in done.err.replace("\n", "")
 
 
 def test_version_and_help(run: Callable[..., Outcome]) -> None:

@@ -14,11 +14,12 @@ import pytest
 from left_out import QUICK, tables
 from toys import toy_collection
 
-from bayespool.collection import Collection
+from bayespool.collection import Collection, add_judges
 from bayespool.errors import WorkerError
 from bayespool.experiments import LeaveOutResult, leave_out
 from bayespool.experiments.parallel import completed
-from bayespool.simulation import SimulationSettings, load_example, simulate
+from bayespool.simulated_judges import simulate_judge
+from bayespool.simulation import SimulationSettings, load_example, simulate, simulate_example
 
 
 def test_two_processes_give_the_same_bytes(result: LeaveOutResult) -> None:
@@ -68,6 +69,14 @@ def test_the_collection_arrives_whole_and_once() -> None:
     assert os.getpid() not in {pid for *_, pid, _ in found}
     assert all(mapped for *_, mapped in found), "a large array was sent with every task"
     assert list(completed(hash_of, collection, [], n_jobs=2)) == []
+
+
+def test_judges_arrive_with_the_collection() -> None:
+    labels = simulate_judge(simulate_example(), quality=1.0, random_seed=1)
+    collection = add_judges(load_example(), {"llm": labels})
+    found = list(completed(hash_of, collection, ["x", "y"], n_jobs=2))
+    assert {fingerprint for _, fingerprint, *_ in found} == {collection.fingerprint}
+    assert collection.fingerprint != load_example().fingerprint
 
 
 def test_no_more_processes_than_tasks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from trec_files import PLAIN_ROWS, error_of, judgments_of, rows_of
+from trec_files import PLAIN_ROWS, error_of, judgments_of, labels_of, rows_of
 
 from bayespool import trec
 
@@ -89,6 +89,47 @@ def test_qrels_from_an_object(frame: Any) -> None:
     assert judgments_of(qrels) == QREL_ROWS
     assert qrels.relevance.dtype == np.int16
     assert qrels.path is None
+
+
+LABEL_ROWS = [("101", "d1", 2.5), ("101", "d2", -1.0), ("102", "d1", 0.0)]
+LABELS_FRAME = pd.DataFrame(LABEL_ROWS, columns=["query_id", "doc_id", "label"])
+LABELS_OBJECTS: dict[str, Any] = {
+    "frame": LABELS_FRAME,
+    "frame of judgments": LABELS_FRAME.set_axis(["query_id", "doc_id", "relevance"], axis=1),
+    "frame of scores": LABELS_FRAME.set_axis(["qid", "docno", "score"], axis=1),
+    "other names": LABELS_FRAME.set_axis(["topic", "did", "rel"], axis=1),
+    "nullable numbers": LABELS_FRAME.astype({"label": "Float64"}),
+    "dictionary": {"101": {"d1": 2.5, "d2": -1}, "102": {"d1": 0}},
+    "named tuples": [Qrel(*row, "0") for row in LABEL_ROWS],
+}
+
+
+@pytest.mark.parametrize("frame", LABELS_OBJECTS.values(), ids=LABELS_OBJECTS)
+def test_labels_from_an_object(frame: Any) -> None:
+    labels = trec.labels_from_frame(frame)
+    assert labels_of(labels) == LABEL_ROWS
+    assert labels.label.dtype == np.float64
+    assert (labels.path, labels.skipped) == (None, ())
+
+
+def test_labels_of_whole_numbers_are_those_of_reals() -> None:
+    frame = LABELS_FRAME.assign(label=[3, 0, 1])
+    assert labels_of(trec.labels_from_frame(frame)) == [
+        ("101", "d1", 3.0),
+        ("101", "d2", 0.0),
+        ("102", "d1", 1.0),
+    ]
+
+
+def test_bad_labels_in_an_object() -> None:
+    reason = error_of(lambda: trec.labels_from_frame({"1": {"a": 1, "b": np.nan}})).reason
+    assert reason == "labels: label is NaN in row 2"
+    reason = error_of(lambda: trec.labels_from_frame(LABELS_FRAME.drop(columns="label"))).reason
+    assert reason.startswith("labels: no column label")
+    reason = error_of(lambda: trec.labels_from_frame(LABELS_FRAME.assign(label=["no", "yes", "no"]))).reason
+    assert reason.startswith("labels: label is not a number in every row")
+    reason = error_of(lambda: trec.labels_from_frame(LABELS_FRAME.assign(query_id="1"))).reason
+    assert reason == "labels: document d1 is repeated in topic 1, in row 3"
 
 
 def test_objects_of_ir_measures() -> None:

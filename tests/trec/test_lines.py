@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from trec_files import PLAIN, PLAIN_ROWS, Write, error_of, ids, judgments_of, rows_of
+from trec_files import PLAIN, PLAIN_ROWS, Write, error_of, ids, judgments_of, labels_of, rows_of
 
 from bayespool import trec
 from bayespool.errors import InputError, InputWarning
 from bayespool.trec import Skipped
-from bayespool.trec.lines import QRELS, Layout, parse_fast, parse_tolerantly, run_layout
+from bayespool.trec.lines import LABELS, QRELS, Layout, parse_fast, parse_tolerantly, run_layout
 
 RUN = run_layout(ranks=False, tag=False)
 RANKED_RUN = run_layout(ranks=True, tag=False)
@@ -277,6 +277,56 @@ def test_bad_line_of_the_qrels(
     assert caught[0].filename == __file__
 
 
+LAST = LENIENT + "keep the last line of each document"
+BAD_LABELS: dict[str, tuple[bytes, int, str, str, str, int, list[tuple[str, str, float]]]] = {
+    "too few columns": (
+        b"1 0 a\n", 3, "expected 4 columns, found 3", SKIP, "skipped, fewer than four columns", 1, [],
+    ),
+    "too many columns": (
+        b"1 0 a 2.5 x\n", 3, "expected 4 columns, found 5", LENIENT + "use the first four columns",
+        "used the first four columns", 1, [("1", "a", 2.5)],
+    ),
+    "label no number": (
+        b"1 0 a yes\n1 0 b 1_0\n1 0 c 3\n", 3, "label 'yes' is not a number", SKIP,
+        "skipped, label is not a number", 2, [("1", "c", 3.0)],
+    ),
+    "label NaN": (
+        b"1 0 a 1\n1 0 b NaN\n", 4, "label is NaN, which has no place in an order", SKIP,
+        "skipped, label is NaN", 1, [("1", "a", 1.0)],
+    ),
+    # the last, and not the best as of a score
+    "document twice": (
+        b"1 0 a 3\n2 0 a 2\n1 0 a 1\n", 5, "document a is repeated in topic 1 (first on line 3)", LAST,
+        "skipped, document repeated in its topic (last line kept)", 1, [("2", "a", 2.0), ("1", "a", 1.0)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("bad", "line", "reason", "hint", "skipped", "n_lines", "left"), BAD_LABELS.values(), ids=BAD_LABELS
+)
+def test_bad_line_of_labels(
+    write: Write,
+    bad: bytes,
+    line: int,
+    reason: str,
+    hint: str,
+    skipped: str,
+    n_lines: int,
+    left: list[tuple[str, str, float]],
+) -> None:
+    path = write(b"\n1 0 good 0.5\n" + bad)
+
+    error = error_of(lambda: trec.read_labels(path))
+    assert (error.path, error.line, error.reason, error.hint) == (path, line, reason, hint)
+
+    with pytest.warns(InputWarning) as caught:
+        labels = trec.read_labels(path, strict=False)
+    assert labels_of(labels) == [("1", "good", 0.5), *left]
+    assert labels.skipped == (Skipped(path, skipped, n_lines, line),)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
 def test_strict_names_the_first_bad_line_whatever_its_kind(write: Write) -> None:
     repeated_first = b"1 Q0 a 1 1 t\n1 Q0 a 1 1 t\n1 Q0 b 1 x t\n"
     assert error_of(lambda: trec.read_run(write(repeated_first))).line == 2
@@ -314,6 +364,13 @@ def test_lenient_on_a_good_file_changes_nothing(write: Write, strict: bool) -> N
 def test_qrels_in_all_their_plain_forms(write: Write) -> None:
     data = b"\xef\xbb\xbf 1\t0  a -2\r\n\r\nMB01 Q0 b 4\r\n1 x c +1"
     assert judgments_of(trec.read_qrels(write(data))) == [("1", "a", -2), ("MB01", "b", 4), ("1", "c", 1)]
+
+
+def test_labels_are_any_numbers(write: Write) -> None:
+    data = b"1 0 a -2\n1 Q0 b 0.75\n2 x a 1e400\n2 0 b +.5\n2 0 c 40000\n"
+    assert labels_of(trec.read_labels(write(data))) == [
+        ("1", "a", -2.0), ("1", "b", 0.75), ("2", "a", np.inf), ("2", "b", 0.5), ("2", "c", 40000.0),
+    ]  # fmt: skip
 
 
 def test_qrels_without_a_relevant_document_are_read(write: Write) -> None:
@@ -374,6 +431,12 @@ def test_paths_agree_on_qrels(data: st.DataObject) -> None:
     small = data.draw(st.lists(st.integers(-(2**15), 2**15 - 1), min_size=1, max_size=12))
     text = "".join(f"q{i % 3} 0 d{i} {relevance}\n" for i, relevance in enumerate(small))
     assert_alike(text.encode(), QRELS)
+
+
+@given(st.lists(numbers, min_size=1, max_size=12))
+def test_paths_agree_on_labels(found: list[str]) -> None:
+    text = "".join(f"q{i % 3} 0 d{i} {label}\n" for i, label in enumerate(found))
+    assert_alike(text.encode(), LABELS)
 
 
 @given(st.text(st.sampled_from("01.eE+-_xnaif∞ "), max_size=6).filter(str.strip))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
+import lzma
 import threading
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
-from trec_files import PLAIN, PLAIN_ROWS, Write, error_of, rows_of
+import zstandard
+from trec_files import PLAIN, PLAIN_ROWS, Write, error_of, labels_of, rows_of
 
 from bayespool import trec
 from bayespool.errors import InputWarning
@@ -125,6 +129,42 @@ def test_reading_can_be_interrupted(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         trec.read_runs(tmp_path, progress=interrupt)
     assert threading.active_count() == before, "reader threads are left"
+
+
+# --- labels -----------------------------------------------------------------------------------------------
+
+
+LABELS = b"2 0 b 3\n1 0 a 0.5\n1 0 b -1\n"
+LABEL_ROWS = [("2", "b", 3.0), ("1", "a", 0.5), ("1", "b", -1.0)]
+
+
+@pytest.mark.parametrize("ending", ["txt", "gz", "xz", "zst"])
+def test_labels_of_a_file(tmp_path: Path, ending: str) -> None:
+    compress = {
+        "txt": bytes, "gz": gzip.compress, "xz": lzma.compress, "zst": zstandard.ZstdCompressor().compress,
+    }  # fmt: skip
+    path = tmp_path / f"labels.{ending}"
+    path.write_bytes(compress[ending](LABELS))
+    labels = trec.read_labels(path)
+    assert labels_of(labels) == LABEL_ROWS
+    assert (labels.path, labels.skipped) == (path, ())
+    assert labels.label.dtype == np.float64
+    assert labels_of(trec.read_labels(str(path))) == LABEL_ROWS
+
+
+def test_file_of_labels_that_is_not_there_or_has_none_is_told(tmp_path: Path, write: Write) -> None:
+    error = error_of(lambda: trec.read_labels(tmp_path / "no.txt"))
+    assert error.path == tmp_path / "no.txt"
+    error = error_of(lambda: trec.read_labels(write(b"1 0 a yes\n"), strict=False))
+    assert error.reason == "no line can be used (skipped, label is not a number)"
+    assert error.hint == "a file of labels has four columns: query_id iteration doc_id label"
+
+
+def test_labels_larger_than_allowed_are_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "labels.gz"
+    path.write_bytes(gzip.compress(b"".join(b"1 0 d%019d 1\n" % i for i in range(50_000))))  # 1.3 MiB
+    assert len(trec.read_labels(path, max_file_size=2).label) == 50_000
+    assert error_of(lambda: trec.read_labels(path, max_file_size=1)).path == path
 
 
 # --- organizations ----------------------------------------------------------------------------------------

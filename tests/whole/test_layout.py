@@ -26,7 +26,7 @@ TESTS_TOO = {
     "posterior/test_estimator": {"posterior/preparation"},
     # one test for all members of a family
     "inference/test_density": {
-        f"models/{file}" for file in ("anti_precision", "document", "linear", "ratio", "structure")
+        f"models/{file}" for file in ("anti_precision", "document", "ratio", "structure")
     },
     "models/test_graphs": {
         f"models/{file}" for file in ("background", "formulas", "interpolated", "smoothed")

@@ -1,0 +1,246 @@
+"""Labels of second judges: their grades, and that they stay with a collection and are no judgments."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import toys
+from toys import judgments, toy_collection, toy_qrels
+
+from bayespool.collection import Collection, Judge, add_judges
+from bayespool.collection.judges import MOST_GRADES, find_pairs, topic_codes
+from bayespool.counts import judgment_counts
+from bayespool.errors import InputError, InputWarning
+from bayespool.posterior import with_kinds
+from bayespool.simulation import load_example
+from bayespool.trec import labels_from_frame, qrels_from_frame
+
+NAN = float("nan")
+LABELS = {"1": {"a": 2, "l": 0, "d": 1}, "2": {"z": 2, "p": 0}}
+
+
+def judge(*labels: float) -> Judge:
+    return Judge("llm", np.array(labels, dtype=float))
+
+
+def labeled_toy() -> Collection:
+    return add_judges(toy_collection(), {"llm": labels_from_frame(LABELS)})
+
+
+def labels_of(collection: Collection, name: str) -> dict[str, dict[str, float]]:
+    (found,) = [judge for judge in collection.judges if judge.name == name]
+    labels: dict[str, dict[str, float]] = {}
+    for pair in np.flatnonzero(found.is_labelled):
+        query_id = collection.query_ids[collection.pair_topic[pair]]
+        labels.setdefault(query_id, {})[collection.doc_id(int(pair))] = float(found.label[pair])
+    return labels
+
+
+# --- grades ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("labels", "thresholds", "grades"),
+    [
+        ((0, 3, NAN, 1, 3), (1, 3), [0, 2, -1, 1, 2]),
+        ((1, 0, 0), (1,), [1, 0, 0]),
+        ((-2.5, NAN, 0.25), (0.25,), [0, -1, 1]),
+        ((-1, -1, NAN), (), [0, 0, -1]),
+        ((5,), (), [0]),
+        ((NAN, NAN), (), [-1, -1]),
+        ((6, 5, 4, 3, 2, 1), (2, 3, 4, 5, 6), [5, 4, 3, 2, 1, 0]),
+        ((np.inf, 0, -np.inf), (0, np.inf), [2, 1, 0]),
+    ],
+)
+def test_grades_by_hand(labels: tuple[float, ...], thresholds: tuple[float, ...], grades: list[int]) -> None:
+    found = judge(*labels)
+    assert found.thresholds == thresholds
+    assert found.grade.tolist() == grades
+    assert found.is_labelled.tolist() == [grade >= 0 for grade in grades]
+
+
+def test_labels_of_many_values_are_cut_where_relevant_documents_are_told_apart() -> None:
+    """At a quarter, a half, three quarters, seven eighths and nineteen twentieths, at labels there are."""
+    found = judge(*range(100))
+    assert found.thresholds == (25, 50, 75, 87, 95)
+    assert np.bincount(found.grade).tolist() == [25, 25, 25, 12, 8, 5]
+    assert judge(*range(MOST_GRADES)).thresholds == (1, 2, 3, 4, 5)
+    assert len(judge(*range(MOST_GRADES + 1)).thresholds) <= MOST_GRADES - 1
+
+
+def test_many_equal_labels_make_fewer_grades() -> None:
+    """Of 80 zeros and 20 others the cuts at a quarter, a half and three quarters are no cuts."""
+    found = judge(*[0.0] * 80, *range(1, 21))
+    assert found.thresholds == (8, 16)  # the labels at 87 and 95, next to 86.6 and 94.05
+    assert np.bincount(found.grade).tolist() == [87, 8, 5]
+
+
+def test_a_judge_that_gives_nearly_all_the_lowest_label_says_something() -> None:
+    found = judge(*[0.0] * 993, *range(1, 8))
+    assert found.thresholds == (1,)
+    assert np.bincount(found.grade).tolist() == [993, 7]
+    other_way = judge(*[9.0] * 993, *range(1, 8))
+    assert other_way.thresholds == (9,)
+    assert np.bincount(other_way.grade).tolist() == [7, 993]
+
+
+def test_a_cut_may_be_infinite() -> None:
+    found = judge(*range(8), np.inf, np.inf)
+    assert found.thresholds[-1] == np.inf
+    assert found.grade[-2:].tolist() == [len(found.thresholds)] * 2
+
+
+def test_repr_tells_labels_and_grades() -> None:
+    assert repr(judge(0, 3, NAN, 1, 3)) == "<Judge llm: 4 labels, 3 grades>"
+    assert repr(judge(1, NAN)) == "<Judge llm: 1 labels>"
+
+
+def test_labels_and_grades_are_read_only() -> None:
+    found = judge(0, 1)
+    for again in (found, pickle.loads(pickle.dumps(found))):
+        for array in (again.label, again.grade):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 1
+
+
+def test_fingerprint_changes_with_the_name_and_every_label() -> None:
+    first = judge(0, 1, NAN)
+    assert judge(0, 1, NAN).fingerprint == first.fingerprint
+    others = [judge(0, 1, 0), judge(0, 2, NAN), judge(NAN, 1, 0), Judge("other", first.label)]
+    assert len({first.fingerprint, *(other.fingerprint for other in others)}) == 5
+
+
+# --- adding ------------------------------------------------------------------------------------------------
+
+
+def test_labels_stand_beside_their_documents() -> None:
+    collection = labeled_toy()
+    assert [judge.name for judge in collection.judges] == ["llm"]
+    assert labels_of(collection, "llm") == LABELS
+    assert collection.judges[0].label.shape == collection.relevance.shape
+
+
+def test_labels_are_no_judgments() -> None:
+    plain, labeled = toy_collection(), labeled_toy()
+    assert judgments(labeled) == judgments(plain)
+    assert repr(labeled) == repr(plain)
+    before, after = (judgment_counts(c, cutoffs=[3, 5]) for c in (plain, labeled))
+    assert np.array_equal(before.n_unjudged, after.n_unjudged)
+    assert np.array_equal(before.lower, after.lower)
+    assert np.array_equal(before.upper, after.upper)
+
+
+def test_unknown_topics_and_documents_are_passed_over() -> None:
+    labels = {**LABELS, "9": {"a": 1}, "3": {"nobody's": 1, "e": 3}}
+    collection = add_judges(toy_collection(), {"llm": labels_from_frame(labels)})
+    assert labels_of(collection, "llm") == {**LABELS, "3": {"e": 3}}
+
+
+def test_judges_are_added_to_those_that_are_there() -> None:
+    second = {"3": {"a": 0.5, "b": 0.25}}
+    collection = add_judges(
+        labeled_toy(), {"zz": labels_from_frame(second), "aa": labels_from_frame({"1": {"a": 1, "b": 0}})}
+    )
+    assert [judge.name for judge in collection.judges] == ["llm", "zz", "aa"]  # in the order of being given
+    assert labels_of(collection, "llm") == LABELS
+    assert labels_of(collection, "zz") == second
+    assert add_judges(collection, {}).judges == collection.judges
+
+
+def test_two_judges_of_one_name_are_refused() -> None:
+    labels = dataclasses.replace(labels_from_frame(LABELS), path=Path("more.txt"))
+    with pytest.raises(InputError) as caught:
+        add_judges(labeled_toy(), {"llm": labels})
+    assert caught.value.reason == "two judges are called 'llm'"
+    assert (caught.value.path, caught.value.hint) == (Path("more.txt"), "rename one")
+
+
+def test_labels_of_another_collection_are_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        add_judges(toy_collection(), {"llm": labels_from_frame({"1": {"x": 1}, "9": {"a": 1}})})
+    assert caught.value.reason == "none of the labels of judge 'llm' is of a document of the collection"
+    assert caught.value.hint == "are these labels of its topics?"
+
+
+def test_labels_that_are_all_the_same_are_told() -> None:
+    with pytest.warns(InputWarning, match="llm: all labels of judge 'llm' are the same and say nothing"):
+        collection = add_judges(toy_collection(), {"llm": labels_from_frame({"1": {"a": 1, "b": 1}})})
+    assert collection.judges[0].thresholds == ()
+
+
+# --- with the collection -----------------------------------------------------------------------------------
+
+KEPT: dict[str, Callable[[Collection], Collection]] = {
+    "unpooled run": lambda c: c.unpool("s1"),
+    "unpooled organization": lambda c: c.unpool(organization="north"),
+    "shallow pool": lambda c: c.truncate_pool(2),
+    "other pool": lambda c: c.with_pool(c.pooled, 2),
+    "without judgments": lambda c: c.without_judgments(np.ones(len(c.relevance), dtype=bool)),
+    "own judgments": lambda c: c.add_judgments(qrels_from_frame(toys.COMMON)),
+    "pickled": lambda c: pickle.loads(pickle.dumps(c)),
+}
+
+
+@pytest.mark.parametrize("change", KEPT.values(), ids=KEPT)
+def test_judges_stay_with_the_collection(change: Callable[[Collection], Collection]) -> None:
+    before = labeled_toy()
+    after = change(before)
+    assert labels_of(after, "llm") == LABELS
+    assert [judge.fingerprint for judge in after.judges] == [judge.fingerprint for judge in before.judges]
+    assert after.judges[0].thresholds == (1, 2)
+    plain = change(toy_collection())
+    assert plain.judges == ()
+    assert judgments(after) == judgments(plain)
+
+
+def test_judges_stay_with_kinds() -> None:
+    example = load_example()
+    labels = labels_from_frame({example.query_ids[0]: {example.doc_id(0): 1, example.doc_id(1): 0}})
+    labeled = add_judges(example, {"llm": labels})
+    kinds = with_kinds(labeled)
+    assert kinds.judges is labeled.judges
+    assert kinds.organizations != labeled.organizations
+
+
+def test_fingerprint_of_a_collection_changes_with_its_labels() -> None:
+    plain, labeled = toy_collection(), labeled_toy()
+    other = add_judges(plain, {"llm": labels_from_frame({**LABELS, "2": {"z": 1, "p": 0}})})
+    renamed = add_judges(plain, {"gpt": labels_from_frame(LABELS)})
+    both = add_judges(labeled, {"gpt": labels_from_frame(LABELS)})
+    swapped = add_judges(renamed, {"llm": labels_from_frame(LABELS)})
+    found = [c.fingerprint for c in (plain, labeled, other, renamed, both, swapped)]
+    assert len(set(found)) == len(found)
+    assert labeled_toy().fingerprint == labeled.fingerprint
+    assert pickle.loads(pickle.dumps(labeled)).fingerprint == labeled.fingerprint
+
+
+def test_fingerprint_without_judges_is_what_it_was_before_there_were_any() -> None:
+    """So that what earlier versions stored is still known by it."""
+    assert load_example().fingerprint == "7608b52019a399b0"
+
+
+# --- documents by name -------------------------------------------------------------------------------------
+
+
+def test_pairs_are_found_by_topic_and_document() -> None:
+    collection = toy_collection()
+    asked = toy_qrels({"1": {"nobody's": 1}, "9": {"a": 1}})  # the qrels' own topics alone are taken
+    pairs = find_pairs(collection, asked.query_id, asked.doc_id)
+    for query_id, doc_id, pair in zip(
+        asked.query_id.to_pylist(), asked.doc_id.to_pylist(), pairs.tolist(), strict=True
+    ):
+        if doc_id == "nobody's":
+            assert pair == -1
+        else:
+            assert collection.doc_id(pair) == doc_id
+            assert collection.query_ids[collection.pair_topic[pair]] == query_id
+
+
+def test_topics_of_others_are_minus_one() -> None:
+    labels = labels_from_frame({"3": {"a": 1}, "9": {"a": 1}, "1": {"a": 1, "b": 1}})
+    assert topic_codes(toy_collection(), labels.query_id).tolist() == [2, -1, 0, 0]

@@ -1,0 +1,290 @@
+"""Predictors from labels: their names, their values and the slopes that are expected of them, by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from itertools import islice
+
+import numpy as np
+import pytest
+from toys import from_rankings, toy_collection
+
+from bayespool.collection import Collection, add_judges
+from bayespool.counts import grade_counts
+from bayespool.predictors import (
+    evidence_predictors,
+    hidden_document_table,
+    label_predictors,
+    label_ratios,
+    label_slopes,
+    unjudged_document_table,
+)
+from bayespool.predictors.labels import LabelRatios, usable_judges
+from bayespool.simulated_judges import simulate_judge
+from bayespool.simulation import load_example, simulate_example
+from bayespool.trec import labels_from_frame
+
+# Hidden documents of the toy have labels but for f and the south's; of the unjudged ones l has one.
+LABELS = {"1": {"a": 2, "b": 0, "c": 2, "l": 1, "d": 0}, "2": {"p": 1, "r": 2, "z": 2}, "3": {"b": 0}}
+NAMES = ("llm ≥ 1", "llm ≥ 2", "llm without label")
+OF_RUN = "llm of the run"
+NAN = math.nan
+
+
+def labeled(labels: dict[str, dict[str, float]] = LABELS, name: str = "llm") -> Collection:
+    return add_judges(toy_collection(), {name: labels_from_frame(labels)})
+
+
+def known_judge(*counts: tuple[int, ...]) -> Collection:
+    """Two organizations that have all in common: so many judged documents of each grade from 0 up, the most
+    relevant ones first and the nonrelevant ones last.
+    """
+    letters = iter("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    relevance: dict[str, int] = {}
+    labels: dict[str, float] = {}
+    for level, of_grade in enumerate(reversed(counts)):
+        for grade, n in enumerate(of_grade):
+            for letter in islice(letters, n):
+                relevance[letter], labels[letter] = level, float(grade)
+    ranking = {"q": "".join(relevance)}
+    collection = from_rankings(
+        {"x": ranking, "y": ranking},
+        {"q": relevance},
+        {"x": "X", "y": "Y"},
+        pooled_run_ids=("x", "y"),
+        pool_depth=len(relevance),
+    )
+    return add_judges(collection, {"llm": labels_from_frame({"q": labels})})
+
+
+def steps(relevant: tuple[int, ...], nonrelevant: tuple[int, ...]) -> list[tuple[float, float]]:
+    """Steps of the log odds ratio from grade to grade, and their standard deviations; half a document more of
+    each.
+    """
+    r, n = [count + 0.5 for count in relevant], [count + 0.5 for count in nonrelevant]
+    ratio = [math.log(r[g] / sum(r)) - math.log(n[g] / sum(n)) for g in range(len(r))]
+    variance = [1 / r[g] + 1 / n[g] for g in range(len(r))]
+    return [
+        (ratio[g] - ratio[g - 1], min(1.5, math.sqrt(0.5**2 + variance[g] + variance[g - 1])))
+        for g in range(1, len(r))
+    ]
+
+
+# --- names and values --------------------------------------------------------------------------------------
+
+
+def test_a_judge_has_a_predictor_for_each_grade_for_the_run_and_for_no_label() -> None:
+    found = label_predictors(labeled())
+    assert tuple(found) == (*NAMES[:2], OF_RUN, NAMES[2])
+    assert {predictor.name: predictor.per for predictor in found.values()} == {
+        **dict.fromkeys(NAMES, "label"),
+        OF_RUN: "ranking",
+    }
+    assert found["llm ≥ 1"].description == "whether judge llm labels it 1 or more"
+    assert found["llm without label"].description == "whether judge llm does not label it"
+    assert label_predictors(toy_collection()) == {}
+
+
+def test_names_tell_judges_and_values_apart() -> None:
+    both = add_judges(labeled(), {"gpt-4": labels_from_frame({"1": {"a": 0.25, "b": -1}})})
+    of_other = ("gpt-4 ≥ 0.25", "gpt-4 of the run", "gpt-4 without label")
+    assert tuple(label_predictors(both)) == (*tuple(label_predictors(labeled())), *of_other)
+
+
+@pytest.mark.filterwarnings("ignore:llm. all labels of judge")
+def test_a_judge_that_says_nothing_has_no_predictor() -> None:
+    assert label_predictors(labeled({"1": {"a": 1, "b": 1}})) == {}
+
+
+def test_values_of_hidden_documents_by_hand() -> None:
+    collection = labeled()
+    table = hidden_document_table(collection, cutoff=3, names=NAMES)
+    assert table.names == NAMES
+    found = {
+        (collection.query_ids[collection.pair_topic[pair]], collection.doc_id(int(pair))): values.tolist()
+        for pair, values in zip(table.pair, table.predictors, strict=True)
+    }
+    without = [NAN, NAN, 1.0]
+    expected = {
+        ("1", "b"): [0, 0, 0], ("1", "c"): [1, 1, 0], ("1", "f"): without,
+        ("2", "p"): [1, 0, 0], ("2", "r"): [1, 1, 0], ("3", "b"): [0, 0, 0],
+        ("1", "h"): without, ("1", "i"): without, ("1", "k"): without,
+        ("2", "v"): without, ("2", "w"): without, ("3", "d"): without,
+    }  # fmt: skip
+    assert found.keys() == expected.keys()
+    for document, values in expected.items():
+        np.testing.assert_array_equal(found[document], values, err_msg=str(document))
+
+
+def test_values_of_unjudged_documents_by_hand() -> None:
+    collection = labeled()
+    table = unjudged_document_table(collection, ("u",), cutoff=3, names=NAMES)
+    found = {
+        collection.doc_id(int(pair)): row.tolist()
+        for pair, row in zip(table.pair, table.predictors, strict=True)
+    }
+    assert found.keys() == {"l", "d", "z", "e", "f"}
+    expected = {"l": [1, 0, 0], "d": [0, 0, 0], "z": [1, 1, 0], "e": [NAN, NAN, 1], "f": [NAN, NAN, 1]}
+    for document, values in expected.items():
+        np.testing.assert_array_equal(found[document], values, err_msg=document)
+
+
+def test_what_labels_say_of_a_run_by_hand() -> None:
+    """Rates of grades, of a alone, which several have: .75, .75 and .875, and .75 of all.
+
+    The new run has l, d and z unjudged with labels 1, 0 and 2. Without the north's own documents n1 has b, c
+    and d of topic 1, p and r of topic 2 and b of topic 3, with labels 0, 2, 0, 1, 2 and 0; n2 has b, c, p, r
+    and b. Nobody labels the south's.
+    """
+    collection = labeled()
+    assert grade_counts(collection, collection.judges[0]).rate.tolist() == [0.75, 0.75, 0.875]
+    unjudged = unjudged_document_table(collection, ("u",), cutoff=3, names=(OF_RUN,))
+    expected = 0.75 + 0.75 + 0.875
+    np.testing.assert_allclose(unjudged.predictors[:, 0], math.log((expected + 0.75) / (3 - expected + 0.25)))
+    table = hidden_document_table(collection, cutoff=3, names=(OF_RUN,))
+    for run, expected, n in (("n1", 4.75, 6), ("n2", 4.0, 5), ("s1", 0.0, 0)):
+        values = table.predictors[table.run == collection.run_ids.index(run), 0]
+        assert len(values)
+        np.testing.assert_allclose(values, math.log((expected + 0.75) / (n - expected + 0.25)), err_msg=run)
+
+
+def test_other_predictors_do_not_know_of_labels() -> None:
+    plain, with_labels = (hidden_document_table(c, cutoff=3) for c in (toy_collection(), labeled()))
+    assert with_labels.names == evidence_predictors()
+    assert plain.predictors.tobytes() == with_labels.predictors.tobytes()
+
+
+def test_labels_of_a_favored_organization_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "bayespool.predictors.labels.favoured_organizations", lambda *args, **asked: {"north": 0.3}
+    )
+    collection = labeled()
+    table = hidden_document_table(collection, cutoff=3, names=NAMES)
+    of_north = collection.organization[table.run] == collection.organizations.index("north")
+    assert of_north.sum() == 6
+    np.testing.assert_array_equal(table.predictors[of_north], [[NAN, NAN, 1.0]] * 6)
+    unjudged = unjudged_document_table(collection, ("u",), cutoff=3, names=NAMES)
+    assert (unjudged.predictors[:, 2] == 0).sum() == 3  # those of the new run count as before
+
+
+# --- slopes ------------------------------------------------------------------------------------------------
+
+
+def test_slopes_are_steps_of_log_odds_ratios_by_hand() -> None:
+    slopes = label_slopes(known_judge((1, 2, 5), (8, 3, 1)))
+    assert tuple(slopes) == (*NAMES[:2], OF_RUN, NAMES[2])
+    assert slopes["llm ≥ 1"] == pytest.approx(
+        (
+            math.log((2.5 / 9.5) / (3.5 / 13.5)) - math.log((1.5 / 9.5) / (8.5 / 13.5)),
+            math.sqrt(0.25 + 1 / 1.5 + 1 / 8.5 + 1 / 2.5 + 1 / 3.5),
+        )
+    )
+    assert [slopes["llm ≥ 1"], slopes["llm ≥ 2"]] == [
+        pytest.approx(step) for step in steps((1, 2, 5), (8, 3, 1))
+    ]
+    assert slopes["llm without label"] == (0.0, 0.5)
+    assert slopes["llm of the run"] == (0.5, 0.5)
+
+
+def test_standard_deviations_have_a_most() -> None:
+    mean, std = label_slopes(known_judge((0, 5), (5, 0)))["llm ≥ 1"]
+    assert mean == pytest.approx(2 * math.log(11))
+    assert std == 1.5
+
+
+def test_slopes_are_of_the_relevance_asked_for() -> None:
+    collection = known_judge((0, 1, 5), (5, 2, 1), (8, 3, 1))  # of relevance 2, 1 and 0
+    for asked, relevant, nonrelevant in (
+        ({}, (5, 3, 6), (8, 3, 1)),
+        ({"rel": 2}, (0, 1, 5), (13, 5, 2)),
+        ({"rel": 2, "given": 1}, (0, 1, 5), (5, 2, 1)),
+    ):
+        slopes = label_slopes(collection, **asked)
+        found = [slopes["llm ≥ 1"], slopes["llm ≥ 2"]]
+        assert found == [pytest.approx(step) for step in steps(relevant, nonrelevant)], asked
+
+
+def test_a_judge_upside_down_has_slopes_below_zero() -> None:
+    slopes = label_slopes(known_judge((8, 2, 1), (1, 3, 8)))
+    assert slopes["llm ≥ 1"][0] < 0
+    assert slopes["llm ≥ 2"][0] < 0
+
+
+@pytest.mark.parametrize(
+    ("n_relevant", "n_nonrelevant", "usable"),
+    [((0, 5), (5, 0), True), ((0, 4), (20, 0), False), ((2, 18), (4, 0), False), ((2, 3), (1, 4), True)],
+)
+def test_a_judge_is_used_where_ten_judged_documents_tell_of_it(
+    n_relevant: tuple[int, ...], n_nonrelevant: tuple[int, ...], usable: bool
+) -> None:
+    collection = known_judge(n_relevant, n_nonrelevant)
+    assert usable_judges(collection) == (collection.judges if usable else ())
+    assert bool(label_slopes(collection)) == usable
+
+
+def test_hidden_documents_are_no_part_of_their_own_prior() -> None:
+    """Turn the labels of all that one organization alone contributed: the expected slopes stay."""
+    example = load_example()
+    labels = simulate_judge(simulate_example(), quality=2.0, random_seed=1)
+    collection = add_judges(example, {"llm": labels})
+    (judge,) = collection.judges
+    hidden = hidden_document_table(collection, cutoff=100).pair
+    turned = judge.label.copy()
+    turned[hidden] = 3 - turned[hidden]
+    other = {
+        query_id: {
+            example.doc_id(int(pair)): turned[pair] for pair in np.flatnonzero(example.pair_topic == t)
+        }
+        for t, query_id in enumerate(example.query_ids)
+    }
+    assert label_slopes(add_judges(example, {"llm": labels_from_frame(other)})) == label_slopes(collection)
+
+
+def test_a_useless_judge_has_slopes_near_zero_and_a_good_one_has_not() -> None:
+    example = load_example()
+    for quality, low, high in ((0.0, -0.6, 0.6), (3.0, 0.8, 6.0)):
+        labels = simulate_judge(simulate_example(), quality=quality, random_seed=1)
+        slopes = label_slopes(add_judges(example, {"llm": labels}))
+        found = [slopes[f"llm ≥ {grade}"][0] for grade in (1, 2, 3)]
+        assert low < min(found), found
+        assert max(found) < high, found
+
+
+# --- for models that learn nothing of labels themselves ----------------------------------------------------
+
+
+def ratios_of(collection: Collection) -> LabelRatios:
+    (run,) = collection.run_index("x")
+    pair = collection.document[run, 0]
+    (found,) = label_ratios(collection, np.full(len(pair), run), pair.astype(np.intp))
+    return found
+
+
+def test_ratios_of_grades_by_hand() -> None:
+    collection = known_judge((1, 2, 5), (8, 3, 1))
+    found = ratios_of(collection)
+    assert found.judge == "llm"
+    assert found.mean.tolist() == pytest.approx(
+        [math.log((r / 9.5) / (n / 13.5)) for r, n in ((1.5, 8.5), (2.5, 3.5), (5.5, 1.5))]
+    )
+    assert found.std.tolist() == pytest.approx(
+        [math.sqrt(0.125 + 1 / r + 1 / n) for r, n in ((1.5, 8.5), (2.5, 3.5), (5.5, 1.5))]
+    )
+    assert found.grade.tolist() == [0] * 8 + [1] * 3 + [2] + [0] + [1] * 2 + [2] * 5
+    assert label_ratios(known_judge((0, 4), (20, 0)), np.array([0]), np.array([0])) == ()
+
+
+def test_ratios_in_draws_are_one_per_grade_and_zero_without_a_label() -> None:
+    found = dataclasses.replace(ratios_of(known_judge((1, 2, 5), (8, 3, 1))), grade=np.array([2, -1, 0, 2]))
+    drawn = found.of_draws(np.arange(4000), slice(0, 4))
+    assert drawn.shape == (4000, 4)
+    assert (drawn[:, 1] == 0).all()
+    assert np.array_equal(drawn[:, 0], drawn[:, 3])
+    for column, grade in ((0, 2), (2, 0)):
+        assert drawn[:, column].mean() == pytest.approx(found.mean[grade], abs=4 * found.std[grade] / 63)
+        assert drawn[:, column].std() == pytest.approx(found.std[grade], rel=0.05)
+    assert abs(np.corrcoef(drawn[:, 0], drawn[:, 2])[0, 1]) < 0.06
+    # a draw has its numbers whichever others are asked for
+    some = found.of_draws(np.array([7, 3]), slice(2, 4))
+    assert np.array_equal(some, drawn[[7, 3], 2:])
