@@ -124,7 +124,8 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
     models = {component.model for step in completion.steps for component in step.components}
     if not collection.judges or not models:
         return [""] * n_runs
-    if not any(model_named(model).predictors for model in models):
+    specs = [model_named(model) for model in models]
+    if not any(spec.predictors or spec.evidence == "counts" for spec in specs):
         return ["labels of judges are not used by this model"] * n_runs
     rungs, said = rungs_of(collection, measure), list[list[str]]([] for _ in range(n_runs))
     shallow = unknowns.place_rank < measure.cutoff

@@ -123,7 +123,6 @@ def test_score_warns_once_and_notes_the_runs_of_a_favored_organization(run: Run,
     warned = [line for line in done.err.splitlines() if "judge friend" in line]
     (problem,) = check_judges(favoring()).problems
     assert warned == [f"warning: {problem}"]
-    assert "posterior-background: labels of judges are not used by this model" in done.out
     unpooled = run(
         *call(labels, "--estimators", "posterior-ratio(draws=150)", "--unpool", "north", command="score")
     )

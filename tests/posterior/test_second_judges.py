@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from fits import TARGETS
 from labelled import favoring_labels, labelled_toy, right_labels, true_levels, with_judge
 from toys import no_pool
@@ -18,6 +19,7 @@ from bayespool.collection import Collection
 from bayespool.counts import favoured_organizations, judgment_counts
 from bayespool.errors import BayespoolWarning, JudgeWarning
 from bayespool.measures import parse_measures
+from bayespool.models import MODELS, Effect, Linear, ModelSpec, Prior
 from bayespool.posterior import PosteriorEstimator, judge_problems
 from bayespool.simulation import load_example
 
@@ -173,14 +175,32 @@ def test_a_run_whose_organization_is_favored_is_told_so() -> None:
     assert notes(collection) == ("", "labels of judge llm not used: it favors new-b")
 
 
-def test_models_without_predictors_use_no_labels() -> None:
+def test_models_of_counts_use_labels_too() -> None:
+    """By Bayes' rule, with a pool and without."""
     collection = with_judge(load_example(), right_labels())
-    assert notes(collection, "background") == ("labels of judges are not used by this model",) * 2
-    assert notes(load_example(), "background") == ("", "")
+    assert notes(collection, "background") == ("", "")
     alone, target = no_pool()
-    label = np.where(alone.relevance > 0, 1.0, 0.0)
-    (estimates,) = PosteriorEstimator(**QUICK).estimate(with_judge(alone, label), target, "P@3")
-    assert estimates.notes[0].endswith("; labels of judges are not used by this model")
+    judged = with_judge(alone, np.where(alone.relevance > 0, 1.0, 0.0))
+    few = PosteriorEstimator(**QUICK).estimate(judged, target, "P@3")[0].notes[0]
+    assert few.endswith("; labels of judge llm not used: too few judged documents have its labels")
+
+
+def test_a_model_without_predictors_says_that_it_uses_no_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = ModelSpec(
+        name="bare",
+        description="all hidden documents alike",
+        evidence="documents",
+        coefficients={"level": Prior("Normal", (-2.0, 1.5))},
+        effects={"organization": Effect("organization", Prior("HalfNormal", (0.7,)))},
+        hidden=Linear("level", effects=("organization",)),
+    )
+    monkeypatch.setitem(MODELS, "bare", bare)
+    judged = with_judge(load_example(), right_labels())
+    assert notes(judged, "bare") == ("labels of judges are not used by this model",) * 2
+    assert notes(load_example(), "bare") == ("", "")
+    estimator = PosteriorEstimator(model="bare", **QUICK)
+    (one,), (other,) = (estimator.estimate(c, TARGETS, "P@10") for c in (judged, load_example()))
+    assert one.value.tolist() == other.value.tolist()
 
 
 def test_notes_of_several_judges_stand_one_after_the_other() -> None:
