@@ -34,7 +34,18 @@ from bayespool.trec import read_labels, read_run_types
 
 MEASURES = ("P(rel=2)@5", "P(rel=2)@10", "nDCG@10")
 RIVALS = ("lower-bound", "judge-filled", "judge-rates", "prediction-powered")
-COLUMNS = ["measure", "estimator", "n_runs", "mae", "bias", "coverage_95", "pit_50", "pit_80", "pit_95", "width"]
+COLUMNS = [
+    "measure",
+    "estimator",
+    "n_runs",
+    "mae",
+    "bias",
+    "coverage_95",
+    "pit_50",
+    "pit_80",
+    "pit_95",
+    "width",
+]
 
 
 def main() -> None:

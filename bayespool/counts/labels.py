@@ -37,13 +37,23 @@ class GradeCounts:
     Attributes
     ----------
     judge : Judge
-    n_relevant, n_nonrelevant : ndarray of int64, shape (grade,)
+    relevant, nonrelevant : ndarray of int64, shape (topic, grade)
         The lowest grade first.
     """
 
     judge: Judge
-    n_relevant: npt.NDArray[np.int64]
-    n_nonrelevant: npt.NDArray[np.int64]
+    relevant: npt.NDArray[np.int64]
+    nonrelevant: npt.NDArray[np.int64]
+
+    @property
+    def n_relevant(self) -> npt.NDArray[np.int64]:
+        """Relevant ones of all topics, shape (grade,)."""
+        return np.asarray(self.relevant.sum(axis=0))
+
+    @property
+    def n_nonrelevant(self) -> npt.NDArray[np.int64]:
+        """Nonrelevant ones of all topics, shape (grade,)."""
+        return np.asarray(self.nonrelevant.sum(axis=0))
 
     @property
     def base(self) -> float:
@@ -79,11 +89,11 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
     state = states(collection.relevance, rel, given)
     counted = in_top(collection, TOP_OF_LABELS) & (judge.grade >= 0)
     counted &= sole_contributor(collection) < 0
-    n_grades = len(judge.thresholds) + 1
-    relevant, nonrelevant = (
-        np.bincount(judge.grade[counted & (state == what)], minlength=n_grades).astype(np.int64)
-        for what in (RELEVANT, NONRELEVANT)
-    )
+    shape = len(collection.query_ids), len(judge.thresholds) + 1
+    relevant, nonrelevant = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    for table, what in ((relevant, RELEVANT), (nonrelevant, NONRELEVANT)):
+        pair = np.flatnonzero(counted & (state == what))
+        np.add.at(table, (collection.pair_topic[pair], judge.grade[pair]), 1)
     return GradeCounts(judge, relevant, nonrelevant)
 
 
