@@ -17,7 +17,7 @@ from bayespool.counts import (
     auc,
     grade_names,
     kappas,
-    promised_relevance,
+    label_lift,
     unjudged_documents,
 )
 from bayespool.measures import Measure
@@ -136,7 +136,7 @@ def organization_rows(collection: Collection, measures: Sequence[Measure]) -> It
     for measure in measures:
         for judge in collection.judges:
             for rung in rungs_of(collection, measure):
-                found = promised_relevance(collection, judge, rel=rung.rel, given=rung.given)
+                found = label_lift(collection, judge, rel=rung.rel, given=rung.given)
                 for o in np.flatnonzero(found.n):
                     yield {
                         "measure": str(measure),
@@ -145,7 +145,7 @@ def organization_rows(collection: Collection, measures: Sequence[Measure]) -> It
                         "given": rung.given,
                         "organization": collection.organizations[o],
                         "n": int(found.n[o]),
-                        "excess": float(found.excess[o]),
+                        "lift": float(found.lift[o]),
                         "se": float(found.error[o]),
                         "favored": bool(found.is_favoured[o]),
                     }

@@ -118,8 +118,9 @@ class JudgeCheck:
                 cutoff of the runs to score, each once); ``n``, ``n_labelled``, ``share``.
             ``organizations``
                 ``relevant_from`` among documents of relevance ``given`` or more, ``organization``, ``n``
-                judged and labelled documents in the top 10 of its runs, ``excess`` (what labels promise less
-                what is relevant, a share of these), ``se``, ``favored``.
+                judged and labelled documents in the top 10 of its runs, ``lift`` (share of pairs of one of
+                them and one of others, as relevant, in which it has the higher label, less ½), ``se``,
+                ``favored``.
             ``intervals``
                 ``n_runs``, ``width_without`` and ``width_with`` the judge's labels (means over the runs of
                 the widths of their intervals), ``saved`` (1 − with/without), ``ci_prob``.

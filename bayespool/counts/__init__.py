@@ -36,11 +36,12 @@ from bayespool.counts.judged import JudgmentCounts, condensed_counts, judgment_c
 from bayespool.counts.labels import (
     TOP_OF_LABELS,
     GradeCounts,
-    PromisedRelevance,
+    LabelLift,
     favoured_organizations,
     grade_counts,
     in_top,
-    promised_relevance,
+    label_lift,
+    topic_grades,
 )
 from bayespool.counts.overlap import TOP_OF_OVERLAP, overlap
 from bayespool.counts.states import NONRELEVANT, RELEVANT, UNJUDGED_STATE, Estimand
@@ -60,7 +61,7 @@ __all__ = [
     "JudgmentCounts",
     "KindOfDocuments",
     "LabelConfusion",
-    "PromisedRelevance",
+    "LabelLift",
     "auc",
     "bounds",
     "composition_effects",
@@ -75,14 +76,15 @@ __all__ = [
     "in_top",
     "judgment_counts",
     "kappas",
+    "label_lift",
     "n_relevant_documents",
     "overlap",
-    "promised_relevance",
     "ranked_levels",
     "reach_of_ideal",
     "relevance_levels",
     "states_without_own",
     "tally_of",
     "tally_within_reach",
+    "topic_grades",
     "unjudged_documents",
 ]

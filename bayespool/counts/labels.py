@@ -13,11 +13,12 @@ from bayespool.counts.states import NONRELEVANT, RELEVANT, states
 __all__ = [
     "TOP_OF_LABELS",
     "GradeCounts",
-    "PromisedRelevance",
+    "LabelLift",
     "favoured_organizations",
     "grade_counts",
     "in_top",
-    "promised_relevance",
+    "label_lift",
+    "topic_grades",
 ]
 
 TOP_OF_LABELS = 30
@@ -25,7 +26,7 @@ TOP_OF_LABELS = 30
 one than those that are to be completed."""
 
 _TOP = 10  # of runs, where a judge is asked whether it favors them
-_FAVOR = 0.1  # less relevant than labels of others make them, at the least
+_LIFT = 0.1  # of a favored organization at least
 _UNLIKELY = 3.0  # standard errors, and deviations among organizations
 _USUAL = 0.05  # standard deviation among organizations, counted as two more of them
 
@@ -37,23 +38,13 @@ class GradeCounts:
     Attributes
     ----------
     judge : Judge
-    relevant, nonrelevant : ndarray of int64, shape (topic, grade)
+    n_relevant, n_nonrelevant : ndarray of int64, shape (grade,)
         The lowest grade first.
     """
 
     judge: Judge
-    relevant: npt.NDArray[np.int64]
-    nonrelevant: npt.NDArray[np.int64]
-
-    @property
-    def n_relevant(self) -> npt.NDArray[np.int64]:
-        """Relevant ones of all topics, shape (grade,)."""
-        return np.asarray(self.relevant.sum(axis=0))
-
-    @property
-    def n_nonrelevant(self) -> npt.NDArray[np.int64]:
-        """Nonrelevant ones of all topics, shape (grade,)."""
-        return np.asarray(self.nonrelevant.sum(axis=0))
+    n_relevant: npt.NDArray[np.int64]
+    n_nonrelevant: npt.NDArray[np.int64]
 
     @property
     def base(self) -> float:
@@ -86,6 +77,14 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
     -------
     GradeCounts
     """
+    relevant, nonrelevant = topic_grades(collection, judge, rel=rel, given=given)
+    return GradeCounts(judge, relevant.sum(axis=0), nonrelevant.sum(axis=0))
+
+
+def topic_grades(
+    collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The documents of `grade_counts` topic by topic: relevant ones and others, shape (topic, grade)."""
     state = states(collection.relevance, rel, given)
     counted = in_top(collection, TOP_OF_LABELS) & (judge.grade >= 0)
     counted &= sole_contributor(collection) < 0
@@ -94,18 +93,17 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
     for table, what in ((relevant, RELEVANT), (nonrelevant, NONRELEVANT)):
         pair = np.flatnonzero(counted & (state == what))
         np.add.at(table, (collection.pair_topic[pair], judge.grade[pair]), 1)
-    return GradeCounts(judge, relevant, nonrelevant)
+    return relevant, nonrelevant
 
 
 def favoured_organizations(
     collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
 ) -> dict[str, float]:
-    """Organizations whose documents a judge labels higher than relevance is, unlike those of others.
+    """Organizations whose documents a judge labels higher than those of others that are as relevant.
 
-    A judge that also reranked for an organization agrees with its runs, not with assessors. For judged
-    documents in the top 10 of an organization's runs the share of relevant ones is held against what
-    documents of others with their grades have. An organization is favored where it is lower by .1 or more, by
-    three standard errors (topics are the units), and by three standard deviations among organizations.
+    A judge that also reranked for an organization agrees with its runs, not with assessors. An organization
+    is favored where its lift (`label_lift`) is over .1, over three standard errors, and over the median of
+    all organizations by more than three standard deviations among them.
 
     Parameters
     ----------
@@ -117,23 +115,23 @@ def favoured_organizations(
     Returns
     -------
     dict of str to float
-        By how much the labels of favored organizations promise more relevant documents than there are, as a
-        share of documents.
+        Lifts of favored organizations.
     """
-    found = promised_relevance(collection, judge, rel=rel, given=given)
-    return {collection.organizations[o]: float(found.excess[o]) for o in np.flatnonzero(found.is_favoured)}
+    found = label_lift(collection, judge, rel=rel, given=given)
+    return {collection.organizations[o]: float(found.lift[o]) for o in np.flatnonzero(found.is_favoured)}
 
 
 @dataclass(frozen=True, eq=False)
-class PromisedRelevance:
-    """How many more documents of organizations are relevant by a judge's labels than are in truth.
+class LabelLift:
+    """How much higher a judge labels documents of organizations than as relevant ones of others.
 
     Attributes
     ----------
     n : ndarray of int64, shape (organization,)
         Judged and labelled documents in the top 10 of its runs.
-    excess : ndarray of float, shape (organization,)
-        What labels promise less what is relevant, as a share of these documents; NaN where there are none.
+    lift : ndarray of float, shape (organization,)
+        Share of pairs of such a document and one of others, both relevant or both not, in which it has the
+        higher label, equal labels counting half, less a half: from −.5 to .5; NaN where there are none.
     error : ndarray of float, shape (organization,)
         Its standard error, with topics as units.
     is_favoured : ndarray of bool, shape (organization,)
@@ -141,48 +139,46 @@ class PromisedRelevance:
     """
 
     n: npt.NDArray[np.int64]
-    excess: npt.NDArray[np.float64]
+    lift: npt.NDArray[np.float64]
     error: npt.NDArray[np.float64]
     is_favoured: npt.NDArray[np.bool_]
 
 
-def promised_relevance(
-    collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
-) -> PromisedRelevance:
-    """The figures behind `favoured_organizations`, which has the same parameters."""
+def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> LabelLift:
+    """The figures behind `favoured_organizations`, which has the same parameters.
+
+    Labels are held against each other among documents of one relevance, so that it does not matter how good
+    the runs of an organization are.
+    """
     state = states(collection.relevance, rel, given)
     known = ((state == RELEVANT) | (state == NONRELEVANT)) & (judge.grade >= 0)
-    n_organizations = len(collection.organizations)
-    off, error = np.full(n_organizations, np.nan), np.full(n_organizations, np.nan)
-    nobody = np.zeros(n_organizations, dtype=bool)
-    n_grades = len(judge.thresholds) + 1
-    tops = [
-        np.flatnonzero(known & in_top(collection, _TOP, np.flatnonzero(collection.organization == o)))
-        for o in range(n_organizations)
-    ]
-    n_documents = np.array([len(pair) for pair in tops], dtype=np.int64)
-    anyone = known & in_top(collection, _TOP)
-    for o, pair in enumerate(tops):
-        others = anyone.copy()
-        others[pair] = False
-        if not len(pair) or not others.any():
-            continue
-        of_others = judge.grade[others]
-        n = np.bincount(of_others, minlength=n_grades)
-        n_relevant = np.bincount(of_others, state[others] == RELEVANT, n_grades)
-        rate = (n_relevant + n_relevant.sum() / n.sum()) / (n + 1)
-        residual = (state[pair] == RELEVANT) - rate[judge.grade[pair]]
-        of_topic = np.bincount(collection.pair_topic[pair], residual)
-        off[o] = residual.mean()
-        error[o] = np.sqrt((of_topic**2).sum()) / len(pair)
-    there = np.isfinite(off)
+    known &= in_top(collection, _TOP)
+    n_organizations, n_grades = len(collection.organizations), len(judge.thresholds) + 1
+    n = np.zeros(n_organizations, dtype=np.int64)
+    lift, error = np.full(n_organizations, np.nan), np.full(n_organizations, np.nan)
+    for o in range(n_organizations):
+        own = known & in_top(collection, _TOP, np.flatnonzero(collection.organization == o))
+        n[o] = own.sum()
+        above = np.full(len(known), np.nan)
+        for relevance in (RELEVANT, NONRELEVANT):
+            others = np.bincount(judge.grade[known & ~own & (state == relevance)], minlength=n_grades)
+            if others.any():
+                rank = (np.cumsum(others) - others / 2) / others.sum()
+                here = own & (state == relevance)
+                above[here] = rank[judge.grade[here]] - 0.5
+        there = np.flatnonzero(np.isfinite(above))
+        if len(there):
+            lift[o] = above[there].mean()
+            of_topic = np.bincount(collection.pair_topic[there], above[there])
+            error[o] = np.sqrt((of_topic**2).sum()) / len(there)
+    there = np.isfinite(lift)
     if there.sum() < 3:
-        return PromisedRelevance(n_documents, -off, error, nobody)
-    center = np.median(off[there])
-    spread = 1.48 * np.median(np.abs(off[there] - center))
+        return LabelLift(n, lift, error, np.zeros(n_organizations, dtype=bool))
+    center = np.median(lift[there])
+    spread = 1.48 * np.median(np.abs(lift[there] - center))
     spread = np.sqrt((there.sum() * spread**2 + 2 * _USUAL**2) / (there.sum() + 2))
-    low = there & (off < -_FAVOR) & (off < -_UNLIKELY * error) & (off - center < -_UNLIKELY * spread)
-    return PromisedRelevance(n_documents, -off, error, low)
+    is_high = (lift > _LIFT) & (lift > _UNLIKELY * error) & (lift - center > _UNLIKELY * spread)
+    return LabelLift(n, lift, error, there & is_high)
 
 
 def in_top(

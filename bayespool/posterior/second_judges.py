@@ -64,12 +64,12 @@ def judge_problems(
                 f"labels to know it by ({counted.n_relevant.sum()} relevant, "
                 f"{counted.n_nonrelevant.sum()} not)"
             )
-        for name, excess in _favored(collection, judge, used).items():
-            of_rung = max(excess, key=lambda rung: excess[rung])
+        for name, lift in _favored(collection, judge, used).items():
+            in_100 = 50 + 100 * max(lift.values())
             said.append(
-                f"judge {judge.name} favors {name}: of the documents in the top 10 of its runs "
-                f"{100 * excess[of_rung]:.0f} in 100 fewer are relevant than labels promise; labels of "
-                f"{judge.name} are not used for runs of {name}{_where(list(excess), rungs)}"
+                f"judge {judge.name} favors {name}: a document in the top 10 of its runs is labelled higher "
+                f"than one of others that is as relevant in {in_100:.0f} of 100 pairs; labels of "
+                f"{judge.name} are not used for runs of {name}{_where(list(lift), rungs)}"
             )
         for cutoff in cutoffs if used else ():
             pair = unjudged_documents(collection, run_ids, cutoff=cutoff, estimand=estimand)[3]
@@ -160,8 +160,8 @@ def _favored(collection: Collection, judge: Judge, rungs: Sequence[Rung]) -> dic
     found: dict[str, dict[Rung, float]] = {}
     for rung in rungs:
         favored = favoured_organizations(collection, judge, rel=rung.rel, given=rung.given)
-        for name, excess in favored.items():
-            found.setdefault(name, {})[rung] = excess
+        for name, lift in favored.items():
+            found.setdefault(name, {})[rung] = lift
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, Judge
-from bayespool.counts import UNJUDGED_STATE, GradeCounts, favoured_organizations, grade_counts
+from bayespool.counts import UNJUDGED_STATE, GradeCounts, favoured_organizations, grade_counts, topic_grades
 from bayespool.predictors.context import DocumentContext
 from bayespool.predictors.predictor import Predictor
 from bayespool.randomness import normals
@@ -54,7 +54,7 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
             )
             found[_on_topic(judge)] = Predictor(
                 name=_on_topic(judge),
-                description=f"how much more its label by judge {judge.name} is worth on the topic than on all",
+                description=f"how much more a label by judge {judge.name} is worth on the topic than on all",
                 per="label",
                 compute=partial(_topic_ratio, judge=judge),
             )
@@ -216,9 +216,9 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
 
 def _topic_ratio(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     """Log odds ratio of the document's grade on its topic less that on all."""
-    counted = grade_counts(documents.collection, judge, rel=documents.rel, given=documents.given)
-    off = np.zeros(counted.relevant.shape)
-    for sign, table in ((1, counted.relevant), (-1, counted.nonrelevant)):
+    tables = topic_grades(documents.collection, judge, rel=documents.rel, given=documents.given)
+    off = np.zeros(tables[0].shape)
+    for sign, table in zip((1, -1), tables, strict=True):
         share = (table.sum(axis=0) + 0.5) / (table.sum() + 0.5 * table.shape[1])
         of_topic = (table + _OTHERS * share) / (table.sum(axis=1, keepdims=True) + _OTHERS)
         off += sign * (np.log(of_topic) - np.log(share))

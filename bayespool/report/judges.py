@@ -23,7 +23,7 @@ JUDGES = "judges"
 
 Row = dict[Any, Any]
 
-_NOTHING = 0.005  # more relevant documents promised per document
+_NOTHING = 0.005  # of a lift
 
 
 def print_judges(check: JudgeCheck, console: Console) -> None:
@@ -170,16 +170,16 @@ def _lines(check: JudgeCheck, organizations: list[Row]) -> Iterator[str]:
     """What is wrong with judges, and of those that favor nobody who comes next to it."""
     yield from check.problems
     for judge in check.judges:
-        mine = [row for row in _where(organizations, judge=judge.name) if row["excess"] == row["excess"]]
+        mine = [row for row in _where(organizations, judge=judge.name) if row["lift"] == row["lift"]]
         is_used = not any(line.startswith(f"judge {judge.name} is not used") for line in check.problems)
         if not mine or any(row["favored"] for row in mine) or not is_used:
             continue
-        most = max(mine, key=lambda row: row["excess"])
-        if most["excess"] < _NOTHING:
+        most = max(mine, key=lambda row: row["lift"])
+        if most["lift"] < _NOTHING:
             yield f"judge {judge.name} favors no organization"
             continue
-        in_100 = f"{number(100 * most['excess'], 1)} ± {number(100 * most['se'], 1)} in 100"
+        in_100 = f"{number(50 + 100 * most['lift'], 1)} ± {number(100 * most['se'], 1)} of 100 pairs"
         yield (
-            f"judge {judge.name} favors no organization; nearest is {most['organization']}: of the documents "
-            f"in the top 10 of its runs {in_100} fewer are relevant than labels promise"
+            f"judge {judge.name} favors no organization; nearest is {most['organization']}: a document in "
+            f"the top 10 of its runs is labelled higher than one of others that is as relevant in {in_100}"
         )

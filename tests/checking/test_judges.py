@@ -114,15 +114,17 @@ def test_coverage_counts_labels_on_judged_hidden_and_unjudged_documents() -> Non
     assert without_pool["n"] == 5, "below the pool depth nothing is in question"
 
 
-def test_what_labels_promise_of_an_organization_by_hand() -> None:
-    """In the top 10 of the south's runs stand a h b j k, v w p and c a d with labels; of others b, f r and c,
-    whose shares are .75/2, 2.75/3 and 1.75/2. The sums over topics are −11/12, −1/6 and −5/3.
+def test_how_much_higher_labels_of_an_organization_are_by_hand() -> None:
+    """In the top 10 of the south's runs stand a h b j k, v w p and c a d with labels; of others c f and r,
+    which are relevant, with labels 2, 1 and 1, and b with 0. Relevant ones with label 2 are above 5/6 of
+    these, and those with 0 above none; nonrelevant ones with label 0 above a half, with 1 above all. The sums
+    over topics, less a half each, are 1/3, 1/3 and 1/2.
     """
     frame = toy_check().frame("organizations").set_index("organization")
     south = frame.loc["south"]
     assert (south["n"], south["relevant_from"], south["given"]) == (11, 1, 0)
-    assert south["excess"] == pytest.approx((11 / 12 + 1 / 6 + 5 / 3) / 11)
-    assert south["se"] == pytest.approx(np.sqrt((11 / 12) ** 2 + 1 / 36 + 25 / 9) / 11)
+    assert south["lift"] == pytest.approx((1 / 3 + 1 / 3 + 1 / 2) / 11)
+    assert south["se"] == pytest.approx(np.sqrt(1 / 9 + 1 / 9 + 1 / 4) / 11)
     assert not south["favored"]
     graded = toy_check("nDCG@3").frame("organizations")
     assert set(zip(graded["relevant_from"], graded["given"], strict=True)) == {(1, 0), (2, 1)}

@@ -99,13 +99,13 @@ def test_a_judge_may_be_known_on_some_levels_only() -> None:
 
 def test_an_organization_that_a_judge_favors_is_named_with_by_how_much() -> None:
     collection = with_judge(load_example(), favoring_labels())
-    excess = favoured_organizations(collection, collection.judges[0])
-    assert list(excess) == ["north"]
+    lift = favoured_organizations(collection, collection.judges[0])
+    assert list(lift) == ["north"]
     (said,) = problems(collection)
     assert said == (
-        "judge llm favors north: of the documents in the top 10 of its runs "
-        f"{100 * excess['north']:.0f} in 100 fewer are relevant than labels promise; labels of llm are not "
-        "used for runs of north"
+        "judge llm favors north: a document in the top 10 of its runs is labelled higher than one of others "
+        f"that is as relevant in {50 + 100 * lift['north']:.0f} of 100 pairs; labels of llm are not used for "
+        "runs of north"
     )
 
 

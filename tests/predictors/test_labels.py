@@ -28,7 +28,7 @@ from bayespool.trec import labels_from_frame
 # Hidden documents of the toy have labels but for f and the south's; of the unjudged ones l has one.
 LABELS = {"1": {"a": 2, "b": 0, "c": 2, "l": 1, "d": 0}, "2": {"p": 1, "r": 2, "z": 2}, "3": {"b": 0}}
 NAMES = ("llm ≥ 1", "llm ≥ 2", "llm without label")
-OF_RUN = "llm of the run"
+OF_RUN, ON_TOPIC = "llm of the run", "llm on the topic"
 NAN = math.nan
 
 
@@ -76,10 +76,11 @@ def steps(relevant: tuple[int, ...], nonrelevant: tuple[int, ...]) -> list[tuple
 
 def test_a_judge_has_a_predictor_for_each_grade_for_the_run_and_for_no_label() -> None:
     found = label_predictors(labeled())
-    assert tuple(found) == (*NAMES[:2], OF_RUN, NAMES[2])
+    assert tuple(found) == (*NAMES[:2], OF_RUN, ON_TOPIC, NAMES[2])
     assert {predictor.name: predictor.per for predictor in found.values()} == {
         **dict.fromkeys(NAMES, "label"),
         OF_RUN: "ranking",
+        ON_TOPIC: "label",
     }
     assert found["llm ≥ 1"].description == "whether judge llm labels it 1 or more"
     assert found["llm without label"].description == "whether judge llm does not label it"
@@ -88,7 +89,7 @@ def test_a_judge_has_a_predictor_for_each_grade_for_the_run_and_for_no_label() -
 
 def test_names_tell_judges_and_values_apart() -> None:
     both = add_judges(labeled(), {"gpt-4": labels_from_frame({"1": {"a": 0.25, "b": -1}})})
-    of_other = ("gpt-4 ≥ 0.25", "gpt-4 of the run", "gpt-4 without label")
+    of_other = ("gpt-4 ≥ 0.25", "gpt-4 of the run", "gpt-4 on the topic", "gpt-4 without label")
     assert tuple(label_predictors(both)) == (*tuple(label_predictors(labeled())), *of_other)
 
 
@@ -149,6 +150,39 @@ def test_what_labels_say_of_a_run_by_hand() -> None:
         np.testing.assert_allclose(values, math.log((expected + 0.75) / (n - expected + 0.25)), err_msg=run)
 
 
+def test_what_a_label_is_worth_on_a_topic_by_hand() -> None:
+    """Of several organizations there is only a, of topic 1: it is relevant and has the label 2. With half a
+    document of each grade more the shares of all topics are .2, .2 and .6, and those of topic 1, which 20
+    documents with these shares are added to, (0 + 4)/21, (0 + 4)/21 and (1 + 12)/21.
+    """
+    collection = labeled()
+    table = unjudged_document_table(collection, ("u",), cutoff=3, names=(ON_TOPIC,))
+    found = {
+        collection.doc_id(int(pair)): float(row[0])
+        for pair, row in zip(table.pair, table.predictors, strict=True)
+    }
+    expected = {"l": math.log(4 / 21 / 0.2), "d": math.log(4 / 21 / 0.2), "z": 0.0, "e": NAN, "f": NAN}
+    assert found == pytest.approx(expected, nan_ok=True)
+
+
+def test_a_label_is_worth_more_on_a_topic_whose_judged_documents_say_so() -> None:
+    ranking = {"1": "abcdefgh", "2": "abcdefgh"}
+    collection = from_rankings(
+        {"x": ranking, "y": ranking, "u": {"1": "zabc", "2": "zabc"}},
+        {
+            "1": {**dict.fromkeys("abcd", 1), **dict.fromkeys("efgh", 0)},
+            "2": {**dict.fromkeys("aceg", 1), **dict.fromkeys("bdfh", 0)},
+        },
+        {"x": "X", "y": "Y", "u": "U"},
+        pooled_run_ids=("x", "y"),
+        pool_depth=8,
+    )
+    high = dict.fromkeys("abcdz", 1) | dict.fromkeys("efgh", 0)  # tells all of topic 1, nothing of topic 2
+    judged = add_judges(collection, {"llm": labels_from_frame({"1": high, "2": high})})
+    first, second = unjudged_document_table(judged, ("u",), cutoff=1, names=(ON_TOPIC,)).predictors[:, 0]
+    assert first > 0.2 > -0.2 > second
+
+
 def test_other_predictors_do_not_know_of_labels() -> None:
     plain, with_labels = (hidden_document_table(c, cutoff=3) for c in (toy_collection(), labeled()))
     assert with_labels.names == evidence_predictors()
@@ -173,7 +207,7 @@ def test_labels_of_a_favored_organization_do_not_count(monkeypatch: pytest.Monke
 
 def test_slopes_are_steps_of_log_odds_ratios_by_hand() -> None:
     slopes = label_slopes(known_judge((1, 2, 5), (8, 3, 1)))
-    assert tuple(slopes) == (*NAMES[:2], OF_RUN, NAMES[2])
+    assert tuple(slopes) == (*NAMES[:2], OF_RUN, ON_TOPIC, NAMES[2])
     assert slopes["llm ≥ 1"] == pytest.approx(
         (
             math.log((2.5 / 9.5) / (3.5 / 13.5)) - math.log((1.5 / 9.5) / (8.5 / 13.5)),
@@ -184,7 +218,7 @@ def test_slopes_are_steps_of_log_odds_ratios_by_hand() -> None:
         pytest.approx(step) for step in steps((1, 2, 5), (8, 3, 1))
     ]
     assert slopes["llm without label"] == (0.0, 0.5)
-    assert slopes["llm of the run"] == (0.5, 0.5)
+    assert slopes["llm of the run"] == slopes["llm on the topic"] == (0.5, 0.5)
 
 
 def test_standard_deviations_have_a_most() -> None:

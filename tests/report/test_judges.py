@@ -105,7 +105,7 @@ def test_narrower_intervals_and_whom_judges_favor() -> None:
             round(row[name], digits) for name, digits in (("width_without", 4), ("width_with", 4))
         ] + [round(100 * row["saved"], 1)]
     notes = [line for line in shown.splitlines() if line.startswith("note:")]
-    assert notes[0].startswith("note: judge llm favors north: of the documents in the top 10 of its runs")
+    assert notes[0].startswith("note: judge llm favors north: a document in the top 10 of its runs is labelled")
     assert notes[1:] == ["note: judge a b favors no organization"]
 
 
@@ -152,11 +152,12 @@ def test_who_comes_next_to_being_favored() -> None:
     check = check_judges(with_judge(load_example(), label))
     frame = check.frame("organizations").set_index("organization")
     assert not frame["favored"].any()
-    excess, error = frame.loc["north", ["excess", "se"]]
-    assert excess == frame["excess"].max() > 0.005
+    lift, error = frame.loc["north", ["lift", "se"]]
+    assert lift == frame["lift"].max() > 0.005
     assert printed(check).splitlines()[-1] == (
-        "note: judge llm favors no organization; nearest is north: of the documents in the top 10 of its "
-        f"runs {100 * excess:.1f} ± {100 * error:.1f} in 100 fewer are relevant than labels promise"
+        "note: judge llm favors no organization; nearest is north: a document in the top 10 of its runs is "
+        "labelled higher than one of others that is as relevant in "
+        f"{50 + 100 * lift:.1f} ± {100 * error:.1f} of 100 pairs"
     )
 
 
