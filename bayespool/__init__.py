@@ -10,7 +10,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bayespool.checking import ModelChecks, check_models, compare_engines, fit_container, self_calibrate
+    from bayespool.checking import (
+        JudgeCheck,
+        ModelChecks,
+        check_judges,
+        check_models,
+        compare_engines,
+        fit_container,
+        self_calibrate,
+    )
     from bayespool.collection import UNJUDGED, Collection, build_collection
     from bayespool.comparisons import Comparison, Reversals, compare, reversals
     from bayespool.counts import composition_effects, condensed_counts, held_out_counts, judgment_counts
@@ -47,6 +55,7 @@ _HOME = {
     "Completion": "posterior",
     "Estimates": "estimates",
     "Imputations": "imputing",
+    "JudgeCheck": "checking",
     "LeaveOutResult": "experiments",
     "Measure": "measures",
     "ModelChecks": "checking",
@@ -60,6 +69,7 @@ _HOME = {
     "Values": "values",
     "budgets": "experiments",
     "build_collection": "collection",
+    "check_judges": "checking",
     "check_models": "checking",
     "compare": "comparisons",
     "compare_engines": "checking",
@@ -102,6 +112,7 @@ __all__ = [
     "Completion",
     "Estimates",
     "Imputations",
+    "JudgeCheck",
     "LeaveOutResult",
     "Measure",
     "ModelChecks",
@@ -115,6 +126,7 @@ __all__ = [
     "Values",
     "budgets",
     "build_collection",
+    "check_judges",
     "check_models",
     "compare",
     "compare_engines",

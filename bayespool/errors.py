@@ -13,6 +13,7 @@ __all__ = [
     "InputError",
     "InputWarning",
     "JobsWarning",
+    "JudgeWarning",
     "MemoryWarning",
     "NoPoolWarning",
     "OrganizationWarning",
@@ -106,6 +107,10 @@ class DiagnosticsWarning(BayespoolWarning):
 
 class JobsWarning(BayespoolWarning):
     """More processes are asked for than there are cores."""
+
+
+class JudgeWarning(BayespoolWarning):
+    """Labels of a second judge are not used, or say little of the documents in question."""
 
 
 class MemoryWarning(BayespoolWarning):

@@ -20,7 +20,7 @@ from bayespool.estimators import ESTIMATORS, parse_estimator, refuse_idle_priors
 from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.options import describe_estimator, documented, options_of
 from bayespool.pool import describe_pool
-from bayespool.posterior import Completion, PosteriorEstimator
+from bayespool.posterior import Completion, PosteriorEstimator, warn_of_judges
 from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import ImputeSettings
 from bayespool.trec import Qrels, qrels_from_frame
@@ -202,6 +202,8 @@ def impute(
     -----
     DiagnosticsWarning
         A check of the draws failed.
+    JudgeWarning
+        Labels of a second judge are not used, or absent on just the unjudged documents.
 
     Notes
     -----
@@ -237,6 +239,7 @@ def impute(
         collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
     )
     warn_of_unused_relevance(collection, asked, stacklevel=3)
+    warn_of_judges(collection, targets, asked, estimand=chosen.estimand, stacklevel=3)
     if report is not None:
         report(f"completing: {chosen.name}")
     chosen = dataclasses.replace(chosen, joint=True)

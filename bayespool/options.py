@@ -291,9 +291,7 @@ class FilesSettings(Settings):
     max_file_size: int = option(
         MAX_FILE_SIZE,
         Option(
-            help="Most MiB of text in one file, decompressed: what is larger is refused.",
-            of=int,
-            least=1,
+            help="Most MiB of text in one file, decompressed: what is larger is refused.", of=int, least=1
         ),
     )
 
@@ -353,12 +351,10 @@ class ReadingSettings(FilesSettings):
         Option(help="Documents that the strategy of the pool judged, over all topics.", of=int, least=1),
     )
     pool_run_depth: int | None = option(
-        None,
-        Option(help="Ranks of a run that it judged at most; default: all.", of=int, least=1),
+        None, Option(help="Ranks of a run that it judged at most; default: all.", of=int, least=1)
     )
     pool_shares: Literal["equal", "global"] = option(
-        "equal",
-        Option(help="How topics shared that budget.", of=Literal["equal", "global"]),
+        "equal", Option(help="How topics shared that budget.", of=Literal["equal", "global"])
     )
     pool_rel: int = option(
         1,

@@ -27,7 +27,7 @@ from bayespool.files import PathLike, atomic_write
 from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.options import ScoringSettings, describe_estimator, documented, options_of
 from bayespool.pool import describe_pool, take_out
-from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior import PosteriorEstimator, warn_of_judges
 from bayespool.stored import with_scores
 from bayespool.values import DEFAULT_CI_PROB
 
@@ -354,6 +354,8 @@ def score(
     -----
     PooledRunWarning
         A run to score is in the pool and judged in full: nothing of it is left to estimate.
+    JudgeWarning
+        Labels of a second judge are not used, or absent on just the unjudged documents.
 
     Examples
     --------
@@ -383,6 +385,7 @@ def score(
             f"estimators have {', '.join(sorted(known))}",
         )
     warn_of_unused_relevance(collection, parsed, stacklevel=3)
+    warn_of_judges(collection, targets, parsed, estimand=estimand, stacklevel=3)
     settings["random_seed"] = random_seed
     chosen = [parse_estimator(e, estimand=estimand, **settings) for e in named_estimators(estimators)]
     if not chosen:

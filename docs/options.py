@@ -14,6 +14,7 @@ TABLES = {
     "pool": settings.StrategySettings,
     "budgets": settings.BudgetSettings,
     "judge-next": settings.JudgeNextSettings,
+    "judges": settings.JudgesSettings,
     "posteriors": options.SamplingSettings,
     "reading": options.ReadingSettings,
     "score": options.ScoringSettings,

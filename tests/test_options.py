@@ -23,6 +23,7 @@ from bayespool.settings import (
     ComparingSettings,
     ImputeSettings,
     JudgeNextSettings,
+    JudgesSettings,
     LeaveOutSettings,
     PoolWidthSettings,
     ReversalSettings,
@@ -43,6 +44,7 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     ComparingSettings: bayespool.compare,
     ReversalSettings: bayespool.reversals,
     CheckingSettings: bayespool.check_models,
+    JudgesSettings: bayespool.check_judges,
     ReadingRunsSettings: bayespool.read_collection,
 }
 NOT_OPTIONS = {

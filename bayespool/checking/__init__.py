@@ -1,5 +1,5 @@
 """Are the models right? Predictions of held-out organizations, calibration, comparison of models,
-simulation-based calibration, and the fast engine against the reference.
+simulation-based calibration, the fast engine against the reference, and what second judges are worth.
 
 Nothing here knows a truth: what is held out are organizations of the pool at hand, and what is simulated is
 simulated from the models themselves.
@@ -12,24 +12,31 @@ from bayespool.checking.fitted import fit_container
 from bayespool.checking.fitting import Fitting
 from bayespool.checking.found import FoundJudgments, check_found, found_frame
 from bayespool.checking.hidden import HiddenDocuments
+from bayespool.checking.judge_intervals import ALL_JUDGES
+from bayespool.checking.judges import TABLES_OF_JUDGES, JudgeCheck, TableOfJudges, check_judges
 from bayespool.checking.predictions import HeldOutPrediction, predict_held_out
 from bayespool.checking.self_calibration import SelfCalibration, self_calibrate, self_calibration_frame
 from bayespool.checking.tables import CI_PROBS, calibration_frame, elpd_frame, run_frame, stack
 from bayespool.checking.uniformity import bar_limits, ecdf_band, holm, randomised_pit, uniformity_p_value
 
 __all__ = [
+    "ALL_JUDGES",
     "CI_PROBS",
     "ENDS_WITHIN",
     "MEAN_WITHIN",
+    "TABLES_OF_JUDGES",
     "Fitting",
     "FoundJudgments",
     "HeldOutPrediction",
     "HiddenDocuments",
+    "JudgeCheck",
     "ModelChecks",
     "SelfCalibration",
+    "TableOfJudges",
     "bar_limits",
     "calibration_frame",
     "check_found",
+    "check_judges",
     "check_models",
     "checked_models",
     "compare_engines",

@@ -34,6 +34,7 @@ from bayespool.posterior import (
     evidence_depth,
     prior_names,
     rungs_of,
+    warn_of_judges,
 )
 
 if TYPE_CHECKING:
@@ -155,6 +156,11 @@ def check_models(
     InputError
         Unknown model, engine or prior; a pool from which nothing can be held out.
 
+    Warns
+    -----
+    JudgeWarning
+        Labels of a second judge are not used, of all runs or of an organization's.
+
     Examples
     --------
     >>> from bayespool import load_example
@@ -170,6 +176,7 @@ def check_models(
     refuse_large_priors(given)
     fitting = Fitting(engine=engine, draws=draws, tune=tune, chains=chains)
     parsed, collection = parse_measures(measures), pool_alone(collection)
+    warn_of_judges(collection, (), parsed, stacklevel=3)
     fits = _Fits(collection, parsed, given, fitting, n_folds, random_seed, report, containers)
     predictions: list[HeldOutPrediction] = []
     gathered = {}

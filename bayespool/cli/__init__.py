@@ -15,6 +15,7 @@ from bayespool.cli.compare import compare, reversals
 from bayespool.cli.estimator_help import CommandWithEstimators
 from bayespool.cli.impute import impute
 from bayespool.cli.judge_next import judge_next
+from bayespool.cli.judges import judges
 from bayespool.cli.leave_out import leave_out
 from bayespool.cli.messages import is_of_output, leave_streams, prepare_streams, tell
 from bayespool.cli.options import is_interruption
@@ -45,6 +46,7 @@ for command in (
     pool,
     budgets,
     check,
+    judges,
     demo,
 ):
     app.command(cls=CommandWithEstimators)(command)

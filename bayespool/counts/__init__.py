@@ -10,6 +10,14 @@ from bayespool.counts.bounds import (
     ranked_levels,
 )
 from bayespool.counts.composition import CompositionEffects, composition_effects
+from bayespool.counts.confusion import (
+    KINDS_OF_DOCUMENTS,
+    KindOfDocuments,
+    LabelConfusion,
+    auc,
+    grade_names,
+    kappas,
+)
 from bayespool.counts.held_out import (
     HeldOutCounts,
     held_out_counts,
@@ -25,11 +33,20 @@ from bayespool.counts.ideals import (
     tally_within_reach,
 )
 from bayespool.counts.judged import JudgmentCounts, condensed_counts, judgment_counts, unjudged_documents
-from bayespool.counts.labels import TOP_OF_LABELS, GradeCounts, favoured_organizations, grade_counts, in_top
+from bayespool.counts.labels import (
+    TOP_OF_LABELS,
+    GradeCounts,
+    PromisedRelevance,
+    favoured_organizations,
+    grade_counts,
+    in_top,
+    promised_relevance,
+)
 from bayespool.counts.overlap import TOP_OF_OVERLAP, overlap
 from bayespool.counts.states import NONRELEVANT, RELEVANT, UNJUDGED_STATE, Estimand
 
 __all__ = [
+    "KINDS_OF_DOCUMENTS",
     "NONRELEVANT",
     "RELEVANT",
     "TOP_OF_LABELS",
@@ -41,19 +58,26 @@ __all__ = [
     "GradeCounts",
     "HeldOutCounts",
     "JudgmentCounts",
+    "KindOfDocuments",
+    "LabelConfusion",
+    "PromisedRelevance",
+    "auc",
     "bounds",
     "composition_effects",
     "condensed_counts",
     "condensed_levels",
     "favoured_organizations",
     "grade_counts",
+    "grade_names",
     "held_out_counts",
     "held_out_documents",
     "held_out_levels",
     "in_top",
     "judgment_counts",
+    "kappas",
     "n_relevant_documents",
     "overlap",
+    "promised_relevance",
     "ranked_levels",
     "reach_of_ideal",
     "relevance_levels",

@@ -10,7 +10,15 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray, Judge, sole_contributor
 from bayespool.counts.states import NONRELEVANT, RELEVANT, states
 
-__all__ = ["TOP_OF_LABELS", "GradeCounts", "favoured_organizations", "grade_counts", "in_top"]
+__all__ = [
+    "TOP_OF_LABELS",
+    "GradeCounts",
+    "PromisedRelevance",
+    "favoured_organizations",
+    "grade_counts",
+    "in_top",
+    "promised_relevance",
+]
 
 TOP_OF_LABELS = 30
 """Labels are counted on documents that some run ranks as high: a nonrelevant document far down is an easier
@@ -29,13 +37,23 @@ class GradeCounts:
     Attributes
     ----------
     judge : Judge
-    n_relevant, n_nonrelevant : ndarray of int64, shape (grade,)
+    relevant, nonrelevant : ndarray of int64, shape (topic, grade)
         The lowest grade first.
     """
 
     judge: Judge
-    n_relevant: npt.NDArray[np.int64]
-    n_nonrelevant: npt.NDArray[np.int64]
+    relevant: npt.NDArray[np.int64]
+    nonrelevant: npt.NDArray[np.int64]
+
+    @property
+    def n_relevant(self) -> npt.NDArray[np.int64]:
+        """Relevant ones of all topics, shape (grade,)."""
+        return np.asarray(self.relevant.sum(axis=0))
+
+    @property
+    def n_nonrelevant(self) -> npt.NDArray[np.int64]:
+        """Nonrelevant ones of all topics, shape (grade,)."""
+        return np.asarray(self.nonrelevant.sum(axis=0))
 
     @property
     def base(self) -> float:
@@ -71,11 +89,11 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
     state = states(collection.relevance, rel, given)
     counted = in_top(collection, TOP_OF_LABELS) & (judge.grade >= 0)
     counted &= sole_contributor(collection) < 0
-    n_grades = len(judge.thresholds) + 1
-    relevant, nonrelevant = (
-        np.bincount(judge.grade[counted & (state == what)], minlength=n_grades).astype(np.int64)
-        for what in (RELEVANT, NONRELEVANT)
-    )
+    shape = len(collection.query_ids), len(judge.thresholds) + 1
+    relevant, nonrelevant = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    for table, what in ((relevant, RELEVANT), (nonrelevant, NONRELEVANT)):
+        pair = np.flatnonzero(counted & (state == what))
+        np.add.at(table, (collection.pair_topic[pair], judge.grade[pair]), 1)
     return GradeCounts(judge, relevant, nonrelevant)
 
 
@@ -102,15 +120,47 @@ def favoured_organizations(
         By how much the labels of favored organizations promise more relevant documents than there are, as a
         share of documents.
     """
+    found = promised_relevance(collection, judge, rel=rel, given=given)
+    return {collection.organizations[o]: float(found.excess[o]) for o in np.flatnonzero(found.is_favoured)}
+
+
+@dataclass(frozen=True, eq=False)
+class PromisedRelevance:
+    """How many more documents of organizations are relevant by a judge's labels than are in truth.
+
+    Attributes
+    ----------
+    n : ndarray of int64, shape (organization,)
+        Judged and labelled documents in the top 10 of its runs.
+    excess : ndarray of float, shape (organization,)
+        What labels promise less what is relevant, as a share of these documents; NaN where there are none.
+    error : ndarray of float, shape (organization,)
+        Its standard error, with topics as units.
+    is_favoured : ndarray of bool, shape (organization,)
+        See `favoured_organizations`.
+    """
+
+    n: npt.NDArray[np.int64]
+    excess: npt.NDArray[np.float64]
+    error: npt.NDArray[np.float64]
+    is_favoured: npt.NDArray[np.bool_]
+
+
+def promised_relevance(
+    collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
+) -> PromisedRelevance:
+    """The figures behind `favoured_organizations`, which has the same parameters."""
     state = states(collection.relevance, rel, given)
     known = ((state == RELEVANT) | (state == NONRELEVANT)) & (judge.grade >= 0)
     n_organizations = len(collection.organizations)
     off, error = np.full(n_organizations, np.nan), np.full(n_organizations, np.nan)
+    nobody = np.zeros(n_organizations, dtype=bool)
     n_grades = len(judge.thresholds) + 1
     tops = [
         np.flatnonzero(known & in_top(collection, _TOP, np.flatnonzero(collection.organization == o)))
         for o in range(n_organizations)
     ]
+    n_documents = np.array([len(pair) for pair in tops], dtype=np.int64)
     anyone = known & in_top(collection, _TOP)
     for o, pair in enumerate(tops):
         others = anyone.copy()
@@ -127,12 +177,12 @@ def favoured_organizations(
         error[o] = np.sqrt((of_topic**2).sum()) / len(pair)
     there = np.isfinite(off)
     if there.sum() < 3:
-        return {}
+        return PromisedRelevance(n_documents, -off, error, nobody)
     center = np.median(off[there])
     spread = 1.48 * np.median(np.abs(off[there] - center))
     spread = np.sqrt((there.sum() * spread**2 + 2 * _USUAL**2) / (there.sum() + 2))
     low = there & (off < -_FAVOR) & (off < -_UNLIKELY * error) & (off - center < -_UNLIKELY * spread)
-    return {collection.organizations[o]: float(-off[o]) for o in np.flatnonzero(low)}
+    return PromisedRelevance(n_documents, -off, error, low)
 
 
 def in_top(

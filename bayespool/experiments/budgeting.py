@@ -42,6 +42,7 @@ from bayespool.measures import parse_measures
 from bayespool.options import describe_estimator, documented
 from bayespool.pool import describe_pool
 from bayespool.pooling import STRATEGIES, Strategy, parse_strategy, strategy_text
+from bayespool.posterior import warn_of_judges
 from bayespool.scoring import refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import BudgetSettings
 from bayespool.settings.experiments import By, Test
@@ -134,6 +135,8 @@ def budgets(
         ``folder`` holds what other settings came to, or files that cannot be read.
     InputWarning
         No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, of all runs or of an organization's.
 
     Notes
     -----
@@ -175,6 +178,7 @@ def budgets(
         random_seed=random_seed,
     )
     warn_of_unused_relevance(collection, asked.measures, stacklevel=3)
+    warn_of_judges(collection, (), asked.measures, stacklevel=3)
     whole = _depth_pool(collection, pool_depth)
     n_documents = int(whole.pool().sum())
     found = dataclasses.replace(

@@ -43,6 +43,7 @@ from bayespool.experiments.storage import at_work
 from bayespool.experiments.warned import Said
 from bayespool.options import documented
 from bayespool.pool import describe_pool
+from bayespool.posterior import warn_of_judges
 from bayespool.scoring import warn_of_unused_relevance
 from bayespool.settings import CommonTopicsSettings
 from bayespool.settings.experiments import Runs
@@ -201,6 +202,8 @@ def vary_common_topics(
         ``folder`` holds pools of other settings, or some that cannot be read.
     InputWarning
         No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, of all runs or of an organization's.
 
     Notes
     -----
@@ -252,6 +255,7 @@ def vary_common_topics(
         settings=settings,
     )
     warn_of_unused_relevance(collection, asked.measures, stacklevel=3)
+    warn_of_judges(collection, (), asked.measures, stacklevel=3)
     whole = whole_pool(collection, runs, pool_depth)
     sizes = _sizes(asked.n_common or None, len(whole.query_ids))
     found = dataclasses.replace(settled(asked, whole), n_common=sizes)

@@ -24,6 +24,7 @@ from bayespool.experiments.storage import FoldStore, at_work, description_of
 from bayespool.experiments.warned import warn_once
 from bayespool.options import documented
 from bayespool.pool import describe_pool
+from bayespool.posterior import warn_of_judges
 from bayespool.scoring import warn_of_unused_relevance
 from bayespool.settings import LeaveOutSettings
 from bayespool.settings.experiments import Denominator, LeftOut, Test, TopPool, Truth
@@ -94,6 +95,8 @@ def leave_out(
         ``folder`` holds another experiment's folds, or folds that cannot be read.
     InputWarning
         No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, of all runs or of an organization's.
 
     Notes
     -----
@@ -133,6 +136,7 @@ def leave_out(
         settings=settings,
     )
     warn_of_unused_relevance(collection, chosen.measures, stacklevel=3)
+    warn_of_judges(collection, (), chosen.measures, stacklevel=3)
     if not collection.pooled.any():
         raise InputError(
             "no pooled run to leave out", hint="give the campaign's runs as the pool, or name those pooled"

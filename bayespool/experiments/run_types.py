@@ -39,6 +39,7 @@ from bayespool.experiments.storage import FoldStore, at_work, description_of
 from bayespool.experiments.warned import warn_once
 from bayespool.options import documented
 from bayespool.pool import describe_pool
+from bayespool.posterior import warn_of_judges
 from bayespool.scoring import warn_of_unused_relevance
 from bayespool.settings import LeaveOutSettings, RunTypesSettings
 from bayespool.settings.experiments import Runs
@@ -175,6 +176,8 @@ def leave_types_out(
         ``folder`` holds types of other settings, or some that cannot be read.
     InputWarning
         No document has the relevance that a measure asks for.
+    JudgeWarning
+        Labels of a second judge are not used, of all runs or of an organization's.
 
     Notes
     -----
@@ -207,6 +210,7 @@ def leave_types_out(
         settings=settings,
     )
     warn_of_unused_relevance(collection, asked.measures, stacklevel=3)
+    warn_of_judges(collection, (), asked.measures, stacklevel=3)
     whole = whole_pool(collection, runs, pool_depth)
     pairs = run_types_of(whole, run_types, whole.pooled_run_ids)
     known = sorted({kind for _, kind in pairs})

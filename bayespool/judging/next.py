@@ -22,7 +22,7 @@ from bayespool.judging.influence import Influence, find_influence
 from bayespool.measures import Measure, parse_measures
 from bayespool.options import describe_estimator, documented
 from bayespool.pool import describe_pool
-from bayespool.posterior import Completion, PosteriorEstimator
+from bayespool.posterior import Completion, PosteriorEstimator, warn_of_judges
 from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import JudgeNextSettings
 
@@ -244,6 +244,11 @@ def judge_next(
     InputError
         Several measures; a comparison of other than two runs; unknown run, goal, measure or setting.
 
+    Warns
+    -----
+    JudgeWarning
+        Labels of a second judge are not used, or absent on just the unjudged documents.
+
     Notes
     -----
     A judgment of a document is worth what it takes, on average over its answers, from the variance of a run's
@@ -279,6 +284,7 @@ def judge_next(
     )
     check_goal(goal, len(targets))
     warn_of_unused_relevance(collection, (measure,), stacklevel=3)
+    warn_of_judges(collection, targets, (measure,), estimand=estimand, stacklevel=3)
     told = collection.added_for >= 0
     afterwards = None
     say = report or (lambda line: None)

@@ -22,6 +22,7 @@ from bayespool.posterior.preparation import (
     evidence_depth,
     prior_names,
 )
+from bayespool.posterior.second_judges import judge_notes, judge_problems, warn_of_judges
 from bayespool.posterior.steps import Component, Mixture, NewKind, Step
 from bayespool.posterior.unknowns import Unknowns, find_unknowns
 
@@ -45,6 +46,8 @@ __all__ = [
     "evidence_depth",
     "find_kinds",
     "find_unknowns",
+    "judge_notes",
+    "judge_problems",
     "ladder_of",
     "levels_of",
     "log_predictive_densities",
@@ -58,5 +61,6 @@ __all__ = [
     "rungs_of",
     "slope_effect",
     "stacking_weights",
+    "warn_of_judges",
     "with_kinds",
 ]

@@ -29,6 +29,7 @@ from bayespool.posterior.preparation import (
     evidence_depth,
     prior_names,
 )
+from bayespool.posterior.second_judges import judge_notes
 from bayespool.posterior.sensitivity import sensitivity
 from bayespool.posterior.steps import Step
 from bayespool.values import Values
@@ -307,6 +308,7 @@ class PosteriorEstimator:
         note = "; ".join([*completion.notes, *[more] * bool(more)])
         distance = completion.distance
         unlike = self._unlike(completion, measure, np.unique(unknowns.place_run[shallow]))
+        of_judges = judge_notes(completion, measure)
         return Estimates(
             method=self.name,
             measure=measure,
@@ -317,8 +319,8 @@ class PosteriorEstimator:
             std=values.std(),
             draws=values,
             notes=tuple(
-                "; ".join(said for said in (note, of_run) if said) if is_open_ else ""
-                for is_open_, of_run in zip(is_open, unlike, strict=True)
+                "; ".join(said for said in (note, *of_run) if said) if is_open_ else ""
+                for is_open_, *of_run in zip(is_open, unlike, of_judges, strict=True)
             ),
             distance=None if distance is None else distance.distance,
             new_kind=None if distance is None else distance.new_kind,

@@ -22,7 +22,9 @@ FloatArray = npt.NDArray[np.float64]
 _TRANSFER = 0.5  # standard deviation of what a grade is worth, among hidden documents and among judged ones
 _WITHOUT = 0.5  # the same of a label that is not there, about 0
 _MOST = 1.5
-_OF_RUN = (0.5, 0.5)
+_OF_RUN = (0.5, 0.5)  # expected slope of the share relevant by labels, and its standard deviation
+_ON_TOPIC = (0.5, 0.5)  # the same of what labels are worth on a topic
+_OTHERS = 20.0  # documents of all topics that a topic's own are added to
 _FEWEST = 5  # relevant and nonrelevant documents, with labels, that a judge is to be known by
 
 
@@ -49,6 +51,12 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
                 f"of judge {judge.name}",
                 per="ranking",
                 compute=partial(_run_labels, judge=judge),
+            )
+            found[_on_topic(judge)] = Predictor(
+                name=_on_topic(judge),
+                description=f"how much more its label by judge {judge.name} is worth on the topic than on all",
+                per="label",
+                compute=partial(_topic_ratio, judge=judge),
             )
             found[_name(judge)] = Predictor(
                 name=_name(judge),
@@ -79,6 +87,7 @@ def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dic
         for threshold, mean, sd in zip(judge.thresholds, step.tolist(), std.tolist(), strict=True):
             slopes[_name(judge, threshold)] = (mean, sd)
         slopes[_of_run(judge)] = _OF_RUN
+        slopes[_on_topic(judge)] = _ON_TOPIC
         slopes[_name(judge)] = (0.0, _WITHOUT)
     return slopes
 
@@ -165,6 +174,10 @@ def _log_ratios(counted: GradeCounts) -> tuple[FloatArray, FloatArray]:
     return ratio, 1 / relevant + 1 / nonrelevant
 
 
+def _on_topic(judge: Judge) -> str:
+    return f"{judge.name} on the topic"
+
+
 def _grade(documents: DocumentContext, judge: Judge) -> npt.NDArray[np.int8]:
     return _grades(documents.collection, judge, documents.run, documents.pair, documents.rel, documents.given)
 
@@ -199,3 +212,15 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     n = (grade >= 0).sum(axis=(1, 2))
     log_odds: FloatArray = np.log((expected + base) / (n - expected + 1 - base))
     return log_odds[documents.row]
+
+
+def _topic_ratio(documents: DocumentContext, *, judge: Judge) -> FloatArray:
+    """Log odds ratio of the document's grade on its topic less that on all."""
+    counted = grade_counts(documents.collection, judge, rel=documents.rel, given=documents.given)
+    off = np.zeros(counted.relevant.shape)
+    for sign, table in ((1, counted.relevant), (-1, counted.nonrelevant)):
+        share = (table.sum(axis=0) + 0.5) / (table.sum() + 0.5 * table.shape[1])
+        of_topic = (table + _OTHERS * share) / (table.sum(axis=1, keepdims=True) + _OTHERS)
+        off += sign * (np.log(of_topic) - np.log(share))
+    grade = _grade(documents, judge)
+    return np.where(grade < 0, np.nan, off[documents.topic, grade])

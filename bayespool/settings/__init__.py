@@ -10,6 +10,7 @@ from bayespool.settings.comparisons import (
     DemoSettings,
     ImputeSettings,
     JudgeNextSettings,
+    JudgesSettings,
     ReversalSettings,
     ScoreSettings,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "ExperimentSettings",
     "ImputeSettings",
     "JudgeNextSettings",
+    "JudgesSettings",
     "LeaveOutSettings",
     "PoolSettings",
     "PoolWidthSettings",

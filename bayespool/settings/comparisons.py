@@ -28,6 +28,7 @@ __all__ = [
     "DemoSettings",
     "ImputeSettings",
     "JudgeNextSettings",
+    "JudgesSettings",
     "ReversalSettings",
     "ScoreSettings",
 ]
@@ -259,3 +260,18 @@ class CheckingSettings(Settings):
         ),
     )
     random_seed: int = option(1, SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgesSettings(ScoringSettings):
+    """Settings of `bayespool.check_judges`."""
+
+    measures: tuple[Measure, ...] = option("P@10", MEASURES, held=())
+    intervals: bool = option(
+        False,
+        Option(
+            help="Also how much narrower intervals are with the labels: of the runs to score, or where there "
+            "is none of each organization left out. It takes a posterior for each judge, and one without.",
+            of=bool,
+        ),
+    )

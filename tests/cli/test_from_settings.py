@@ -54,7 +54,7 @@ def test_an_option_has_one_default(flag: str, default: object) -> None:
 
 def test_depths_mean_one_thing() -> None:
     with_pools = {"leave-out", "pool-width", "common-topics", "run-types", "score", "compare", "impute"}
-    with_pools |= {"judge-next", "budgets"}
+    with_pools |= {"judge-next", "budgets", "judges"}
     found = {n for n, c in COMMANDS.items() if any("--pool-depth" in p.opts for p in c.params)}
     assert found == with_pools
     reading = {n for n, c in COMMANDS.items() if any("--known-depth" in p.opts for p in c.params)}

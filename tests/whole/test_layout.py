@@ -13,6 +13,7 @@ FILES, TEST_FILES = sorted(PACKAGE.rglob("*.py")), sorted(TESTS.rglob("test_*.py
 # Test file → modules that it tests beside the one that it is named after, if it is named after one.
 TESTS_TOO = {
     # parts of a whole that is tested as one
+    "checking/test_judges": {"checking/judge_tables"},
     "checking/test_predictions": {"checking/fitting", "posterior/combination"},
     "comparisons/test_comparing": {"comparisons/comparison"},
     "comparisons/test_reversing": {"comparisons/outcomes"},

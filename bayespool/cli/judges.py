@@ -1,0 +1,64 @@
+"""The command ``judges``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.options import (
+    OwnJudgments,
+    Pool,
+    QrelsFile,
+    RunFiles,
+    read_files,
+    say_unpooled,
+    shown_at_last,
+    stage_progress,
+)
+from bayespool.errors import InputError
+from bayespool.options import ReadingRunsSettings, SamplingSettings
+from bayespool.settings import JudgesSettings
+
+__all__ = ["judges"]
+
+
+@from_settings
+def judges(
+    qrels: QrelsFile,
+    asked: Annotated[Asked, JudgesSettings],
+    sampling: Annotated[Asked, SamplingSettings],
+    reading: Annotated[Asked, ReadingRunsSettings],
+    runs: RunFiles = None,
+    pool: Pool = None,
+    own_judgments: OwnJudgments = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for the tables, as CSV and Parquet files.")
+    ] = None,
+) -> None:
+    """Say what labels of second judges are worth: how they agree with the judgments on hidden documents, whom
+    they favor, what they do not label, and with --intervals how much narrower intervals are with them.
+
+    Give labels with --judge. Runs to score there may be, and need not.
+    """
+    from rich.console import Console
+
+    from bayespool.checking import check_judges
+    from bayespool.report import check_folder
+    from bayespool.report import judges as report
+
+    if not reading["judges"]:
+        raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
+    if not runs and not pool:
+        raise InputError("no runs given", hint="--pool, or run files")
+    if output is not None:
+        check_folder(output, report.JUDGES)
+    with stage_progress() as say:
+        collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
+        say_unpooled(collection, asked)
+        check = check_judges(collection, run_ids=targets, report=say, **asked, **sampling)
+    with shown_at_last(lambda: report.print_judges(check, Console())):
+        if output is not None:
+            report.write_judges(check, output)

@@ -1,0 +1,182 @@
+"""What is to be said of second judges where runs are scored: whose labels are of no use, and for whom."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection, Judge
+from bayespool.counts import Estimand, favoured_organizations, grade_counts, unjudged_documents
+from bayespool.errors import JudgeWarning
+from bayespool.measures import Measure
+from bayespool.models import model_named
+from bayespool.posterior.ladder import Rung, rungs_of
+from bayespool.predictors import usable_judges
+
+if TYPE_CHECKING:
+    from bayespool.posterior.completion import Completion
+
+__all__ = ["judge_notes", "judge_problems", "warn_of_judges"]
+
+
+def judge_problems(
+    collection: Collection,
+    run_ids: Sequence[str],
+    measures: Sequence[Measure],
+    *,
+    estimand: Estimand = "complete",
+) -> tuple[str, ...]:
+    """What is wrong with the judges of a collection.
+
+    Too few judged documents have a judge's labels, so that it is not used; a judge favors an organization,
+    whose runs its labels are not used for (`bayespool.counts.favoured_organizations`); labels are absent on
+    just the documents in question: fewer than half of the unjudged documents within the cutoff of the runs to
+    score have one, and more than half of all judged documents.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_ids : sequence of str
+        The runs to score; none before an experiment that conceals judgments.
+    measures : sequence of Measure
+        They say what is relevant, and how deep runs are looked at.
+    estimand : {"complete", "pooled"}
+
+    Returns
+    -------
+    tuple of str
+        A sentence each; empty without judges.
+    """
+    rungs = list(dict.fromkeys(rung for measure in measures for rung in rungs_of(collection, measure)))
+    cutoffs = sorted({measure.cutoff for measure in measures}, reverse=True) if run_ids else []
+    said = []
+    for judge in collection.judges:
+        used = _used_on(collection, judge, rungs)
+        if judge.thresholds and len(used) < len(rungs):
+            idle = [rung for rung in rungs if rung not in used]
+            counted = grade_counts(collection, judge, rel=idle[0].rel, given=idle[0].given)
+            said.append(
+                f"judge {judge.name} is not used{_where(idle, rungs)}: too few judged documents have its "
+                f"labels to know it by ({counted.n_relevant.sum()} relevant, "
+                f"{counted.n_nonrelevant.sum()} not)"
+            )
+        for name, excess in _favored(collection, judge, used).items():
+            of_rung = max(excess, key=lambda rung: excess[rung])
+            said.append(
+                f"judge {judge.name} favors {name}: of the documents in the top 10 of its runs "
+                f"{100 * excess[of_rung]:.0f} in 100 fewer are relevant than labels promise; labels of "
+                f"{judge.name} are not used for runs of {name}{_where(list(excess), rungs)}"
+            )
+        for cutoff in cutoffs if used else ():
+            pair = unjudged_documents(collection, run_ids, cutoff=cutoff, estimand=estimand)[3]
+            absent = _absent(collection, judge, np.unique(pair))
+            if absent:
+                said.append(f"judge {judge.name} {absent} within rank {cutoff} of the runs to score")
+                break
+    return tuple(said)
+
+
+def warn_of_judges(
+    collection: Collection,
+    run_ids: Sequence[str],
+    measures: Sequence[Measure],
+    *,
+    estimand: Estimand = "complete",
+    stacklevel: int = 2,
+) -> None:
+    """Warn of what is wrong with the judges of a collection.
+
+    Parameters
+    ----------
+    collection, run_ids, measures, estimand
+        As of `judge_problems`.
+    stacklevel : int
+        As for `warnings.warn`, from here.
+
+    Warns
+    -----
+    JudgeWarning
+        Once for each of `judge_problems`.
+    """
+    for problem in judge_problems(collection, run_ids, measures, estimand=estimand):
+        warnings.warn(problem, JudgeWarning, stacklevel=stacklevel)
+
+
+def judge_notes(completion: Completion, measure: Measure) -> list[str]:
+    """Of each run of a completion, what is to be noted of the judges under a measure; empty where nothing is.
+
+    Parameters
+    ----------
+    completion : Completion
+    measure : Measure
+
+    Returns
+    -------
+    list of str
+        One per run.
+    """
+    unknowns = completion.unknowns
+    collection, n_runs = unknowns.collection, len(unknowns.run_ids)
+    models = {component.model for step in completion.steps for component in step.components}
+    if not collection.judges or not models:
+        return [""] * n_runs
+    specs = [model_named(model) for model in models]
+    if not any(spec.predictors or spec.evidence == "counts" for spec in specs):
+        return ["labels of judges are not used by this model"] * n_runs
+    rungs, said = rungs_of(collection, measure), list[list[str]]([] for _ in range(n_runs))
+    shallow = unknowns.place_rank < measure.cutoff
+    first = np.repeat(unknowns.start[:-1], np.diff(unknowns.place_start))
+    pair, run = unknowns.pair[first + unknowns.place_unknown][shallow], unknowns.place_run[shallow]
+    for judge in collection.judges:
+        used = _used_on(collection, judge, rungs)
+        idle = _where([rung for rung in rungs if rung not in used], rungs)
+        favored = _favored(collection, judge, used)
+        for r, o in enumerate(collection.organization[unknowns.run_index].tolist()):
+            name = collection.organizations[o]
+            if len(used) < len(rungs):
+                why = "too few judged documents have its labels" if judge.thresholds else "all are the same"
+                said[r].append(f"labels of judge {judge.name} not used{idle}: {why}")
+            if name in favored:
+                where = _where(list(favored[name]), rungs)
+                said[r].append(f"labels of judge {judge.name} not used{where}: it favors {name}")
+            of_run = pair[run == r]
+            labelled = int(judge.is_labelled[of_run].sum())
+            if set(used) - set(favored.get(name, {})) and labelled < len(of_run):
+                said[r].append(f"judge {judge.name} labels {labelled} of {len(of_run)} unjudged documents")
+    return ["; ".join(of_run) for of_run in said]
+
+
+def _used_on(collection: Collection, judge: Judge, rungs: Sequence[Rung]) -> list[Rung]:
+    """The questions on which a judge is used."""
+    return [r for r in rungs if judge in usable_judges(collection, rel=r.rel, given=r.given)]
+
+
+def _favored(collection: Collection, judge: Judge, rungs: Sequence[Rung]) -> dict[str, dict[Rung, float]]:
+    """Organizations that a judge favors, each with the questions on which it does, and by how much."""
+    found: dict[str, dict[Rung, float]] = {}
+    for rung in rungs:
+        favored = favoured_organizations(collection, judge, rel=rung.rel, given=rung.given)
+        for name, excess in favored.items():
+            found.setdefault(name, {})[rung] = excess
+    return found
+
+
+def _absent(collection: Collection, judge: Judge, unjudged: npt.NDArray[np.int32]) -> str:
+    """That labels are absent on just these documents, if it is so."""
+    n_judged, labelled = int(collection.judged.sum()), int(judge.is_labelled[unjudged].sum())
+    known = int(judge.is_labelled[collection.judged].sum())
+    if 2 * labelled >= len(unjudged) or 2 * known <= n_judged:
+        return ""
+    of_judged, of_unjudged = f"{known:,} of {n_judged:,}", f"{labelled:,} of {len(unjudged):,}"
+    return f"labels {of_judged} judged documents, but {of_unjudged} unjudged ones"
+
+
+def _where(some: Sequence[Rung], rungs: Sequence[Rung]) -> str:
+    """Which questions these are, where they are not all."""
+    if len(some) == len(rungs):
+        return ""
+    return " for relevance " + " and ".join(f"{rung.rel} or more" for rung in some)

@@ -1,0 +1,185 @@
+"""What second judges are worth, in the terminal and as files in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayespool.checking import JudgeCheck, TableOfJudges
+from bayespool.counts import KINDS_OF_DOCUMENTS
+from bayespool.measures import Measure
+from bayespool.report.folder import FigureFormat, tables, write_folder
+from bayespool.report.terminal import number, percent, print_heading, print_line, print_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["JUDGES", "print_judges", "write_judges"]
+
+JUDGES = "judges"
+"""What an output folder is for."""
+
+Row = dict[Any, Any]
+
+_NOTHING = 0.005  # more relevant documents promised per document
+
+
+def print_judges(check: JudgeCheck, console: Console) -> None:
+    """Print per measure and judge how labels and judgments agree, then what is labelled, whom judges favor,
+    how much narrower intervals are, and what to note. Measures that ask the same are printed together.
+
+    Parameters
+    ----------
+    check : JudgeCheck
+    console : rich.console.Console
+    """
+    tables = {table: _records(check, table) for table in check.tables}
+    ci = f"{100 * check.metadata['ci_prob']:g} %"
+    for measures in _alike(check):
+        name, first = ", ".join(map(str, measures)), str(measures[0])
+        for judge in check.judges:
+            mine = {"measure": first, "judge": judge.name}
+            print_heading(console, f"{name}, judge {judge.name}: judged documents by label and relevance")
+            print_table(console, *_confusion_cells(_where(tables["confusion"], **mine)))
+            for rel in check.relevant_from(measures[0]):
+                print_line(console, f"share of relevance {rel} or more by label, and its {ci} interval")
+                rows = _where(tables["calibration"], **mine, relevant_from=rel)
+                print_table(console, *_calibration_cells(rows))
+        print_heading(console, f"{name}: agreement of labels with judgments")
+        print_table(console, *_agreement_cells(_where(tables["agreement"], measure=first)))
+    for measure in check.measures:
+        print_heading(console, f"{measure}: documents with labels")
+        rows = _where(tables["coverage"], measure=str(measure))
+        print_table(console, *_coverage_cells(rows, measure.cutoff), n_names=2)
+        if "intervals" in tables:
+            rows = _where(tables["intervals"], measure=str(measure))
+            whose = "runs to score" if check.run_ids else "pooled runs, each organization left out"
+            what = f"{measure}: mean width of {ci} intervals of {rows[0]['n_runs']} {whose}"
+            print_heading(console, what)
+            print_table(console, *_interval_cells(rows))
+    for line in dict.fromkeys(_lines(check, tables["organizations"])):
+        print_line(console, f"note: {line}")
+
+
+def write_judges(check: JudgeCheck, folder: Path, *, figures: FigureFormat = "none") -> None:
+    """Write each table of `JudgeCheck.frame` as ``.csv`` and ``.parquet``, and ``settings.json``.
+
+    Parameters
+    ----------
+    check : JudgeCheck
+    folder : Path
+        Made if it is missing. Files of an earlier check that this one lacks are removed.
+    figures : {"none"}
+        There are none.
+
+    Raises
+    ------
+    OutputError
+        A file cannot be written, or the folder holds the results of something else.
+    """
+    described = {**check.metadata, "problems": list(check.problems)}
+    files = tables({table: check.frame(table) for table in check.tables})
+    write_folder(folder, JUDGES, described, files)
+
+
+def _records(check: JudgeCheck, table: TableOfJudges) -> list[Row]:
+    rows: list[Row] = check.frame(table).to_dict("records")
+    return rows
+
+
+def _where(rows: list[Row], **values: object) -> list[Row]:
+    """Rows with these values."""
+    return [row for row in rows if all(row[name] == value for name, value in values.items())]
+
+
+def _alike(check: JudgeCheck) -> list[list[Measure]]:
+    """Measures that ask the same of documents, whose tables are the same."""
+    found: dict[Any, list[Measure]] = {}
+    for measure in check.measures:
+        counted = tuple(id(check.confusions[measure, judge.name]) for judge in check.judges)
+        found.setdefault((counted, check.relevant_from(measure)), []).append(measure)
+    return list(found.values())
+
+
+def _confusion_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
+    levels = list(dict.fromkeys(row["relevance_from"] for row in rows))
+    names = [f"{first}" if end == first + 1 else f"{first}–{end - 1}" for first, end in pairwise(levels)] + [
+        f"≥ {levels[-1]}"
+    ]
+    header = ["label"]
+    for documents in KINDS_OF_DOCUMENTS:
+        header += [f"{documents}\n{names[0]}", *names[1:]]
+    counts: dict[str, list[int]] = {}
+    for documents in KINDS_OF_DOCUMENTS:
+        for row in _where(rows, documents=documents):
+            counts.setdefault(row["label"], []).append(row["n"])
+    shown = {label: found for label, found in counts.items() if label != "none" or any(found)}
+    return header, [[label, *(f"{n:,}" for n in found)] for label, found in shown.items()]
+
+
+def _calibration_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
+    cells: dict[str, list[str]] = {}
+    for row in rows:  # hidden ones come first
+        ends = f"{number(row['lower'], 3)}–{number(row['upper'], 3)}" if row["n"] else ""
+        cells.setdefault(row["label"], []).extend([f"{row['n']:,}", number(row["share"], 3), ends])
+    header = ["label", *(text for documents in KINDS_OF_DOCUMENTS for text in (documents, "relevant", ""))]
+    return header, [[label, *found] for label, found in cells.items()]
+
+
+def _agreement_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
+    header = ["judge", "relevant\nfrom", "label\nfrom"]
+    header += [f"{what}\n{documents}" for what in ("AUC", "κ") for documents in KINDS_OF_DOCUMENTS]
+    header += ["relevant,\nhidden", "pro-\nmised"]
+    by: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        by.setdefault((row["judge"], row["relevant_from"]), []).append(row)
+    cells = []
+    for (judge, rel), both in by.items():
+        label = both[0]["label_from"]
+        numbers = [number(row[what], 3) for what in ("auc", "kappa") for row in both]
+        numbers += [f"{both[0]['n_relevant']:,}", _count(both[0]["promised"])]
+        cells.append([judge, str(rel), "–" if label != label else f"{label:g}", *numbers])
+    return header, cells
+
+
+def _count(x: float) -> str:
+    """An expected number of documents."""
+    return "–" if x != x else f"{x:,.0f}"
+
+
+def _coverage_cells(rows: list[Row], cutoff: int) -> tuple[list[str], list[list[str]]]:
+    names = {"judged": "judged", "hidden": "hidden", "unjudged": f"unjudged within rank {cutoff}"}
+    cells = []
+    for row in (row for row in rows if row["n"]):
+        what = names[row["documents"]]
+        cells.append([row["judge"], what, f"{row['n']:,}", f"{row['n_labelled']:,}", percent(row["share"])])
+    return ["judge", "documents", "", "labelled", ""], cells
+
+
+def _interval_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
+    header = ["labels of", "without", "with", "narrower by"]
+    names = ("width_without", "width_with")
+    return header, [
+        [row["judge"], *(number(row[name]) for name in names), percent(row["saved"])] for row in rows
+    ]
+
+
+def _lines(check: JudgeCheck, organizations: list[Row]) -> Iterator[str]:
+    """What is wrong with judges, and of those that favor nobody who comes next to it."""
+    yield from check.problems
+    for judge in check.judges:
+        mine = [row for row in _where(organizations, judge=judge.name) if row["excess"] == row["excess"]]
+        is_used = not any(line.startswith(f"judge {judge.name} is not used") for line in check.problems)
+        if not mine or any(row["favored"] for row in mine) or not is_used:
+            continue
+        most = max(mine, key=lambda row: row["excess"])
+        if most["excess"] < _NOTHING:
+            yield f"judge {judge.name} favors no organization"
+            continue
+        in_100 = f"{number(100 * most['excess'], 1)} ± {number(100 * most['se'], 1)} in 100"
+        yield (
+            f"judge {judge.name} favors no organization; nearest is {most['organization']}: of the documents "
+            f"in the top 10 of its runs {in_100} fewer are relevant than labels promise"
+        )

@@ -1,0 +1,148 @@
+"""The command ``judges``, and what other commands say of second judges."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import Outcome, arguments
+from labelled import favoring_labels, right_labels, with_judge
+
+from bayespool import check_judges
+from bayespool.collection import Collection
+from bayespool.simulation import SimulationSettings, load_example, simulate
+
+Run = Callable[..., Outcome]
+
+
+def write_labels(collection: Collection, path: Path) -> Path:
+    """Labels of the collection's judge in the form of qrels."""
+    (judge,) = collection.judges
+    lines = []
+    for pair in np.flatnonzero(judge.is_labelled).tolist():
+        query_id = collection.query_ids[collection.pair_topic[pair]]
+        lines.append(f"{query_id} 0 {collection.doc_id(pair)} {judge.label[pair]:g}\n")
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def favoring() -> Collection:
+    """The example with a judge that favors the north."""
+    return with_judge(load_example(), favoring_labels(), "friend")
+
+
+@pytest.fixture
+def labels(example: Path) -> Path:
+    return write_labels(favoring(), example / "friend.txt")
+
+
+def call(labels: Path, *more: object, command: str = "judges", new: bool = True) -> list[str]:
+    """Ask of the example's files beside a file of labels."""
+    files = arguments(labels.parent)[2 - new :]
+    return [command, *files, "--judge", str(labels), *map(str, more)]
+
+
+def test_what_is_printed_and_written_is_what_the_library_finds(run: Run, labels: Path) -> None:
+    out = labels.parent / "out"
+    done = run(*call(labels, "-m", "P@10", "-m", "P(rel=2)@10", "-o", out))
+    assert done.status == 0, done.err
+    check = check_judges(favoring(), ["P@10", "P(rel=2)@10"])
+    for table in check.tables:
+        written = pd.read_parquet(out / f"{table}.parquet")
+        pd.testing.assert_frame_equal(written, check.frame(table), check_dtype=False)
+    settings = json.loads((out / "settings.json").read_text(encoding="utf-8"))
+    assert settings["runs"] == ["new-a", "new-b"]
+    assert settings["problems"] == list(check.problems)
+    shown = done.out.splitlines()
+    assert max(len(line) for line in shown if not line.startswith("note: ")) <= 80
+    assert f"note: {check.problems[0]}" in shown
+    for row in check.frame("calibration").to_dict("records"):
+        assert f" {row['n']:,} " in done.out
+        assert f" {row['share']:.3f} " in done.out
+
+
+SMALL = SimulationSettings(n_topics=8, n_candidates=60, n_organizations=3, max_runs=2, run_depth=40)
+
+
+def test_without_a_run_to_score_intervals_are_of_organizations_left_out(run: Run, tmp_path: Path) -> None:
+    made = simulate(SMALL, random_seed=3)
+    made.write(tmp_path)
+    label = np.where(made.collection.relevance > 0, 1.0, 0.0)
+    labels = write_labels(with_judge(made.collection, label), tmp_path / "friend.txt")
+    quick = ("--draws", 130, "--seed", 3, "--engine", "laplace")
+    done = run(*call(labels, "--intervals", *quick, "-m", "P@5", "-o", tmp_path / "out", new=False))
+    assert done.status == 0, done.err
+    rows = pd.read_csv(tmp_path / "out" / "runs.csv")
+    pooled = made.collection.pooled_run_ids
+    assert sorted(rows["run_id"]) == sorted(pooled)
+    heading = f"P@5: mean width of 95 % intervals of {len(pooled)} pooled runs, each organization left out\n"
+    assert "estimating with friend: organization 3 of 3 left out" in done.err
+    _, _, shown = done.out.partition(heading)
+    line = next(line for line in shown.splitlines() if line.startswith(" friend "))
+    assert float(line.split()[1]) == pytest.approx(rows["width_without"].mean(), abs=6e-5)
+    assert float(line.split()[2]) == pytest.approx(rows["width_with"].mean(), abs=6e-5)
+
+
+def test_an_organization_can_be_taken_out_of_the_pool(run: Run, labels: Path) -> None:
+    done = run(*call(labels, "--unpool", "south", new=False))
+    assert done.status == 0, done.err
+    assert "taken out of the pool: organization south" in done.err
+    assert "unjudged within rank 10" in done.out
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda given: given[: given.index("--judge")], "no judge; --judge FILE or --judge NAME=FILE"),
+        (
+            lambda given: ["judges", *given[given.index("--judge") :], "--qrels", "no"],
+            "no runs given; --pool",
+        ),
+        (lambda given: [*given, "-o", "/nowhere/out"], "there is no folder /nowhere"),
+        (lambda given: [*given, "-m", "Judged@10"], "is of the judgments as they stand"),
+        (lambda given: [*given, "--prior", "gamma=Normal(0,1)"], "has no prior 'gamma'"),
+    ],
+)
+def test_wrong_input_is_said(
+    run: Run, labels: Path, change: Callable[[list[str]], list[str]], message: str
+) -> None:
+    done = run(*change(call(labels)))
+    assert done.status == 1
+    assert message in done.err
+    assert not done.out
+
+
+def test_score_warns_once_and_notes_the_runs_of_a_favored_organization(run: Run, labels: Path) -> None:
+    posteriors = "posterior-ratio(draws=150),posterior-background(draws=150)"
+    done = run(*call(labels, "--estimators", posteriors, "-m", "P@5", "-m", "P@10", command="score"))
+    assert done.status == 0, done.err
+    warned = [line for line in done.err.splitlines() if "judge friend" in line]
+    (problem,) = check_judges(favoring()).problems
+    assert warned == [f"warning: {problem}"]
+    unpooled = run(
+        *call(labels, "--estimators", "posterior-ratio(draws=150)", "--unpool", "north", command="score")
+    )
+    assert unpooled.status == 0, unpooled.err
+    assert "posterior-ratio: labels of judge friend not used: it favors north" in unpooled.out
+
+
+def test_leave_out_warns_once(run: Run, labels: Path) -> None:
+    given = call(
+        labels, "--estimators", "posterior-ratio(draws=150)", "--jobs", 1, command="leave-out", new=False
+    )
+    done = run(*(part for part in given if part != "--each-its-own"))
+    assert done.status == 0, done.err
+    assert done.err.count("judge friend") == 1
+    assert done.err.count("warning: judge friend favors north") == 1
+
+
+def test_a_good_judge_is_not_talked_about(run: Run, example: Path) -> None:
+    labels = write_labels(with_judge(load_example(), right_labels()), example / "good.txt")
+    done = run(*call(labels, "--estimators", "posterior-ratio(draws=150)", command="score"))
+    assert done.status == 0, done.err
+    assert "judge" not in done.err
+    assert "judge" not in done.out

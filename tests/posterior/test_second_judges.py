@@ -1,0 +1,213 @@
+"""What is said of second judges where runs are scored: warnings once, notes run by run."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from fits import TARGETS
+from labelled import favoring_labels, labelled_toy, right_labels, true_levels, with_judge
+from toys import no_pool
+
+from bayespool import impute, judge_next, leave_out, score
+from bayespool.collection import Collection
+from bayespool.counts import favoured_organizations, judgment_counts
+from bayespool.errors import BayespoolWarning, JudgeWarning
+from bayespool.measures import parse_measures
+from bayespool.models import MODELS, Effect, Linear, ModelSpec, Prior
+from bayespool.posterior import PosteriorEstimator, judge_problems
+from bayespool.simulation import load_example
+
+QUICK: dict[str, Any] = {"draws": 250, "chains": 2}
+
+
+def problems(
+    collection: Collection, run_ids: Sequence[str] = TARGETS, measures: object = "P@10"
+) -> tuple[str, ...]:
+    return judge_problems(collection, run_ids, parse_measures(measures))
+
+
+def notes(collection: Collection, model: str = "ratio", measures: object = "P@10") -> tuple[str, ...]:
+    estimator = PosteriorEstimator(model=model, **QUICK)
+    (estimates,) = estimator.estimate(collection, TARGETS, measures)
+    return estimates.notes
+
+
+def some_labelled(n_unjudged: int, label: npt.NDArray[np.float64] | None = None) -> npt.NDArray[np.float64]:
+    """Labels of all judged documents of the example, and of the first unjudged ones of new-a's top 10."""
+    example = load_example()
+    label = (right_labels() if label is None else label).copy()
+    run = example.run_ids.index("new-a")
+    unjudged = [p for p in example.document[run, :, :10].ravel().tolist() if not example.judged[p]]
+    label[~example.judged] = np.nan
+    label[unjudged[:n_unjudged]] = 0
+    return label
+
+
+def n_unjudged(run_id: str, cutoff: int = 10) -> int:
+    return int(judgment_counts(load_example(), run_id, cutoffs=cutoff).n_unjudged.sum())
+
+
+def said_by(function: Any, *arguments: Any, **settings: Any) -> list[str]:
+    """Texts of the warnings about judges."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function(*arguments, **settings)
+    assert all(issubclass(one.category, BayespoolWarning) for one in caught)
+    ours = [one for one in caught if issubclass(one.category, JudgeWarning)]
+    assert {one.filename for one in ours} <= {__file__}, "they point at the caller"
+    return [str(one.message) for one in ours]
+
+
+# --- what is wrong ------------------------------------------------------------------------------------------
+
+
+def test_without_a_judge_or_with_one_that_labels_all_nothing_is_wrong() -> None:
+    assert problems(load_example()) == ()
+    good = with_judge(load_example(), right_labels())
+    assert problems(good) == ()
+    assert notes(good) == ("", "")
+
+
+def test_a_judge_of_too_few_judged_documents_is_not_used() -> None:
+    """Of the toy's judged documents that no organization alone contributed it labels a, and j a c."""
+    (said,) = problems(labelled_toy(), ["u"], "P@3")
+    assert said == (
+        "judge llm is not used: too few judged documents have its labels to know it by (1 relevant, 3 not)"
+    )
+
+
+def test_a_judge_may_be_known_on_some_levels_only() -> None:
+    """Four documents of level 2 and plenty of level 1: the question of level 2 has too few answers."""
+    example = load_example()
+    label = np.minimum(true_levels(), 1).astype(float)
+    label[np.flatnonzero(example.relevance == 2)[4:]] = np.nan
+    few = with_judge(example, label)
+    assert problems(few, measures="P@10") == ()
+    (said,) = problems(few, measures=["P@10", "P(rel=2)@10"])
+    assert said.startswith("judge llm is not used for relevance 2 or more: too few judged documents")
+    first = notes(few, measures="P(rel=2)@10")[0]
+    assert first == (
+        "labels of judge llm not used for relevance 2 or more: too few judged documents have its labels"
+    )
+
+
+def test_an_organization_that_a_judge_favors_is_named_with_by_how_much() -> None:
+    collection = with_judge(load_example(), favoring_labels())
+    excess = favoured_organizations(collection, collection.judges[0])
+    assert list(excess) == ["north"]
+    (said,) = problems(collection)
+    assert said == (
+        "judge llm favors north: of the documents in the top 10 of its runs "
+        f"{100 * excess['north']:.0f} in 100 fewer are relevant than labels promise; labels of llm are not "
+        "used for runs of north"
+    )
+
+
+def test_labels_that_are_absent_on_the_documents_in_question_are_missed() -> None:
+    example = load_example()
+    n_judged = int(example.judged.sum())
+    (said,) = problems(with_judge(example, some_labelled(10)))
+    n = len(np.unique(_unjudged(TARGETS)))
+    assert said == (
+        f"judge llm labels {n_judged:,} of {n_judged:,} judged documents, but 10 of {n} unjudged ones within "
+        "rank 10 of the runs to score"
+    )
+    assert problems(with_judge(example, some_labelled(10)), ()) == (), "no runs, no documents in question"
+
+
+def test_half_of_the_labels_are_enough_and_so_are_few_everywhere() -> None:
+    example, n = load_example(), n_unjudged("new-a")
+    assert problems(with_judge(example, some_labelled(n // 2)), ["new-a"]) == ()  # n is even
+    assert len(problems(with_judge(example, some_labelled(n // 2 - 1)), ["new-a"])) == 1
+    few = some_labelled(0)
+    few[np.flatnonzero(example.judged)[::2]] = np.nan
+    assert problems(with_judge(example, few), ["new-a"]) == ()
+
+
+def _unjudged(run_ids: Sequence[str]) -> npt.NDArray[np.int32]:
+    example = load_example()
+    top = example.document[example.run_index(run_ids), :, :10]
+    return top[~np.append(example.judged, True)[top]]
+
+
+# --- warnings -----------------------------------------------------------------------------------------------
+
+
+def test_each_call_warns_once_of_each_problem() -> None:
+    favoring = with_judge(load_example(), some_labelled(3, favoring_labels()))
+    both = problems(favoring)
+    assert len(both) == 2
+    estimators = ["background", "posterior-ratio", "posterior-background"]
+    assert said_by(score, favoring, TARGETS, ["P@5", "P@10"], estimators=estimators, **QUICK) == list(both)
+    assert said_by(impute, favoring, TARGETS, "P@10", draws=2) == list(both)
+    assert said_by(judge_next, favoring, "new-a", "P@10", budget=2) == list(problems(favoring, ["new-a"]))
+
+
+def test_an_experiment_warns_once_and_not_fold_by_fold() -> None:
+    favoring = with_judge(load_example(), favoring_labels())
+    said = said_by(leave_out, favoring, "P@10", estimators="posterior-ratio", draws=50)
+    assert said == list(problems(favoring))
+
+
+# --- notes --------------------------------------------------------------------------------------------------
+
+
+def test_a_note_counts_the_unjudged_documents_of_a_run_with_a_label() -> None:
+    collection = with_judge(load_example(), some_labelled(5))
+    labelled_b = int(collection.judges[0].is_labelled[_unjudged(["new-b"])].sum())
+    assert notes(collection) == (
+        f"judge llm labels 5 of {n_unjudged('new-a')} unjudged documents",
+        f"judge llm labels {labelled_b} of {n_unjudged('new-b')} unjudged documents",
+    )
+
+
+def test_a_run_whose_organization_is_favored_is_told_so() -> None:
+    example = load_example()
+    collection = with_judge(example, favoring_labels("new-b"))
+    favored = favoured_organizations(collection, collection.judges[0])
+    assert list(favored) == ["new-b"]
+    assert notes(collection) == ("", "labels of judge llm not used: it favors new-b")
+
+
+def test_models_of_counts_use_labels_too() -> None:
+    """By Bayes' rule, with a pool and without."""
+    collection = with_judge(load_example(), right_labels())
+    assert notes(collection, "background") == ("", "")
+    alone, target = no_pool()
+    judged = with_judge(alone, np.where(alone.relevance > 0, 1.0, 0.0))
+    few = PosteriorEstimator(**QUICK).estimate(judged, target, "P@3")[0].notes[0]
+    assert few.endswith("; labels of judge llm not used: too few judged documents have its labels")
+
+
+def test_a_model_without_predictors_says_that_it_uses_no_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = ModelSpec(
+        name="bare",
+        description="all hidden documents alike",
+        evidence="documents",
+        coefficients={"level": Prior("Normal", (-2.0, 1.5))},
+        effects={"organization": Effect("organization", Prior("HalfNormal", (0.7,)))},
+        hidden=Linear("level", effects=("organization",)),
+    )
+    monkeypatch.setitem(MODELS, "bare", bare)
+    judged = with_judge(load_example(), right_labels())
+    assert notes(judged, "bare") == ("labels of judges are not used by this model",) * 2
+    assert notes(load_example(), "bare") == ("", "")
+    estimator = PosteriorEstimator(model="bare", **QUICK)
+    (one,), (other,) = (estimator.estimate(c, TARGETS, "P@10") for c in (judged, load_example()))
+    assert one.value.tolist() == other.value.tolist()
+
+
+def test_notes_of_several_judges_stand_one_after_the_other() -> None:
+    collection = with_judge(load_example(), some_labelled(5))
+    constant = dataclasses.replace(collection.judges[0], name="bored", label=0 * right_labels())
+    collection = dataclasses.replace(collection, judges=(*collection.judges, constant))
+    assert notes(collection)[0] == (
+        f"judge llm labels 5 of {n_unjudged('new-a')} unjudged documents; "
+        "labels of judge bored not used: all are the same"
+    )
