@@ -28,7 +28,8 @@ from bayespool.trec import labels_from_frame
 # Hidden documents of the toy have labels but for f and the south's; of the unjudged ones l has one.
 LABELS = {"1": {"a": 2, "b": 0, "c": 2, "l": 1, "d": 0}, "2": {"p": 1, "r": 2, "z": 2}, "3": {"b": 0}}
 NAMES = ("llm ≥ 1", "llm ≥ 2", "llm without label")
-OF_RUN = "llm of the run"
+OF_RUN, ON_TOPIC = "llm of the run", "llm on the topic"
+ALL = (*NAMES[:2], OF_RUN, ON_TOPIC, NAMES[2])
 NAN = math.nan
 
 
@@ -74,11 +75,11 @@ def steps(relevant: tuple[int, ...], nonrelevant: tuple[int, ...]) -> list[tuple
 # --- names and values --------------------------------------------------------------------------------------
 
 
-def test_a_judge_has_a_predictor_for_each_grade_for_the_run_and_for_no_label() -> None:
+def test_a_judge_has_predictors_of_its_grades_the_run_the_topic_and_no_label() -> None:
     found = label_predictors(labeled())
-    assert tuple(found) == (*NAMES[:2], OF_RUN, NAMES[2])
+    assert tuple(found) == ALL
     assert {predictor.name: predictor.per for predictor in found.values()} == {
-        **dict.fromkeys(NAMES, "label"),
+        **dict.fromkeys(ALL, "label"),
         OF_RUN: "ranking",
     }
     assert found["llm ≥ 1"].description == "whether judge llm labels it 1 or more"
@@ -88,8 +89,8 @@ def test_a_judge_has_a_predictor_for_each_grade_for_the_run_and_for_no_label() -
 
 def test_names_tell_judges_and_values_apart() -> None:
     both = add_judges(labeled(), {"gpt-4": labels_from_frame({"1": {"a": 0.25, "b": -1}})})
-    of_other = ("gpt-4 ≥ 0.25", "gpt-4 of the run", "gpt-4 without label")
-    assert tuple(label_predictors(both)) == (*tuple(label_predictors(labeled())), *of_other)
+    of_other = ("gpt-4 ≥ 0.25", "gpt-4 of the run", "gpt-4 on the topic", "gpt-4 without label")
+    assert tuple(label_predictors(both)) == (*ALL, *of_other)
 
 
 @pytest.mark.filterwarnings("ignore:llm. all labels of judge")
@@ -149,6 +150,27 @@ def test_what_labels_say_of_a_run_by_hand() -> None:
         np.testing.assert_allclose(values, math.log((expected + 0.75) / (n - expected + 0.25)), err_msg=run)
 
 
+def test_what_labels_are_worth_on_a_topic_by_hand() -> None:
+    """Of the documents that count a alone is judged, relevant, of the highest grade and on topic 1.
+
+    With half a document more of each grade the shares of relevant ones are .2, .2 and .6. On topic 1 they are
+    those of a and of twenty of all topics: 4, 4 and 13 of 21. Of nonrelevant ones there are none.
+    """
+    collection = labeled()
+    table = hidden_document_table(collection, cutoff=3, names=(ON_TOPIC,))
+    found = {
+        (collection.query_ids[collection.pair_topic[pair]], collection.doc_id(int(pair))): float(value)
+        for pair, value in zip(table.pair, table.predictors[:, 0], strict=True)
+    }
+    assert {document for document, value in found.items() if math.isnan(value)} == {
+        ("1", "f"), ("1", "h"), ("1", "i"), ("1", "k"), ("2", "v"), ("2", "w"), ("3", "d"),
+    }  # fmt: skip
+    assert found["1", "b"] == pytest.approx(math.log((4 / 21) / 0.2))
+    assert found["1", "c"] == pytest.approx(math.log((13 / 21) / 0.6))
+    for document in (("2", "p"), ("2", "r"), ("3", "b")):
+        assert found[document] == pytest.approx(0, abs=1e-12)
+
+
 def test_other_predictors_do_not_know_of_labels() -> None:
     plain, with_labels = (hidden_document_table(c, cutoff=3) for c in (toy_collection(), labeled()))
     assert with_labels.names == evidence_predictors()
@@ -173,7 +195,7 @@ def test_labels_of_a_favored_organization_do_not_count(monkeypatch: pytest.Monke
 
 def test_slopes_are_steps_of_log_odds_ratios_by_hand() -> None:
     slopes = label_slopes(known_judge((1, 2, 5), (8, 3, 1)))
-    assert tuple(slopes) == (*NAMES[:2], OF_RUN, NAMES[2])
+    assert tuple(slopes) == ALL
     assert slopes["llm ≥ 1"] == pytest.approx(
         (
             math.log((2.5 / 9.5) / (3.5 / 13.5)) - math.log((1.5 / 9.5) / (8.5 / 13.5)),
@@ -184,7 +206,7 @@ def test_slopes_are_steps_of_log_odds_ratios_by_hand() -> None:
         pytest.approx(step) for step in steps((1, 2, 5), (8, 3, 1))
     ]
     assert slopes["llm without label"] == (0.0, 0.5)
-    assert slopes["llm of the run"] == (0.5, 0.5)
+    assert slopes[OF_RUN] == slopes[ON_TOPIC] == (0.5, 0.5)
 
 
 def test_standard_deviations_have_a_most() -> None:
