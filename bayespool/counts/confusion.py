@@ -82,10 +82,10 @@ class LabelConfusion:
         return cls(judge, tuple(levels), count(pair.astype(np.intp)), count(np.flatnonzero(other)))
 
     def by_grade(self, documents: KindOfDocuments, rel: int) -> GradeCounts:
-        """Labelled documents by grade, relevant from one of the levels on; all topics are one row."""
-        table: npt.NDArray[np.int64] = getattr(self, documents)[None, :-1]
+        """Labelled documents by grade, relevant from one of the levels on."""
+        table: npt.NDArray[np.int64] = getattr(self, documents)[:-1]
         first = self.levels.index(rel) + 1
-        return GradeCounts(self.judge, table[..., first:].sum(axis=2), table[..., :first].sum(axis=2))
+        return GradeCounts(self.judge, table[:, first:].sum(axis=1), table[:, :first].sum(axis=1))
 
 
 def auc(counted: GradeCounts) -> float:
@@ -95,7 +95,7 @@ def auc(counted: GradeCounts) -> float:
     Examples
     --------
     >>> judge = Judge("a", np.array([0.0, 1.0, 2.0]))
-    >>> auc(GradeCounts(judge, np.array([[0, 1, 1]]), np.array([[2, 1, 1]])))
+    >>> auc(GradeCounts(judge, np.array([0, 1, 1]), np.array([2, 1, 1])))
     0.75
     """
     relevant, nonrelevant = counted.n_relevant, counted.n_nonrelevant
@@ -113,7 +113,7 @@ def kappas(counted: GradeCounts) -> npt.NDArray[np.float64]:
     Examples
     --------
     >>> judge = Judge("a", np.array([0.0, 1.0, 2.0]))
-    >>> kappas(GradeCounts(judge, np.array([[0, 1, 3]]), np.array([[4, 2, 0]]))).round(3).tolist()
+    >>> kappas(GradeCounts(judge, np.array([0, 1, 3]), np.array([4, 2, 0]))).round(3).tolist()
     [0.615, 0.783]
     """
     relevant, nonrelevant = counted.n_relevant, counted.n_nonrelevant

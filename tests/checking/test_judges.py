@@ -198,5 +198,5 @@ def test_a_collection_without_a_judge_is_refused() -> None:
 def test_counts_are_no_rates() -> None:
     """A grade of few documents is drawn to the share of all."""
     (judge,) = labelled_toy().judges
-    rate = GradeCounts(judge, np.array([[0, 0, 1]]), np.array([[2, 1, 0]])).rate
+    rate = GradeCounts(judge, np.array([0, 0, 1]), np.array([2, 1, 0])).rate
     np.testing.assert_allclose(rate, [0.3 / 3, 0.3 / 2, 1.3 / 2])

@@ -75,7 +75,7 @@ def test_agreement_by_hand() -> None:
 def test_agreement_is_that_of_other_software() -> None:
     rng = np.random.default_rng(3)
     relevant, nonrelevant = rng.integers(0, 40, 5), rng.integers(0, 40, 5)
-    counted = GradeCounts(Judge("a", np.arange(5.0)), relevant[None], nonrelevant[None])
+    counted = GradeCounts(Judge("a", np.arange(5.0)), relevant, nonrelevant)
     high, low = (np.repeat(np.arange(5), n) for n in (relevant, nonrelevant))
     expected = stats.mannwhitneyu(high, low).statistic / (len(high) * len(low))
     assert auc(counted) == pytest.approx(expected)
@@ -90,10 +90,10 @@ def test_agreement_is_that_of_other_software() -> None:
 def test_where_there_is_nothing_to_agree_on() -> None:
     judge, none = Judge("a", np.array([0.0, 1.0])), np.zeros(2, dtype=np.int64)
     for relevant, nonrelevant in ((none, none), (none, np.array([3, 0])), (np.array([0, 2]), none)):
-        counted = GradeCounts(judge, relevant[None], nonrelevant[None])
+        counted = GradeCounts(judge, relevant, nonrelevant)
         assert np.isnan(auc(counted))
         assert np.isnan(kappas(counted)).all()
-    assert kappas(GradeCounts(judge, none[None], np.array([[1, 1]]))).tolist() == [0]  # no better than chance
+    assert kappas(GradeCounts(judge, none, np.array([1, 1]))).tolist() == [0]  # no better than chance
 
 
 def test_names_of_grades() -> None:
