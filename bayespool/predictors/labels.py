@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -187,8 +188,15 @@ def _grades(
 ) -> npt.NDArray[np.int8]:
     """Grades of documents, −1 where they do not count."""
     favoured = favoured_organizations(collection, judge, rel=rel, given=given)
-    is_favoured = np.isin(np.array(collection.organizations), list(favoured))
-    return np.where(is_favoured[collection.organization[run]], np.int8(-1), judge.grade[pair])
+    return np.where(_is_of(collection, run, favoured), np.int8(-1), judge.grade[pair])
+
+
+def _is_of(
+    collection: Collection, run: npt.NDArray[Any], organizations: Iterable[str]
+) -> npt.NDArray[np.bool_]:
+    """Which runs are of some organizations."""
+    named: npt.NDArray[np.bool_] = np.isin(np.array(collection.organizations), list(organizations))
+    return named[collection.organization[run]]
 
 
 def _reaches(documents: DocumentContext, *, judge: Judge, place: int) -> FloatArray:
@@ -208,6 +216,8 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     document = collection.document[documents.runs, :, :top]
     unjudged = documents.state[:, :, : document.shape[2]] == UNJUDGED_STATE
     grade = np.where(unjudged, np.append(judge.grade, np.int8(-1))[document], np.int8(-1))
+    favoured = favoured_organizations(collection, judge, rel=documents.rel, given=documents.given)
+    grade[_is_of(collection, documents.runs, favoured)] = -1
     expected = np.where(grade < 0, 0.0, rate[grade]).sum(axis=(1, 2))
     n = (grade >= 0).sum(axis=(1, 2))
     log_odds: FloatArray = np.log((expected + base) / (n - expected + 1 - base))
