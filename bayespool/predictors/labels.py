@@ -195,8 +195,9 @@ def _is_of(
     collection: Collection, run: npt.NDArray[Any], organizations: Iterable[str]
 ) -> npt.NDArray[np.bool_]:
     """Which runs are of some organizations."""
-    named: npt.NDArray[np.bool_] = np.isin(np.array(collection.organizations), list(organizations))
-    return named[collection.organization[run]]
+    named = np.isin(np.array(collection.organizations), list(organizations))
+    of_them: npt.NDArray[np.bool_] = named[collection.organization[run]]
+    return of_them
 
 
 def _reaches(documents: DocumentContext, *, judge: Judge, place: int) -> FloatArray:
