@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import wraps
+from typing import Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +24,15 @@ __all__ = [
     "topic_grades",
 ]
 
+T = TypeVar("T", covariant=True)
+
+
+class Count(Protocol[T]):
+    """Something that is counted of a judge."""
+
+    def __call__(self, collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> T: ...
+
+
 TOP_OF_LABELS = 30
 """Labels are counted on documents that some run ranks as high: a nonrelevant document far down is an easier
 one than those that are to be completed."""
@@ -29,6 +41,20 @@ _TOP = 10  # of runs, where a judge is asked whether it favors them
 _LIFT = 0.1  # of a favored organization at least
 _UNLIKELY = 3.0  # standard errors, and deviations among organizations
 _USUAL = 0.05  # standard deviation among organizations, counted as two more of them
+
+
+def _once(function: Count[T]) -> Count[T]:
+    """The function, which counts once for a collection, a judge and a question: every predictor asks."""
+    kept: WeakKeyDictionary[Collection, dict[tuple[str, int, int], T]] = WeakKeyDictionary()
+
+    @wraps(function)
+    def once(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> T:
+        answers, asked = kept.setdefault(collection, {}), (judge.fingerprint, rel, given)
+        if asked not in answers:
+            answers[asked] = function(collection, judge, rel=rel, given=given)
+        return answers[asked]
+
+    return once
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +107,7 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
     return GradeCounts(judge, relevant.sum(axis=0), nonrelevant.sum(axis=0))
 
 
+@_once
 def topic_grades(
     collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -93,6 +120,7 @@ def topic_grades(
     for table, what in ((relevant, RELEVANT), (nonrelevant, NONRELEVANT)):
         pair = np.flatnonzero(counted & (state == what))
         np.add.at(table, (collection.pair_topic[pair], judge.grade[pair]), 1)
+        table.flags.writeable = False
     return relevant, nonrelevant
 
 
@@ -144,6 +172,7 @@ class LabelLift:
     is_favoured: npt.NDArray[np.bool_]
 
 
+@_once
 def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> LabelLift:
     """The figures behind `favoured_organizations`, which has the same parameters.
 
@@ -151,34 +180,48 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
     the runs of an organization are.
     """
     state = states(collection.relevance, rel, given)
-    known = ((state == RELEVANT) | (state == NONRELEVANT)) & (judge.grade >= 0)
-    known &= in_top(collection, _TOP)
-    n_organizations, n_grades = len(collection.organizations), len(judge.thresholds) + 1
+    known = np.append(((state == RELEVANT) | (state == NONRELEVANT)) & (judge.grade >= 0), False)
+    is_relevant, grade = np.append(state == RELEVANT, False), np.append(judge.grade, np.int8(-1))
+    top = collection.document[:, :, :_TOP]
+    shape = 2, len(judge.thresholds) + 1
+
+    def counted(pair: IntArray) -> npt.NDArray[np.int64]:
+        """Documents by relevance and grade."""
+        table = np.zeros(shape, dtype=np.int64)
+        np.add.at(table, (is_relevant[pair].astype(np.intp), grade[pair]), 1)
+        return table
+
+    everyone = counted(_known_of(top, known))
+    n_organizations = len(collection.organizations)
     n = np.zeros(n_organizations, dtype=np.int64)
     lift, error = np.full(n_organizations, np.nan), np.full(n_organizations, np.nan)
     for o in range(n_organizations):
-        own = known & in_top(collection, _TOP, np.flatnonzero(collection.organization == o))
-        n[o] = own.sum()
-        above = np.full(len(known), np.nan)
-        for relevance in (RELEVANT, NONRELEVANT):
-            others = np.bincount(judge.grade[known & ~own & (state == relevance)], minlength=n_grades)
-            if others.any():
-                rank = (np.cumsum(others) - others / 2) / others.sum()
-                here = own & (state == relevance)
-                above[here] = rank[judge.grade[here]] - 0.5
-        there = np.flatnonzero(np.isfinite(above))
+        own = _known_of(top[collection.organization == o], known)
+        n[o] = len(own)
+        others = everyone - counted(own)
+        n_others = others.sum(axis=1, keepdims=True)
+        below = (np.cumsum(others, axis=1) - others / 2) / np.maximum(n_others, 1)
+        there = own[n_others[is_relevant[own].astype(np.intp), 0] > 0]
         if len(there):
-            lift[o] = above[there].mean()
-            of_topic = np.bincount(collection.pair_topic[there], above[there])
+            above = below[is_relevant[there].astype(np.intp), grade[there]] - 0.5
+            lift[o] = above.mean()
+            of_topic = np.bincount(collection.pair_topic[there], above)
             error[o] = np.sqrt((of_topic**2).sum()) / len(there)
-    there = np.isfinite(lift)
-    if there.sum() < 3:
+    is_known = np.isfinite(lift)
+    if is_known.sum() < 3:
         return LabelLift(n, lift, error, np.zeros(n_organizations, dtype=bool))
-    center = np.median(lift[there])
-    spread = 1.48 * np.median(np.abs(lift[there] - center))
-    spread = np.sqrt((there.sum() * spread**2 + 2 * _USUAL**2) / (there.sum() + 2))
+    center = np.median(lift[is_known])
+    spread = 1.48 * np.median(np.abs(lift[is_known] - center))
+    spread = np.sqrt((is_known.sum() * spread**2 + 2 * _USUAL**2) / (is_known.sum() + 2))
     is_high = (lift > _LIFT) & (lift > _UNLIKELY * error) & (lift - center > _UNLIKELY * spread)
-    return LabelLift(n, lift, error, there & is_high)
+    return LabelLift(n, lift, error, is_known & is_high)
+
+
+def _known_of(document: IntArray, known: npt.NDArray[np.bool_]) -> IntArray:
+    """Documents of rankings that are known, each once."""
+    pair = np.unique(document)
+    found: IntArray = pair[known[pair]]
+    return found
 
 
 def in_top(
