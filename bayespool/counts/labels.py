@@ -19,6 +19,7 @@ __all__ = [
     "LabelLift",
     "favoured_organizations",
     "grade_counts",
+    "hidden_grades",
     "in_top",
     "label_lift",
     "topic_grades",
@@ -73,17 +74,29 @@ class GradeCounts:
     n_nonrelevant: npt.NDArray[np.int64]
 
     @property
+    def n(self) -> npt.NDArray[np.int64]:
+        """Documents of each grade, shape (grade,)."""
+        return self.n_relevant + self.n_nonrelevant
+
+    @property
     def base(self) -> float:
         """Share relevant of all."""
-        n_relevant, n_nonrelevant = int(self.n_relevant.sum()), int(self.n_nonrelevant.sum())
-        return (n_relevant + 0.5) / (n_relevant + n_nonrelevant + 1)
+        return float((self.n_relevant.sum() + 0.5) / (self.n.sum() + 1))
 
     @property
     def rate(self) -> npt.NDArray[np.float64]:
         """Share relevant by grade, drawn a little to that of all, shape (grade,)."""
-        n = self.n_relevant + self.n_nonrelevant
-        rate: npt.NDArray[np.float64] = (self.n_relevant + self.base) / (n + 1)
+        rate: npt.NDArray[np.float64] = (self.n_relevant + self.base) / (self.n + 1)
         return rate
+
+    @property
+    def shrunk(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Relevant and nonrelevant documents by grade, with as many more of both as there are grades, spread
+        like all documents: where little is known the two have the same shares. Each of shape (grade,).
+        """
+        n_grades = len(self.n)
+        more = (self.n + 0.5) / (self.n.sum() + 0.5 * n_grades) * n_grades
+        return self.n_relevant + more, self.n_nonrelevant + more
 
 
 def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> GradeCounts:
@@ -105,6 +118,15 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
     """
     relevant, nonrelevant = topic_grades(collection, judge, rel=rel, given=given)
     return GradeCounts(judge, relevant.sum(axis=0), nonrelevant.sum(axis=0))
+
+
+def hidden_grades(collection: Collection, judge: Judge) -> npt.NDArray[np.int64]:
+    """Hidden documents of each grade that some run ranks in its top 30, shape (grade,). Nobody looks at their
+    relevance.
+    """
+    hidden = collection.judged & in_top(collection, TOP_OF_LABELS) & (sole_contributor(collection) >= 0)
+    grade = judge.grade[hidden & (judge.grade >= 0)]
+    return np.bincount(grade, minlength=len(judge.thresholds) + 1).astype(np.int64)
 
 
 @_once

@@ -40,6 +40,7 @@ from bayespool.predictors import (
     label_ratios,
     label_slopes,
     with_predictors,
+    without_some_labels,
 )
 
 if TYPE_CHECKING:
@@ -229,6 +230,8 @@ class Task:
             if spec.predictors and self.label_slopes:
                 spec = dataclasses.replace(spec, predictors={**spec.predictors, **self.label_slopes})
             table = self.table(spec, hidden=True)
+            if self.label_slopes:
+                table = without_some_labels(self.collection, table, self.table(spec, hidden=False))
             evidence = gather_documents(self.collection, table, spec.predictors, without=self.left_out)
             predictors = self._predictors(spec, evidence)
             log_odds = _of_documents(spec, predictors)

@@ -27,6 +27,7 @@ from bayespool.predictors.table import (
     unjudged_document_table,
     with_predictors,
 )
+from bayespool.predictors.unlabelled import without_some_labels
 
 __all__ = [
     "COMPOSITION_PREDICTORS",
@@ -46,4 +47,5 @@ __all__ = [
     "unjudged_document_table",
     "usable_judges",
     "with_predictors",
+    "without_some_labels",
 ]

@@ -9,23 +9,40 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit, logit
 
 from bayespool.collection import Collection, Judge
-from bayespool.counts import UNJUDGED_STATE, GradeCounts, favoured_organizations, grade_counts, topic_grades
+from bayespool.counts import (
+    UNJUDGED_STATE,
+    GradeCounts,
+    favoured_organizations,
+    grade_counts,
+    hidden_grades,
+    topic_grades,
+)
 from bayespool.predictors.context import DocumentContext
 from bayespool.predictors.predictor import Predictor
-from bayespool.randomness import normals
+from bayespool.randomness import key_of, normals
 
-__all__ = ["LabelRatios", "label_predictors", "label_ratios", "label_slopes", "usable_judges"]
+__all__ = [
+    "LabelRatios",
+    "label_columns",
+    "label_predictors",
+    "label_ratios",
+    "label_slopes",
+    "usable_judges",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
 _TRANSFER = 0.5  # standard deviation of what a grade is worth, among hidden documents and among judged ones
-_WITHOUT = 0.5  # the same of a label that is not there, about 0
-_MOST = 1.5
+_WITHOUT = 0.5  # the same of a label that is not there
+_MOST = 1.5  # of these standard deviations
 _OF_RUN = (0.5, 0.5)  # expected slope of the share relevant by labels, and its standard deviation
 _ON_TOPIC = (0.5, 0.5)  # the same of what labels are worth on a topic
 _OTHERS = 20.0  # documents of all topics that a topic's own are added to
+_USUAL = 5.0  # documents as usual that a run's own are added to
+_TINY = 1e-9
 _FEWEST = 5  # relevant and nonrelevant documents, with labels, that a judge is to be known by
 
 
@@ -33,8 +50,8 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
     """Predictors of the collection's judges by name: for each grade but the lowest whether the label reaches
     it, and whether there is none.
 
-    A document without a label has NaN for the former, and counts as an average one. So has one of a run of an
-    organization that the judge favors.
+    A document without a label has NaN for the former, and counts as one at the mean of labels. So does one of
+    a run of an organization that the judge favors. A run without a labelled unjudged document has NaN, too.
     """
     found = {}
     for judge in collection.judges:
@@ -82,14 +99,15 @@ def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dic
     """
     slopes: dict[str, tuple[float, float]] = {}
     for judge in usable_judges(collection, rel=rel, given=given):
-        ratio, variance = _log_ratios(grade_counts(collection, judge, rel=rel, given=given))
+        counted = grade_counts(collection, judge, rel=rel, given=given)
+        ratio, variance = _log_ratios(counted)
         step = np.diff(ratio)
         std = np.sqrt(_TRANSFER**2 + variance[1:] + variance[:-1]).clip(max=_MOST)
         for threshold, mean, sd in zip(judge.thresholds, step.tolist(), std.tolist(), strict=True):
             slopes[_name(judge, threshold)] = (mean, sd)
         slopes[_of_run(judge)] = _OF_RUN
         slopes[_on_topic(judge)] = _ON_TOPIC
-        slopes[_name(judge)] = (0.0, _WITHOUT)
+        slopes[_name(judge)] = (_without_label(collection, counted, ratio), _WITHOUT)
     return slopes
 
 
@@ -101,24 +119,37 @@ class LabelRatios:
     Attributes
     ----------
     judge : str
-    mean, std : ndarray of float, shape (grade,)
-        Of log odds ratios.
+    relevant, nonrelevant : ndarray of float, shape (grade,)
+        Parameters of the Dirichlet distributions of grades among relevant and among nonrelevant documents.
     grade : ndarray of int8, shape (document,)
         −1 where there is no label that counts.
     """
 
     judge: str
-    mean: FloatArray
-    std: FloatArray
+    relevant: FloatArray
+    nonrelevant: FloatArray
     grade: npt.NDArray[np.int8]
 
     def of_draws(self, draws: npt.NDArray[np.intp], documents: slice) -> FloatArray:
         """What is added in some draws to the log odds of some documents, shape (draw, document)."""
         n = int(draws.max(initial=-1)) + 1
-        off = np.column_stack([normals(n, "labels", self.judge, grade) for grade in range(len(self.mean))])
-        ratio = np.column_stack([self.mean + self.std * off, np.zeros(n)])  # the last is of no label, −1
+        relevant, nonrelevant = (
+            self._shares(n, of, name) for of, name in ((self.relevant, "relevant"), (self.nonrelevant, "not"))
+        )
+        ratio = np.column_stack([np.log(relevant / nonrelevant), np.zeros(n)])  # the last is of no label, −1
         found: FloatArray = ratio[draws][:, self.grade[documents]]
         return found
+
+    def _shares(self, n: int, of: FloatArray, name: str) -> FloatArray:
+        """Draws of the shares of grades, shape (draw, grade): of judged documents, and how they differ among
+        others.
+        """
+        rng = np.random.default_rng(key_of("labels", self.judge, name))
+        share = rng.standard_gamma(of, size=(n, len(of))) + _TINY
+        off = normals(n * len(of), "transfer", self.judge, name).reshape(n, len(of))
+        share *= np.exp(_TRANSFER / 2 * off)
+        share /= share.sum(axis=1, keepdims=True)
+        return share
 
 
 def label_ratios(
@@ -129,7 +160,8 @@ def label_ratios(
     rel: int = 1,
     given: int = 0,
 ) -> tuple[LabelRatios, ...]:
-    """What labels say of documents of runs, a part for each judge that is known.
+    """What labels say of documents of runs, a part for each judge that is known. Their log odds ratios add
+    up, as if judges erred independently.
 
     Parameters
     ----------
@@ -137,12 +169,22 @@ def label_ratios(
     run, pair : ndarray of int, shape (document,)
     rel, given : int
     """
-    found = []
-    for judge in usable_judges(collection, rel=rel, given=given):
-        mean, variance = _log_ratios(grade_counts(collection, judge, rel=rel, given=given))
-        std = np.sqrt(_TRANSFER**2 / 2 + variance).clip(max=_MOST)
-        found.append(LabelRatios(judge.name, mean, std, _grades(collection, judge, run, pair, rel, given)))
-    return tuple(found)
+    return tuple(
+        LabelRatios(
+            judge.name,
+            *grade_counts(collection, judge, rel=rel, given=given).shrunk,
+            _grades(collection, judge, run, pair, rel, given),
+        )
+        for judge in usable_judges(collection, rel=rel, given=given)
+    )
+
+
+def label_columns(judge: Judge) -> tuple[tuple[str, ...], str, str]:
+    """Names of the predictors that a document without a label lacks, of the one that says so, and of the
+    run's.
+    """
+    reached = tuple(_name(judge, threshold) for threshold in judge.thresholds)
+    return (*reached, _on_topic(judge)), _name(judge), _of_run(judge)
 
 
 def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tuple[Judge, ...]:
@@ -170,13 +212,41 @@ def _of_run(judge: Judge) -> str:
 
 def _log_ratios(counted: GradeCounts) -> tuple[FloatArray, FloatArray]:
     """Log odds ratios of grades, and their sampling variances, shape (grade,)."""
-    relevant, nonrelevant = counted.n_relevant + 0.5, counted.n_nonrelevant + 0.5
+    relevant, nonrelevant = counted.shrunk
     ratio = np.log(relevant / relevant.sum()) - np.log(nonrelevant / nonrelevant.sum())
     return ratio, 1 / relevant + 1 / nonrelevant
 
 
 def _on_topic(judge: Judge) -> str:
     return f"{judge.name} on the topic"
+
+
+def _without_label(collection: Collection, counted: GradeCounts, ratio: FloatArray) -> float:
+    """By how much the log odds of a document without a label are above those at the mean of all labels: its
+    chance of relevance is the mean of all chances, and log odds bend.
+    """
+    from scipy.optimize import brentq
+
+    share, rate = _hidden_share(collection, counted), _hidden_rate(collection, counted)
+
+    def off(level: float) -> float:
+        return float(share @ expit(level + ratio) - rate)
+
+    level = float(brentq(off, -30 - ratio.max(), 30 - ratio.min()))
+    return float(logit(rate) - level - share @ ratio)
+
+
+def _hidden_share(collection: Collection, counted: GradeCounts) -> FloatArray:
+    """Shares of grades among hidden documents, among others where none is hidden, shape (grade,)."""
+    n = hidden_grades(collection, counted.judge)
+    n = n if n.any() else counted.n
+    share: FloatArray = n / n.sum()
+    return share
+
+
+def _hidden_rate(collection: Collection, counted: GradeCounts) -> float:
+    """Share relevant of hidden documents, as far as labels tell."""
+    return float(_hidden_share(collection, counted) @ counted.rate)
 
 
 def _grade(documents: DocumentContext, judge: Judge) -> npt.NDArray[np.int8]:
@@ -213,7 +283,7 @@ def _is_missing(documents: DocumentContext, *, judge: Judge) -> FloatArray:
 def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     collection, top = documents.collection, documents.top
     counted = grade_counts(collection, judge, rel=documents.rel, given=documents.given)
-    rate, base = counted.rate, counted.base
+    rate, usual = counted.rate, _hidden_rate(collection, counted)
     document = collection.document[documents.runs, :, :top]
     unjudged = documents.state[:, :, : document.shape[2]] == UNJUDGED_STATE
     grade = np.where(unjudged, np.append(judge.grade, np.int8(-1))[document], np.int8(-1))
@@ -221,8 +291,9 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     grade[_is_of(collection, documents.runs, favoured)] = -1
     expected = np.where(grade < 0, 0.0, rate[grade]).sum(axis=(1, 2))
     n = (grade >= 0).sum(axis=(1, 2))
-    log_odds: FloatArray = np.log((expected + base) / (n - expected + 1 - base))
-    return log_odds[documents.row]
+    log_odds = np.log((expected + _USUAL * usual) / (n - expected + _USUAL * (1 - usual)))
+    of_runs: FloatArray = np.where(n == 0, np.nan, log_odds)
+    return of_runs[documents.row]
 
 
 def _topic_ratio(documents: DocumentContext, *, judge: Judge) -> FloatArray:

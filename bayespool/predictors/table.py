@@ -107,7 +107,8 @@ def document_table(
         An unknown predictor, a rank deeper than ``depth``, or an answer of another shape or not finite.
     """
     names = evidence_predictors() if names is None else tuple(names)
-    known = PREDICTORS | label_predictors(collection)
+    of_labels = label_predictors(collection)
+    known = PREDICTORS | of_labels
     if unknown := [name for name in names if name not in known]:
         raise InputError(f"no predictor {unknown[0]!r}", hint=f"known: {', '.join(known)}")
     if len(rank) and rank.max() > depth:
@@ -116,7 +117,7 @@ def document_table(
     predictors = np.empty((len(pair), len(names)))
     for column, name in enumerate(names):
         values = np.asarray(known[name].compute(context))
-        finite = np.isfinite(values) | (np.isnan(values) & (known[name].per == "label"))
+        finite = np.isfinite(values) | (np.isnan(values) & (name in of_labels))
         if values.shape != (len(pair),) or not finite.all():
             raise InputError(
                 f"predictor {name} has not one finite value for each of {len(pair)} documents",

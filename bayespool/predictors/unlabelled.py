@@ -1,0 +1,68 @@
+"""Hidden documents that stand for documents without a label."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from bayespool.collection import Collection, IntArray
+from bayespool.predictors.labels import label_columns
+from bayespool.predictors.table import DocumentTable
+from bayespool.randomness import document_keys
+
+__all__ = ["LEAST_UNLABELLED", "without_some_labels"]
+
+LEAST_UNLABELLED = 0.2
+"""Share of the hidden documents that go without a label where any document to complete has none."""
+
+
+def without_some_labels(
+    collection: Collection, hidden: DocumentTable, unjudged: DocumentTable
+) -> DocumentTable:
+    """Hidden documents, of which as many go without labels as of the documents to complete.
+
+    The chance of a document without a label is the mean of all chances, not the one at the mean label, and
+    log odds bend. So what it means to have no label is learned from hidden documents without any, a fifth of
+    them at least. Where no document to complete has a label, the models know of none.
+
+    Parameters
+    ----------
+    collection : Collection
+    hidden, unjudged : DocumentTable
+        With predictors from labels.
+
+    Returns
+    -------
+    DocumentTable
+        The hidden documents. Which of them go without hangs on their names.
+    """
+    place = {name: column for column, name in enumerate(hidden.names)}
+    predictors, position = hidden.predictors.copy(), _positions(collection, hidden.pair)
+    for lacking, missing, of_run in map(label_columns, collection.judges):
+        if missing not in place or not len(hidden.pair) or not len(unjudged.pair):
+            continue
+        is_missing = predictors[:, place[missing]] > 0
+        wanted = float((unjudged.columns((missing,)) > 0).mean())
+        wanted = max(wanted, LEAST_UNLABELLED) if wanted else 0.0
+        if wanted > is_missing.mean():
+            rest = (wanted - is_missing.mean()) / (1 - is_missing.mean())
+            rows = np.flatnonzero((position < rest) & ~is_missing)
+            predictors[np.ix_(rows, np.array([place[name] for name in lacking]))] = np.nan
+            predictors[rows, place[missing]] = 1.0
+        if wanted == 1:
+            predictors[:, place[of_run]] = np.nan
+    return dataclasses.replace(hidden, predictors=predictors)
+
+
+def _positions(collection: Collection, pair: IntArray) -> npt.NDArray[np.float64]:
+    """A number from 0 to 1 for each document, by its name, shape (document,)."""
+    topic, doc_ids = collection.pair_topic[pair], collection.doc_ids.take(pa.array(pair)).to_pylist()
+    position = np.zeros(len(pair))
+    for t in np.unique(topic):
+        rows = np.flatnonzero(topic == t)
+        key = document_keys(0, collection.query_ids[t], [doc_ids[row] for row in rows])
+        position[rows] = (key >> np.uint64(11)) * 2.0**-53
+    return position
