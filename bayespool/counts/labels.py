@@ -25,13 +25,13 @@ __all__ = [
     "topic_grades",
 ]
 
-T = TypeVar("T", covariant=True)
+_T = TypeVar("_T", covariant=True)
 
 
-class Count(Protocol[T]):
+class _Count(Protocol[_T]):
     """Something that is counted of a judge."""
 
-    def __call__(self, collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> T: ...
+    def __call__(self, collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> _T: ...
 
 
 TOP_OF_LABELS = 30
@@ -44,12 +44,12 @@ _UNLIKELY = 3.0  # standard errors, and deviations among organizations
 _USUAL = 0.05  # standard deviation among organizations, counted as two more of them
 
 
-def _once(function: Count[T]) -> Count[T]:
+def _once(function: _Count[_T]) -> _Count[_T]:
     """The function, which counts once for a collection, a judge and a question: every predictor asks."""
-    kept: WeakKeyDictionary[Collection, dict[tuple[str, int, int], T]] = WeakKeyDictionary()
+    kept: WeakKeyDictionary[Collection, dict[tuple[str, int, int], _T]] = WeakKeyDictionary()
 
     @wraps(function)
-    def once(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> T:
+    def once(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> _T:
         answers, asked = kept.setdefault(collection, {}), (judge.fingerprint, rel, given)
         if asked not in answers:
             answers[asked] = function(collection, judge, rel=rel, given=given)

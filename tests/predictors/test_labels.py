@@ -59,11 +59,20 @@ def known_judge(*counts: tuple[int, ...]) -> Collection:
     return add_judges(collection, {"llm": labels_from_frame({"q": labels})})
 
 
+def shrunk(relevant: tuple[int, ...], nonrelevant: tuple[int, ...]) -> tuple[list[float], list[float]]:
+    """As many documents more of both as there are grades, spread like all with half a document of each."""
+    n_grades = len(relevant)
+    all_of = [r + n + 0.5 for r, n in zip(relevant, nonrelevant, strict=True)]
+    more = [n_grades * count / sum(all_of) for count in all_of]
+    return (
+        [count + m for count, m in zip(relevant, more, strict=True)],
+        [count + m for count, m in zip(nonrelevant, more, strict=True)],
+    )
+
+
 def steps(relevant: tuple[int, ...], nonrelevant: tuple[int, ...]) -> list[tuple[float, float]]:
-    """Steps of the log odds ratio from grade to grade, and their standard deviations; half a document more of
-    each.
-    """
-    r, n = [count + 0.5 for count in relevant], [count + 0.5 for count in nonrelevant]
+    """Steps of the log odds ratio from grade to grade, and their standard deviations."""
+    r, n = shrunk(relevant, nonrelevant)
     ratio = [math.log(r[g] / sum(r)) - math.log(n[g] / sum(n)) for g in range(len(r))]
     variance = [1 / r[g] + 1 / n[g] for g in range(len(r))]
     return [
@@ -136,18 +145,20 @@ def test_what_labels_say_of_a_run_by_hand() -> None:
 
     The new run has l, d and z unjudged with labels 1, 0 and 2. Without the north's own documents n1 has b, c
     and d of topic 1, p and r of topic 2 and b of topic 3, with labels 0, 2, 0, 1, 2 and 0; n2 has b, c, p, r
-    and b. Nobody labels the south's.
+    and b. Nobody labels the south's. Hidden documents with labels are two of 0, one of 1 and two of 2: .8 of
+    them are relevant as usual, and five such documents are added to a run's.
     """
     collection = labeled()
     assert grade_counts(collection, collection.judges[0]).rate.tolist() == [0.75, 0.75, 0.875]
     unjudged = unjudged_document_table(collection, ("u",), cutoff=3, names=(OF_RUN,))
     expected = 0.75 + 0.75 + 0.875
-    np.testing.assert_allclose(unjudged.predictors[:, 0], math.log((expected + 0.75) / (3 - expected + 0.25)))
+    np.testing.assert_allclose(unjudged.predictors[:, 0], math.log((expected + 4) / (3 - expected + 1)))
     table = hidden_document_table(collection, cutoff=3, names=(OF_RUN,))
-    for run, expected, n in (("n1", 4.75, 6), ("n2", 4.0, 5), ("s1", 0.0, 0)):
+    for run, expected, n in (("n1", 4.75, 6), ("n2", 4.0, 5)):
         values = table.predictors[table.run == collection.run_ids.index(run), 0]
         assert len(values)
-        np.testing.assert_allclose(values, math.log((expected + 0.75) / (n - expected + 0.25)), err_msg=run)
+        np.testing.assert_allclose(values, math.log((expected + 4) / (n - expected + 1)), err_msg=run)
+    assert np.isnan(table.predictors[table.run == collection.run_ids.index("s1"), 0]).all()
 
 
 def test_what_labels_are_worth_on_a_topic_by_hand() -> None:
@@ -214,22 +225,32 @@ def test_labels_of_a_favored_organization_do_not_count(monkeypatch: pytest.Monke
 def test_slopes_are_steps_of_log_odds_ratios_by_hand() -> None:
     slopes = label_slopes(known_judge((1, 2, 5), (8, 3, 1)))
     assert tuple(slopes) == ALL
+    # of 20 documents 9, 5 and 6 have the grades: 3 × 9.5, 5.5 and 6.5 of 21.5 more of both
+    more = [3 * n / 21.5 for n in (9.5, 5.5, 6.5)]
     assert slopes["llm ≥ 1"] == pytest.approx(
         (
-            math.log((2.5 / 9.5) / (3.5 / 13.5)) - math.log((1.5 / 9.5) / (8.5 / 13.5)),
-            math.sqrt(0.25 + 1 / 1.5 + 1 / 8.5 + 1 / 2.5 + 1 / 3.5),
+            math.log((2 + more[1]) / (3 + more[1])) - math.log((1 + more[0]) / (8 + more[0])),
+            math.sqrt(0.25 + sum(1 / n for n in (1 + more[0], 8 + more[0], 2 + more[1], 3 + more[1]))),
         )
     )
     assert [slopes["llm ≥ 1"], slopes["llm ≥ 2"]] == [
         pytest.approx(step) for step in steps((1, 2, 5), (8, 3, 1))
     ]
-    assert slopes["llm without label"] == (0.0, 0.5)
+    mean, std = slopes["llm without label"]
+    assert std == 0.5
+    # none is hidden, so that others say how often labels occur; the mean of chances is what all of them have
+    share, rate = [9 / 20, 5 / 20, 6 / 20], [(r + 8.5 / 21) / (n + 1) for r, n in ((1, 9), (2, 5), (5, 6))]
+    ratio = [0.0, *np.cumsum([slopes["llm ≥ 1"][0], slopes["llm ≥ 2"][0]])]
+    usual = float(np.dot(share, rate))
+    at_mean = math.log(usual / (1 - usual)) - mean  # log odds at the mean label
+    level = at_mean - float(np.dot(share, ratio))
+    assert np.dot(share, [1 / (1 + math.exp(-level - r)) for r in ratio]) == pytest.approx(usual)
     assert slopes[OF_RUN] == slopes[ON_TOPIC] == (0.5, 0.5)
 
 
 def test_standard_deviations_have_a_most() -> None:
     mean, std = label_slopes(known_judge((0, 5), (5, 0)))["llm ≥ 1"]
-    assert mean == pytest.approx(2 * math.log(11))
+    assert mean == pytest.approx(2 * math.log(6))  # one document more of each grade and kind
     assert std == 1.5
 
 
@@ -264,7 +285,7 @@ def test_a_judge_is_used_where_ten_judged_documents_tell_of_it(
 
 
 def test_hidden_documents_are_no_part_of_their_own_prior() -> None:
-    """Turn the labels of all that one organization alone contributed: the expected slopes stay."""
+    """Turn the labels of all that one organization alone contributed: the expected slopes of labels stay."""
     example = load_example()
     labels = simulate_judge(simulate_example(), quality=2.0, random_seed=1)
     collection = add_judges(example, {"llm": labels})
@@ -278,7 +299,10 @@ def test_hidden_documents_are_no_part_of_their_own_prior() -> None:
         }
         for t, query_id in enumerate(example.query_ids)
     }
-    assert label_slopes(add_judges(example, {"llm": labels_from_frame(other)})) == label_slopes(collection)
+    changed = label_slopes(add_judges(example, {"llm": labels_from_frame(other)}))
+    same = {name for name, slope in label_slopes(collection).items() if changed[name] == slope}
+    # how often labels occur among hidden documents says what it means to have none
+    assert same == set(changed) - {"llm without label"}
 
 
 def test_a_useless_judge_has_slopes_near_zero_and_a_good_one_has_not() -> None:
@@ -305,26 +329,36 @@ def test_ratios_of_grades_by_hand() -> None:
     collection = known_judge((1, 2, 5), (8, 3, 1))
     found = ratios_of(collection)
     assert found.judge == "llm"
-    assert found.mean.tolist() == pytest.approx(
-        [math.log((r / 9.5) / (n / 13.5)) for r, n in ((1.5, 8.5), (2.5, 3.5), (5.5, 1.5))]
-    )
-    assert found.std.tolist() == pytest.approx(
-        [math.sqrt(0.125 + 1 / r + 1 / n) for r, n in ((1.5, 8.5), (2.5, 3.5), (5.5, 1.5))]
-    )
+    relevant, nonrelevant = shrunk((1, 2, 5), (8, 3, 1))
+    assert found.relevant.tolist() == pytest.approx(relevant)
+    assert found.nonrelevant.tolist() == pytest.approx(nonrelevant)
     assert found.grade.tolist() == [0] * 8 + [1] * 3 + [2] + [0] + [1] * 2 + [2] * 5
     assert label_ratios(known_judge((0, 4), (20, 0)), np.array([0]), np.array([0])) == ()
 
 
 def test_ratios_in_draws_are_one_per_grade_and_zero_without_a_label() -> None:
-    found = dataclasses.replace(ratios_of(known_judge((1, 2, 5), (8, 3, 1))), grade=np.array([2, -1, 0, 2]))
+    found = LabelRatios(
+        "llm", np.array([10.0, 20, 50]), np.array([80.0, 30, 10]), np.array([2, -1, 0, 2], dtype=np.int8)
+    )
     drawn = found.of_draws(np.arange(4000), slice(0, 4))
     assert drawn.shape == (4000, 4)
     assert (drawn[:, 1] == 0).all()
     assert np.array_equal(drawn[:, 0], drawn[:, 3])
+    shares = [of / of.sum() for of in (found.relevant, found.nonrelevant)]
     for column, grade in ((0, 2), (2, 0)):
-        assert drawn[:, column].mean() == pytest.approx(found.mean[grade], abs=4 * found.std[grade] / 63)
-        assert drawn[:, column].std() == pytest.approx(found.std[grade], rel=0.05)
-    assert abs(np.corrcoef(drawn[:, 0], drawn[:, 2])[0, 1]) < 0.06
+        expected = math.log(shares[0][grade] / shares[1][grade])
+        assert drawn[:, column].mean() == pytest.approx(expected, abs=0.1)
     # a draw has its numbers whichever others are asked for
     some = found.of_draws(np.array([7, 3]), slice(2, 4))
     assert np.array_equal(some, drawn[[7, 3], 2:])
+
+
+def test_a_judge_that_is_hardly_known_raises_nothing_on_average() -> None:
+    """Random labels of six grades, five documents relevant and five not: chances stay about what they are."""
+    found = ratios_of(known_judge((1, 1, 1, 1, 1, 0), (1, 1, 1, 0, 1, 1)))
+    drawn = dataclasses.replace(found, grade=np.arange(6, dtype=np.int8)).of_draws(
+        np.arange(4000), slice(0, 6)
+    )
+    chances = 0.1 * np.exp(drawn) / (0.9 + 0.1 * np.exp(drawn))
+    how_often = 0.1 * found.relevant + 0.9 * found.nonrelevant
+    assert np.average(chances.mean(axis=0), weights=how_often) == pytest.approx(0.13, abs=0.03)
