@@ -38,10 +38,13 @@ class Judge:
     name : str
     label : ndarray of float64, shape (pair,)
         NaN where there is none.
+    organization : ndarray of int32, shape (run,), optional
+        Who submitted which run, where the collection's organizations are something else; an index into them.
     """
 
     name: str
     label: npt.NDArray[np.float64]
+    organization: npt.NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         label = self.label.view()

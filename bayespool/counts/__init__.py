@@ -42,6 +42,7 @@ from bayespool.counts.labels import (
     hidden_grades,
     in_top,
     label_lift,
+    submitters,
     topic_grades,
 )
 from bayespool.counts.overlap import TOP_OF_OVERLAP, overlap
@@ -85,6 +86,7 @@ __all__ = [
     "reach_of_ideal",
     "relevance_levels",
     "states_without_own",
+    "submitters",
     "tally_of",
     "tally_within_reach",
     "topic_grades",

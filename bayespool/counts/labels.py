@@ -22,6 +22,7 @@ __all__ = [
     "hidden_grades",
     "in_top",
     "label_lift",
+    "submitters",
     "topic_grades",
 ]
 
@@ -218,7 +219,7 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
     n = np.zeros(n_organizations, dtype=np.int64)
     lift, error = np.full(n_organizations, np.nan), np.full(n_organizations, np.nan)
     for o in range(n_organizations):
-        own = _known_of(top[collection.organization == o], known)
+        own = _known_of(top[submitters(collection, judge) == o], known)
         n[o] = len(own)
         others = everyone - counted(own)
         n_others = others.sum(axis=1, keepdims=True)
@@ -237,6 +238,11 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
     spread = np.sqrt((is_known.sum() * spread**2 + 2 * _USUAL**2) / (is_known.sum() + 2))
     is_high = (lift > _LIFT) & (lift > _UNLIKELY * error) & (lift - center > _UNLIKELY * spread)
     return LabelLift(n, lift, error, is_known & is_high)
+
+
+def submitters(collection: Collection, judge: Judge) -> IntArray:
+    """The organization that a judge may favor of each run, shape (run,)."""
+    return collection.organization if judge.organization is None else judge.organization
 
 
 def _known_of(document: IntArray, known: npt.NDArray[np.bool_]) -> IntArray:

@@ -97,7 +97,8 @@ def with_kinds(collection: Collection, n_kinds: int = N_KINDS) -> Collection:
     """The collection with kinds in place of organizations: those of the pool, and one for all other runs.
 
     Runs outside the pool are of one new kind, whatever their organizations: what a new kind adds to the pool,
-    its runs have in common. A run with judgments of its own keeps its organization, which is evidence.
+    its runs have in common. A run with judgments of its own keeps its organization, which is evidence. Judges
+    favor organizations, not kinds.
 
     Examples
     --------
@@ -118,6 +119,9 @@ def with_kinds(collection: Collection, n_kinds: int = N_KINDS) -> Collection:
     names = [f"kind {k}: {', '.join(kind)}" for k, kind in enumerate(kinds, 1)]
     return dataclasses.replace(
         collection,
+        judges=tuple(
+            dataclasses.replace(judge, organization=collection.organization) for judge in collection.judges
+        ),
         organization=organization,
         organizations=(*collection.organizations, *names, "new kind"),
     )

@@ -18,6 +18,7 @@ from bayespool.counts import (
     favoured_organizations,
     grade_counts,
     hidden_grades,
+    submitters,
     topic_grades,
 )
 from bayespool.predictors.context import DocumentContext
@@ -258,15 +259,15 @@ def _grades(
 ) -> npt.NDArray[np.int8]:
     """Grades of documents, −1 where they do not count."""
     favoured = favoured_organizations(collection, judge, rel=rel, given=given)
-    return np.where(_is_of(collection, run, favoured), np.int8(-1), judge.grade[pair])
+    return np.where(_is_of(collection, judge, run, favoured), np.int8(-1), judge.grade[pair])
 
 
 def _is_of(
-    collection: Collection, run: npt.NDArray[Any], organizations: Iterable[str]
+    collection: Collection, judge: Judge, run: npt.NDArray[Any], organizations: Iterable[str]
 ) -> npt.NDArray[np.bool_]:
     """Which runs are of some organizations."""
     named = np.isin(np.array(collection.organizations), list(organizations))
-    of_them: npt.NDArray[np.bool_] = named[collection.organization[run]]
+    of_them: npt.NDArray[np.bool_] = named[submitters(collection, judge)[run]]
     return of_them
 
 
@@ -288,7 +289,7 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     unjudged = documents.state[:, :, : document.shape[2]] == UNJUDGED_STATE
     grade = np.where(unjudged, np.append(judge.grade, np.int8(-1))[document], np.int8(-1))
     favoured = favoured_organizations(collection, judge, rel=documents.rel, given=documents.given)
-    grade[_is_of(collection, documents.runs, favoured)] = -1
+    grade[_is_of(collection, judge, documents.runs, favoured)] = -1
     expected = np.where(grade < 0, 0.0, rate[grade]).sum(axis=(1, 2))
     n = (grade >= 0).sum(axis=(1, 2))
     log_odds = np.log((expected + _USUAL * usual) / (n - expected + _USUAL * (1 - usual)))

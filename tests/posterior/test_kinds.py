@@ -9,10 +9,12 @@ import pytest
 from toys import from_rankings
 
 from bayespool import load_example
-from bayespool.collection import Collection
-from bayespool.counts import held_out_documents
+from bayespool.collection import Collection, add_judges
+from bayespool.counts import favoured_organizations, held_out_documents
 from bayespool.errors import InputError
 from bayespool.posterior import find_kinds, with_kinds
+from bayespool.simulated_judges import simulate_judge
+from bayespool.simulation import simulate_example
 from bayespool.trec import qrels_from_frame
 
 # Two organizations retrieve letters of the beginning, two of the end; the fifth is nearer to the latter.
@@ -108,3 +110,14 @@ def test_judgments_are_not_looked_at() -> None:
     example = load_example()
     turned = np.where(example.relevance < 0, -1, 1 - example.relevance.clip(0, 1)).astype(np.int16)
     assert find_kinds(dataclasses.replace(example, relevance=turned)) == find_kinds(example)
+
+
+def test_judges_favor_organizations_and_not_kinds() -> None:
+    """What a judge is found to favor is the same where runs are of kinds."""
+    simulation = simulate_example()
+    labels = simulate_judge(simulation, quality=2.0, favors="new-a", random_seed=1)
+    collection = add_judges(simulation.collection, {"llm": labels})
+    kinds = with_kinds(collection)
+    favored = favoured_organizations(collection, collection.judges[0])
+    assert list(favored) == ["new-a"]
+    assert favoured_organizations(kinds, kinds.judges[0]) == favored
