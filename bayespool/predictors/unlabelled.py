@@ -15,8 +15,9 @@ from bayespool.randomness import document_keys
 
 __all__ = ["LEAST_UNLABELLED", "without_some_labels"]
 
-LEAST_UNLABELLED = 0.2
-"""Share of the hidden documents that go without a label where any document to complete has none."""
+LEAST_UNLABELLED = 50
+"""How many hidden documents go without a label, a fifth of them at most, where any document to complete has
+none, however few these are."""
 
 
 def without_some_labels(
@@ -25,8 +26,8 @@ def without_some_labels(
     """Hidden documents, of which as many go without labels as of the documents to complete.
 
     The chance of a document without a label is the mean of all chances, not the one at the mean label, and
-    log odds bend. So what it means to have no label is learned from hidden documents without any, a fifth of
-    them at least. Where no document to complete has a label, the models know of none.
+    log odds bend. So what it means to have no label is learned from hidden documents without any. Where no
+    document to complete has a label, the models know of none.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def without_some_labels(
             continue
         is_missing = predictors[:, place[missing]] > 0
         wanted = float((unjudged.columns((missing,)) > 0).mean())
-        wanted = max(wanted, LEAST_UNLABELLED) if wanted else 0.0
+        wanted = max(wanted, min(0.2, LEAST_UNLABELLED / len(is_missing))) if wanted else 0.0
         if wanted > is_missing.mean():
             rest = (wanted - is_missing.mean()) / (1 - is_missing.mean())
             rows = np.flatnonzero((position < rest) & ~is_missing)

@@ -10,7 +10,6 @@ import pytest
 from bayespool.collection import Collection, Judge, add_judges
 from bayespool.posterior import PosteriorEstimator
 from bayespool.predictors import DocumentTable, document_table, label_predictors, without_some_labels
-from bayespool.predictors.unlabelled import LEAST_UNLABELLED
 from bayespool.simulated_judges import simulate_judge
 from bayespool.simulation import load_example, simulate_example
 
@@ -44,9 +43,7 @@ def share_without(table: DocumentTable) -> float:
     return float(table.columns(("llm without label",)).mean())
 
 
-@pytest.mark.parametrize(
-    ("of_unjudged", "expected"), [(1.0, 0.0), (0.85, LEAST_UNLABELLED), (0.5, 0.5), (0.0, 1.0)]
-)
+@pytest.mark.parametrize(("of_unjudged", "expected"), [(1.0, 0.0), (0.85, 0.2), (0.5, 0.5), (0.0, 1.0)])
 def test_as_many_go_without_as_documents_in_question(of_unjudged: float, expected: float) -> None:
     collection = judged(1.0, of_unjudged=of_unjudged)
     hidden, unjudged = tables(collection)
