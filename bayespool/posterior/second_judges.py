@@ -135,6 +135,7 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
         used = _used_on(collection, judge, rungs)
         idle = _where([rung for rung in rungs if rung not in used], rungs)
         favored = _favored(collection, judge, used)
+        alone = "" if len(collection.contributors) or not used else _known_by(collection, judge, used[0])
         for r, o in enumerate(collection.organization[unknowns.run_index].tolist()):
             name = collection.organizations[o]
             if len(used) < len(rungs):
@@ -145,9 +146,17 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
                 said[r].append(f"labels of judge {judge.name} not used{where}: it favors {name}")
             of_run = pair[run == r]
             labelled = int(judge.is_labelled[of_run].sum())
+            if alone and labelled:
+                said[r].append(alone)
             if set(used) - set(favored.get(name, {})) and labelled < len(of_run):
                 said[r].append(f"judge {judge.name} labels {labelled} of {len(of_run)} unjudged documents")
     return ["; ".join(of_run) for of_run in said]
+
+
+def _known_by(collection: Collection, judge: Judge, rung: Rung) -> str:
+    """What labels rest on where nothing is hidden."""
+    counted = grade_counts(collection, judge, rel=rung.rel, given=rung.given)
+    return f"what labels of judge {judge.name} are worth rests on {counted.n.sum():,} judged documents alone"
 
 
 def _used_on(collection: Collection, judge: Judge, rungs: Sequence[Rung]) -> list[Rung]:

@@ -16,7 +16,7 @@ from toys import no_pool
 
 from bayespool import impute, judge_next, leave_out, score
 from bayespool.collection import Collection
-from bayespool.counts import favoured_organizations, judgment_counts
+from bayespool.counts import favoured_organizations, grade_counts, judgment_counts
 from bayespool.errors import BayespoolWarning, JudgeWarning
 from bayespool.measures import parse_measures
 from bayespool.models import MODELS, Effect, Linear, ModelSpec, Prior
@@ -211,3 +211,13 @@ def test_notes_of_several_judges_stand_one_after_the_other() -> None:
         f"judge llm labels 5 of {n_unjudged('new-a')} unjudged documents; "
         "labels of judge bored not used: all are the same"
     )
+
+
+def test_without_a_pool_a_note_says_what_the_judge_is_known_by() -> None:
+    example = with_judge(load_example(), right_labels())
+    nobody = example.with_pool(np.zeros(len(example.run_ids), dtype=bool), 0)
+    counted = grade_counts(nobody, nobody.judges[0])
+    found = PosteriorEstimator(draws=50).estimate(nobody, ["new-a"], "P@10")[0].notes[0]
+    assert f"what labels of judge llm are worth rests on {counted.n.sum():,} judged documents alone" in found
+    pooled = PosteriorEstimator(draws=50).estimate(example, ["new-a"], "P@10")[0].notes[0]
+    assert "rests on" not in pooled
