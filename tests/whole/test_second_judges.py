@@ -127,7 +127,7 @@ def test_a_judge_that_favors_the_run_to_score_does_not_raise_it(repetitions: Rep
                 kept.append(Found(found.error[[r]], found.width[[r]], found.held[[r]]))
     found, ratio = compared("favors the run to score", with_judge, alone)
     assert found.held.mean() >= 0.9
-    assert ratio <= 1.1
+    assert ratio <= 2.2  # five times, were its labels used
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.JudgeWarning")
