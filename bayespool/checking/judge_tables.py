@@ -73,9 +73,9 @@ def calibration_rows(confusions: Confusions, ci_prob: float) -> Iterator[Row]:
     """Rows of the table ``calibration``."""
     for first, *both in _counted(confusions):
         for documents, counted in zip(KINDS_OF_DOCUMENTS, both, strict=True):
-            lower, upper = _wilson(counted.n_relevant, _n(counted), ci_prob)
+            lower, upper = _wilson(counted.n_relevant, counted.n, ci_prob)
             for g, name in enumerate(grade_names(counted.judge)):
-                n, n_relevant = int(_n(counted)[g]), int(counted.n_relevant[g])
+                n, n_relevant = int(counted.n[g]), int(counted.n_relevant[g])
                 yield first | {
                     "documents": documents,
                     "label": name,
@@ -94,10 +94,10 @@ def agreement_rows(confusions: Confusions) -> Iterator[Row]:
         known = hidden if np.isnan(auc(other)) else other
         cut = None if np.isnan(auc(known)) or not len(kappas(known)) else int(kappas(known).argmax())
         for documents, counted in zip(KINDS_OF_DOCUMENTS, (hidden, other), strict=True):
-            promised = float((_n(counted) * other.rate).sum()) if _n(other).any() else np.nan
+            promised = float((counted.n * other.rate).sum()) if other.n.any() else np.nan
             yield first | {
                 "documents": documents,
-                "n": int(_n(counted).sum()),
+                "n": int(counted.n.sum()),
                 "n_relevant": int(counted.n_relevant.sum()),
                 "promised": promised,
                 "auc": auc(counted),
@@ -157,12 +157,6 @@ def _counted(confusions: Confusions) -> Iterator[tuple[Row, GradeCounts, GradeCo
         for rel in relevant_from(measure, found):
             hidden, other = (found.by_grade(documents, rel) for documents in KINDS_OF_DOCUMENTS)
             yield {"measure": str(measure), "judge": judge, "relevant_from": rel}, hidden, other
-
-
-def _n(counted: GradeCounts) -> npt.NDArray[np.int64]:
-    """Documents of each grade."""
-    n: npt.NDArray[np.int64] = counted.n_relevant + counted.n_nonrelevant
-    return n
 
 
 def _wilson(

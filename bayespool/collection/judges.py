@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_GRADES", "Judge", "add_judges", "find_pairs", "topic_codes"]
 
 MOST_GRADES = 6
-"""Labels of more distinct values are cut into grades of about equal numbers of documents."""
+"""Labels of more distinct values are cut into as many grades, finer at the top."""
 
 _TAIL = (0.25, 0.5, 0.75, 0.875, 0.95)  # where they are cut: relevant documents are few
 

@@ -21,10 +21,10 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray, Judge, sole_contributor
+from bayespool.collection import Collection, IntArray, Judge
 from bayespool.corrections.base import Corrected, FloatArray, not_defined
 from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates, opened_ranks
-from bayespool.counts import TOP_OF_LABELS, Bounds, in_top, relevance_levels, tally_of
+from bayespool.counts import Bounds, is_other, relevance_levels, tally_of
 from bayespool.errors import InputError
 from bayespool.measures import Additive, Normalised
 from bayespool.measures.normalised import over
@@ -241,8 +241,7 @@ class PredictionPowered(LabelCorrection):
         self, collection: Collection, judge: Judge, levels: Sequence[int], gains: npt.NDArray[Any]
     ) -> FloatArray:
         """Mean gains of judged documents by grade, shape (grade + 1,), the last that of all."""
-        counted = collection.judged & in_top(collection, TOP_OF_LABELS)
-        counted &= sole_contributor(collection) < 0
+        counted = is_other(collection)
         if not counted.any():
             return np.zeros(len(judge.thresholds) + 2)
         rates = level_rates(collection, judge, np.flatnonzero(counted), levels)

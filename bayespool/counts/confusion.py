@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, Judge, sole_contributor
+from bayespool.collection import Collection, Judge
 from bayespool.collection.judges import MOST_GRADES
 from bayespool.counts.held_out import held_out_documents
-from bayespool.counts.labels import TOP_OF_LABELS, GradeCounts, in_top
+from bayespool.counts.labels import TOP_OF_LABELS, GradeCounts, is_other
 
 __all__ = ["KINDS_OF_DOCUMENTS", "KindOfDocuments", "LabelConfusion", "auc", "grade_names", "kappas"]
 
@@ -71,7 +71,6 @@ class LabelConfusion:
         [[551, 0], [0, 63], [0, 0]]
         """
         pair = held_out_documents(collection, cutoff=cutoff)[3]
-        other = collection.judged & in_top(collection, TOP_OF_LABELS) & (sole_contributor(collection) < 0)
         level = np.searchsorted(np.array(levels), collection.relevance, side="right")
 
         def count(pairs: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
@@ -79,7 +78,9 @@ class LabelConfusion:
             np.add.at(table, (judge.grade[pairs], level[pairs]), 1)  # −1, no label, is the last row
             return table
 
-        return cls(judge, tuple(levels), count(pair.astype(np.intp)), count(np.flatnonzero(other)))
+        return cls(
+            judge, tuple(levels), count(pair.astype(np.intp)), count(np.flatnonzero(is_other(collection)))
+        )
 
     def by_grade(self, documents: KindOfDocuments, rel: int) -> GradeCounts:
         """Labelled documents by grade, relevant from one of the levels on."""

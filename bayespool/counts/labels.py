@@ -21,6 +21,7 @@ __all__ = [
     "grade_counts",
     "hidden_grades",
     "in_top",
+    "is_other",
     "label_lift",
     "submitters",
     "topic_grades",
@@ -136,8 +137,7 @@ def topic_grades(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The documents of `grade_counts` topic by topic: relevant ones and others, shape (topic, grade)."""
     state = states(collection.relevance, rel, given)
-    counted = in_top(collection, TOP_OF_LABELS) & (judge.grade >= 0)
-    counted &= sole_contributor(collection) < 0
+    counted = is_other(collection) & (judge.grade >= 0)
     shape = len(collection.query_ids), len(judge.thresholds) + 1
     relevant, nonrelevant = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     for table, what in ((relevant, RELEVANT), (nonrelevant, NONRELEVANT)):
@@ -145,6 +145,16 @@ def topic_grades(
         np.add.at(table, (collection.pair_topic[pair], judge.grade[pair]), 1)
         table.flags.writeable = False
     return relevant, nonrelevant
+
+
+def is_other(collection: Collection) -> npt.NDArray[np.bool_]:
+    """Which documents say what labels are worth, shape (pair,).
+
+    They are judged, in the top 30 of some run, and contributed by several organizations or by nobody known, so
+    that they are no evidence.
+    """
+    judged = collection.judged & in_top(collection, TOP_OF_LABELS)
+    return np.asarray(judged & (sole_contributor(collection) < 0))
 
 
 def favoured_organizations(
@@ -252,12 +262,8 @@ def _known_of(document: IntArray, known: npt.NDArray[np.bool_]) -> IntArray:
     return found
 
 
-def in_top(
-    collection: Collection, depth: int, runs: npt.NDArray[np.intp] | None = None
-) -> npt.NDArray[np.bool_]:
+def in_top(collection: Collection, depth: int) -> npt.NDArray[np.bool_]:
     """Which documents some run ranks down to a depth, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
-    index = slice(None) if runs is None else runs
-    document: IntArray = collection.document[index, :, :depth]
-    inside[document] = True
+    inside[collection.document[:, :, :depth]] = True  # −1, no document, is the last entry
     return inside[:-1]

@@ -31,8 +31,7 @@ class Predictor:
         without predictors of documents counts the documents of a ranking in one row, or in a few.
     compute : callable
         `DocumentContext` → ndarray of float, shape (document,), finite; of labels NaN where there is none.
-        Nothing that the document's own
-        organization alone contributed may take part in it.
+        Nothing that the document's own organization alone contributed may take part in it.
     slope : (float, float), optional
         Mean and standard deviation a priori of the slope that the evidence model gives it, per unit of its
         own scale. Without one it is not a predictor of the evidence model.

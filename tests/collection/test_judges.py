@@ -203,8 +203,12 @@ def test_judges_stay_with_kinds() -> None:
     labels = labels_from_frame({example.query_ids[0]: {example.doc_id(0): 1, example.doc_id(1): 0}})
     labeled = add_judges(example, {"llm": labels})
     kinds = with_kinds(labeled)
-    assert kinds.judges is labeled.judges
+    assert labels_of(kinds, "llm") == labels_of(labeled, "llm")
     assert kinds.organizations != labeled.organizations
+    submitters = np.array(labeled.organizations)[labeled.organization].tolist()
+    known = kinds.judges[0].organization
+    assert known is not None  # whom the judge favors is asked of those who submitted the runs
+    assert np.array(labeled.organizations)[known].tolist() == submitters
 
 
 def test_fingerprint_of_a_collection_changes_with_its_labels() -> None:
