@@ -150,8 +150,8 @@ def topic_grades(
 def is_other(collection: Collection) -> npt.NDArray[np.bool_]:
     """Which documents say what labels are worth, shape (pair,).
 
-    They are judged, in the top 30 of some run, and contributed by several organizations or by nobody known, so
-    that they are no evidence.
+    They are judged, in the top 30 of some run, and contributed by several organizations or by nobody known,
+    so that they are no evidence.
     """
     judged = collection.judged & in_top(collection, TOP_OF_LABELS)
     return np.asarray(judged & (sole_contributor(collection) < 0))
