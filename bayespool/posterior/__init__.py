@@ -14,7 +14,7 @@ from bayespool.posterior.effects import (
 from bayespool.posterior.estimator import COMBINED, PosteriorEstimator, complete
 from bayespool.posterior.kinds import find_kinds, with_kinds
 from bayespool.posterior.ladder import Rung, ladder_of, levels_of, rungs_of
-from bayespool.posterior.mixtures import WITHOUT_POOL
+from bayespool.posterior.mixtures import OF_KINDS, WITHOUT_POOL, fitted_step
 from bayespool.posterior.preparation import (
     DEPTHS,
     Prepared,
@@ -30,6 +30,7 @@ __all__ = [
     "COMBINED",
     "DEPTHS",
     "MODEL_NAMES",
+    "OF_KINDS",
     "WITHOUT_POOL",
     "Completion",
     "Component",
@@ -46,6 +47,7 @@ __all__ = [
     "evidence_depth",
     "find_kinds",
     "find_unknowns",
+    "fitted_step",
     "judge_notes",
     "judge_problems",
     "ladder_of",
