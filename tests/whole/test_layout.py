@@ -29,7 +29,7 @@ TESTS_TOO = {
         f"models/{file}" for file in ("anti_precision", "document", "ratio", "structure")
     },
     "models/test_graphs": {
-        f"models/{file}" for file in ("background", "formulas", "interpolated", "smoothed")
+        f"models/{file}" for file in ("background", "formulas", "interpolated", "odds_ratio", "smoothed")
     },
     "models/test_spec": {"models/registry"},
     "pooling/test_contributions": {"pooling/listing"},
