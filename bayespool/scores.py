@@ -15,7 +15,12 @@ from bayespool.errors import InputError
 from bayespool.estimates import Estimates, draws_container
 from bayespool.files import PathLike, atomic_write
 from bayespool.measures import Measure
+from bayespool.printable import some_of
+from bayespool.reprs import one_line
 from bayespool.stored import with_scores
+from bayespool.tables.arrangement import Arrangement
+from bayespool.tables.of_scores import ideal_lines, note_lines, paper_tables
+from bayespool.tables.papers import Paper, WithPaper
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Scores"]
 
 
-@dataclass(frozen=True, eq=False)
-class Scores:
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores(WithPaper):
     """Bounds and estimates of some runs under some measures.
 
     Attributes
@@ -48,6 +53,11 @@ class Scores:
     estimates: tuple[Estimates, ...]
     ci_prob: float
     metadata: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        n, methods = len(self.run_ids), list(dict.fromkeys(e.method for e in self.estimates))
+        of = f"{some_of(self.measures, 3)} of {n} run{'' if n == 1 else 's'} ({some_of(self.run_ids, 3)})"
+        return one_line("Scores", f"{of} on {len(self.query_ids)} topics, by {some_of(methods, 3)}")
 
     def __getitem__(self, key: tuple[str, object]) -> Estimates:
         """The estimates of one method under one measure: ``scores["posterior-combined", "P@10"]``."""
@@ -88,7 +98,7 @@ class Scores:
                 notes[run, measure] = "; ".join(said)
         return notes
 
-    def frame(self, *, per_topic: bool = False) -> pd.DataFrame:
+    def to_frame(self, *, per_topic: bool = False) -> pd.DataFrame:
         """One row per run and measure (and topic): bounds, then every method.
 
         Returns
@@ -97,7 +107,8 @@ class Scores:
             Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``as_judged`` (B, as trec_eval
             gives it), ``bound_lower`` and ``bound_upper`` (what no completion of the judgments goes below or
             beyond: B and T, but for measures over an ideal ranking), ``residual`` (Δ = T − B, see
-            `bayespool.counts.Bounds`), one column per method with its value, for each posterior method also
+            `bayespool.counts.Bounds`), ``unjudged`` (unjudged documents among the ranks that the measure
+            looks at, a share), one column per method with its value, for each posterior method also
             ``<method>_lower`` and ``<method>_upper``, the ends of its interval, and per run only, where the
             method asks how unlike the pool a run is, ``<method>_distance`` and ``<method>_new_kind``; then
             ``ci_prob`` and ``note``.
@@ -117,6 +128,7 @@ class Scores:
                 "measure": str(measure),
                 **dict(zip(("as_judged", "bound_lower", "bound_upper", "residual"), bounds_, strict=True)),
             }
+            columns["unjudged"] = (found.unjudged_on_topics if per_topic else found.unjudged_share).ravel()
             for e in (e for e in self.estimates if e.measure == measure):
                 columns |= e.columns(self.ci_prob, per_topic=per_topic)
             columns["ci_prob"] = self.ci_prob
@@ -125,6 +137,25 @@ class Scores:
             )
             frames.append(pd.DataFrame(columns))
         return pd.concat(frames, ignore_index=True)
+
+    frame = to_frame
+
+    def paper(self, arrangement: Arrangement | None = None, *, per_topic: bool = False) -> Paper:
+        """Tables of run, lower bound, estimates, posterior mean and interval; see `to_latex`.
+
+        Parameters
+        ----------
+        arrangement : Arrangement, optional
+            Columns are of `bayespool.tables.of_scores.SCORE_COLUMNS`, or names of estimators.
+        per_topic : bool
+            One row per run and topic.
+        """
+        frame = self.to_frame(per_topic=per_topic)
+        scope = f"{'on each of' if per_topic else 'mean over'} {len(self.query_ids)} topics"
+        notes = [*ideal_lines(self.metadata), *note_lines(self.notes, self.run_ids, self.measures)]
+        tables = paper_tables(frame, ci_prob=self.ci_prob, scope=scope, arrangement=arrangement, notes=notes)
+        quoted = f"bayespool {self.metadata['bayespool']}, collection {self.metadata['fingerprint']}"
+        return Paper(f"Scores: {some_of(self.measures)}", tuple(tables), (quoted,))
 
     def summary_frame(self, *, per_topic: bool = False) -> pd.DataFrame:
         """One row per run, measure and method (and topic): `Estimates.summary_frame` of all estimates, one
@@ -149,7 +180,7 @@ class Scores:
         -------
         xarray.DataTree
             See `bayespool.estimates.Estimates.to_arviz`; with the group ``constant_data``, too:
-            ``as_judged``, ``bound_lower``, ``bound_upper`` and ``residual`` as in `frame`, by (measure,
+            ``as_judged``, ``bound_lower``, ``bound_upper`` and ``residual`` as in `to_frame`, by (measure,
             run_id), with ``per_topic`` also ``as_judged_by_topic``, ….
 
         Raises
@@ -181,8 +212,8 @@ class Scores:
         return draws_container(chosen, per_topic=per_topic, constant_data=constant)
 
     def to_netcdf(self, path: PathLike, method: str | None = None, *, per_topic: bool = False) -> None:
-        """Write `to_arviz`, `frame` and the metadata to a NetCDF file, whole or not at all; the same scores
-        give the same bytes. `bayespool.read_scores` reads it back.
+        """Write `to_arviz`, `to_frame` and the metadata to a NetCDF file, whole or not at all; the same
+        scores give the same bytes. `bayespool.read_scores` reads it back.
 
         Raises
         ------
@@ -192,5 +223,5 @@ class Scores:
             The file cannot be written; what stood there is untouched.
         """
         tree = self.to_arviz(method, per_topic=per_topic)
-        tree = with_scores(tree, self.frame(per_topic=per_topic), self.metadata)
+        tree = with_scores(tree, self.to_frame(per_topic=per_topic), self.metadata)
         atomic_write(path, container_bytes(tree))
