@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from bayespool.scores import Scores
     from bayespool.scoring import score
     from bayespool.simulation import SimulationSettings, load_example, simulate
-    from bayespool.stored import StoredScores, read_scores
+    from bayespool.stored import StoredResults, StoredScores, read_results, read_scores
     from bayespool.trec import (
         qrels_from_frame,
         read_organizations,
@@ -66,6 +66,7 @@ _HOME = {
     "Reversals": "comparisons",
     "Scores": "scores",
     "SimulationSettings": "simulation",
+    "StoredResults": "stored",
     "StoredScores": "stored",
     "Values": "values",
     "budgets": "experiments",
@@ -91,6 +92,7 @@ _HOME = {
     "read_collection": "loading",
     "read_organizations": "trec",
     "read_qrels": "trec",
+    "read_results": "stored",
     "read_run": "trec",
     "read_runs": "trec",
     "read_scores": "stored",
@@ -123,6 +125,7 @@ __all__ = [
     "Reversals",
     "Scores",
     "SimulationSettings",
+    "StoredResults",
     "StoredScores",
     "Values",
     "budgets",
@@ -148,6 +151,7 @@ __all__ = [
     "read_collection",
     "read_organizations",
     "read_qrels",
+    "read_results",
     "read_run",
     "read_runs",
     "read_scores",
