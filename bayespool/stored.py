@@ -98,9 +98,7 @@ class StoredScores(WithPaper):
     def paper(self, arrangement: Arrangement | None = None) -> Paper:
         """The tables for a paper, as `bayespool.Scores.paper` makes them."""
         frame = self.to_frame()
-        notes = {
-            (run, str(m)): tuple(text.split("; ")) if text else () for (run, m), text in self.notes.items()
-        }
+        notes = {(run, str(measure)): (note,) if note else () for (run, measure), note in self.notes.items()}
         measures = [str(measure) for measure in self.measures]
         tables = paper_tables(
             frame,
@@ -208,10 +206,9 @@ class StoredResults(Shown):
         InputError
             There is no such table.
         """
-        name = next(iter(self.tables), None) if table is None else table
+        name = next(iter(self.tables), "") if table is None else table
         if name not in self.tables:
-            there = ", ".join(self.tables) or "none"
-            raise InputError(f"no table {name!r}" if table else "no table", hint=f"there are: {there}")
+            raise InputError(f"no table {name!r}", hint=f"there are: {', '.join(self.tables) or 'none'}")
         return self.tables[name]
 
     def container(self, name: str) -> Any:
@@ -251,12 +248,13 @@ def read_results(path: PathLike) -> StoredResults:
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from bayespool import leave_out, load_example, read_results
     >>> from bayespool.report import write_leave_out
     >>> found = leave_out(load_example(), "P@10", estimators="background")
     >>> with TemporaryDirectory() as folder:
-    ...     write_leave_out(found, folder, figures="none")
+    ...     write_leave_out(found, Path(folder), figures="none")
     ...     stored = read_results(folder)
     >>> stored.experiment, list(stored.tables)
     ('leave-out', ['reliability', 'runs', 'summary'])
