@@ -250,15 +250,15 @@ def read_results(path: PathLike) -> StoredResults:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from bayespool import leave_out, load_example, read_results
-    >>> from bayespool.report import write_leave_out
-    >>> found = leave_out(load_example(), "P@10", estimators="background")
+    >>> from bayespool import load_example, read_results, score
+    >>> from bayespool.report import write_scores
+    >>> scores = score(load_example(), "new-a", "P@10", estimators="background")
     >>> with TemporaryDirectory() as folder:
-    ...     write_leave_out(found, Path(folder), figures="none")
-    ...     stored = read_results(folder)
-    >>> stored.experiment, list(stored.tables)
-    ('leave-out', ['reliability', 'runs', 'summary'])
-    >>> stored.tables["summary"].equals(found.summary_frame())
+    ...     write_scores(scores, Path(folder) / "scores.json")
+    ...     stored = read_results(f"{folder}/scores.json")
+    >>> stored
+    <StoredResults: tables: scores (1 rows)>
+    >>> stored.to_frame().equals(scores.to_frame())
     True
     """
     place = Path(path)
