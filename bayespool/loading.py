@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
+from bayespool.callers import warn_caller
 from bayespool.collection import (
     Collection,
     Negative,
@@ -192,10 +192,9 @@ def read_collection(
     )
     if not pool_ids:
         rest = "alone" if own_qrels is None else "and on the judgments of your own"
-        warnings.warn(
+        warn_caller(
             f"no pooled runs given: posterior estimates rest on informative priors {rest}",
             NoPoolWarning,
-            stacklevel=2,
         )
         return collection if own_qrels is None else collection.add_judgments(own_qrels)
     if plan is None:
@@ -348,11 +347,10 @@ def _organizations(
 ) -> dict[str, str]:
     if given is None:
         if pool_ids:
-            warnings.warn(
+            warn_caller(
                 "no organizations given: each run of the pool counts as an organization of its own, which "
                 "understates what the run of a new organization may find unjudged",
                 OrganizationWarning,
-                stacklevel=3,
             )
         return {}
     path = given if isinstance(given, (str, Path)) else None
@@ -369,13 +367,11 @@ def _organizations(
                 path=path,
                 hint="mend the list, add the runs, or allow it with strict=False (--lenient)",
             )
-        warnings.warn(f"{path or 'organizations'}: {problem}", InputWarning, stacklevel=3)
+        warn_caller(f"{path or 'organizations'}: {problem}", InputWarning)
     missing = [run for run in pool_ids if run not in organization_of]
     if missing:
         problem = f"{len(missing)} runs of the pool have no organization, {missing[0]!r} for one"
         if strict:
             raise InputError(problem, path=path, hint="add them, or allow it with strict=False (--lenient)")
-        warnings.warn(
-            f"{path or 'organizations'}: {problem}; each counts as its own", OrganizationWarning, stacklevel=3
-        )
+        warn_caller(f"{path or 'organizations'}: {problem}; each counts as its own", OrganizationWarning)
     return organization_of

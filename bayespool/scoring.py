@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayespool import __version__
+from bayespool.callers import warn_caller
 from bayespool.collection import Collection
 from bayespool.containers import container_bytes
 from bayespool.counts import Bounds, Estimand, bounds
@@ -27,7 +27,11 @@ from bayespool.files import PathLike, atomic_write
 from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.options import ScoringSettings, describe_estimator, documented, options_of
 from bayespool.pool import describe_pool, take_out
-from bayespool.posterior import PosteriorEstimator, warn_of_judges
+from bayespool.posterior import (
+    PosteriorEstimator,
+    refuse_unknown_settings,
+    warn_of_judges,
+)
 from bayespool.stored import with_scores
 from bayespool.values import DEFAULT_CI_PROB
 
@@ -216,17 +220,13 @@ class Scores:
         atomic_write(path, container_bytes(tree))
 
 
-def warn_of_unused_relevance(
-    collection: Collection, measures: Iterable[Measure], *, stacklevel: int = 2
-) -> None:
+def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]) -> None:
     """Warn of a measure that asks for a relevance that no document of the qrels has.
 
     Parameters
     ----------
     collection : Collection
     measures : iterable of Measure
-    stacklevel : int
-        As for `warnings.warn`, from here.
 
     Warns
     -----
@@ -235,10 +235,9 @@ def warn_of_unused_relevance(
     """
     for measure in measures:
         if not (collection.relevance >= measure.rel).any():
-            warnings.warn(
+            warn_caller(
                 f"no document of the qrels has relevance {measure.rel} or more, which {measure} asks for",
                 InputWarning,
-                stacklevel=stacklevel,
             )
 
 
@@ -378,14 +377,9 @@ def score(
     )
     parsed = parse_measures(measures)
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
-    if unknown := set(settings) - known:
-        raise InputError(
-            f"unknown settings {sorted(unknown)}",
-            hint=f"score has {', '.join(options_of(ScoringSettings))}; "
-            f"estimators have {', '.join(sorted(known))}",
-        )
-    warn_of_unused_relevance(collection, parsed, stacklevel=3)
-    warn_of_judges(collection, targets, parsed, estimand=estimand, stacklevel=3)
+    refuse_unknown_settings(settings, known, more={"score": options_of(ScoringSettings)})
+    warn_of_unused_relevance(collection, parsed)
+    warn_of_judges(collection, targets, parsed, estimand=estimand)
     settings["random_seed"] = random_seed
     chosen = [parse_estimator(e, estimand=estimand, **settings) for e in named_estimators(estimators)]
     if not chosen:
@@ -441,9 +435,8 @@ def _warn_of_pooled_runs(collection: Collection, targets: Sequence[str], found: 
     known = [run for run, at_hand in zip(targets, pooled & judged, strict=True) if at_hand]
     if known:
         which = known[0] if len(known) == 1 else f"{known[0]} and {len(known) - 1} more"
-        warnings.warn(
+        warn_caller(
             f"{which}: in the pool and judged in full, so that nothing is left to estimate; to score a run "
             f"as if it were new take it out of the pool: --unpool {known[0]}, or unpool={known[0]!r}",
             PooledRunWarning,
-            stacklevel=3,
         )

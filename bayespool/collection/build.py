@@ -280,7 +280,6 @@ def _check_size(columns: Sequence[_Column], run_ids: Sequence[str], query_ids: t
         f"rankings of {len(columns)} runs on {len(query_ids)} topics, {n_lines.max():,} ranks deep as the "
         f"longest ({run_ids[r]}, topic {query_ids[t]}),",
         "cut the longest runs, or leave them out",
-        stacklevel=5,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from bayespool.estimates import Estimates, Estimator
 from bayespool.estimators import named_estimators
 from bayespool.measures import Measure
 from bayespool.options import documented
+from bayespool.posterior import CompareOptions
 from bayespool.randomness import key_of
 from bayespool.scoring import Scores, score
 from bayespool.settings import ComparingSettings
@@ -61,7 +62,7 @@ def compare(
     ci_prob: float = DEFAULT_CI_PROB,
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[CompareOptions],
 ) -> Comparison:
     """Compare runs: differences and ranks over completed judgments, tests, and the risk of reversals.
 
@@ -122,7 +123,8 @@ def compare(
         ci_prob=ci_prob,
         random_seed=random_seed,
         report=report,
-        **{"joint": joint, **settings},
+        joint=joint,
+        **settings,
     )
     return compare_scores(
         scores,

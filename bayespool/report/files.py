@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bayespool.errors import InputError, OutputError
 from bayespool.files import atomic_write, csv_text, json_text, parquet_bytes
 from bayespool.scoring import Scores
+from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +90,7 @@ def write_tables(
     """
     check_output(path)
     if table not in tables:
-        raise InputError(f"no table {table!r}", hint=f"known: {', '.join(tables)}")
+        raise InputError(f"no table {table!r}", hint=known_names(table, tables))
     if path.suffix == ".csv":
         atomic_write(path, csv_text(tables[table]))
     elif path.suffix == ".json":
