@@ -36,7 +36,7 @@ class EngineOptions(TypedDict, total=False):
 
 
 class ExperimentOptions(EngineOptions, total=False):
-    """Those that experiments hand on, which have ``progress`` of their own: `bayespool.leave_out` and others."""
+    """Those that `bayespool.leave_out` and other experiments hand on, which have a ``progress`` of their own."""
 
     draws: int
     joint: bool
@@ -100,10 +100,10 @@ def refuse_unknown_settings(
 
     Examples
     --------
-    >>> refuse_unknown_settings({"tun": 3}, ["tune"], more={"f": ["seed"]})
+    >>> refuse_unknown_settings({"tun": 3}, ["tune"], of="all", more={"f": ["n"]})
     Traceback (most recent call last):
         ...
-    bayespool.errors.InputError: unknown settings ['tun']; did you mean 'tune'? f has seed; estimators have tune
+    bayespool.errors.InputError: unknown settings ['tun']; did you mean 'tune'? f has n; all have tune
     """
     unknown = sorted(set(given) - set(known))
     if not unknown:
