@@ -28,7 +28,7 @@ from bayespool.settings import DemoSettings, ScoreSettings
 
 if TYPE_CHECKING:
     from bayespool.collection import Collection
-    from bayespool.scoring import Scores
+    from bayespool.scores import Scores
 
 __all__ = ["demo", "score"]
 

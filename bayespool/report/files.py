@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayespool.errors import InputError, OutputError
 from bayespool.files import atomic_write, csv_text, json_text, parquet_bytes
-from bayespool.scoring import Scores
+from bayespool.scores import Scores
 from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from bayespool.report.terminal import (
     print_made,
     table_width,
 )
-from bayespool.scoring import Scores
+from bayespool.scores import Scores
 
 if TYPE_CHECKING:
     import pandas as pd
