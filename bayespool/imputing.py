@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.collection import Collection
+from bayespool.collection import Collection, warn_of_no_pool
 from bayespool.collection.negatives import relevance_codes
 from bayespool.counts import Estimand, reach_of_ideal
 from bayespool.errors import InputError
@@ -244,6 +244,7 @@ def impute(
     collection, targets, unpooled = find_targets(
         collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
     )
+    warn_of_no_pool(collection)
     warn_of_unused_relevance(collection, asked)
     warn_of_judges(collection, targets, asked, estimand=chosen.estimand)
     if report is not None:

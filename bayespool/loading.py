@@ -1,11 +1,11 @@
-"""From files to a `Collection` whose pool is known: the one call that most users start with."""
+"""From runs and judgments, in files or in memory, to a `Collection` whose pool is known."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 from bayespool.callers import warn_caller
 from bayespool.collection import (
@@ -14,9 +14,10 @@ from bayespool.collection import (
     Order,
     add_judges,
     build_collection,
+    say_no_pool,
     unjudged_collection,
 )
-from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
+from bayespool.errors import InputError, InputWarning, OrganizationWarning
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.pool import PoolRule, describe_pool, discover_pool, warn_of_unexplained
 from bayespool.pooling import PlanOptions, PoolPlan, Shares, Strategy, pool_of_strategy, warn_of_misfit
@@ -32,7 +33,32 @@ from bayespool.trec import (
     runs_of,
 )
 
-__all__ = ["read_collection", "read_contributors"]
+__all__ = ["ReadOptions", "read_collection", "read_contributors"]
+
+
+class ReadOptions(TypedDict, total=False):
+    """Arguments of `read_collection` that `bayespool.score` takes with runs and judgments."""
+
+    pool: Runs | None
+    organizations: Organizations | None
+    own_judgments: Judgments | None
+    judges: Judges | None
+    order: Order
+    run_id: Literal["file", "tag"]
+    negative: Negative
+    each_its_own: bool
+    known_depth: int | None
+    max_holes: int | None
+    pooled_run_ids: Iterable[str] | None
+    pool_rule: PoolRule
+    pool_strategy: str | Strategy | None
+    pool_budget: int | None
+    pool_run_depth: int | None
+    pool_shares: Shares
+    pool_rel: int
+    pool_seed: int
+    strict: bool
+    max_file_size: int
 
 
 def read_collection(
@@ -62,28 +88,32 @@ def read_collection(
     max_file_size: int = MAX_FILE_SIZE,
     progress: Callable[[int, int], None] | None = None,
 ) -> Collection:
-    """A collection read from TREC files.
+    """A collection from runs and judgments, in files or in memory, whose pool is known.
 
     Parameters
     ----------
-    qrels : path
-        The judgments.
-    runs : path, glob, folder or sequence of them
-        Runs to score, which did not contribute to the pool. Their names are the collection's
-        ``given_run_ids``, in the order given (files of a folder or a pattern by name). One that also lies in
-        ``pool`` is read once and counts as pooled if it looks so.
-    pool : path, glob, folder or sequence of them, optional
+    qrels : Judgments
+        A TREC file; a data frame of pandas or polars or an Arrow table; ``{query_id: {doc_id: relevance}}``;
+        rows, such as those of ir_measures; an object of ranx; ``irds:`` and a name of ir_datasets; `Qrels`.
+    runs : Runs
+        Runs to score, which did not contribute to the pool: paths, globs, folders and the other forms of the
+        judgments, mixed at will; several of them, or a mapping from names to them
+        (`bayespool.trec.runs_of`). Their names are the collection's ``given_run_ids``, in the order given
+        (files of a folder or a pattern by name); what has no name is ``run``. One that also lies in ``pool``
+        is read once and counts as pooled if it looks so.
+    pool : Runs, optional
         Runs of the campaign; which of them were pooled, and how deep, is discovered
         (`bayespool.discover_pool`).
-    organizations : path or mapping, optional
-        Who submitted which run (CSV or XML file). Runs of one organization resemble each other and are held
-        out together. Runs to score that it does not name are of one organization, the user's own
-        (`bayespool.collection.USER_ORGANIZATION`).
-    own_judgments : path, optional
+    organizations : path, mapping or frame, optional
+        Who submitted which run (a CSV or XML file, a mapping, or columns ``run_id`` and ``organization``).
+        Runs of one organization resemble each other and are held out together. Runs to score that it does
+        not name are of one organization, the user's own (`bayespool.collection.USER_ORGANIZATION`).
+    own_judgments : Judgments, optional
         Judgments of one's own on documents of ``runs`` that nobody had judged (`Collection.add_judgments`).
-    judges : path, sequence of paths, or mapping of str to path, optional
+    judges : path, sequence of paths, or mapping of str to labels, optional
         Labels of second judges, such as those of language models, in the form of qrels with any numbers as
-        labels (`bayespool.collection.add_judges`). A judge is called like its file, or by the mapping.
+        labels (`bayespool.collection.add_judges`). A judge is called like its file, or by the mapping, whose
+        values may be in memory, too.
     order : {"score", "rank"}
         trec_eval's order, or the run files' ranks.
     run_id : {"file", "tag"}
@@ -181,11 +211,11 @@ def read_collection(
     own_qrels = None if own_judgments is None else qrels_of(own_judgments, reading=reading)
     if not pool_ids:
         rest = "alone" if own_qrels is None else "and on the judgments of your own"
-        warn_caller(
-            f"no pooled runs given: posterior estimates rest on informative priors {rest}",
-            NoPoolWarning,
+        collection = collection if own_qrels is None else collection.add_judgments(own_qrels)
+        say_no_pool(
+            collection, f"no pooled runs given: posterior estimates rest on informative priors {rest}"
         )
-        return collection if own_qrels is None else collection.add_judgments(own_qrels)
+        return collection
     if plan is None:
         collection = discover_pool(
             collection,

@@ -44,9 +44,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.callers import warn_caller
-from bayespool.collection import UNJUDGED, Collection, DepthPool
+from bayespool.collection import UNJUDGED, Collection, DepthPool, say_no_pool
 from bayespool.collection.contents import some
-from bayespool.errors import InputError, NoPoolWarning, PoolWarning
+from bayespool.errors import InputError, PoolWarning
 from bayespool.pooling import StrategyPool
 from bayespool.suggestions import did_you_mean, known_names
 
@@ -239,7 +239,7 @@ def discover_pool(
     else:
         said = "no run looks pooled: posterior estimates will rest on informative priors"
         hint = "name pooled runs and a depth if you know them"
-        warn_caller(f"{said}; {hint}", NoPoolWarning)
+        say_no_pool(found, f"{said}; {hint}")
     return found
 
 

@@ -60,9 +60,9 @@ def build_collection(
     Parameters
     ----------
     runs : Runs
-        At least one; run ids distinct. Their order does not matter: the collection has them sorted by id. Data
-        frames, ``{query_id: {doc_id: score}}``, rows, objects of ir_measures and ranx, `Run`, paths; a mapping
-        from names to them, or several of them (`bayespool.trec.runs_of`).
+        At least one; run ids distinct. Their order does not matter: the collection has them sorted by id.
+        Data frames, ``{query_id: {doc_id: score}}``, rows, objects of ir_measures and ranx, `Run`, paths; a
+        mapping from names to them, or several of them (`bayespool.trec.runs_of`).
     qrels : Judgments
         The judgments, in the same forms; their topics are the topics.
     organizations : mapping of str to str, path or frame, optional

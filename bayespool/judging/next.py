@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.collection import Collection, IntArray
+from bayespool.collection import Collection, IntArray, warn_of_no_pool
 from bayespool.counts import Estimand
 from bayespool.errors import InputError
 from bayespool.estimators import parse_estimator
@@ -293,6 +293,7 @@ def judge_next(
         collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
     )
     check_goal(goal, len(targets))
+    warn_of_no_pool(collection)
     warn_of_unused_relevance(collection, (measure,))
     warn_of_judges(collection, targets, (measure,), estimand=estimand)
     told = collection.added_for >= 0

@@ -36,7 +36,7 @@ class EngineOptions(TypedDict, total=False):
 
 
 class ExperimentOptions(EngineOptions, total=False):
-    """Those that `bayespool.leave_out` and other experiments hand on, which have a ``progress`` of their own."""
+    """Those that `bayespool.leave_out` and other experiments hand on, with their own ``progress``."""
 
     draws: int
     joint: bool

@@ -23,6 +23,7 @@ __all__ = [
     "is_frame",
     "is_row",
     "numbers_of",
+    "settled",
     "text_of",
 ]
 
@@ -44,7 +45,8 @@ _FORMS = "give a data frame, {query_id: {doc_id: value}}, named tuples or dictio
 
 def is_frame(given: object) -> bool:
     """Whether an object has columns by name: a frame of pandas or polars, a table of Arrow, or like them."""
-    return hasattr(given, "columns") or hasattr(given, "__arrow_c_stream__")
+    # of the class: a lazy frame of polars warns when it is asked itself
+    return hasattr(type(given), "columns") or hasattr(given, "__arrow_c_stream__")
 
 
 def is_row(given: object) -> bool:
@@ -55,6 +57,21 @@ def is_row(given: object) -> bool:
             isinstance(value, Mapping) for value in given.values()
         )
     return isinstance(given, tuple)
+
+
+def settled(given: Any) -> Any:
+    """A frame whose columns are at hand, of an object of ranx, a lazy frame, or what hands itself over as an
+    Arrow stream; anything else as it is.
+    """
+    to_frame = getattr(given, "to_dataframe", None)
+    if callable(to_frame) and (hasattr(given, "run") or hasattr(given, "qrels")):
+        return to_frame()
+    if not is_frame(given) or isinstance(given, pa.Table | pa.RecordBatch):
+        return given
+    if hasattr(type(given), "collect") and not hasattr(type(given), "to_arrow"):
+        given = given.collect()
+    of_pandas = type(given).__module__.partition(".")[0] == "pandas"
+    return pa.table(given) if hasattr(given, "__arrow_c_stream__") and not of_pandas else given
 
 
 def column_names(frame: Any) -> list[Any]:
@@ -90,6 +107,7 @@ def columns_of(
     """
     if isinstance(given, Mapping):
         return _columns_of_mapping(given, wanted[-1], what)
+    given = settled(given)
     taken = _columns_of_frame(given, what) if is_frame(given) else _columns_of_rows(given, what)
     columns = {}
     for name in (*wanted, *optional):
@@ -106,12 +124,6 @@ def columns_of(
 
 
 def _columns_of_frame(frame: Any, what: str) -> dict[Any, Any]:
-    collect = getattr(frame, "collect", None)
-    if callable(collect) and not hasattr(frame, "to_arrow"):  # polars' lazy frame
-        frame = collect()
-    of_pandas = type(frame).__module__.partition(".")[0] == "pandas"
-    if hasattr(frame, "__arrow_c_stream__") and not of_pandas and not isinstance(frame, pa.Table):
-        frame = pa.table(frame)
     names = column_names(frame)
     if name := next((one for one, n in Counter(names).items() if n > 1 and one in _KNOWN), ""):
         raise InputError(f"{what}: several columns {name}", hint="keep one of them")

@@ -47,7 +47,7 @@ def run_from_frame(frame: Any, run_id: str) -> Run:
         what = f"run {text_of(run_id)}"
     except ValueError as error:
         raise InputError(f"run_id cannot be used ({error})") from None
-    columns = columns_of(_bare(frame), ("query_id", "doc_id", "score"), what, optional=("rank",))
+    columns = columns_of(frame, ("query_id", "doc_id", "score"), what, optional=("rank",))
     query_id, doc_id = _pairs(columns, what)
     score = numbers_of(columns["score"], "score", what)
     rank = integers_of(columns["rank"], "rank", what, np.int32) if "rank" in columns else None
@@ -79,7 +79,7 @@ def qrels_from_frame(frame: Any) -> Qrels:
     <Qrels: 2 judgments, 1 topic>
     """
     what = "qrels"
-    columns = columns_of(_bare(frame), ("query_id", "doc_id", "relevance"), what)
+    columns = columns_of(frame, ("query_id", "doc_id", "relevance"), what)
     query_id, doc_id = _pairs(columns, what)
     relevance = integers_of(columns["relevance"], "relevance", what, np.int16)
     return Qrels(query_id=query_id, doc_id=doc_id, relevance=relevance)
@@ -109,16 +109,10 @@ def labels_from_frame(frame: Any) -> Labels:
     <Labels: 2 documents, 1 topic>
     """
     what = "labels"
-    columns = columns_of(_bare(frame), ("query_id", "doc_id", "label"), what)
+    columns = columns_of(frame, ("query_id", "doc_id", "label"), what)
     query_id, doc_id = _pairs(columns, what)
     label = numbers_of(columns["label"], "label", what)
     return Labels(query_id=query_id, doc_id=doc_id, label=label)
-
-
-def _bare(frame: Any) -> Any:
-    """A run or judgments of ranx as a data frame; anything else as it is."""
-    to_frame = getattr(frame, "to_dataframe", None)
-    return to_frame() if callable(to_frame) and (hasattr(frame, "run") or hasattr(frame, "qrels")) else frame
 
 
 def _pairs(columns: dict[str, Any], what: str) -> tuple[pa.DictionaryArray, pa.StringArray]:

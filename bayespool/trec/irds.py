@@ -51,10 +51,8 @@ def irds_rows(name: str, kind: str) -> list[Any]:
     try:
         import ir_datasets
     except ImportError:
-        hint = "pip install ir_datasets"
-        raise InputError(
-            f"{IRDS}{name} needs the package ir_datasets, which is not installed", hint=hint
-        ) from None
+        reason = f"{IRDS}{name} needs the package ir_datasets, which is not installed"
+        raise InputError(reason, hint="pip install ir_datasets") from None
     what = {"qrels": "judgments", "scoreddocs": "run"}[kind]
     try:
         dataset = ir_datasets.load(name)
@@ -66,6 +64,5 @@ def irds_rows(name: str, kind: str) -> list[Any]:
     try:
         return list(getattr(dataset, f"{kind}_iter")())
     except Exception as error:  # whatever stands between here and a file on another machine
-        raise InputError(
-            f"{IRDS}{name} cannot be fetched ({error})", hint="ir_datasets says how to get it"
-        ) from error
+        hint = "ir_datasets says how to get it"
+        raise InputError(f"{IRDS}{name} cannot be fetched ({error})", hint=hint) from error

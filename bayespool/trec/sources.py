@@ -10,14 +10,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 import pyarrow as pa
 
 from bayespool.errors import InputError
 from bayespool.options import MAX_FILE_SIZE
-from bayespool.trec.columns import NAMES, column_names, columns_of, ids_of, is_frame, is_row
+from bayespool.trec.columns import NAMES, column_names, columns_of, ids_of, is_frame, is_row, settled
 from bayespool.trec.files import find_files
 from bayespool.trec.frames import labels_from_frame, qrels_from_frame, run_from_frame
 from bayespool.trec.irds import irds_name, irds_rows
@@ -65,14 +65,14 @@ _ByTopic = Mapping[Any, Mapping[Any, float]]
 _Run = str | os.PathLike[str] | Run | Frame | OfRanx | _ByTopic | _Rows
 
 Runs = _Run | Mapping[str, _Run] | Iterable[_Run]
-"""A run or several: paths, globs, folders, ``irds:`` names, frames, ``{query_id: {doc_id: score}}``, rows, objects
-of ranx, `Run`; a mapping from names to them, or an iterable of them."""
+"""A run or several: paths, globs, folders, ``irds:`` names, frames, ``{query_id: {doc_id: score}}``, rows,
+objects of ranx, `Run`; a mapping from names to them, or an iterable of them."""
 Judgments = str | os.PathLike[str] | Qrels | Frame | OfRanx | _ByTopic | _Rows
-"""Judgments: a path, an ``irds:`` name, a frame, ``{query_id: {doc_id: relevance}}``, rows, an object of ranx,
-`Qrels`."""
+"""Judgments: a path, an ``irds:`` name, a frame, ``{query_id: {doc_id: relevance}}``, rows, an object of
+ranx, `Qrels`."""
 _Labels = str | os.PathLike[str] | Labels | Frame | OfRanx | _ByTopic | _Rows
 Judges = str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, _Labels]
-"""Labels of second judges: paths, or a mapping from names to paths, frames, dictionaries, rows or `Labels`."""
+"""Labels of second judges: paths, or a mapping from names to paths, frames, dictionaries, rows, `Labels`."""
 Organizations = str | os.PathLike[str] | Mapping[str, str] | Frame | _Rows
 """Who submitted which run: a path, a mapping, or a frame or rows with ``run_id`` and ``organization``."""
 
@@ -202,14 +202,14 @@ def judges_of(source: Judges | None, *, reading: Reading | None = None) -> dict[
     if source is None:
         return {}
     if not isinstance(source, Mapping):
-        files = [source] if isinstance(source, str | os.PathLike) else list(source)
+        files: list[Any] = [source] if isinstance(source, str | os.PathLike) else list(source)
         if unnamed := [file for file in files if not isinstance(file, str | os.PathLike)]:
             what = type(unnamed[0]).__name__
             raise InputError(f"a judge of a {what} has no name", hint='give {"name": labels}')
         names = [id_of_file(Path(path)) for path in files]
         for again in (name for place, name in enumerate(names) if name in names[:place]):
             raise InputError(f"two judges are called {again!r}", hint="name them: --judge NAME=FILE")
-        source = dict(zip(names, files, strict=True))
+        source = cast("Mapping[str, _Labels]", dict(zip(names, files, strict=True)))
     return {name: _labels_of(labels, how) for name, labels in source.items()}
 
 
@@ -256,9 +256,8 @@ def organizations_of(source: Organizations, *, reading: Reading | None = None) -
     return found
 
 
-_Seen = dict[
-    int, tuple[object, list[Run]]
-]  # objects by identity, kept so that it stays theirs, and their runs
+_Seen = dict[int, tuple[object, list[Run]]]
+"""Runs of objects by identity; the objects are kept, so that it stays theirs."""
 
 
 def _items(source: Any, how: Reading, seen: _Seen) -> list[Path | Run]:
@@ -318,9 +317,10 @@ def _named(name: str, source: Any, how: Reading, seen: _Seen) -> Run:
 
 def _runs_in(source: Any) -> list[Run]:
     """Runs of a frame, of an object of ranx, of a nested dictionary, or of rows."""
-    name = getattr(source, "name", None)
-    if isinstance(name, str) and name and not is_frame(source):
+    name = "" if is_frame(source) else getattr(source, "name", None)
+    if name and isinstance(name, str):
         return [run_from_frame(source, name)]
+    source = settled(source)
     if isinstance(source, Mapping) or not _has_run_ids(source):
         return [dataclasses.replace(run_from_frame(source, "run"), run_id="")]
     columns = columns_of(source, ("run_id", "query_id", "doc_id", "score"), "runs", optional=("rank",))
