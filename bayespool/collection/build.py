@@ -99,14 +99,14 @@ def build_collection(
         ranks asked for and not read, a pooled run without a depth.
     """
     reading = Reading(ranks=order == "rank")
-    (found,), qrels = runs_of(runs, reading=reading), qrels_of(qrels)
-    _check(found, qrels, order)
-    runs = sorted(found, key=lambda run: run.run_id)
-    query_ids = _query_ids(qrels)
-    sort_key, columns = _stack(runs, qrels, query_ids, order)
+    (found,), judgments = runs_of(runs, reading=reading), qrels_of(qrels)
+    _check(found, judgments, order)
+    read = sorted(found, key=lambda run: run.run_id)
+    query_ids = _query_ids(judgments)
+    sort_key, columns = _stack(read, judgments, query_ids, order)
     document = sort_key.view(np.int32)  # the same memory: the keys of a topic give way to its documents
-    score = _scores(runs, columns, document.shape) if scores else None
-    codes, negatives = relevance_codes(qrels.relevance, negative)
+    score = _scores(read, columns, document.shape) if scores else None
+    codes, negatives = relevance_codes(judgments.relevance, negative)
     judgment = columns[-1].in_order(codes)
 
     def on_topic(t: int) -> tuple[pa.StringArray, npt.NDArray[np.int16]]:
@@ -118,7 +118,7 @@ def build_collection(
         ids, codes = chunks[-1].dictionary, np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
         n_lines = np.array([column.n_lines[t] for column in columns])
         retrieved, judged = np.split(codes, [len(codes) - n_lines[-1]])
-        rankings = np.full((len(runs), document.shape[2]), -1, dtype=np.int32)
+        rankings = np.full((len(read), document.shape[2]), -1, dtype=np.int32)
         rankings[np.arange(rankings.shape[1]) < n_lines[:-1, None]] = retrieved
         by_bytes = pc.sort_indices(ids, memory_pool=MEMORY)
         position = np.full(len(ids) + 1, -1, dtype=np.int32)  # the last is that of no document, −1
@@ -136,7 +136,7 @@ def build_collection(
         doc_ids, relevance = zip(*threads.map(on_topic, range(len(query_ids))), strict=True)
     n_present = np.array([len(ids) for ids in doc_ids], dtype=np.int32)
     np.add(document, (np.cumsum(n_present) - n_present)[:, None], out=document, where=document >= 0)
-    run_ids = tuple(run.run_id for run in runs)
+    run_ids = tuple(run.run_id for run in read)
     listed = {} if organizations is None else organizations_of(organizations)
     organization_names, organization, user = _organizations(run_ids, listed, set(own_run_ids))
     pooled_ids = set(pooled_run_ids)

@@ -60,20 +60,30 @@ class OfRanx(Protocol):
         """Columns ``q_id, doc_id, score``."""
 
 
-_Rows = Iterable[tuple[Any, ...]] | Iterable[Mapping[str, Any]]
 _ByTopic = Mapping[Any, Mapping[Any, float]]
-_Run = str | os.PathLike[str] | Run | Frame | OfRanx | _ByTopic | _Rows
+_Row = tuple[Any, ...] | Mapping[str, Any]
+_Path = str | os.PathLike[str]
+_Run = _Path | Run | Frame | OfRanx | _ByTopic | Iterable[_Row]
 
-Runs = _Run | Mapping[str, _Run] | Iterable[_Run]
+Runs = (
+    _Path
+    | Run
+    | Frame
+    | OfRanx
+    | _ByTopic
+    | Mapping[str, _Run]
+    # one alternative for all lists: a checker infers the type of a mixed one from it
+    | Iterable[_Path | Run | Frame | OfRanx | _Row | Iterable[_Row]]
+)
 """A run or several: paths, globs, folders, ``irds:`` names, frames, ``{query_id: {doc_id: score}}``, rows,
 objects of ranx, `Run`; a mapping from names to them, or an iterable of them."""
-Judgments = str | os.PathLike[str] | Qrels | Frame | OfRanx | _ByTopic | _Rows
+Judgments = _Path | Qrels | Frame | OfRanx | _ByTopic | Iterable[_Row]
 """Judgments: a path, an ``irds:`` name, a frame, ``{query_id: {doc_id: relevance}}``, rows, an object of
 ranx, `Qrels`."""
-_Labels = str | os.PathLike[str] | Labels | Frame | OfRanx | _ByTopic | _Rows
-Judges = str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, _Labels]
+_Labels = _Path | Labels | Frame | OfRanx | _ByTopic | Iterable[_Row]
+Judges = _Path | Iterable[_Path] | Mapping[str, _Labels]
 """Labels of second judges: paths, or a mapping from names to paths, frames, dictionaries, rows, `Labels`."""
-Organizations = str | os.PathLike[str] | Mapping[str, str] | Frame | _Rows
+Organizations = _Path | Mapping[str, str] | Frame | Iterable[_Row]
 """Who submitted which run: a path, a mapping, or a frame or rows with ``run_id`` and ``organization``."""
 
 
