@@ -273,8 +273,12 @@ def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str
     ------
     InputError
     """
+    estimators = tuple(estimators)
     taken = {name for e in estimators if isinstance(e, PosteriorEstimator) for name in e.priors}
     if idle := [name for name in priors if name not in taken]:
+        known = {
+            name for e in estimators if isinstance(e, PosteriorEstimator) for name in prior_names(e.model)
+        }
         raise InputError(
-            f"no estimator asked for has a prior {idle[0]!r}", hint=did_you_mean(idle[0], taken) or None
+            f"no estimator asked for has a prior {idle[0]!r}", hint=did_you_mean(idle[0], known) or None
         )

@@ -31,7 +31,7 @@ from bayespool.trec import (
 )
 from bayespool.trec.resources import MEMORY, N_THREADS
 
-__all__ = ["USER_ORGANIZATION", "Order", "build_collection", "unjudged_collection"]
+__all__ = ["USER_ORGANIZATION", "Building", "Order", "build_collection", "unjudged_collection"]
 
 Order = Literal["score", "rank"]
 USER_ORGANIZATION = "(yours)"

@@ -35,6 +35,7 @@ __all__ = [
     "Frame",
     "Judges",
     "Judgments",
+    "OfRanx",
     "Organizations",
     "Reading",
     "Runs",
