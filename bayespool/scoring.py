@@ -36,6 +36,7 @@ from bayespool.values import DEFAULT_CI_PROB
 
 __all__ = [
     "ScoreOptions",
+    "expect_collection",
     "find_targets",
     "refuse_of_judgments",
     "score",
@@ -80,6 +81,18 @@ def refuse_of_judgments(measures: Iterable[Measure]) -> None:
             )
 
 
+def expect_collection(given: object) -> None:
+    """Refuse what is no collection where one is expected.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(given, Collection):
+        hint = "read_collection and build_collection make one of runs and judgments; score takes these, too"
+        raise InputError(f"a {type(given).__name__} where a Collection is expected", hint=hint)
+
+
 def find_targets(
     collection: Collection,
     run_ids: str | Iterable[str] | None,
@@ -111,6 +124,7 @@ def find_targets(
         Nothing to score; a name to unpool that is neither a run nor an organization, or both; a depth beyond
         the pool's.
     """
+    expect_collection(collection)
     if pool_depth is not None:
         collection = collection.truncate_pool(pool_depth)
     unpooled: dict[str, str] = {}

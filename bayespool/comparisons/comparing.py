@@ -32,7 +32,7 @@ from bayespool.options import documented
 from bayespool.posterior import CompareOptions
 from bayespool.randomness import key_of
 from bayespool.scores import Scores
-from bayespool.scoring import score
+from bayespool.scoring import expect_collection, score
 from bayespool.settings import ComparingSettings
 from bayespool.values import DEFAULT_CI_PROB
 
@@ -107,6 +107,7 @@ def compare(
     posterior-combined these-topics           1.0
     posterior-combined   population           1.0
     """
+    expect_collection(collection)
     asked = named_estimators(estimators)
     names = [str(e if isinstance(e, str) else e.name).partition("(")[0] for e in asked]
     if AS_THEY_STAND not in names:

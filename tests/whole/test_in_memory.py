@@ -39,9 +39,11 @@ NEW = "new-b"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The embedded example as files."""
+    """The embedded example as files; the run to score once more under the name of what has none."""
     folder = tmp_path_factory.mktemp("example")
     simulate_example().write(folder)
+    (found,) = (path for path in (folder / "new").iterdir() if NEW in path.name)
+    (folder / "run").write_bytes(found.read_bytes())
     return folder
 
 
@@ -147,10 +149,7 @@ def scored(run: Any, qrels: Any, folder: Path, **more: Any) -> Scores:
 
 @cache
 def from_files(folder: Path) -> Scores:
-    run = folder / "run"  # the name of what has none
-    (found,) = (path for path in (folder / "new").iterdir() if NEW in path.name)
-    run.write_bytes(found.read_bytes())
-    return scored(run, folder / "qrels.txt", folder)
+    return scored(folder / "run", folder / "qrels.txt", folder)
 
 
 def test_there_are_eight_ways_and_more() -> None:
@@ -272,6 +271,41 @@ def test_without_a_pool_the_warning_of_the_docs_comes(folder: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         score(read, "run", **settings)  # it was said when the collection was read
+
+
+def test_others_say_that_they_want_a_collection(folder: Path) -> None:
+    frame = frame_of(read_run(folder / "run"))
+    for function in (compare, impute, judge_next):
+        call: Any = function
+        with pytest.raises(InputError, match="a DataFrame where a Collection is expected; read_collection"):
+            call(frame, folder / "qrels.txt")
+
+
+def test_second_judges_and_own_judgments_in_memory(folder: Path) -> None:
+    run = {"q": {"d": 2.0, "e": 1.0, "f": 0.5}}
+    pool = {"a": {"q": {"d": 1.0, "g": 0.5}}}
+    labels = pd.DataFrame({"qid": ["q", "q"], "docno": ["d", "e"], "label": [2.0, 0.5]})
+    collection = read_collection(
+        {"q": {"d": 1, "g": 0}},
+        run,
+        pool=pool,
+        organizations=[{"run_id": "a", "organization": "north"}],
+        judges={"llm": labels, "nested": {"q": {"d": 1, "f": 0}}},
+        own_judgments=[Qrel("q", "e", 1, "0")],
+    )
+    assert [judge.name for judge in collection.judges] == ["llm", "nested"]
+    assert "north" in collection.organizations
+    assert int(collection.judged.sum()) == 3
+    judges: Any = [labels]
+    with pytest.raises(InputError, match="a judge of a DataFrame has no name"):
+        read_collection({"q": {"d": 1}}, run, pool=pool, organizations={"a": "x"}, judges=judges)
+    with pytest.raises(InputError, match="run 'a' belongs to 'y' and to 'x'"):
+        read_collection(
+            {"q": {"d": 1}},
+            run,
+            pool=pool,
+            organizations=pd.DataFrame({"run": ["a", "a"], "organization": ["x", "y"]}),
+        )
 
 
 class Dataset:
