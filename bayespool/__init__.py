@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bayespool.pool import describe_pool, discover_pool
     from bayespool.posterior import Completion, complete
     from bayespool.predictors import Predictor, register_predictor
+    from bayespool.pyterrier import pyterrier_measure
     from bayespool.scores import Scores
     from bayespool.scoring import score
     from bayespool.simulation import SimulationSettings, load_example, simulate
@@ -88,6 +89,7 @@ _HOME = {
     "leave_out": "experiments",
     "load_example": "simulation",
     "parse_measure": "measures",
+    "pyterrier_measure": "pyterrier",
     "qrels_from_frame": "trec",
     "read_collection": "loading",
     "read_organizations": "trec",
@@ -147,6 +149,7 @@ __all__ = [
     "leave_out",
     "load_example",
     "parse_measure",
+    "pyterrier_measure",
     "qrels_from_frame",
     "read_collection",
     "read_organizations",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
+from bayespool.callers import warn_caller
 from bayespool.errors import CacheWarning
 
 __all__ = ["compiled", "has_cache", "say_no_cache"]
@@ -59,9 +59,8 @@ def has_cache(loop: Callable[..., Any]) -> bool:
 @cache
 def say_no_cache() -> None:
     """Warn, in this process once, that compiled loops are not kept."""
-    warnings.warn(
+    warn_caller(
         "compiled loops cannot be kept on disk, so that each process compiles them anew, which takes some "
         "seconds; name a folder that is writable in NUMBA_CACHE_DIR",
         CacheWarning,
-        stacklevel=2,
     )

@@ -38,6 +38,7 @@ from bayespool.posterior import (
 )
 from bayespool.printable import some_of
 from bayespool.reprs import Shown, one_line
+from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,11 +189,14 @@ def check_models(
     given = dict(priors or {})
     known = {prior for name in names for prior in prior_names(name)}
     if unknown := [prior for prior in given if prior not in known]:
-        raise InputError(f"no prior {unknown[0]!r}", hint=f"these models have {', '.join(sorted(known))}")
+        raise InputError(
+            f"no prior {unknown[0]!r}",
+            hint=known_names(unknown[0], sorted(known), before="these models have "),
+        )
     refuse_large_priors(given)
     fitting = Fitting(engine=engine, draws=draws, tune=tune, chains=chains)
     parsed, collection = parse_measures(measures), pool_alone(collection)
-    warn_of_judges(collection, (), parsed, stacklevel=3)
+    warn_of_judges(collection, (), parsed)
     fits = _Fits(collection, parsed, given, fitting, n_folds, random_seed, report, containers)
     predictions: list[HeldOutPrediction] = []
     gathered = {}
@@ -328,7 +332,7 @@ def checked_models(models: str | Iterable[str]) -> tuple[str, ...]:
     """
     names = (models,) if isinstance(models, str) else tuple(dict.fromkeys(models))
     if unknown := [name for name in names if name not in MODELS]:
-        hint = f"known: {', '.join(MODELS)}"
+        hint = known_names(unknown[0], MODELS)
         if unknown[0] == "combined":
             hint = f"it is checked where all of its models are: {', '.join(COMBINED)}"
         raise InputError(f"no model {unknown[0]!r} to check", hint=hint)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from bayespool import __version__
 from bayespool.checking.judge_intervals import Row, compare_intervals, interval_rows
@@ -25,7 +25,7 @@ from bayespool.counts import Estimand
 from bayespool.errors import InputError
 from bayespool.measures import Measure, parse_measures
 from bayespool.options import documented
-from bayespool.posterior import PosteriorEstimator, judge_problems
+from bayespool.posterior import JudgesOptions, PosteriorEstimator, judge_problems
 from bayespool.printable import some_of
 from bayespool.reprs import Shown, one_line
 from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
@@ -172,7 +172,7 @@ def check_judges(
     ci_prob: float = DEFAULT_CI_PROB,
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[JudgesOptions],
 ) -> JudgeCheck:
     """Check what the labels of a collection's second judges are worth.
 
@@ -234,13 +234,11 @@ def check_judges(
     parsed = parse_measures(measures)
     refuse_of_judgments(parsed)
     collection, targets = _targets(collection, run_ids, unpool, asked)
-    warn_of_unused_relevance(collection, parsed, stacklevel=3)
+    warn_of_unused_relevance(collection, parsed)
     confusions = find_confusions(collection, parsed)
     runs: tuple[Row, ...] = ()
     if intervals:
-        runs = compare_intervals(
-            collection, targets, parsed, estimator, ci_prob=ci_prob, report=report, stacklevel=3
-        )
+        runs = compare_intervals(collection, targets, parsed, estimator, ci_prob=ci_prob, report=report)
     return JudgeCheck(
         judges=collection.judges,
         measures=parsed,

@@ -46,6 +46,7 @@ from bayespool.posterior import (
 )
 from bayespool.reprs import Shown, one_line
 from bayespool.simulation import SimulationSettings, simulate
+from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,7 +129,9 @@ class SelfCalibration(Shown):
         import pandas as pd
 
         if quantity not in self.quantities:
-            raise InputError(f"no quantity {quantity!r}", hint=f"there are: {', '.join(self.quantities)}")
+            raise InputError(
+                f"no quantity {quantity!r}", hint=known_names(quantity, self.quantities, before="there are: ")
+            )
         ranks, n_values = self.ranks[:, self.quantities.index(quantity)], self.n_draws + 1
         expected = np.arange(1, n_values) / n_values
         share = np.cumsum(np.bincount(ranks, minlength=n_values))[:-1] / len(ranks)

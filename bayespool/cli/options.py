@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from bayespool.callers import warn_caller
 from bayespool.cli.messages import tell
 from bayespool.errors import InputError, JobsWarning, WorkerError
 from bayespool.printable import printable
@@ -129,7 +129,7 @@ def check_experiment(jobs: int, output: Path | None, experiment: str) -> None:
         raise InputError("--jobs 0: give a number of processes, or -1 for one per core")
     if jobs > cpu_count():
         what = f"--jobs {jobs}: more processes than cores ({cpu_count()}), each of which takes memory"
-        warnings.warn(what, JobsWarning, stacklevel=2)
+        warn_caller(what, JobsWarning)
     if output is not None:
         check_folder(output, experiment)
 

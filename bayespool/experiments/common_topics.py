@@ -14,7 +14,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,7 @@ from bayespool.experiments.storage import at_work
 from bayespool.experiments.warned import Said
 from bayespool.options import documented
 from bayespool.pool import describe_pool
-from bayespool.posterior import warn_of_judges
+from bayespool.posterior import ExperimentOptions, warn_of_judges
 from bayespool.reprs import Shown
 from bayespool.scoring import warn_of_unused_relevance
 from bayespool.settings import CommonTopicsSettings
@@ -173,7 +173,7 @@ def vary_common_topics(
     folder: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[ExperimentOptions],
 ) -> CommonTopicsResult:
     """Draw pools and common topics at random, and adjust scores of runs outside the pools from these topics.
 
@@ -257,8 +257,8 @@ def vary_common_topics(
         random_seed=random_seed,
         settings=settings,
     )
-    warn_of_unused_relevance(collection, asked.measures, stacklevel=3)
-    warn_of_judges(collection, (), asked.measures, stacklevel=3)
+    warn_of_unused_relevance(collection, asked.measures)
+    warn_of_judges(collection, (), asked.measures)
     whole = whole_pool(collection, runs, pool_depth)
     sizes = _sizes(asked.n_common or None, len(whole.query_ids))
     found = dataclasses.replace(settled(asked, whole), n_common=sizes)

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from bayespool.experiments.storage import at_work
 from bayespool.experiments.warned import Said
 from bayespool.options import documented
 from bayespool.pool import describe_pool
-from bayespool.posterior import warn_of_judges
+from bayespool.posterior import ExperimentOptions, warn_of_judges
 from bayespool.reprs import Shown
 from bayespool.scoring import warn_of_unused_relevance
 from bayespool.settings import PoolWidthSettings
@@ -142,7 +142,7 @@ def vary_pool_width(
     folder: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[ExperimentOptions],
 ) -> PoolWidthResult:
     """Draw pools of different widths at random, and estimate runs outside them.
 
@@ -219,8 +219,8 @@ def vary_pool_width(
         random_seed=random_seed,
         settings=settings,
     )
-    warn_of_unused_relevance(collection, asked.measures, stacklevel=3)
-    warn_of_judges(collection, (), asked.measures, stacklevel=3)
+    warn_of_unused_relevance(collection, asked.measures)
+    warn_of_judges(collection, (), asked.measures)
     whole = whole_pool(collection, runs, pool_depth)
     found = settled(asked, whole)
     pools = draw_pools(whole, found, n_targets, "pool width")

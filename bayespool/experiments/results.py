@@ -25,6 +25,7 @@ from bayespool.experiments.reliability import Reliability, reliability
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import parse_measure
 from bayespool.reprs import Shown
+from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -197,7 +198,8 @@ class LeaveOutResult(Shown):
         mae = self._summary.set_index(["measure", "estimator"])["mae"]
         if unknown := [label for label in (estimator, reference) if label not in self.settings.labels]:
             raise InputError(
-                f"the experiment has no {unknown[0]!r}", hint=f"it has {', '.join(self.settings.labels)}"
+                f"the experiment has no {unknown[0]!r}",
+                hint=known_names(unknown[0], self.settings.labels, before="it has "),
             )
         before = float(mae[name, reference])
         return 100 * (float(mae[name, estimator]) / before - 1) if before > 0 else float("nan")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.callers import warn_caller
 from bayespool.collection import Negative
 from bayespool.collection.negatives import relevance_codes
 from bayespool.counts import ranked_levels, reach_of_ideal, tally_of
@@ -405,10 +405,9 @@ class Completion(Shown):
         notes = self.notes
         if n_effective < _LEAST_EFFECTIVE:
             notes += (f"the judgments observed leave {n_effective:.0f} effective draws",)
-            warnings.warn(
+            warn_caller(
                 f"{notes[-1]}: fit anew with them (Collection.add_judgments)",
                 DiagnosticsWarning,
-                stacklevel=2,
             )
         steps = tuple(step.of_draws(taken) for step in self.steps)
         weights: dict[str, float] = {}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bayespool.errors import InputError, OutputError
 from bayespool.files import atomic_write, csv_text, json_text, parquet_bytes
 from bayespool.scores import Scores
+from bayespool.suggestions import known_names
 from bayespool.tables.arrangement import Arrangement
 from bayespool.tables.papers import PAPER_FORMATS, Paper
 
@@ -145,7 +146,7 @@ def write_tables(
     """
     check_output(path)
     if table not in tables:
-        raise InputError(f"no table {table!r}", hint=f"known: {', '.join(tables)}")
+        raise InputError(f"no table {table!r}", hint=known_names(table, tables))
     if path.suffix == ".csv":
         atomic_write(path, csv_text(tables[table]))
     elif path.suffix == ".json":

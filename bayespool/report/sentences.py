@@ -10,6 +10,7 @@ import numpy as np
 from bayespool.comparisons import AS_THEY_STAND, Comparison, SignificantDraws
 from bayespool.errors import InputError
 from bayespool.measures import Measure
+from bayespool.suggestions import known_names
 from bayespool.tables.of_comparisons import TEST_NAMES, control_name
 
 __all__ = ["across_sentence", "comparison_sentence"]
@@ -158,7 +159,10 @@ def _position(known: Sequence[str], wanted: object | None, what: str) -> int:
     if wanted is None:
         return 0
     if str(wanted) not in known:
-        raise InputError(f"no {what} {str(wanted)!r} in the comparison", hint=f"it has {', '.join(known)}")
+        raise InputError(
+            f"no {what} {str(wanted)!r} in the comparison",
+            hint=known_names(str(wanted), known, before="it has "),
+        )
     return list(known).index(str(wanted))
 
 

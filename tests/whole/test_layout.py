@@ -41,6 +41,10 @@ TESTS_TOO = {
     },
     "test_options": {"settings/comparisons", "settings/pooling"},
     "whole/test_own_measures": {"counts/bounds", "measures/base"},
+    # what is handed over in memory, and what type checkers say of calls
+    "trec/test_frames": {"trec/columns"},
+    "whole/test_in_memory": {"collection/no_pool", "trec/irds", "trec/sources"},
+    "whole/test_typing": {"posterior/keywords"},
     # what is printed and written is tested where a reader sees it
     "cli/test_check": {"report/checks"},
     "cli/test_impute": {"report/imputing"},
