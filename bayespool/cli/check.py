@@ -9,6 +9,7 @@ import typer
 
 from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.options import Figures, Pool, read_files, stage_progress
+from bayespool.cli.results import deliver_folder
 from bayespool.errors import InputError
 from bayespool.options import ReadingSettings, SamplingSettings
 from bayespool.settings import CheckingSettings
@@ -58,8 +59,6 @@ def check(
 
     Nothing but the pool's own judgments takes part.
     """
-    from rich.console import Console
-
     from bayespool import checking
     from bayespool.posterior import MODEL_NAMES
     from bayespool.report import check_folder
@@ -127,5 +126,9 @@ def check(
             )
         if output is not None:
             say(f"writing {output}")
-            write(done, output, figures=figures)
-    show(done, Console())
+    deliver_folder(
+        lambda console: show(done, console),
+        output,
+        lambda folder, kind: write(done, folder, figures=kind),
+        figures,
+    )

@@ -15,9 +15,9 @@ from bayespool.cli.options import (
     QrelsFile,
     read_files,
     say_unpooled,
-    shown_at_last,
     stage_progress,
 )
+from bayespool.cli.results import check_outputs, deliver
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, ReadingSettings, SamplingSettings
 from bayespool.settings import ComparingSettings, ReversalSettings
@@ -48,15 +48,12 @@ def compare(
     """Compare runs: differences with intervals, chances and ranks, significance tests, and the chance that
     judging the unjudged documents takes a significant difference back.
     """
-    from rich.console import Console
-
     from bayespool.comparisons import compare as compare_runs
     from bayespool.report import check_output
     from bayespool.report.comparisons import print_comparison, write_comparison
     from bayespool.trec import find_files
 
-    for path in output or []:
-        check_output(path)
+    check_outputs(output, check_output)
     if not asked["unpool"] and (not runs or len(set(find_files([str(r) for r in runs]))) < 2):
         raise InputError("one run cannot be compared", hint="name two or more")
     _check_estimators(asked["estimators"])
@@ -64,9 +61,11 @@ def compare(
         collection, targets = read_files(qrels, runs or [], pool, say, **reading)
         say_unpooled(collection, asked)
         found = compare_runs(collection, targets, report=say, **asked, **sampling)
-    with shown_at_last(lambda: print_comparison(found, Console())):
-        for path in output or []:
-            write_comparison(found, path, table=table)
+    deliver(
+        lambda console: print_comparison(found, console),
+        output,
+        lambda path: write_comparison(found, path, table=table),
+    )
 
 
 @from_settings
@@ -86,14 +85,11 @@ def reversals(
     """Count the significant differences under few judgments that all judgments take back, by method, among
     runs that contributed to the pool and among those that did not.
     """
-    from rich.console import Console
-
     from bayespool.comparisons import reversals as find_reversals
     from bayespool.report import check_output
     from bayespool.report.comparisons import print_reversals, write_reversals
 
-    for path in output or []:
-        check_output(path)
+    check_outputs(output, check_output)
     measure, *others = asked.pop("measures")
     if others:
         raise InputError("reversals takes one measure")
@@ -104,9 +100,11 @@ def reversals(
         collection.run_index(aside)
         runs = [run for run in collection.run_ids if run not in aside]
         found = find_reversals(collection, runs, measure, report=say, **asked, **sampling)
-    with shown_at_last(lambda: print_reversals(found, Console())):
-        for path in output or []:
-            write_reversals(found, path, table=table)
+    deliver(
+        lambda console: print_reversals(found, console),
+        output,
+        lambda path: write_reversals(found, path, table=table),
+    )
 
 
 def _check_estimators(names: list[str]) -> None:

@@ -19,6 +19,7 @@ from bayespool.cli.options import (
     say_unpooled,
     stage_progress,
 )
+from bayespool.cli.results import deliver_files
 from bayespool.errors import InputError, InputWarning
 from bayespool.options import ReadingRunsSettings, SamplingSettings
 from bayespool.settings import ImputeSettings
@@ -42,8 +43,6 @@ def impute(
 
     The mean of what a tool prints with each of them is the estimate, the spread its uncertainty.
     """
-    from rich.console import Console
-
     from bayespool.imputing import impute as complete_qrels
     from bayespool.imputing import parse_posterior
     from bayespool.report import check_folder, print_imputations, write_imputations
@@ -63,7 +62,8 @@ def impute(
         found = complete_qrels(collection, targets, qrels=lines, report=say, **asked, **sampling)
         say(f"writing {output}")
         write_imputations(found, output)
-    print_imputations(found, output, Console(), run=_path_of(found.run_ids, [*(runs or []), *(pool or [])]))
+    run = _path_of(found.run_ids, [*(runs or []), *(pool or [])])
+    deliver_files(lambda console: print_imputations(found, output, console, run=run), output)
 
 
 def _path_of(run_ids: Iterable[str], sources: list[Path]) -> str:

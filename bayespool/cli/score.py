@@ -19,9 +19,9 @@ from bayespool.cli.options import (
     RunFiles,
     read_files,
     say_unpooled,
-    shown_at_last,
     stage_progress,
 )
+from bayespool.cli.results import check_outputs, deliver, print_document, is_as_json
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, SamplingSettings
 from bayespool.settings import DemoSettings, ScoreSettings
@@ -58,8 +58,7 @@ def score(
     """
     from bayespool.report import check_output
 
-    for path in output or []:
-        check_output(path)
+    check_outputs(output, check_output)
     if not runs and not asked["unpool"]:
         raise InputError("no run to score", hint="name run files, or runs of the pool with --unpool")
     asked["estimators"] = _estimators(asked["estimators"], common_topics)
@@ -89,15 +88,14 @@ def demo(
     example = simulate_example()
     if write is not None:
         example.write(write)
-        tell(
+        said = (
             f"Wrote the example. Try:\n  bayespool score {write}/new --qrels {write}/qrels.txt "
             f"--pool {write}/pool --organizations {write}/organizations.csv --each-its-own "
-            "-m P@10 -m nDCG@10",
-            err=False,
+            "-m P@10 -m nDCG@10"
         )
+        print_document({}, notes=[said]) if is_as_json() else tell(said, err=False)
         return
-    for path in output or []:
-        check_output(path)
+    check_outputs(output, check_output)
     with stage_progress() as say:
         tell(f"pool: {describe_pool(example.collection)}")
         scores = _score(
@@ -107,9 +105,7 @@ def demo(
             **asked | {"estimators": _estimators(asked["estimators"], None)},
             **sampling,
         )
-    _show(scores, output, per_topic=per_topic)
-    if not per_topic:
-        _show_truth(scores)
+    _show(scores, output, per_topic=per_topic, more=[] if per_topic else _truth(scores))
 
 
 def _score(
@@ -137,20 +133,23 @@ def _estimators(given: list[str], common_topics: str | None) -> list[str]:
     return names
 
 
-def _show(scores: Scores, output: list[Path] | None, *, per_topic: bool) -> None:
-    from rich.console import Console
-
+def _show(scores: Scores, output: list[Path] | None, *, per_topic: bool, more: Sequence[str] = ()) -> None:
     from bayespool.report import print_scores, write_scores
 
-    with shown_at_last(lambda: print_scores(scores, Console(), per_topic=per_topic)):
-        for path in output or []:
-            write_scores(scores, path, per_topic=per_topic)
+    deliver(
+        lambda console: print_scores(scores, console, per_topic=per_topic),
+        output,
+        lambda path: write_scores(scores, path, per_topic=per_topic),
+        more=more,
+    )
 
 
-def _show_truth(scores: Scores) -> None:
+def _truth(scores: Scores) -> list[str]:
     from bayespool.simulation import simulate_example
 
+    lines = []
     for measure in scores.measures:
         truth = simulate_example().true_values(measure, scores.run_ids)
         said = ", ".join(f"{run} {value:.4f}" for run, value in truth.items())
-        tell(f"truth of the simulation, {measure} if all were judged: {said}", err=False)
+        lines.append(f"truth of the simulation, {measure} if all were judged: {said}")
+    return lines
