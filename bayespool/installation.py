@@ -75,7 +75,7 @@ class Installation:
     @property
     def problems(self) -> tuple[str, ...]:
         """What is broken, in words; none where everything works."""
-        checked = (*self.packages, *self.timings)
+        checked: tuple[Package | Timing, ...] = (*self.packages, *self.timings)
         return tuple(f"{one.name}: {one.problem}" for one in checked if one.problem)
 
 
@@ -158,8 +158,8 @@ def _import_problem(name: str) -> str:
 def machine() -> dict[str, str | int | None]:
     """The machine: system, cores, free memory in MiB, where compiled loops are kept, real collections.
 
-    ``cores`` are those that this process may use. ``compiled_loops`` is None where nothing can be kept, so that
-    each process compiles them anew; ``collections`` is None where the environment names none.
+    ``cores`` are those that this process may use. ``compiled_loops`` is None where nothing can be kept, so
+    that each process compiles them anew; ``collections`` is None where the environment names none.
     """
     free = free_memory()
     return {
@@ -172,8 +172,8 @@ def machine() -> dict[str, str | int | None]:
 
 
 def timings(say: Callable[[str], None]) -> tuple[Timing, ...]:
-    """Seconds of a fit of the embedded example by the Laplace engine, the first time and again, and of a short
-    one by NUTS, most of which is compiling.
+    """Seconds of a fit of the embedded example by the Laplace engine, the first time and again, and of a
+    short one by NUTS, most of which is compiling.
     """
     laplace, nuts = "posterior-combined", "posterior-background"
     return (

@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
+from bayespool.cli.completion import completion_of
 from bayespool.errors import InputError
 from bayespool.options import Option, options_of
 
@@ -105,7 +106,7 @@ def _parameter(name: str, what: Option, default: Any) -> inspect.Parameter:
         default=inspect.Parameter.empty if required else default,
         annotation=Annotated[
             kind if required or default is not None else kind | None,
-            typer.Option(*flags, help=what.help, **bounds),
+            typer.Option(*flags, help=what.help, autocompletion=completion_of(name), **bounds),
         ],
     )
 

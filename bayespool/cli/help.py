@@ -1,5 +1,5 @@
-"""Help in groups, on 80 columns and without a heavy import: commands by what they are for, options by what they
-are about, and the names of estimators and strategies below.
+"""Help in groups, on 80 columns and without a heavy import: commands by what they are for, options by what
+they are about, and the names of estimators and strategies below.
 """
 
 from __future__ import annotations
@@ -80,9 +80,10 @@ def _plainly(usage: str) -> str:
 
 
 class GroupedCommand(TyperCommand):
-    """A command whose help has its options in groups, and lists the estimators if it has the option
-    ``--estimators``, or the posteriors among them, if it has ``--estimator``; and the pooling strategies, if it
-    has ``--strategies`` or ``--strategy``.
+    """A command whose help has its options in groups.
+
+    It lists the estimators if it has the option ``--estimators``, or the posteriors among them if it has
+    ``--estimator``, and the pooling strategies if it has ``--strategies`` or ``--strategy``.
     """
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

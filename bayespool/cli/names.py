@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-__all__ = ["MODELS", "NamedChoice", "estimators", "strategies"]
+__all__ = ["MEASURES", "MODELS", "NamedChoice", "estimators", "strategies"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,11 @@ def strategies() -> tuple[NamedChoice, ...]:
     return tuple(NamedChoice(name, e.description, "strategy") for name, e in STRATEGIES.items())
 
 
+MEASURES = (
+    *("P@5", "P@10", "P@20", "P(rel=2)@10", "nDCG@5", "nDCG@10", "nDCG@20", "DCG@10", "SDCG@10"),
+    *("AP@100", "AP@1000", "RR@10", "R@100", "R@1000", "Success@10", "ERR@20", "RBP(p=0.8)@10"),
+    *("Judged@10", "AntiP@10"),
+)
 MODELS = ("background", "interpolated", "smoothed", "ratio", "anti_precision", "evidence")
 _ESTIMATORS = (
     NamedChoice(

@@ -1,5 +1,5 @@
-"""How a command answers: a table for people, files, a table on standard output (``-o -``), or one JSON document
-there (``--json``); and the options for it, which every command has.
+"""How a command answers: a table for people, files, a table on standard output (``-o -``), or one JSON
+document there (``--json``); and the options for it, which every command has.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ _answer = contextvars.ContextVar[_Answer]("answer")
 
 
 def with_answers(command: Callable[..., None], *, tables: bool) -> Callable[..., None]:
-    """The command with the options ``--json`` and ``--quiet``, and with ``--format`` where it writes tables to
-    files that are named.
+    """The command with the options ``--json`` and ``--quiet``, and with ``--format`` where it writes tables
+    to files that are named.
     """
     hints = get_type_hints(command, include_extras=True)
     hints.pop("return", None)
@@ -197,8 +197,8 @@ def deliver_folder(
     write: Callable[[Path, Any], None],
     figures: Any = "none",
 ) -> None:
-    """The same for a result that is written into a folder: with ``--json`` its tables and its settings, without
-    the figures.
+    """The same for a result that is written into a folder: with ``--json`` its tables and its settings,
+    without the figures.
 
     Parameters
     ----------
@@ -240,8 +240,8 @@ def deliver_files(show: Callable[[Console], None], folder: Path) -> None:
 def print_document(
     tables: Mapping[str, Any], metadata: Mapping[str, Any] | None = None, notes: Sequence[str] = ()
 ) -> None:
-    """Print the JSON document of a result: ``command``, ``version``, ``settings``, ``metadata``, ``tables`` and
-    ``notes``.
+    """Print the JSON document of a result: ``command``, ``version``, ``settings``, ``metadata``, ``tables``
+    and ``notes``.
 
     Parameters
     ----------

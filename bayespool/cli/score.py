@@ -21,7 +21,7 @@ from bayespool.cli.options import (
     say_unpooled,
     stage_progress,
 )
-from bayespool.cli.results import check_outputs, deliver, print_document, is_as_json
+from bayespool.cli.results import check_outputs, deliver, is_as_json, print_document
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, SamplingSettings
 from bayespool.settings import DemoSettings, ScoreSettings
