@@ -16,7 +16,7 @@ from bayespool.collection import (
     build_collection,
     unjudged_collection,
 )
-from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
+from bayespool.errors import InputError, NoPoolWarning, OrganizationWarning, PartialListWarning
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.pool import PoolRule, describe_pool, discover_pool, warn_of_unexplained
 from bayespool.pooling import PlanOptions, PoolPlan, Shares, Strategy, pool_of_strategy, warn_of_misfit
@@ -32,6 +32,7 @@ from bayespool.trec import (
 
 __all__ = ["read_collection", "read_contributors"]
 
+_FIRST = 3  # names of runs that a warning has
 Source = str | Path | Sequence[str | Path]
 
 
@@ -132,6 +133,8 @@ def read_collection(
     OrganizationWarning
         No organizations given, or (``strict=False``) runs of the pool without one: each such run of the pool
         counts as its own organization.
+    PartialListWarning
+        ``organizations`` lists runs that are not read.
     NoPoolWarning
         No pooled run at hand.
     PoolWarning
@@ -140,10 +143,6 @@ def read_collection(
         A strategy is stated, and the judgments are not those that it leads to: more than 1 % of its documents
         are unjudged, or as many others are judged (`bayespool.pooling.Misfit`).
     """
-    own = _distinct(runs) if runs else []
-    pooled = _distinct(pool) if pool is not None else []
-    if not own and not pooled:
-        raise InputError("no runs given", hint="name the runs to score, or a folder of pooled runs")
     plan = _plan(
         pool_strategy,
         pool_budget,
@@ -153,6 +152,10 @@ def read_collection(
         rel=pool_rel,
         random_seed=pool_seed,
     )
+    own = _distinct(runs) if runs else []
+    pooled = _distinct(pool) if pool is not None else []
+    if not own and not pooled:
+        raise InputError("no runs given", hint="name the runs to score, or a folder of pooled runs")
     if plan is not None and not pooled:
         raise InputError(
             "a pool strategy, and no pooled runs", hint="give the runs that contributed as the pool"
@@ -362,14 +365,10 @@ def _organizations(
         organization_of = read_organizations(given, max_file_size=max_file_size)
     unknown = [run for run in organization_of if run not in set(run_ids)]
     if unknown:
-        problem = f"{len(unknown)} listed runs are not among the runs read, {unknown[0]!r} for one"
-        if strict:
-            raise InputError(
-                problem,
-                path=path,
-                hint="mend the list, add the runs, or allow it with strict=False (--lenient)",
-            )
-        warnings.warn(f"{path or 'organizations'}: {problem}", InputWarning, stacklevel=3)
+        first = ", ".join(map(repr, unknown[:_FIRST])) + (" …" if len(unknown) > _FIRST else "")
+        which = "1 listed run was" if len(unknown) == 1 else f"{len(unknown)} listed runs were"
+        said = f"{path or 'organizations'}: {which} not read: {first}"
+        warnings.warn(said, PartialListWarning, stacklevel=3)
     missing = [run for run in pool_ids if run not in organization_of]
     if missing:
         problem = f"{len(missing)} runs of the pool have no organization, {missing[0]!r} for one"

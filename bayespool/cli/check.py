@@ -9,6 +9,7 @@ import typer
 
 from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.options import Figures, Pool, read_files, stage_progress
+from bayespool.cli.refusals import refuse_priors_of_no_model
 from bayespool.cli.results import deliver_folder
 from bayespool.errors import InputError
 from bayespool.options import ReadingSettings, SamplingSettings
@@ -80,6 +81,7 @@ def check(
         raise InputError("--sbc takes one measure")
     engine = sampling.pop("engine")
     asked["priors"] = sampling.pop("priors") or {}
+    refuse_priors_of_no_model(asked["priors"], asked["models"])
     done: Any
     show: Any
     write: Any

@@ -17,6 +17,7 @@ from bayespool.cli.options import (
     say_unpooled,
     stage_progress,
 )
+from bayespool.cli.refusals import refuse_estimators
 from bayespool.cli.results import check_outputs, deliver
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, ReadingSettings, SamplingSettings
@@ -54,9 +55,9 @@ def compare(
     from bayespool.trec import find_files
 
     check_outputs(output, check_output)
+    refuse_estimators(asked["estimators"], sampling)
     if not asked["unpool"] and (not runs or len(set(find_files([str(r) for r in runs]))) < 2):
         raise InputError("one run cannot be compared", hint="name two or more")
-    _check_estimators(asked["estimators"])
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, **reading)
         say_unpooled(collection, asked)
@@ -93,7 +94,7 @@ def reversals(
     measure, *others = asked.pop("measures")
     if others:
         raise InputError("reversals takes one measure")
-    _check_estimators(asked["estimators"])
+    refuse_estimators(asked["estimators"], sampling)
     with stage_progress() as say:
         collection, _ = read_files(qrels, [], pool, say, **reading)
         aside = split_list(exclude or "")
@@ -105,11 +106,3 @@ def reversals(
         output,
         lambda path: write_reversals(found, path, table=table),
     )
-
-
-def _check_estimators(names: list[str]) -> None:
-    """Raise for a name that is none, before anything is read."""
-    from bayespool.estimators import named_estimators, parse_estimator
-
-    for name in named_estimators(names):
-        parse_estimator(name)

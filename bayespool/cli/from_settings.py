@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 
 from bayespool.cli.completion import completion_of
+from bayespool.cli.refusals import refuse_priors
 from bayespool.errors import InputError
 from bayespool.options import Option, options_of
 
@@ -63,6 +64,11 @@ def from_settings(command: Callable[..., None]) -> Callable[..., None]:
             if "measures" in asked:
                 asked["measures"] = [_with_threshold(m, threshold) for m in asked["measures"]]
             given[name] = asked
+            if "priors" in asked:
+                engine = "nuts" if "nuts" in str(given) else asked["engine"]  # which a name may ask for, too
+                refuse_priors(asked["priors"], engine)
+            if asked.get("pool_strategy") is not None:
+                _refuse_strategy(asked["pool_strategy"])
         command(**given)
 
     grouped.__name__, grouped.__doc__, grouped.__module__ = command.__name__, command.__doc__, __name__
@@ -162,6 +168,12 @@ def _judges(given: list[str]) -> dict[str, Path]:
             raise InputError(f"--judge {text}: two judges are called {name!r}", hint="--judge NAME=FILE")
         judges[name] = path
     return judges
+
+
+def _refuse_strategy(text: str) -> None:
+    from bayespool.pooling import parse_strategy
+
+    parse_strategy(text)
 
 
 def _run_types(path: Path) -> dict[str, str]:

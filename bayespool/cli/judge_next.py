@@ -16,6 +16,7 @@ from bayespool.cli.options import (
     say_unpooled,
     stage_progress,
 )
+from bayespool.cli.refusals import refuse_no_posterior
 from bayespool.cli.results import check_outputs, deliver
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, SamplingSettings
@@ -60,6 +61,7 @@ def judge_next(
     if not runs and not asked["unpool"]:
         raise InputError("no run to judge for", hint="name run files, or runs of the pool with --unpool")
     sole_measure(asked["measures"])
+    refuse_no_posterior(asked["estimator"], sampling)
     if not asked["unpool"]:
         check_goal(asked["goal"], len(set(find_files([str(run) for run in runs or []]))))
     with stage_progress() as say:

@@ -17,6 +17,7 @@ from bayespool.cli.options import (
     say_unpooled,
     stage_progress,
 )
+from bayespool.cli.refusals import refuse_no_posterior
 from bayespool.cli.results import deliver_folder
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, SamplingSettings
@@ -49,6 +50,7 @@ def judges(
 
     if not reading["judges"]:
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
+    refuse_no_posterior("posterior-combined", sampling)
     if not runs and not pool:
         raise InputError("no runs given", hint="--pool, or run files")
     if output is not None:

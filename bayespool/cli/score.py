@@ -21,6 +21,7 @@ from bayespool.cli.options import (
     say_unpooled,
     stage_progress,
 )
+from bayespool.cli.refusals import refuse_estimators
 from bayespool.cli.results import check_outputs, deliver, is_as_json, print_document
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, SamplingSettings
@@ -62,6 +63,7 @@ def score(
     if not runs and not asked["unpool"]:
         raise InputError("no run to score", hint="name run files, or runs of the pool with --unpool")
     asked["estimators"] = _estimators(asked["estimators"], common_topics)
+    refuse_estimators(asked["estimators"], sampling)
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
         say_unpooled(collection, asked)
@@ -117,8 +119,8 @@ def _score(
 
 
 def _estimators(given: list[str], common_topics: str | None) -> list[str]:
-    """Names of estimators, with the topics adjustment where common topics are given; all are known."""
-    from bayespool.estimators import named_estimators, parse_estimator
+    """Names of estimators, with the topics adjustment where common topics are given."""
+    from bayespool.estimators import named_estimators
 
     names = [str(name) for name in named_estimators(given)]
     if common_topics is not None:
@@ -128,8 +130,6 @@ def _estimators(given: list[str], common_topics: str | None) -> list[str]:
             place = names.index("topics-adjustment")
             del names[place]
         names.insert(place, f"topics-adjustment(common_query_ids={topics!r})")
-    for name in names:
-        parse_estimator(name)
     return names
 
 
