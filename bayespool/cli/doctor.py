@@ -56,7 +56,7 @@ def doctor(
 
 
 def _lines(found: Installation) -> list[str]:
-    width = max(len(one.name) for one in found.packages)
+    width = max(len(name) for name in ("package", *(one.name for one in found.packages)))
     lines = [f"{'package':<{width}}  {'installed':<14}  needed"]
     for one in found.packages:
         state = f"  BROKEN: {one.problem}" if one.problem else ""

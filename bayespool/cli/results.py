@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from bayespool import __version__
-from bayespool.cli.messages import quietly
+from bayespool.cli.messages import quietly, tell
 from bayespool.cli.options import shown_at_last
 from bayespool.errors import InputError, OutputError
 
@@ -84,10 +84,13 @@ def with_answers(command: Callable[..., None], *, tables: bool) -> Callable[...,
         for name, (annotation, default) in more.items()
     ]
 
+    flags = {p.name: _flag(p) for p in own}
+
     def answering(**given: Any) -> None:
         how = {name: given.pop(name) for name in more}
         name = command.__name__.replace("_", "-")
-        answer = _Answer(name, dict(given), how["json_"], how.get("format_"))
+        settings = {flags[option]: value for option, value in given.items()}
+        answer = _Answer(name, settings, how["json_"], how.get("format_"))
         asked = _answer.set(answer)
         try:
             with quietly(how["quiet"]):
@@ -99,6 +102,16 @@ def with_answers(command: Callable[..., None], *, tables: bool) -> Callable[...,
     answering.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
     answering.__annotations__ = {p.name: p.annotation for p in [*own, *added]}
     return answering
+
+
+def _flag(parameter: inspect.Parameter) -> str:
+    """What an option is called where it is typed, with underscores: ``seed`` for ``random_seed``."""
+    for info in getattr(parameter.annotation, "__metadata__", ()):
+        first = getattr(info, "default", None)  # in an annotation typer takes the first name for a default
+        for name in (first, *(getattr(info, "param_decls", None) or ())):
+            if isinstance(name, str) and name.startswith("--"):
+                return name.removeprefix("--").partition("/")[0].replace("-", "_")
+    return parameter.name
 
 
 def is_as_json() -> bool:
@@ -271,8 +284,6 @@ def _here() -> _Answer:
 
 def _show(show: Callable[[Console], None], more: Sequence[str] = ()) -> None:
     from rich.console import Console
-
-    from bayespool.cli.messages import tell
 
     show(Console())
     for line in more:

@@ -50,7 +50,6 @@ TESTS_TOO = {
     "cli/test_random_pools": {"report/random_pools"},
     "cli/test_refusals": {"cli/options"},
     "report/test_text": {"report/terminal"},
-    "test_estimators": {"cli/estimator_help"},
     "whole/test_architecture": {"__init__"},
 }
 # Classes and two constants, which every test uses that needs them.
