@@ -63,18 +63,24 @@ def options_in(group: str) -> str:
                 found.setdefault(key, []).append(name)
                 order[key] = places[parameter.name]
     rows = ["| option | | commands |", "| --- | --- | --- |"]
-    n_commands = len(program.commands) - 1  # doctor reads nothing
     for flags, said in sorted(found, key=lambda key: order[key]):
-        names = found[flags, said]
-        who = (
-            "all that read files"
-            if len(names) >= n_commands - 1
-            else ", ".join(f"`{name}`" for name in names if name)
-        )
-        if len(names) > n_commands:
-            who = "all"
-        rows.append(f"| {flags} | {said} | {who or 'before the command'} |")
+        rows.append(f"| {flags} | {said} | {_who(found[flags, said], list(program.commands))} |")
     return "\n".join(rows)
+
+
+def _who(names: list[str], commands: list[str]) -> str:
+    """Which commands have an option, in few words; the program itself is the empty name."""
+    if len([name for name in names if name]) == len(commands):
+        return "all"
+    if names == [""]:
+        return "before the command"
+    reading = [name for name in commands if name not in ("demo", "doctor")]
+    lacking = [name for name in reading if name not in names]
+    if len(lacking) > 4 or any(name not in reading for name in names):
+        return ", ".join(f"`{name}`" for name in names)
+    return "all that read files" + "".join(
+        f"{', ' if place else ' but '}`{name}`" for place, name in enumerate(lacking)
+    )
 
 
 def with_tables(page: str) -> str:

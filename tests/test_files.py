@@ -23,6 +23,7 @@ from bayespool.files import (
     parquet_bytes,
     read_back,
     read_parquet,
+    read_rows,
     unlock,
 )
 
@@ -212,3 +213,16 @@ def test_folder_of_another_process(tmp_path: Path) -> None:
 def test_pipe_is_not_read_back(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert read_back(tmp_path / "pipe") is None
+
+
+def test_rows_of_a_table_are_read_back(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"run_id": ["a", "b"], "value": [0.25, float("nan")], "n": [1, 2]})
+    atomic_write(tmp_path / "x.parquet", parquet_bytes(frame))
+    assert read_rows(tmp_path / "x.parquet") == [
+        {"run_id": "a", "value": 0.25, "n": 1},
+        {"run_id": "b", "value": None, "n": 2},
+    ]
+    (tmp_path / "damaged.parquet").write_bytes(b"PAR1")
+    for name in ("no.parquet", "damaged.parquet"):
+        with pytest.raises(OutputError, match=rf"{name}: cannot be read back: "):
+            read_rows(tmp_path / name)

@@ -38,7 +38,7 @@ __all__ = [
     "with_answers",
 ]
 
-STANDARD_OUTPUT = Path("-")
+_STANDARD_OUTPUT = Path("-")
 _QUALIFIED = "result"  # name of a file whose ending says the format
 
 Quiet = Annotated[
@@ -147,9 +147,9 @@ def check_outputs(
 
     here, files = _here(), list(output or [])
     for path in files:
-        if path != STANDARD_OUTPUT:
+        if path != _STANDARD_OUTPUT:
             check(path)
-    n_times = files.count(STANDARD_OUTPUT) + here.as_json
+    n_times = files.count(_STANDARD_OUTPUT) + here.as_json
     if n_times > 1:
         raise InputError("standard output is asked for twice", hint="give one of -o - and --json, once")
     if here.format is None:
@@ -157,7 +157,7 @@ def check_outputs(
     known = [*(suffix.removeprefix(".") for suffix in TABLE_FORMATS), *others]
     if here.format not in known:
         raise InputError(f"--format {here.format}: no such format", hint=f"known: {', '.join(known)}")
-    if STANDARD_OUTPUT not in files:
+    if _STANDARD_OUTPUT not in files:
         raise InputError(
             "--format is of a table on standard output", hint="add -o -, or name a file's ending"
         )
@@ -191,7 +191,7 @@ def deliver(
                 found = json.loads(_content(place))
             metadata = found.pop("metadata", {})
             print_document(found, metadata, [*_notes_of(show), *more])
-        elif STANDARD_OUTPUT in files:
+        elif _STANDARD_OUTPUT in files:
             with _temporary(here.format or "csv") as place:
                 write(place)
                 _print_bytes(_content(place))
@@ -200,7 +200,7 @@ def deliver(
 
     with shown_at_last(answer):
         for path in files:
-            if path != STANDARD_OUTPUT:
+            if path != _STANDARD_OUTPUT:
                 write(path)
 
 

@@ -367,7 +367,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "budgets": ("0", "many"),
     "ci_prob": ("7", "nan"),
     "estimator": ("foreground", "background"),
-    "estimators": ("foreground", "background(e=7)", ","),
+    "estimators": ("foreground", "background(e=7)"),
     "format_": ("docx",),
     "jobs": ("0", "many"),
     "judges": ("=",),
