@@ -9,7 +9,7 @@ import typer
 
 from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.options import Figures, Pool, read_files, stage_progress
-from bayespool.cli.refusals import refuse_priors_of_no_model
+from bayespool.cli.refusals import refuse_measures_of_judgments, refuse_priors_of_no_model
 from bayespool.cli.results import deliver_folder
 from bayespool.errors import InputError
 from bayespool.options import ReadingSettings, SamplingSettings
@@ -79,6 +79,7 @@ def check(
     measures, n_folds = asked.pop("measures"), asked.pop("n_folds")
     if sbc and len(measures) > 1:
         raise InputError("--sbc takes one measure")
+    refuse_measures_of_judgments(measures)
     engine = sampling.pop("engine")
     asked["priors"] = sampling.pop("priors") or {}
     refuse_priors_of_no_model(asked["priors"], asked["models"])

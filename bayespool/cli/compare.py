@@ -17,7 +17,7 @@ from bayespool.cli.options import (
     say_unpooled,
     stage_progress,
 )
-from bayespool.cli.refusals import refuse_estimators
+from bayespool.cli.refusals import refuse_estimators, refuse_measures_of_judgments
 from bayespool.cli.results import check_outputs, deliver
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, ReadingSettings, SamplingSettings
@@ -94,6 +94,7 @@ def reversals(
     measure, *others = asked.pop("measures")
     if others:
         raise InputError("reversals takes one measure")
+    refuse_measures_of_judgments([measure])
     refuse_estimators(asked["estimators"], sampling)
     with stage_progress() as say:
         collection, _ = read_files(qrels, [], pool, say, **reading)

@@ -19,6 +19,7 @@ from bayespool.cli.options import (
     say_unpooled,
     stage_progress,
 )
+from bayespool.cli.refusals import refuse_measures_of_judgments
 from bayespool.cli.results import deliver_files
 from bayespool.errors import InputError, InputWarning
 from bayespool.options import ReadingRunsSettings, SamplingSettings
@@ -52,6 +53,7 @@ def impute(
     check_folder(output, COMPLETED_QRELS)
     if not runs and not asked["unpool"]:
         raise InputError("no run to complete", hint="name run files, or runs of the pool with --unpool")
+    refuse_measures_of_judgments(asked["measures"])
     parse_posterior(asked["estimator"], asked["draws"], **sampling)  # told before anything is read
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)

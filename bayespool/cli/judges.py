@@ -17,7 +17,7 @@ from bayespool.cli.options import (
     say_unpooled,
     stage_progress,
 )
-from bayespool.cli.refusals import refuse_no_posterior
+from bayespool.cli.refusals import refuse_measures_of_judgments
 from bayespool.cli.results import deliver_folder
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, SamplingSettings
@@ -45,12 +45,14 @@ def judges(
     Give labels with --judge. Runs to score there may be, and need not.
     """
     from bayespool.checking import check_judges
+    from bayespool.posterior import PosteriorEstimator
     from bayespool.report import check_folder
     from bayespool.report import judges as report
 
     if not reading["judges"]:
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
-    refuse_no_posterior("posterior-combined", sampling)
+    refuse_measures_of_judgments(asked["measures"])
+    PosteriorEstimator(**sampling)  # told before anything is read
     if not runs and not pool:
         raise InputError("no runs given", hint="--pool, or run files")
     if output is not None:

@@ -10,7 +10,13 @@ from bayespool.errors import InputError
 if TYPE_CHECKING:
     from bayespool.estimates import Estimator
 
-__all__ = ["refuse_estimators", "refuse_no_posterior", "refuse_priors", "refuse_priors_of_no_model"]
+__all__ = [
+    "refuse_estimators",
+    "refuse_measures_of_judgments",
+    "refuse_no_posterior",
+    "refuse_priors",
+    "refuse_priors_of_no_model",
+]
 
 
 def refuse_estimators(names: Sequence[str], sampling: Mapping[str, Any]) -> None:
@@ -37,6 +43,19 @@ def refuse_estimators(names: Sequence[str], sampling: Mapping[str, Any]) -> None
         if called.count(name) > 1:
             raise InputError(f"two estimators are called {name!r}", hint="ask for one after the other")
     refuse_idle_priors(chosen, sampling.get("priors") or {})
+
+
+def refuse_measures_of_judgments(measures: Sequence[str]) -> None:
+    """Refuse measures that unjudged documents do not change, where these are what it is about.
+
+    Raises
+    ------
+    InputError
+    """
+    from bayespool.measures import parse_measures
+    from bayespool.scoring import refuse_of_judgments
+
+    refuse_of_judgments(parse_measures(measures))
 
 
 def refuse_no_posterior(name: str, sampling: Mapping[str, Any]) -> Estimator:

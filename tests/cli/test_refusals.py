@@ -441,6 +441,21 @@ def test_wrong_value_of_any_option_is_told_before_a_file_is_read(
     assert list(tmp_path.iterdir()) == [tmp_path / "types.csv"]
 
 
+NOT_ESTIMATED = {"score", "compare", "demo", "pool", "doctor"}  # they take it, or no measure
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in NOT_ESTIMATED])
+def test_a_measure_of_the_judgments_is_no_measure_to_estimate(
+    command: str, run: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
+    given = [*NEEDED.get(command, []), "--qrels", "nowhere.qrels", "--pool", "nowhere.runs"]
+    done = run(command, *given, "-m", "Judged@10")
+    assert done.status == 1
+    assert "is of the judgments as they stand" in done.err
+
+
 def test_the_loop_over_options_is_one() -> None:
     looked_at = list(wrong_values())
     assert len(looked_at) > 300
