@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 from bayespool.callers import warn_caller
 from bayespool.errors import CacheWarning
 
-__all__ = ["compiled", "has_cache", "say_no_cache"]
+__all__ = ["cache_folder", "compiled", "has_cache", "say_no_cache"]
 
 _Loop = TypeVar("_Loop", bound=Callable[..., Any])
 
@@ -54,6 +54,20 @@ def has_cache(loop: Callable[..., Any]) -> bool:
         say_no_cache()
         return False
     return True
+
+
+def cache_folder() -> str | None:
+    """A folder in which compiled functions are kept; None where none can be written to."""
+    import numba
+
+    try:
+        return str(numba.njit(cache=True)(_probe).stats.cache_path)
+    except RuntimeError:
+        return None
+
+
+def _probe(x: float) -> float:
+    return x
 
 
 @cache

@@ -36,6 +36,7 @@ __all__ = [
     "read_bytes_back",
     "read_frame",
     "read_parquet",
+    "read_rows",
     "remove",
     "unlock",
 ]
@@ -356,3 +357,22 @@ def read_frame(content: bytes) -> tuple[pd.DataFrame, dict[str, Any]] | None:
     except (pa.ArrowException, OSError, ValueError):
         return None
     return (table.to_pandas(), metadata) if isinstance(metadata, dict) else None
+
+
+def read_rows(path: PathLike) -> list[dict[str, Any]]:
+    """Rows of a Parquet file that `parquet_bytes` made; a missing number is None.
+
+    Raises
+    ------
+    OutputError
+        There is no such file, or it is damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            rows: list[dict[str, Any]] = file.read().to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise OutputError(f"{path}: cannot be read back: {error}") from None
+    return rows

@@ -17,7 +17,7 @@ from bayespool.collection import (
     say_no_pool,
     unjudged_collection,
 )
-from bayespool.errors import InputError, InputWarning, OrganizationWarning
+from bayespool.errors import InputError, OrganizationWarning, PartialListWarning
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.pool import PoolRule, describe_pool, discover_pool, warn_of_unexplained
 from bayespool.pooling import PlanOptions, PoolPlan, Shares, Strategy, pool_of_strategy, warn_of_misfit
@@ -34,6 +34,8 @@ from bayespool.trec import (
 )
 
 __all__ = ["ReadOptions", "read_collection", "read_contributors"]
+
+_FIRST = 3  # names of runs that a warning has
 
 
 class ReadOptions(TypedDict, total=False):
@@ -162,6 +164,8 @@ def read_collection(
     OrganizationWarning
         No organizations given, or (``strict=False``) runs of the pool without one: each such run of the pool
         counts as its own organization.
+    PartialListWarning
+        ``organizations`` lists runs that are not read.
     NoPoolWarning
         No pooled run at hand.
     PoolWarning
@@ -170,13 +174,6 @@ def read_collection(
         A strategy is stated, and the judgments are not those that it leads to: more than 1 % of its documents
         are unjudged, or as many others are judged (`bayespool.pooling.Misfit`).
     """
-    reading = Reading(
-        id_from=run_id,
-        strict=strict,
-        ranks=order == "rank",
-        max_file_size=max_file_size,
-        progress=progress,
-    )
     plan = _plan(
         pool_strategy,
         pool_budget,
@@ -185,6 +182,13 @@ def read_collection(
         shares=pool_shares,
         rel=pool_rel,
         random_seed=pool_seed,
+    )
+    reading = Reading(
+        id_from=run_id,
+        strict=strict,
+        ranks=order == "rank",
+        max_file_size=max_file_size,
+        progress=progress,
     )
     judgments = qrels_of(qrels, reading=reading)
     own, pooled = runs_of(runs, pool, names=("run", "pool"), reading=reading)
@@ -342,14 +346,9 @@ def _organizations(
     organization_of = organizations_of(given, reading=reading)
     unknown = [run for run in organization_of if run not in set(run_ids)]
     if unknown:
-        problem = f"{len(unknown)} listed runs are not among the runs read, {unknown[0]!r} for one"
-        if reading.strict:
-            raise InputError(
-                problem,
-                path=path,
-                hint="mend the list, add the runs, or allow it with strict=False (--lenient)",
-            )
-        warn_caller(f"{path or 'organizations'}: {problem}", InputWarning)
+        first = ", ".join(map(repr, unknown[:_FIRST])) + (" …" if len(unknown) > _FIRST else "")
+        which = "1 listed run was" if len(unknown) == 1 else f"{len(unknown)} listed runs were"
+        warn_caller(f"{path or 'organizations'}: {which} not read: {first}", PartialListWarning)
     missing = [run for run in pool_ids if run not in organization_of]
     if missing:
         problem = f"{len(missing)} runs of the pool have no organization, {missing[0]!r} for one"

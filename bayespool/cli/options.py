@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bayespool.callers import warn_caller
-from bayespool.cli.messages import tell
+from bayespool.cli.messages import is_quiet, tell
 from bayespool.errors import InputError, JobsWarning, WorkerError
 from bayespool.printable import printable
 
@@ -207,7 +207,7 @@ def told_when_interrupted(folder: Path | None, name: str) -> Iterator[None]:
         kept = "nothing was written; with --output what is finished would be kept"
         if folder is not None:
             kept = f"what is finished is in {folder / name}; the same command goes on from there"
-        tell(f"interrupted; {kept}")
+        tell(f"interrupted; {kept}", always=True)
         raise typer.Exit(130) from None
 
 
@@ -216,6 +216,9 @@ def count_progress(what: str, *, n_lines: int | None = None) -> Iterator[Callabl
     """A bar with the time that is left on a terminal; elsewhere a line for each step, or about ``n_lines`` in
     all.
     """
+    if is_quiet():
+        yield lambda done, total: None
+        return
     if not sys.stderr.isatty():
         told: set[int] = set()
 
@@ -244,6 +247,9 @@ def count_progress(what: str, *, n_lines: int | None = None) -> Iterator[Callabl
 @contextmanager
 def stage_progress() -> Iterator[Callable[[str], None]]:
     """A spinner with the stage at hand on a terminal; one line per stage elsewhere."""
+    if is_quiet():
+        yield lambda stage: None
+        return
     if not sys.stderr.isatty():
         stages: list[str] = []
 

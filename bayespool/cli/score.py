@@ -23,9 +23,10 @@ from bayespool.cli.options import (
     arrangement_of,
     read_files,
     say_unpooled,
-    shown_at_last,
     stage_progress,
 )
+from bayespool.cli.refusals import refuse_estimators
+from bayespool.cli.results import check_outputs, deliver, is_as_json, print_document
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, SamplingSettings
 from bayespool.settings import DemoSettings, ScoreSettings
@@ -66,12 +67,12 @@ def score(
     """
     from bayespool.report import check_paper_output
 
-    for path in output or []:
-        check_paper_output(path)
+    check_outputs(output, check_paper_output)
     arrangement = arrangement_of(columns, sort, top)
     if not runs and not asked["unpool"]:
         raise InputError("no run to score", hint="name run files, or runs of the pool with --unpool")
     asked["estimators"] = _estimators(asked["estimators"], common_topics)
+    refuse_estimators(asked["estimators"], sampling)
     _check_arrangement(arrangement, asked["estimators"])
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
@@ -102,17 +103,17 @@ def demo(
     example = simulate_example()
     if write is not None:
         example.write(write)
-        tell(
+        said = (
             f"Wrote the example. Try:\n  bayespool score {write}/new --qrels {write}/qrels.txt "
             f"--pool {write}/pool --organizations {write}/organizations.csv --each-its-own "
-            "-m P@10 -m nDCG@10",
-            err=False,
+            "-m P@10 -m nDCG@10"
         )
+        print_document({}, notes=[said]) if is_as_json() else tell(said, err=False)
         return
-    for path in output or []:
-        check_paper_output(path)
+    check_outputs(output, check_paper_output)
     arrangement = arrangement_of(columns, sort, top)
     asked["estimators"] = _estimators(asked["estimators"], None)
+    refuse_estimators(asked["estimators"], sampling)
     _check_arrangement(arrangement, asked["estimators"])
     with stage_progress() as say:
         tell(f"pool: {describe_pool(example.collection)}")
@@ -123,9 +124,8 @@ def demo(
             **asked,
             **sampling,
         )
-    _show(scores, output, arrangement, per_topic=per_topic)
-    if not per_topic:
-        _show_truth(scores)
+    more = [] if per_topic else _truth(scores)
+    _show(scores, output, arrangement, per_topic=per_topic, more=more)
 
 
 def _score(
@@ -137,8 +137,8 @@ def _score(
 
 
 def _estimators(given: list[str], common_topics: str | None) -> list[str]:
-    """Names of estimators, with the topics adjustment where common topics are given; all are known."""
-    from bayespool.estimators import named_estimators, parse_estimator
+    """Names of estimators, with the topics adjustment where common topics are given."""
+    from bayespool.estimators import named_estimators
 
     names = [str(name) for name in named_estimators(given)]
     if common_topics is not None:
@@ -148,8 +148,6 @@ def _estimators(given: list[str], common_topics: str | None) -> list[str]:
             place = names.index("topics-adjustment")
             del names[place]
         names.insert(place, f"topics-adjustment(common_query_ids={topics!r})")
-    for name in names:
-        parse_estimator(name)
     return names
 
 
@@ -161,20 +159,30 @@ def _check_arrangement(arrangement: Arrangement, estimators: list[str]) -> None:
     check_arrangement(arrangement, [parse_estimator(name).name for name in estimators])
 
 
-def _show(scores: Scores, output: list[Path] | None, arrangement: Arrangement, *, per_topic: bool) -> None:
-    from rich.console import Console
-
+def _show(
+    scores: Scores,
+    output: list[Path] | None,
+    arrangement: Arrangement,
+    *,
+    per_topic: bool,
+    more: Sequence[str] = (),
+) -> None:
     from bayespool.report import print_scores, write_scores
 
-    with shown_at_last(lambda: print_scores(scores, Console(), per_topic=per_topic, arrangement=arrangement)):
-        for path in output or []:
-            write_scores(scores, path, per_topic=per_topic, arrangement=arrangement)
+    deliver(
+        lambda console: print_scores(scores, console, per_topic=per_topic, arrangement=arrangement),
+        output,
+        lambda path: write_scores(scores, path, per_topic=per_topic, arrangement=arrangement),
+        more=more,
+    )
 
 
-def _show_truth(scores: Scores) -> None:
+def _truth(scores: Scores) -> list[str]:
     from bayespool.simulation import simulate_example
 
+    lines = []
     for measure in scores.measures:
         truth = simulate_example().true_values(measure, scores.run_ids)
         said = ", ".join(f"{run} {value:.4f}" for run, value in truth.items())
-        tell(f"truth of the simulation, {measure} if all were judged: {said}", err=False)
+        lines.append(f"truth of the simulation, {measure} if all were judged: {said}")
+    return lines

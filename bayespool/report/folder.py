@@ -51,6 +51,8 @@ def check_folder(folder: Path, experiment: str) -> None:
     OutputError
         A file of that name, no folder to make it in, no permission, or results of another experiment.
     """
+    if folder == Path("-"):
+        raise OutputError("-: this command writes a folder; for standard output there is --json")
     place = folder if folder.exists() else folder.parent
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder}: is a file; name a folder")

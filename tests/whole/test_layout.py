@@ -55,7 +55,6 @@ TESTS_TOO = {
     "cli/test_refusals": {"cli/options"},
     "cli/test_written": set(),
     "report/test_text": {"report/terminal"},
-    "test_estimators": {"cli/estimator_help"},
     "whole/test_architecture": {"__init__"},
 }
 # Classes and two constants, which every test uses that needs them.
