@@ -29,7 +29,8 @@ def check_figure(path: Path) -> None:
 
 
 def write_figures(paths: Iterable[Path], draw: Callable[[], Any]) -> None:
-    """Draw a figure, if there is any file to draw it into, and write each file in the format of its ending.
+    """Draw a figure into each of some files, in the format of its ending; anew for each, so that no file's
+    bytes depend on the others.
 
     Parameters
     ----------
@@ -43,10 +44,8 @@ def write_figures(paths: Iterable[Path], draw: Callable[[], Any]) -> None:
     OutputError
         A file cannot be written; what stood there is untouched.
     """
-    if not (files := list(paths)):
-        return
+    files = list(paths)
     for path in files:
         check_figure(path)
-    figure = draw()
     for path in files:
-        atomic_write(path, render(figure, cast(ImageFormat, path.suffix[1:])))
+        atomic_write(path, render(draw(), cast(ImageFormat, path.suffix[1:])))
