@@ -124,7 +124,7 @@ def plot_separability(
     for i, method in enumerate(reversals.methods):
         rows = trends[(trends["group"] == group) & (trends["method"] == method)]
         axes.plot(rows["judgments"], rows["separability"], label=literal(method), **line_of(i))
-    axes.set_ylim(-0.03, 1.03)
+    axes.set_ylim(-0.02, min(1.03, axes.get_ylim()[1] + 0.1))
     count_axis(axes, reversals.n_judgments, base=10)
     axes.set_xlabel("documents judged")
     axes.set_ylabel(f"share of pairs, {reversals.measure}, p < {reversals.level:g}")
