@@ -95,7 +95,8 @@ def plot_p_values(
     axes.text(0.98, 0.02, f"gained {n_pairs['gained']:,}", ha="right", **how)
     axes.set_xlabel(f"p with {n:,} judgments")
     axes.set_ylabel(f"p with all {reversals.n_judgments[-1]:,}")
-    axes.set_title(f"{literal(method)}, {rate['n_pairs']:,} pairs of {group} runs", fontsize="medium")
+    pairs = "1 pair" if rate["n_pairs"] == 1 else f"{rate['n_pairs']:,} pairs"
+    axes.set_title(f"{literal(method)}, {pairs} of {group} runs", fontsize="medium")
     return axes
 
 
