@@ -14,6 +14,7 @@ from bayespool.checking.found import FoundJudgments, check_found, found_frame
 from bayespool.checking.hidden import HiddenDocuments
 from bayespool.checking.judge_intervals import ALL_JUDGES
 from bayespool.checking.judges import TABLES_OF_JUDGES, JudgeCheck, TableOfJudges, check_judges
+from bayespool.checking.kind_calibration import self_calibrate_kinds
 from bayespool.checking.predictions import HeldOutPrediction, predict_held_out
 from bayespool.checking.self_calibration import SelfCalibration, self_calibrate, self_calibration_frame
 from bayespool.checking.tables import CI_PROBS, calibration_frame, elpd_frame, run_frame, stack
@@ -51,6 +52,7 @@ __all__ = [
     "randomised_pit",
     "run_frame",
     "self_calibrate",
+    "self_calibrate_kinds",
     "self_calibration_frame",
     "stack",
     "uniformity_p_value",

@@ -16,11 +16,10 @@ sensitivity. Bayesian Analysis 20(2), 461–488.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +27,7 @@ from scipy.special import expit
 
 from bayespool.checking.fitting import Fitting
 from bayespool.checking.hidden import HiddenDocuments, Rows, pool_alone, row_log_odds, without_organizations
-from bayespool.checking.priors import block_log_odds, draw_priors
+from bayespool.checking.priors import block_log_odds, simulate_counts
 from bayespool.checking.uniformity import ecdf_band, holm, randomised_rank, uniformity_p_value
 from bayespool.collection import Collection
 from bayespool.errors import InputError
@@ -43,7 +42,6 @@ from bayespool.posterior import (
     new_interaction,
     new_organization_effect,
     new_slope_effect,
-    new_slopes,
     rungs_of,
 )
 from bayespool.simulation import SimulationSettings, simulate
@@ -289,28 +287,8 @@ class _Process:
         self.new = np.flatnonzero(self.rows.organization == self.n_seen)
 
     def simulate(self, rng: np.random.Generator) -> tuple[dict[str, float], Evidence]:
-        """True values of the quantities, and the evidence of the organizations that are seen.
-
-        The intercept is the mean over the organizations seen, which is off the population's by as much as
-        their mean: the new one differs from it by its own effect and by that.
-        """
-        evidence: Any = self.prepared.evidence
-        truth = draw_priors(self.prepared.structure(without_organizations(evidence, self.seen)), 1, rng)
-        new_effect = rng.normal(scale=truth["sigma_organization"] * np.sqrt(1 + 1 / self.n_seen))
-        new = {"organization_effect": new_effect[None]}
-        if "sigma_interaction" in truth:
-            n_topics = len(evidence.query_ids)
-            new["interaction_effect"] = truth["sigma_interaction"][:, None] * rng.normal(size=(1, n_topics))
-        if "sigma_slope" in truth:
-            n_slopes = len(evidence.predictor_names)
-            new["slope_effect"] = new_slopes(truth["sigma_slope"], 1, n_slopes, rng)[:, 0]
-        effects = {name: np.append(truth[name], own, axis=1) for name, own in new.items()}
-        structure = self.prepared.structure()
-        counts: dict[str, npt.NDArray[Any]] = {}
-        for block in structure.blocks:
-            p = expit(block_log_odds(structure, block, truth | effects)[0])
-            counts[_counted(evidence, block.successes)] = rng.binomial(block.trials, p)
-        simulated: Evidence = dataclasses.replace(evidence, **counts)
+        """True values of the quantities, and the evidence of the organizations that are seen."""
+        truth, simulated = simulate_counts(self.prepared, self.prepared.evidence, self.seen, rng)
         n_new_relevant = int(simulated.n_hidden_relevant[self.new].sum())
         seen = without_organizations(simulated, self.seen)
         values = {name: float(v[0]) for name, v in self._parameters(truth, seen).items()}
@@ -354,11 +332,3 @@ def _log_likelihood(structure: Structure, draws: Mapping[str, FloatArray]) -> Fl
         eta = block_log_odds(structure, block, draws)
         total = total + eta @ block.successes - np.logaddexp(0, eta) @ block.trials
     return total
-
-
-def _counted(evidence: Evidence, successes: npt.NDArray[np.int64]) -> str:
-    """The field of the evidence that a block's successes are."""
-    for field in dataclasses.fields(evidence):
-        if getattr(evidence, field.name) is successes:
-            return field.name
-    raise ValueError("a block's successes are not a field of the evidence")

@@ -31,6 +31,14 @@ def check(
             "pool if one is given, else on a small one.",
         ),
     ] = False,
+    new_kind: Annotated[
+        bool,
+        typer.Option(
+            "--new-kind",
+            help="With --sbc: of a run that may be of a kind that the pool does not have, as "
+            "posterior-combined scores it.",
+        ),
+    ] = False,
     compare_engines: Annotated[
         bool,
         typer.Option("--compare-engines", help="Laplace against NUTS on held-out organizations instead."),
@@ -61,7 +69,7 @@ def check(
     from rich.console import Console
 
     from bayespool import checking
-    from bayespool.posterior import MODEL_NAMES
+    from bayespool.posterior import COMBINED, MODEL_NAMES
     from bayespool.report import check_folder
     from bayespool.report import checks as report
 
@@ -73,9 +81,11 @@ def check(
     given = {flag: kind for flag, (is_given, kind) in instead.items() if is_given}
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} are {len(given)} checks; give one of them")
+    if new_kind and not sbc:
+        raise InputError("--new-kind is of --sbc", hint="add --sbc")
     if output is not None:
         check_folder(output, next(iter(given.values()), report.CHECK))
-    asked["models"] = checking.checked_models(asked["models"] or MODEL_NAMES)
+    asked["models"] = checking.checked_models(asked["models"] or (COMBINED if new_kind else MODEL_NAMES))
     measures, n_folds = asked.pop("measures"), asked.pop("n_folds")
     if sbc and len(measures) > 1:
         raise InputError("--sbc takes one measure")
@@ -91,7 +101,8 @@ def check(
             collection, _ = read_files(qrels, [], pool, say, **reading)
         if sbc:
             show, write = report.print_self_calibration, report.write_self_calibration
-            done = checking.self_calibrate(
+            calibrate = checking.self_calibrate_kinds if new_kind else checking.self_calibrate
+            done = calibrate(
                 engine=engine,
                 n_simulations=simulations,
                 collection=collection,

@@ -11,11 +11,12 @@ from bayespool.posterior.effects import (
     new_slopes,
     slope_effect,
 )
-from bayespool.posterior.estimator import COMBINED, PosteriorEstimator, complete
+from bayespool.posterior.estimator import PosteriorEstimator, complete
 from bayespool.posterior.kinds import find_kinds, with_kinds
 from bayespool.posterior.ladder import Rung, ladder_of, levels_of, rungs_of
-from bayespool.posterior.mixtures import WITHOUT_POOL
+from bayespool.posterior.mixtures import OF_KINDS, WITHOUT_POOL, fitted_step
 from bayespool.posterior.preparation import (
+    COMBINED,
     DEPTHS,
     Prepared,
     Task,
@@ -30,6 +31,7 @@ __all__ = [
     "COMBINED",
     "DEPTHS",
     "MODEL_NAMES",
+    "OF_KINDS",
     "WITHOUT_POOL",
     "Completion",
     "Component",
@@ -46,6 +48,7 @@ __all__ = [
     "evidence_depth",
     "find_kinds",
     "find_unknowns",
+    "fitted_step",
     "judge_notes",
     "judge_problems",
     "ladder_of",

@@ -13,21 +13,23 @@ from bayespool.collection import Collection
 from bayespool.inference import Engine
 from bayespool.posterior.combination import members_of_draws, shares_of_models
 from bayespool.posterior.components import component_of
-from bayespool.posterior.preparation import Task, evidence_depth
+from bayespool.posterior.preparation import Prepared, Task, evidence_depth
 from bayespool.posterior.steps import Mixture, NewKind, Step
 
-__all__ = ["OF_KINDS", "WITHOUT_POOL", "WITHOUT_POOL_ABOVE", "make_step"]
+__all__ = ["OF_KINDS", "WITHOUT_POOL", "WITHOUT_POOL_ABOVE", "fitted_step", "make_step"]
 
 WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 2.5)"})
-"""Priors of the interpolated model where no hidden document is at hand, instead of its own.
+"""Prior of the interpolated model where no hidden document is at hand, instead of its own.
 
 C runs from 0.05 to 0.65 over collections, and to 0.8 for runs unlike the pool (docs/statistics.md); published
 constants are 0.42 and 0.91. Beta(1.2, 2.5) has 95 % of its mass between 0.02 and 0.79.
 """
 
-WITHOUT_POOL_ABOVE: Mapping[str, str] = MappingProxyType({"c": "Beta(6, 2)"})
-"""The same above the first rung: of documents that are relevant at all, how many are highly relevant is much
-the same among the unjudged and the judged."""
+WITHOUT_POOL_ABOVE: Mapping[str, str] = MappingProxyType(
+    {"c": "Beta(6, 2)", "log_ratio": "Normal(-0.8, 0.6)"}
+)
+"""Above the first rung, with the odds-ratio model's: of documents that are relevant at all, about as many are
+highly relevant among the unjudged ones as among the judged ones."""
 
 OF_KINDS: Mapping[str, str] = MappingProxyType({"sigma_slope": "HalfNormal(1)"})
 """Priors where kinds are held out, instead of the models' own: kinds differ more than organizations."""
@@ -74,28 +76,57 @@ def make_step(
     rung = task.asked
     if not task.has_evidence:
         priors = {**(WITHOUT_POOL if not rung.given else WITHOUT_POOL_ABOVE), **priors}
-    depth = evidence_depth(models[0], task.measure.cutoff)
+    ready = {model: task.prepare(model, priors) for model in models}
+    others = None
+    if new_kind is not None and kinds is not None and task.has_evidence:
+        of_kinds = dataclasses.replace(task, collection=kinds)
+        others = of_kinds, {model: of_kinds.prepare(model, {**OF_KINDS, **priors}) for model in models}
+    return fitted_step((task, ready), others, engine, n_draws, random_seed, shift=shift, new_kind=new_kind)
+
+
+def fitted_step(
+    usual: tuple[Task, Mapping[str, Prepared]],
+    others: tuple[Task, Mapping[str, Prepared]] | None,
+    engine: Engine,
+    n_draws: int,
+    random_seed: int,
+    *,
+    shift: float = 0.0,
+    new_kind: npt.NDArray[np.float64] | None = None,
+) -> tuple[Step, list[float]]:
+    """`make_step` from models with their evidence.
+
+    Parameters
+    ----------
+    usual : (Task, mapping of str to Prepared)
+        Models by name, with the evidence of organizations.
+    others : (Task, mapping of str to Prepared), optional
+        The same with the evidence of kinds; None where no run can be of a new one.
+    engine, n_draws, random_seed, shift, new_kind
+        As of `make_step`.
+    """
+    rung = usual[0].asked
+    depth = evidence_depth(next(iter(usual[1])), usual[0].measure.cutoff)
     seeds = np.random.SeedSequence([random_seed, depth, rung.rel])
 
-    def mixture_of(task: Task, priors: Mapping[str, str]) -> tuple[Mixture, list[float]]:
-        prepared = {model: task.prepare(model, priors) for model in models}
-        mix_seed, *model_seeds = seeds.spawn(1 + len(models))
+    def mixture_of(task: Task, prepared: Mapping[str, Prepared]) -> tuple[Mixture, list[float]]:
+        mix_seed, *model_seeds = seeds.spawn(1 + len(prepared))
         fits = {
-            model: prepared[model].fit(engine, int(seed.generate_state(1)[0]))
-            for model, seed in zip(models, model_seeds, strict=True)
+            model: one.fit(engine, int(seed.generate_state(1)[0]))
+            for (model, one), seed in zip(prepared.items(), model_seeds, strict=True)
         }
         shares = shares_of_models(prepared, fits)
         components = tuple(
-            component_of(task, prepared[model], fits[model], random_seed, shift) for model in models
+            component_of(task, one, fits[model], random_seed, shift) for model, one in prepared.items()
         )
         member = members_of_draws(n_draws, np.array(shares), np.random.default_rng(mix_seed))
         return Mixture(components, member, np.arange(n_draws)), shares
 
-    mixture, shares = mixture_of(task, priors)
-    if new_kind is None or kinds is None or not task.has_evidence:
+    mixture, shares = mixture_of(*usual)
+    if new_kind is None or others is None:
         return Step(rung, mixture), shares
-    others, of_others = mixture_of(dataclasses.replace(task, collection=kinds), {**OF_KINDS, **priors})
+    mixture_of_kinds, shares_of_kinds = mixture_of(*others)
     mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER])
     order = (rng.permutation(n_draws) + 0.5) / n_draws
-    weights = [(1 - mean) * share for share in shares] + [mean * share for share in of_others]
-    return Step(rung, mixture, NewKind(others, new_kind, order)), weights
+    weights = [(1 - mean) * share for share in shares] + [mean * share for share in shares_of_kinds]
+    return Step(rung, mixture, NewKind(mixture_of_kinds, new_kind, order)), weights

@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from bayespool.models import Evidence, Structure
 
 __all__ = [
+    "COMBINED",
     "DEPTHS",
+    "WITHOUT_EVIDENCE",
     "Prepared",
     "Task",
     "evidence_depth",
@@ -57,6 +59,12 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 LogOdds = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice], FloatArray]
 
+
+COMBINED = ("ratio", "evidence")
+"""Models of the combined estimator: both look at more than the pool, the share of a run and its documents."""
+
+WITHOUT_EVIDENCE = "odds_ratio"
+"""Its model where no hidden document is at hand."""
 
 DEPTHS: Mapping[str, int] = MappingProxyType({"documents": 30, "counts": 10})
 """Least depth of the evidence of models of documents, and of models of counts.
@@ -143,12 +151,42 @@ class Task:
         """Organization of each run to score."""
         return self.collection.organization[self.collection.run_index(self.run_ids)]
 
-    @cached_property
+    @property
     def hidden(self) -> DocumentTable:
-        """Hidden documents with their predictors."""
-        return hidden_document_table(
-            self.collection, cutoff=self.document_depth, rel=self.asked.rel, given=self.asked.given
+        """Hidden documents with their predictors, of which as many go without labels as of those to
+        complete.
+        """
+        return self._tables[0]
+
+    @property
+    def unjudged(self) -> DocumentTable:
+        """The documents to complete with their predictors, a row for each of their places."""
+        return self._tables[1]
+
+    @cached_property
+    def _tables(self) -> tuple[DocumentTable, DocumentTable]:
+        names, asked = (*evidence_predictors(), *self.label_slopes), self.asked
+        hidden = hidden_document_table(
+            self.collection, cutoff=self.document_depth, rel=asked.rel, given=asked.given, names=names
         )
+        places, pair = self.places(self.document_depth), self.unknowns.pair
+        run, topic = self.unknowns.run_index[places.run], self.unknowns.topic[places.document]
+        predictors = document_table(
+            self.collection,
+            run,
+            topic,
+            places.rank,
+            pair[places.document],
+            depth=max(self.document_depth, int(places.rank.max(initial=1))),
+            rel=asked.rel,
+            given=asked.given,
+            names=names,
+        )
+        unknown = np.zeros(len(run), dtype=np.int64)
+        unjudged = DocumentTable(run, topic, places.rank, pair[places.document], unknown, predictors, names)
+        if not self.label_slopes:
+            return hidden, unjudged
+        return without_some_labels(self.collection, hidden, unjudged)
 
     def places(self, depth: int) -> Places:
         """Where runs to score rank the documents to complete, down to the depth of the evidence."""
@@ -159,25 +197,6 @@ class Task:
     @cached_property
     def _places(self) -> dict[int, Places]:
         return {}
-
-    @cached_property
-    def unjudged(self) -> DocumentTable:
-        """The documents to complete with their predictors, a row for each of their places."""
-        places, pair = self.places(self.document_depth), self.unknowns.pair
-        run, topic = self.unknowns.run_index[places.run], self.unknowns.topic[places.document]
-        predictors = document_table(
-            self.collection,
-            run,
-            topic,
-            places.rank,
-            pair[places.document],
-            depth=max(self.document_depth, int(places.rank.max(initial=1))),
-            rel=self.asked.rel,
-            given=self.asked.given,
-        )
-        unknown = np.zeros(len(run), dtype=np.int64)
-        names = evidence_predictors()
-        return DocumentTable(run, topic, places.rank, pair[places.document], unknown, predictors, names)
 
     @cached_property
     def label_slopes(self) -> dict[str, tuple[float, float]]:
@@ -230,8 +249,6 @@ class Task:
             if spec.predictors and self.label_slopes:
                 spec = dataclasses.replace(spec, predictors={**spec.predictors, **self.label_slopes})
             table = self.table(spec, hidden=True)
-            if self.label_slopes:
-                table = without_some_labels(self.collection, table, self.table(spec, hidden=False))
             evidence = gather_documents(self.collection, table, spec.predictors, without=self.left_out)
             predictors = self._predictors(spec, evidence)
             log_odds = _of_documents(spec, predictors)
@@ -350,5 +367,5 @@ def _of_documents(spec: ModelSpec, predictors: FloatArray) -> LogOdds:
 
 def prior_names(model: str) -> tuple[str, ...]:
     """Names of the priors of a model; of the combined estimator, those of every model that it may use."""
-    used = ("ratio", "evidence", "interpolated") if model == "combined" else (model,)
+    used = (*COMBINED, WITHOUT_EVIDENCE) if model == "combined" else (model,)
     return tuple(dict.fromkeys(name for one in used for name in model_named(one).prior_names))

@@ -22,8 +22,8 @@ none, however few these are."""
 
 def without_some_labels(
     collection: Collection, hidden: DocumentTable, unjudged: DocumentTable
-) -> DocumentTable:
-    """Hidden documents, of which as many go without labels as of the documents to complete.
+) -> tuple[DocumentTable, DocumentTable]:
+    """Both tables, with labels of as many hidden documents taken away as the documents to complete lack.
 
     The chance of a document without a label is the mean of all chances, not the one at the mean label, and
     log odds bend. So what it means to have no label is learned from hidden documents without any. Where no
@@ -33,20 +33,22 @@ def without_some_labels(
     ----------
     collection : Collection
     hidden, unjudged : DocumentTable
-        With predictors from labels.
+        With the same predictors, also those from labels.
 
     Returns
     -------
-    DocumentTable
-        The hidden documents. Which of them go without hangs on their names.
+    hidden, unjudged : DocumentTable
+        Which hidden documents go without hangs on their names.
     """
     place = {name: column for column, name in enumerate(hidden.names)}
-    predictors, position = hidden.predictors.copy(), _positions(collection, hidden.pair)
-    for lacking, missing, of_run in map(label_columns, collection.judges):
-        if missing not in place or not len(hidden.pair) or not len(unjudged.pair):
-            continue
+    known = [columns for columns in map(label_columns, collection.judges) if columns[1] in place]
+    if not known or not len(hidden.pair) or not len(unjudged.pair):
+        return hidden, unjudged
+    predictors, of_unjudged = hidden.predictors.copy(), unjudged.predictors.copy()
+    position = _positions(collection, hidden.pair)
+    for lacking, missing, of_run in known:
         is_missing = predictors[:, place[missing]] > 0
-        wanted = float((unjudged.columns((missing,)) > 0).mean())
+        wanted = float((of_unjudged[:, place[missing]] > 0).mean())
         wanted = max(wanted, min(0.2, LEAST_UNLABELLED / len(is_missing))) if wanted else 0.0
         if wanted > is_missing.mean():
             rest = (wanted - is_missing.mean()) / (1 - is_missing.mean())
@@ -54,8 +56,11 @@ def without_some_labels(
             predictors[np.ix_(rows, np.array([place[name] for name in lacking]))] = np.nan
             predictors[rows, place[missing]] = 1.0
         if wanted == 1:
-            predictors[:, place[of_run]] = np.nan
-    return dataclasses.replace(hidden, predictors=predictors)
+            predictors[:, place[of_run]] = of_unjudged[:, place[of_run]] = np.nan
+    return (
+        dataclasses.replace(hidden, predictors=predictors),
+        dataclasses.replace(unjudged, predictors=of_unjudged),
+    )
 
 
 def _positions(collection: Collection, pair: IntArray) -> npt.NDArray[np.float64]:

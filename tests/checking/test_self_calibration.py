@@ -18,6 +18,7 @@ from graded_example import graded_example
 from bayespool.checking import (
     SelfCalibration,
     ecdf_band,
+    priors,
     self_calibrate,
     self_calibration,
     self_calibration_frame,
@@ -140,13 +141,13 @@ def test_effects_of_organizations_on_topics_rank_uniformly_and_others_do_not(
     factor: float, with_cells: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wrong are effects that are simulated with twice the scale, or none."""
-    draw = self_calibration.draw_priors
+    draw = priors.draw_priors
 
     def draw_priors(*given: Any) -> dict[str, np.ndarray]:
         draws = draw(*given)
         return draws | {"interaction_effect": factor * draws["interaction_effect"]}
 
-    monkeypatch.setattr(self_calibration, "draw_priors", draw_priors)
+    monkeypatch.setattr(priors, "draw_priors", draw_priors)
     (found,) = self_calibrate(with_cells, n_simulations=100)
     frame = self_calibration_frame([found]).set_index("quantity")
     wrong, spread = wrong_quantities(found), frame["spread"]

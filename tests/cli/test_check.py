@@ -209,6 +209,8 @@ def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.
         (["--models", "rato"], True, "no model 'rato' to check; known: background, interpolated"),
         ([], False, "--qrels is missing; only --sbc needs no files"),
         (["--sbc", "--compare-engines"], True, "are 2 checks; give one"),
+        (["--new-kind"], True, "--new-kind is of --sbc; add --sbc"),
+        (["--sbc", "--new-kind", "--models", "background"], False, "background is no model of documents"),
         (["--sbc", "-m", "P@5", "-m", "P@10"], False, "--sbc takes one measure"),
         (["--prior", "gamma=Normal(0,1)"], True, "no prior 'gamma'"),
         (["-o", "/nowhere/out"], True, "there is no folder"),

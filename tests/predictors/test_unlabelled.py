@@ -48,18 +48,30 @@ def test_as_many_go_without_as_documents_in_question(of_unjudged: float, expecte
     collection = judged(1.0, of_unjudged=of_unjudged)
     hidden, unjudged = tables(collection)
     assert share_without(hidden) == 0
-    changed = without_some_labels(collection, hidden, unjudged)
+    changed, of_unjudged_now = without_some_labels(collection, hidden, unjudged)
     assert share_without(changed) == pytest.approx(expected, abs=0.12)
     missing = changed.columns(("llm without label",))[:, 0] > 0
     assert np.isnan(changed.columns(("llm ≥ 1",))[:, 0]).tolist() == missing.tolist()
     assert np.isnan(changed.columns(("llm on the topic",))[:, 0]).tolist() == missing.tolist()
-    assert np.isnan(changed.columns(("llm of the run",))).all() == (expected == 1)
+    for table in (changed, of_unjudged_now):
+        assert np.isnan(table.columns(("llm of the run",))).all() == (expected == 1)
+
+
+def test_labels_far_down_say_nothing_where_no_document_to_complete_has_any() -> None:
+    """Those of the run's unjudged documents in its top 30, of which none is asked about."""
+    collection = judged(1.0, of_unjudged=1.0)
+    hidden, unjudged = tables(collection)
+    bare = unjudged.predictors.copy()
+    bare[:, unjudged.names.index("llm without label")] = 1.0
+    assert not np.isnan(bare[:, unjudged.names.index("llm of the run")]).any()
+    _, changed = without_some_labels(collection, hidden, dataclasses.replace(unjudged, predictors=bare))
+    assert np.isnan(changed.columns(("llm of the run",))).all()
 
 
 def test_who_lacks_labels_already_counts() -> None:
     collection = judged(0.4, of_unjudged=0.5)
     hidden, unjudged = tables(collection)
-    changed = without_some_labels(collection, hidden, unjudged)
+    changed, _ = without_some_labels(collection, hidden, unjudged)
     assert changed.predictors.tobytes() == hidden.predictors.tobytes()
 
 

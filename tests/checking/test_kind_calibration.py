@@ -1,0 +1,68 @@
+"""Simulation-based calibration of a run that may be of a new kind.
+
+What is simulated comes from the models' structures, what is predicted from the completion that scores runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bayespool.checking import kind_calibration as module
+from bayespool.checking import self_calibrate_kinds, self_calibration_frame
+from bayespool.checking.self_calibration import DESIGN
+from bayespool.errors import InputError
+from bayespool.inference import Laplace
+from bayespool.posterior import COMBINED
+from bayespool.simulation import simulate
+
+KINDS_ARE_BETTER = {"mu": "Normal(1.5, 0.5)"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", COMBINED)
+def test_the_score_of_a_run_of_unknown_kind_ranks_uniformly(
+    model: str, repetitions: Callable[[int, int], int]
+) -> None:
+    (found,) = self_calibrate_kinds(model, n_simulations=repetitions(600, 150))
+    frame = self_calibration_frame([found])
+    assert frame["uniform"].all(), frame.to_string()
+
+
+@pytest.mark.parametrize("wrong", [None, 0.0])
+def test_a_wrong_chance_of_a_new_kind_is_seen(wrong: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kinds hide better documents than organizations; wrong draws are all of known kinds."""
+
+    def quick(*_: Any, draws: int, **__: Any) -> Laplace:
+        return Laplace(draws=draws, n_points=16, check=False)
+
+    def with_chance(*given: Any, new_kind: Any, **more: Any) -> Any:
+        return fitted(*given, new_kind=new_kind if wrong is None else 0 * new_kind + wrong, **more)
+
+    fitted = module.fitted_step
+    monkeypatch.setattr(module, "OF_KINDS", KINDS_ARE_BETTER)
+    monkeypatch.setattr(module, "make_engine", quick)
+    monkeypatch.setattr(module, "fitted_step", with_chance)
+    (found,) = self_calibrate_kinds("ratio", n_simulations=30)
+    (row,) = self_calibration_frame([found]).to_dict("records")
+    assert row["uniform"] == (wrong is None), row
+    if wrong is not None:  # draws too low, true values high among them
+        assert row["rank_mean"] > 0.6
+
+
+def test_ranks_are_repeated_by_the_seed() -> None:
+    one, again = (self_calibrate_kinds("ratio", n_simulations=2, random_seed=3)[0] for _ in range(2))
+    assert one.ranks.tolist() == again.ranks.tolist()
+    assert one.quantities == ("new_run",)
+    assert one.n_draws == 99
+
+
+def test_models_of_counts_and_collections_without_a_run_are_refused() -> None:
+    with pytest.raises(InputError, match="background is no model of documents"):
+        self_calibrate_kinds("background", n_simulations=1)
+    with pytest.raises(InputError, match="needs a pool and a run outside it"):
+        self_calibrate_kinds("ratio", n_simulations=1, collection=simulate(DESIGN, random_seed=1).collection)
+    with pytest.raises(InputError, match="at least 1"):
+        self_calibrate_kinds("ratio", n_simulations=0)
