@@ -10,6 +10,7 @@ import typer
 from bayespool.cli.from_settings import Asked, from_settings, split_list
 from bayespool.cli.options import (
     CampaignRuns,
+    FigureFiles,
     Output,
     PaperOutput,
     Pool,
@@ -56,16 +57,18 @@ def compare(
         int | None, typer.Option(min=1, help="Show the first pairs alone; without --sort by difference.")
     ] = None,
     output: PaperOutput = None,
+    figure: FigureFiles = None,
 ) -> None:
     """Compare runs: differences with intervals, chances and ranks, significance tests, and the chance that
     judging the unjudged documents takes a significant difference back.
     """
     from bayespool.comparisons import compare as compare_runs
+    from bayespool.plots import draw_comparison
     from bayespool.report import check_paper_output
     from bayespool.report.comparisons import print_comparison, write_comparison
     from bayespool.trec import find_files
 
-    check_outputs(output, check_paper_output)
+    check_outputs(output, check_paper_output, figure=figure)
     arrangement = arrangement_of(None, sort, top)
     refuse_estimators(asked["estimators"], sampling)
     if not asked["unpool"] and (not runs or len(set(find_files([str(r) for r in runs]))) < 2):
@@ -78,6 +81,8 @@ def compare(
         lambda console: print_comparison(found, console, arrangement=arrangement),
         output,
         lambda path: write_comparison(found, path, table=table, arrangement=arrangement),
+        figure=figure,
+        draw=lambda: draw_comparison(found),
     )
 
 
@@ -94,15 +99,17 @@ def reversals(
         typer.Option(help="Table for a .csv or .parquet file; .json has all of them."),
     ] = "rates",
     output: Output = None,
+    figure: FigureFiles = None,
 ) -> None:
     """Count the significant differences under few judgments that all judgments take back, by method, among
     runs that contributed to the pool and among those that did not.
     """
     from bayespool.comparisons import reversals as find_reversals
+    from bayespool.plots import draw_reversals
     from bayespool.report import check_output
     from bayespool.report.comparisons import print_reversals, write_reversals
 
-    check_outputs(output, check_output)
+    check_outputs(output, check_output, figure=figure)
     measure, *others = asked.pop("measures")
     if others:
         raise InputError("reversals takes one measure")
@@ -118,4 +125,6 @@ def reversals(
         lambda console: print_reversals(found, console),
         output,
         lambda path: write_reversals(found, path, table=table),
+        figure=figure,
+        draw=lambda: draw_reversals(found),
     )

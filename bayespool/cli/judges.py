@@ -9,6 +9,7 @@ import typer
 
 from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.options import (
+    FigureFiles,
     OwnJudgments,
     Pool,
     QrelsFile,
@@ -38,6 +39,7 @@ def judges(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for the tables, as CSV and Parquet files.")
     ] = None,
+    figure: FigureFiles = None,
 ) -> None:
     """Say what labels of second judges are worth: how they agree with the judgments on hidden documents, whom
     they favor, what they do not label, and with --intervals how much narrower intervals are with them.
@@ -45,9 +47,11 @@ def judges(
     Give labels with --judge. Runs to score there may be, and need not.
     """
     from bayespool.checking import check_judges
+    from bayespool.plots import draw_judges
     from bayespool.posterior import PosteriorEstimator
     from bayespool.report import check_folder
     from bayespool.report import judges as report
+    from bayespool.report.figures import check_figure
 
     if not reading["judges"]:
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
@@ -57,6 +61,8 @@ def judges(
         raise InputError("no runs given", hint="--pool, or run files")
     if output is not None:
         check_folder(output, report.JUDGES)
+    for path in figure or []:
+        check_figure(path)
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
         say_unpooled(collection, asked)
@@ -65,4 +71,6 @@ def judges(
         lambda console: report.print_judges(check, console),
         output,
         lambda folder, _: report.write_judges(check, folder),
+        figure=figure,
+        draw=lambda: draw_judges(check),
     )

@@ -125,7 +125,11 @@ def collect_warning(text: str) -> None:
 
 
 def check_outputs(
-    output: Sequence[Path] | None, check: Callable[[Path], None], *, others: Sequence[str] = ()
+    output: Sequence[Path] | None,
+    check: Callable[[Path], None],
+    *,
+    others: Sequence[str] = (),
+    figure: Sequence[Path] | None = None,
 ) -> None:
     """Raise before any work is done for an output that could not be written after it.
 
@@ -137,15 +141,20 @@ def check_outputs(
         Raises for a file that cannot be written.
     others : sequence of str
         Formats besides those of tables that ``--format`` may name.
+    figure : sequence of Path, optional
+        Files of figures.
 
     Raises
     ------
     InputError
         ``--format`` without ``-o -`` or of an unknown format; standard output asked for twice.
     """
+    from bayespool.report.figures import check_figure
     from bayespool.report.files import TABLE_FORMATS
 
     here, files = _here(), list(output or [])
+    for path in figure or []:
+        check_figure(path)
     for path in files:
         if path != _STANDARD_OUTPUT:
             check(path)
@@ -169,6 +178,8 @@ def deliver(
     write: Callable[[Path], None],
     *,
     more: Sequence[str] = (),
+    figure: Sequence[Path] | None = None,
+    draw: Callable[[], Any] | None = None,
 ) -> None:
     """Write a result to the files that are asked for, and print it in the way that is asked for.
 
@@ -181,6 +192,10 @@ def deliver(
         Writes it to a file, in the format of its ending.
     more : sequence of str
         Lines below it, which are notes of the document.
+    figure : sequence of Path, optional
+        Files that it is drawn into, after the tables.
+    draw : callable, optional
+        Makes the figure, of matplotlib.
     """
     here, files = _here(), list(output or [])
 
@@ -202,6 +217,7 @@ def deliver(
         for path in files:
             if path != _STANDARD_OUTPUT:
                 write(path)
+        _draw(figure, draw)
 
 
 def deliver_folder(
@@ -209,6 +225,9 @@ def deliver_folder(
     folder: Path | None,
     write: Callable[[Path, Any], None],
     figures: Any = "none",
+    *,
+    figure: Sequence[Path] | None = None,
+    draw: Callable[[], Any] | None = None,
 ) -> None:
     """The same for a result that is written into a folder: with ``--json`` its tables and its settings,
     without the figures.
@@ -220,6 +239,8 @@ def deliver_folder(
     write : callable
         Writes the result into a folder, with figures of a kind.
     figures : {"png", "svg", "none"}
+    figure, draw
+        As of `deliver`.
     """
 
     def answer() -> None:
@@ -235,6 +256,14 @@ def deliver_folder(
     with shown_at_last(answer):
         if folder is not None:
             write(folder, figures)
+        _draw(figure, draw)
+
+
+def _draw(figure: Sequence[Path] | None, draw: Callable[[], Any] | None) -> None:
+    from bayespool.report.figures import write_figures
+
+    if figure and draw is not None:
+        write_figures(figure, draw)
 
 
 def deliver_files(show: Callable[[Console], None], folder: Path) -> None:

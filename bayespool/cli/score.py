@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +12,7 @@ from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.messages import tell
 from bayespool.cli.options import (
     Columns,
+    FigureFiles,
     OwnJudgments,
     PaperOutput,
     PerTopic,
@@ -59,6 +60,7 @@ def score(
     sort: Sort = None,
     top: Top = None,
     output: PaperOutput = None,
+    figure: FigureFiles = None,
 ) -> None:
     """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
     with its interval.
@@ -67,7 +69,7 @@ def score(
     """
     from bayespool.report import check_paper_output
 
-    check_outputs(output, check_paper_output)
+    check_outputs(output, check_paper_output, figure=figure)
     arrangement = arrangement_of(columns, sort, top)
     if not runs and not asked["unpool"]:
         raise InputError("no run to score", hint="name run files, or runs of the pool with --unpool")
@@ -78,7 +80,7 @@ def score(
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
         say_unpooled(collection, asked)
         scores = _score(collection, targets, say, **asked, **sampling)
-    _show(scores, output, arrangement, per_topic=per_topic)
+    _show(scores, output, figure, arrangement, per_topic=per_topic)
 
 
 @from_settings
@@ -90,6 +92,7 @@ def demo(
     sort: Sort = None,
     top: Top = None,
     output: PaperOutput = None,
+    figure: FigureFiles = None,
     write: Annotated[
         Path | None,
         typer.Option(help="Only write the example's files (runs, qrels, organizations) into this folder."),
@@ -110,7 +113,7 @@ def demo(
         )
         print_document({}, notes=[said]) if is_as_json() else tell(said, err=False)
         return
-    check_outputs(output, check_paper_output)
+    check_outputs(output, check_paper_output, figure=figure)
     arrangement = arrangement_of(columns, sort, top)
     asked["estimators"] = _estimators(asked["estimators"], None)
     refuse_estimators(asked["estimators"], sampling)
@@ -124,8 +127,8 @@ def demo(
             **asked,
             **sampling,
         )
-    more = [] if per_topic else _truth(scores)
-    _show(scores, output, arrangement, per_topic=per_topic, more=more)
+    truth = {str(m): example.true_values(m, scores.run_ids) for m in scores.measures}
+    _show(scores, output, figure, arrangement, per_topic=per_topic, known=truth)
 
 
 def _score(
@@ -162,27 +165,32 @@ def _check_arrangement(arrangement: Arrangement, estimators: list[str]) -> None:
 def _show(
     scores: Scores,
     output: list[Path] | None,
+    figure: list[Path] | None,
     arrangement: Arrangement,
     *,
     per_topic: bool,
-    more: Sequence[str] = (),
+    known: Mapping[str, Mapping[str, float]] | None = None,
 ) -> None:
     from bayespool.report import print_scores, write_scores
+
+    def draw() -> Any:
+        from bayespool.plots import draw_forest, draw_topics
+
+        return draw_topics(scores) if per_topic else draw_forest(scores, truth=known)
 
     deliver(
         lambda console: print_scores(scores, console, per_topic=per_topic, arrangement=arrangement),
         output,
         lambda path: write_scores(scores, path, per_topic=per_topic, arrangement=arrangement),
-        more=more,
+        more=[] if per_topic else _on_truth(known or {}),
+        figure=figure,
+        draw=draw,
     )
 
 
-def _truth(scores: Scores) -> list[str]:
-    from bayespool.simulation import simulate_example
-
+def _on_truth(known: Mapping[str, Mapping[str, float]]) -> list[str]:
     lines = []
-    for measure in scores.measures:
-        truth = simulate_example().true_values(measure, scores.run_ids)
-        said = ", ".join(f"{run} {value:.4f}" for run, value in truth.items())
+    for measure, values in known.items():
+        said = ", ".join(f"{run} {value:.4f}" for run, value in values.items())
         lines.append(f"truth of the simulation, {measure} if all were judged: {said}")
     return lines
