@@ -28,7 +28,7 @@ from bayespool.posterior import (
     warn_of_judges,
 )
 from bayespool.reprs import Shown, one_line
-from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
+from bayespool.scoring import expect_collection, find_targets, refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import ImputeSettings
 from bayespool.trec import Qrels, qrels_from_frame
 
@@ -244,10 +244,11 @@ def impute(
                 f"{measure}: tools make the ideal ranking of all documents of the qrels, completed ones too",
                 hint="leave ideal='judged' out",
             )
+    expect_collection(collection)
+    warn_of_no_pool(collection)
     collection, targets, unpooled = find_targets(
         collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
     )
-    warn_of_no_pool(collection)
     warn_of_unused_relevance(collection, asked)
     warn_of_judges(collection, targets, asked, estimand=chosen.estimand)
     if report is not None:

@@ -293,8 +293,9 @@ def score(
     refuse_unknown_settings(of_estimators, known, more={"score": options_of(ScoringSettings)})
     reading: dict[str, Any] = {k: v for k, v in settings.items() if k in _READING}
     collection, run_ids = _collection_of(collection, run_ids, qrels, reading, unpool)
+    whole = collection
     collection, targets, unpooled = find_targets(
-        collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
+        whole, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
     )
     parsed = parse_measures(measures)
     warn_of_unused_relevance(collection, parsed)
@@ -313,7 +314,7 @@ def score(
     found = tuple(bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
     _warn_of_pooled_runs(collection, targets, found)
     if any(isinstance(e, PosteriorEstimator) for e in chosen):
-        warn_of_no_pool(collection)
+        warn_of_no_pool(whole)
     results = []
     for e in chosen:
         if report is not None:

@@ -314,7 +314,7 @@ def test_more_files_have_the_fewer_among_them_and_the_seed_decides() -> None:
             {"draws": 201, **FAST},
             r"201 completed qrels out of 200 draws; .* posterior-background\(draws=51\)",
         ),
-        ({"tuned": 3}, r"unknown settings \['tuned'\]; impute has measures"),
+        ({"tuned": 3}, r"unknown settings \['tuned'\]; did you mean 'tune'\? impute has measures"),
         ({"priors": {"zz": "Normal(0, 1)"}}, "no estimator asked for has a prior 'zz'"),
         ({"unpool": "ghost"}, "'ghost' is neither a run nor an organization"),
         ({"run_ids": []}, "no run to score"),

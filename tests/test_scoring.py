@@ -16,7 +16,7 @@ from toys import EDGE_CASES, WITHOUT_A_POOL, toy_collection
 import bayespool
 from bayespool.corrections import Background, Interpolated, TopicsAdjustment
 from bayespool.counts import judgment_counts
-from bayespool.errors import DiagnosticsWarning, InputError, InputWarning
+from bayespool.errors import DiagnosticsWarning, InputError, InputWarning, NoPoolWarning
 from bayespool.estimates import Estimator
 from bayespool.estimators import DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, parse_estimator
 from bayespool.measures import Precision
@@ -165,7 +165,8 @@ def test_default_call_works_without_a_pool() -> None:
     nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticsWarning)
-        scores = score(nobody, TARGETS, draws=100)
+        with pytest.warns(NoPoolWarning, match="the collection has no pooled run"):
+            scores = score(nobody, TARGETS, draws=100)
     assert scores.metadata["pool"]["n_pooled_runs"] == 0
     for note in scores.frame()["note"]:
         assert note.startswith("no pooled runs")

@@ -30,7 +30,7 @@ from bayespool.posterior import (
     warn_of_judges,
 )
 from bayespool.reprs import Shown, one_line
-from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
+from bayespool.scoring import expect_collection, find_targets, refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import JudgeNextSettings
 
 if TYPE_CHECKING:
@@ -293,11 +293,12 @@ def judge_next(
         raise InputError(
             f"{chosen.name} does not say how sure it is", hint="name a posterior, such as posterior-combined"
         )
+    expect_collection(collection)
+    warn_of_no_pool(collection)
     collection, targets, unpooled = find_targets(
         collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
     )
     check_goal(goal, len(targets))
-    warn_of_no_pool(collection)
     warn_of_unused_relevance(collection, (measure,))
     warn_of_judges(collection, targets, (measure,), estimand=estimand)
     told = collection.added_for >= 0
