@@ -319,9 +319,11 @@ def parquet_bytes(
     return buffer.getvalue()
 
 
-def read_parquet(path: PathLike) -> tuple[dict[str, list[Any]], dict[str, Any]] | None:
+def read_parquet(
+    path: PathLike, *, needs_metadata: bool = True
+) -> tuple[dict[str, list[Any]], dict[str, Any]] | None:
     """Columns and metadata of a file that `parquet_bytes` made; None where there is no such file, or it is
-    damaged.
+    damaged. Of a file that was made without metadata they are empty, if it does not need any.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -329,7 +331,8 @@ def read_parquet(path: PathLike) -> tuple[dict[str, list[Any]], dict[str, Any]] 
     try:
         with pq.ParquetFile(path) as file:
             table = file.read()
-        metadata = json.loads(table.schema.metadata[_KEY])
+        stored = table.schema.metadata or {}
+        metadata = json.loads(stored[_KEY] if needs_metadata else stored.get(_KEY, b"{}"))
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
         return None
     return (table.to_pydict(), metadata) if isinstance(metadata, dict) else None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -430,8 +431,23 @@ def score(
                 if organization == collection.user_organization
             ],
             "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
+            "query_ids": list(collection.query_ids),
+            "unjudged": {
+                str(of_one.measure): [" ".join(map(str, counts)) for counts in of_one.n_unjudged.tolist()]
+                for of_one in found
+            },
+            "diagnostics": list(_diagnostics(e for of_one in results for e in of_one)),
         },
     )
+
+
+def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:
+    """What the checks of draws found, as JSON can hold it."""
+    for e in estimates:
+        if e.diagnostics is not None:
+            found = {"method": e.method, "measure": str(e.measure), **dataclasses.asdict(e.diagnostics)}
+            found["problems"] = list(e.diagnostics.problems)
+            yield {name: None if value != value else value for name, value in found.items()}
 
 
 def _warn_of_pooled_runs(collection: Collection, targets: Sequence[str], found: Sequence[Bounds]) -> None:

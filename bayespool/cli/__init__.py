@@ -21,8 +21,10 @@ from bayespool.cli.messages import is_of_output, leave_streams, prepare_streams,
 from bayespool.cli.options import is_interruption
 from bayespool.cli.pooling import budgets, pool
 from bayespool.cli.random_pools import common_topics, pool_width, run_types
+from bayespool.cli.report import report
 from bayespool.cli.score import demo, score
 from bayespool.errors import BayespoolError, BayespoolWarning
+from bayespool.provenance import command_line
 
 __all__ = ["app", "main"]
 
@@ -47,6 +49,7 @@ for command in (
     budgets,
     check,
     judges,
+    report,
     demo,
 ):
     app.command(cls=CommandWithEstimators)(command)
@@ -78,7 +81,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", BayespoolWarning)
     try:
-        app()
+        with command_line(sys.argv[1:]):
+            app()
     except BayespoolError as error:
         tell("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]))
         sys.exit(1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayespool.errors import InputError, OutputError
 from bayespool.files import atomic_write, csv_text, json_text, parquet_bytes
+from bayespool.provenance import with_provenance
 from bayespool.scoring import Scores
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def write_tables(
     check_output(path)
     if table not in tables:
         raise InputError(f"no table {table!r}", hint=f"known: {', '.join(tables)}")
+    metadata = with_provenance(metadata)
     if path.suffix == ".csv":
         atomic_write(path, csv_text(tables[table]))
     elif path.suffix == ".json":

@@ -24,11 +24,12 @@ from bayespool.files import (
     read_bytes_back,
     remove,
 )
+from bayespool.provenance import with_provenance
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Drawings", "FigureFormat", "check_folder", "file_name", "tables", "write_folder"]
+__all__ = ["Drawings", "FigureFormat", "check_folder", "digest", "file_name", "tables", "write_folder"]
 
 FigureFormat = Literal["png", "svg", "none"]
 Drawings = Iterable[tuple[str, Any]]
@@ -109,8 +110,8 @@ def write_folder(
 def _replace(
     folder: Path, experiment: str, described: Mapping[str, Any], files: Mapping[str, bytes | str]
 ) -> None:
-    digests = {name: _digest(files[name]) for name in sorted(files)}
-    whole = {"bayespool": __version__, "experiment": experiment, **described}
+    digests = {name: digest(files[name]) for name in sorted(files)}
+    whole = {"bayespool": __version__, "experiment": experiment, **with_provenance(described)}
     whole |= {"files": list(digests), "digests": digests}
     settings = json.dumps(whole, indent=1, ensure_ascii=False, default=_plain) + "\n"
     _, before = _earlier(folder)
@@ -123,11 +124,12 @@ def _replace(
 def _remove_former(path: Path, digest: str) -> None:
     """Remove a file of an earlier result if it is as it was written; anything else is somebody's own."""
     content = read_bytes_back(path)
-    if content is not None and _digest(content) == digest:
+    if content is not None and digest(content) == digest:
         remove(path)
 
 
-def _digest(content: bytes | str) -> str:
+def digest(content: bytes | str) -> str:
+    """What ``settings.json`` has of the content of a file."""
     return hashlib.blake2b(as_bytes(content), digest_size=16).hexdigest()
 
 
