@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from bayespool.pool import describe_pool, discover_pool
     from bayespool.posterior import Completion, complete
     from bayespool.predictors import Predictor, register_predictor
-    from bayespool.scoring import Scores, score
+    from bayespool.scores import Scores
+    from bayespool.scoring import score
     from bayespool.simulation import SimulationSettings, load_example, simulate
     from bayespool.stored import StoredScores, read_scores
     from bayespool.trec import (
@@ -64,7 +65,7 @@ _HOME = {
     "Precision": "measures",
     "Predictor": "predictors",
     "Reversals": "comparisons",
-    "Scores": "scoring",
+    "Scores": "scores",
     "SimulationSettings": "simulation",
     "StoredScores": "stored",
     "Values": "values",

@@ -15,7 +15,8 @@ from bayespool.collection import Collection, Negative, build_collection
 from bayespool.errors import InputError
 from bayespool.imputing import Imputations, impute, spread_draws
 from bayespool.posterior import PosteriorEstimator
-from bayespool.scoring import Scores, score
+from bayespool.scores import Scores
+from bayespool.scoring import score
 from bayespool.simulation import load_example, simulate_example
 from bayespool.trec import Qrels, qrels_from_frame
 

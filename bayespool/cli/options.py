@@ -17,18 +17,24 @@ from bayespool.printable import printable
 
 if TYPE_CHECKING:
     from bayespool.collection import Collection
+    from bayespool.tables import Arrangement
 
 __all__ = [
     "CampaignRuns",
+    "Columns",
     "Figures",
     "Folder",
     "Jobs",
     "Output",
     "OwnJudgments",
+    "PaperOutput",
     "PerTopic",
     "Pool",
     "QrelsFile",
     "RunFiles",
+    "Sort",
+    "Top",
+    "arrangement_of",
     "check_experiment",
     "count_progress",
     "is_interruption",
@@ -66,6 +72,30 @@ Output = Annotated[
         "--output", "-o", help="Also write the table to a .csv, .json or .parquet file; may be repeated."
     ),
 ]
+PaperOutput = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Also write the table to a .csv, .json or .parquet file, or as it is read to a .tex, .md or "
+        ".html file; may be repeated.",
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        help="Comma-separated columns of tables that are read (terminal, .tex, .md, .html): all, lower, "
+        "as-judged, upper, residual, unjudged, estimates, mean, interval, distance, new-kind, or estimators."
+    ),
+]
+Sort = Annotated[
+    str | None,
+    typer.Option(help="Sort their rows by run, or by a column, the largest first."),
+]
+Top = Annotated[
+    int | None,
+    typer.Option(min=1, help="Show the first rows alone; without --sort the best."),
+]
 Folder = Annotated[
     Path | None,
     typer.Option(
@@ -79,6 +109,14 @@ Jobs = Annotated[
     int, typer.Option(help="Processes; -1 for one per core. There are never more than parts of the work.")
 ]
 Figures = Annotated[Literal["png", "svg", "none"], typer.Option(help="Kind of figures in the output folder.")]
+
+
+def arrangement_of(columns: str | None, sort: str | None, top: int | None) -> Arrangement:
+    """What ``--columns``, ``--sort`` and ``--top`` ask for."""
+    from bayespool.cli.from_settings import split_list
+    from bayespool.tables import Arrangement
+
+    return Arrangement(None if columns is None else split_list(columns), sort, top)
 
 
 def check_experiment(jobs: int, output: Path | None, experiment: str) -> None:

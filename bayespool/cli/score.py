@@ -11,12 +11,16 @@ import typer
 from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.messages import tell
 from bayespool.cli.options import (
-    Output,
+    Columns,
     OwnJudgments,
+    PaperOutput,
     PerTopic,
     Pool,
     QrelsFile,
     RunFiles,
+    Sort,
+    Top,
+    arrangement_of,
     read_files,
     say_unpooled,
     shown_at_last,
@@ -28,7 +32,8 @@ from bayespool.settings import DemoSettings, ScoreSettings
 
 if TYPE_CHECKING:
     from bayespool.collection import Collection
-    from bayespool.scoring import Scores
+    from bayespool.scores import Scores
+    from bayespool.tables import Arrangement
 
 __all__ = ["demo", "score"]
 
@@ -49,25 +54,30 @@ def score(
         ),
     ] = None,
     per_topic: PerTopic = False,
-    output: Output = None,
+    columns: Columns = None,
+    sort: Sort = None,
+    top: Top = None,
+    output: PaperOutput = None,
 ) -> None:
     """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
     with its interval.
 
     Without --pool the posterior rests on informative priors alone, and the notes say so.
     """
-    from bayespool.report import check_output
+    from bayespool.report import check_paper_output
 
     for path in output or []:
-        check_output(path)
+        check_paper_output(path)
+    arrangement = arrangement_of(columns, sort, top)
     if not runs and not asked["unpool"]:
         raise InputError("no run to score", hint="name run files, or runs of the pool with --unpool")
     asked["estimators"] = _estimators(asked["estimators"], common_topics)
+    _check_arrangement(arrangement, asked["estimators"])
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
         say_unpooled(collection, asked)
         scores = _score(collection, targets, say, **asked, **sampling)
-    _show(scores, output, per_topic=per_topic)
+    _show(scores, output, arrangement, per_topic=per_topic)
 
 
 @from_settings
@@ -75,7 +85,10 @@ def demo(
     asked: Annotated[Asked, DemoSettings],
     sampling: Annotated[Asked, SamplingSettings],
     per_topic: PerTopic = False,
-    output: Output = None,
+    columns: Columns = None,
+    sort: Sort = None,
+    top: Top = None,
+    output: PaperOutput = None,
     write: Annotated[
         Path | None,
         typer.Option(help="Only write the example's files (runs, qrels, organizations) into this folder."),
@@ -83,7 +96,7 @@ def demo(
 ) -> None:
     """Score the two unpooled runs of the embedded example, a simulated collection whose truth is known."""
     from bayespool.pool import describe_pool
-    from bayespool.report import check_output
+    from bayespool.report import check_paper_output
     from bayespool.simulation import simulate_example
 
     example = simulate_example()
@@ -97,17 +110,20 @@ def demo(
         )
         return
     for path in output or []:
-        check_output(path)
+        check_paper_output(path)
+    arrangement = arrangement_of(columns, sort, top)
+    asked["estimators"] = _estimators(asked["estimators"], None)
+    _check_arrangement(arrangement, asked["estimators"])
     with stage_progress() as say:
         tell(f"pool: {describe_pool(example.collection)}")
         scores = _score(
             example.collection,
             example.new_run_ids,
             say,
-            **asked | {"estimators": _estimators(asked["estimators"], None)},
+            **asked,
             **sampling,
         )
-    _show(scores, output, per_topic=per_topic)
+    _show(scores, output, arrangement, per_topic=per_topic)
     if not per_topic:
         _show_truth(scores)
 
@@ -137,14 +153,22 @@ def _estimators(given: list[str], common_topics: str | None) -> list[str]:
     return names
 
 
-def _show(scores: Scores, output: list[Path] | None, *, per_topic: bool) -> None:
+def _check_arrangement(arrangement: Arrangement, estimators: list[str]) -> None:
+    """Raise for a column that there will be none of, before anything is read."""
+    from bayespool.estimators import parse_estimator
+    from bayespool.tables.of_scores import check_arrangement
+
+    check_arrangement(arrangement, [parse_estimator(name).name for name in estimators])
+
+
+def _show(scores: Scores, output: list[Path] | None, arrangement: Arrangement, *, per_topic: bool) -> None:
     from rich.console import Console
 
     from bayespool.report import print_scores, write_scores
 
-    with shown_at_last(lambda: print_scores(scores, Console(), per_topic=per_topic)):
+    with shown_at_last(lambda: print_scores(scores, Console(), per_topic=per_topic, arrangement=arrangement)):
         for path in output or []:
-            write_scores(scores, path, per_topic=per_topic)
+            write_scores(scores, path, per_topic=per_topic, arrangement=arrangement)
 
 
 def _show_truth(scores: Scores) -> None:

@@ -30,7 +30,8 @@ from bayespool.estimators import named_estimators
 from bayespool.measures import Measure
 from bayespool.options import documented
 from bayespool.randomness import key_of
-from bayespool.scoring import Scores, score
+from bayespool.scores import Scores
+from bayespool.scoring import score
 from bayespool.settings import ComparingSettings
 from bayespool.values import DEFAULT_CI_PROB
 

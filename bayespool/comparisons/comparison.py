@@ -17,7 +17,7 @@ from bayespool.comparisons.repeated_tests import SignificantDraws
 from bayespool.comparisons.significance import Control, SignificanceTest
 from bayespool.estimates import Estimates
 from bayespool.measures import Measure
-from bayespool.scoring import Scores
+from bayespool.scores import Scores
 from bayespool.values import equal_tailed_interval
 
 if TYPE_CHECKING:

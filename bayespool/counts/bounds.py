@@ -79,6 +79,11 @@ class Bounds:
         return np.asarray(self.n_unjudged.sum(axis=1) / n_ranks)
 
     @property
+    def unjudged_on_topics(self) -> FloatArray:
+        """The same share on each topic, shape (run, topic)."""
+        return np.asarray(self.n_unjudged / (self.n_judged + self.n_unjudged + self.n_missing))
+
+    @property
     def has_unjudged(self) -> npt.NDArray[np.bool_]:
         """Runs of which anything is unjudged, or whose ideal rankings are, shape (run,)."""
         is_open: npt.NDArray[np.bool_] = self.least.amount != self.most.amount

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cell", "Column", "Figure", "Heat", "Page", "Section", "Table", "frame_table", "shown"]
 
-_MOST_ROWS = 2000
+_MOST_ROWS, _FEW_COLUMNS = 2000, 8
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Table:
     @property
     def is_wide(self) -> bool:
         """Whether it needs a page in landscape format when printed."""
-        return len(self.columns) > 9
+        return len(self.columns) > 10
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,11 @@ class Section:
     heats: tuple[Heat, ...] = ()
     tables: tuple[Table, ...] = ()
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether it is printed in landscape format."""
+        return any(table.is_wide for table in self.tables)
+
 
 @dataclass(frozen=True)
 class Page:
@@ -185,13 +190,15 @@ def shown(value: Any, digits: int = 4) -> str:
     return str(value)
 
 
-def frame_table(name: str, caption: str, frame: pd.DataFrame) -> Table:
-    """A data frame as a table. Columns that say the same in every row move into the caption.
+def frame_table(name: str, caption: str, frame: pd.DataFrame, *, whole: bool = False) -> Table:
+    """A data frame as a table. Of a wide one columns that say the same in every row move into a note, unless
+    it is to stay whole.
 
     A table of more than 2000 rows is left out, and a sentence says so: a page that nobody can scroll through
     helps nobody, and the file has it.
     """
-    same = [] if len(frame) < 2 else [c for c in frame if frame[c].map(shown).nunique() == 1]
+    stays = whole or len(frame) < 2 or len(frame.columns) <= _FEW_COLUMNS
+    same = [] if stays else [c for c in frame if frame[c].map(shown).nunique() == 1]
     kept = [c for c in frame if c not in same] or list(frame)
     said = {str(c): shown(frame[c].iloc[0]) for c in same if c not in kept}
     fixed = "; ".join(f"{c} {text}" for c, text in said.items() if text not in ("–", ""))

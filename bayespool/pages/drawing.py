@@ -91,8 +91,6 @@ def page_svg(svg: bytes, styles: Styles) -> str:
     root = ElementTree.fromstring(svg)
     prefix = styles.next_prefix()
     _clean(root, prefix, styles)
-    for name in ("width", "height"):
-        root.attrib.pop(name, None)
     root.set("aria-hidden", "true")
     root.set("focusable", "false")
     return ElementTree.tostring(root, encoding="unicode")

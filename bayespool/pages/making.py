@@ -71,8 +71,12 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
             yield from _flat(f"{name}: {named}", rest)
     elif isinstance(value, list | tuple):
         if value:
-            parts = [shown(part, 6) for part in value[:_MANY]]
+            parts = [_setting(part) for part in value[:_MANY]]
             more = f" and {len(value) - _MANY} more" if len(value) > _MANY else ""
             yield name, ", ".join(parts) + more
     elif value is not None and value != "":
-        yield name, shown(value, 6)
+        yield name, _setting(value)
+
+
+def _setting(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else shown(value)

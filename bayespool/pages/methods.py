@@ -20,6 +20,10 @@ _ESTIMANDS = {
     "complete": "All unjudged documents in reach of a run's cutoff are estimated.",
     "pooled": "Unjudged documents down to the pool depth are estimated; those below it are nonrelevant.",
 }
+_LETTERS = (
+    "B is the score as judged, with unjudged documents nonrelevant; Δ is how much it rises if all of them are "
+    "relevant; C and E are constants of the authors."
+)
 _INTERVALS = (
     "An interval holds the corrected score with the stated probability, given the models. It speaks of the "
     "unjudged documents of these topics, not of other topics. A point correction has no interval."
@@ -49,6 +53,8 @@ def method_section(metadata: Mapping[str, Any]) -> Section:
             sources += [ESTIMATORS[f"posterior-{model}"].source for model in _COMBINED]
     has_posterior = any(ESTIMATORS[n].kind == "posterior" for n in names if n in ESTIMATORS)
     said = [_ESTIMANDS[metadata["estimand"]]] if metadata.get("estimand") in _ESTIMANDS else []
+    if any("B" in point or "Δ" in point for point in points):
+        said.append(_LETTERS)
     if has_posterior:
         said.append(_models_sentence(metadata))
         said.append(_INTERVALS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,11 +17,11 @@ from bayespool.errors import InputError
 from bayespool.experiments import Budgets, CommonTopicsResult, LeaveOutResult, PoolWidthResult, RunTypesResult
 from bayespool.files import PathLike, read_back, read_bytes_back, read_parquet
 from bayespool.judging import NextJudgments
-from bayespool.pages.content import Figure, Page, Section, frame_table
+from bayespool.pages.content import Figure, Page, Section, Table, frame_table
 from bayespool.pages.drawing import Styles, page_svg
 from bayespool.pages.making import making_section
 from bayespool.pages.methods import method_section
-from bayespool.pages.words import TITLES, captions, summary
+from bayespool.pages.words import TITLES, captions, figure_caption, main_columns, summary
 from bayespool.provenance import MADE_BY, made_by
 from bayespool.report.budgets import write_budgets
 from bayespool.report.checks import write_checks
@@ -218,7 +219,7 @@ def result_page(result: Written, styles: Styles) -> Page:
     drawn = tuple(_figure(name, content, styles) for name, content in result.figures.items())
     named = sorted(result.tables, key=lambda name: (name in _LAST_TABLES, name != "summary"))
     kept = [name for name in named if len(result.tables[name])]
-    tables = tuple(frame_table(f"table-{_address(name)}", captions(name), result.tables[name]) for name in kept)
+    tables = tuple(_table(name, result.tables[name]) for name in kept)
     sections = [
         Section("Figures", "figures", figures=drawn) if drawn else None,
         Section("Tables", "tables", tables=tables) if tables else None,
@@ -233,14 +234,22 @@ def result_page(result: Written, styles: Styles) -> Page:
     )
 
 
+def _table(name: str, frame: pd.DataFrame) -> Table:
+    shown = main_columns(name, frame)
+    made = frame_table(f"table-{_address(name)}", captions(name), shown)
+    n_more = len(frame.columns) - len(shown.columns)
+    more = f"The file has {n_more} more columns." if n_more else ""
+    return dataclasses.replace(made, note=f"{made.note} {more}".strip())
+
+
 def _has_methods(metadata: Mapping[str, Any]) -> bool:
     settings = metadata.get("settings")
     return "estimators" in metadata or (isinstance(settings, Mapping) and bool(settings.get("estimators")))
 
 
 def _figure(name: str, content: bytes, styles: Styles) -> Figure:
-    said = Path(name).stem.replace("_", " ").replace("-", " ")
-    alternative = f"Figure {said}; the tables below have its numbers."
+    said = figure_caption(Path(name).stem)
+    alternative = f"Figure. {said}. The tables below have its numbers."
     if name.endswith(".svg"):
         return Figure(said, alternative, wide=page_svg(content, styles))
     return Figure(said, alternative, image=f"data:image/png;base64,{base64.b64encode(content).decode()}")

@@ -10,14 +10,14 @@ import numpy as np
 
 from bayespool.collection.contents import some
 from bayespool.measures import Measure
-from bayespool.pages.content import Column, Figure, Page, Section, Table, frame_table
+from bayespool.pages.content import Figure, Page, Section, Table, frame_table
 from bayespool.pages.drawing import Styles, draw_forest
 from bayespool.pages.making import making_section
 from bayespool.pages.methods import method_section
 from bayespool.pages.unjudged import Unjudged, percent, read_unjudged, unjudged_section
 from bayespool.pool import PoolReport
 from bayespool.printable import printable
-from bayespool.scoring import Scores
+from bayespool.scores import Scores
 from bayespool.stored import StoredScores
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ __all__ = ["scores_page"]
 _FIRST = ("run_id", "query_id", "measure", "as_judged", "bound_lower", "bound_upper", "residual")
 _LAST = ("ci_prob", "note")
 _OF_A_METHOD = ("_lower", "_upper", "_distance", "_new_kind")
-_FEW_RUNS, _MOST_ROWS = 4, 2000
+_FEW_RUNS, _MOST_SENTENCES, _MOST_ROWS = 4, 6, 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ def scores_page(scores: Scores | StoredScores, styles: Styles) -> Page:
         _diagnostics_section(metadata),
         *made,
     ]
-    said = tuple(sentence for one in measured for sentence in _sentences(one))
+    said = tuple(sentence for one in measured for sentence in _sentences(one, n_measures=len(measured)))
     return Page(title, said, _problems(scores), tuple(s for s in sections if s is not None))
 
 
@@ -144,10 +144,11 @@ def _measured(scores: Scores | StoredScores, measure: Measure, shares: Sequence[
 # --- in words ----------------------------------------------------------------------------------------------
 
 
-def _sentences(one: _Measured) -> list[str]:
+def _sentences(one: _Measured, *, n_measures: int = 1) -> list[str]:
+    """One on each of few runs, one on all of many."""
     rows: list[Mapping[str, Any]] = one.rows.to_dict("records")  # type: ignore[assignment]
     over = "" if one.n_topics is None else f" over {one.n_topics} topics"
-    if len(rows) <= _FEW_RUNS:
+    if len(rows) == 1 or len(rows) * n_measures <= _MOST_SENTENCES:
         return [_sentence(one, row, over) for row in rows]
     first, last = rows[0], rows[-1]
     shares = [share for run in one.rows["run_id"] if (share := one.share_of(run)) is not None]
@@ -224,8 +225,8 @@ def _runs_section(measured: Sequence[_Measured], styles: Styles) -> Section:
         for i, (wide, narrow) in enumerate(drawn):
             part = "" if len(drawn) == 1 else f", part {i + 1} of {len(drawn)}"
             caption = (
-                f"{one.measure}{part}. The thin line goes from the score with all unjudged documents nonrelevant "
-                f"to that with all relevant{'' if one.main is None else f'; the bar is the {one.level} interval'}."
+                f"{one.measure}{part}. The thin line goes from the lowest to the highest score that judging all "
+                f"documents could lead to{'' if one.main is None else f'; the bar is the {one.level} interval'}."
             )
             alternative = f"Forest plot of runs under {one.measure}{part}. {' '.join(_sentences(one))}"
             figures.append(Figure(caption, f"{alternative} The table below has the numbers.", wide, narrow))
@@ -238,13 +239,13 @@ def _compact(one: _Measured) -> Table:
 
     rows = one.rows
     columns: dict[str, Any] = {"run": rows["run_id"]}
-    if one.unjudged is not None:
-        columns["unjudged, %"] = [round(100 * (one.share_of(run) or 0.0), 2) for run in rows["run_id"]]
-    columns["as judged"] = rows["as_judged"]
     if one.main is not None:
         columns["corrected"] = rows[one.main]
         columns["interval from"] = rows[f"{one.main}_lower"]
         columns["interval to"] = rows[f"{one.main}_upper"]
+    columns["as judged"] = rows["as_judged"]
+    if one.unjudged is not None:
+        columns["unjudged share"] = [one.share_of(run) for run in rows["run_id"]]
     columns["lower bound"] = rows["bound_lower"]
     columns["upper bound"] = rows["bound_upper"]
     found = _table(f"runs-{_address(one.measure)}", f"{one.measure} of runs", pd.DataFrame(columns))
@@ -254,10 +255,7 @@ def _compact(one: _Measured) -> Table:
 
 def _table(name: str, caption: str, frame: pd.DataFrame) -> Table:
     """As `frame_table`, with every column where it is."""
-    found = [frame_table(name, caption, frame[[c]]) for c in frame]
-    columns = tuple(Column(str(c), one.columns[0].is_number) for c, one in zip(frame, found, strict=True))
-    rows = tuple(tuple(row[0] for row in cells) for cells in zip(*(one.rows for one in found), strict=True))
-    return Table(name, caption, columns, rows)
+    return frame_table(name, caption, frame, whole=True)
 
 
 def _corrections_section(measured: Sequence[_Measured]) -> Section | None:
@@ -332,7 +330,7 @@ def _diagnostics_section(metadata: Mapping[str, Any]) -> Section | None:
     frame = pd.DataFrame(rows).dropna(axis=1, how="all")
     n_failed = sum(bool(one["problems"]) for one in found)
     said = "Every check of the draws passed." if not n_failed else f"{n_failed} of {len(found)} checks failed."
-    table = frame_table("checks", "Checks of the draws", frame)
+    table = _table("checks", "Checks of the draws", frame)
     return Section("Diagnostics", "diagnostics", (said,), tables=(table,))
 
 

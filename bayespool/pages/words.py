@@ -11,7 +11,7 @@ from bayespool.pages.unjudged import percent
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TITLES", "captions", "summary"]
+__all__ = ["TITLES", "captions", "figure_caption", "main_columns", "summary"]
 
 TITLES = {
     "leave-out": "Organizations left out of the pool",
@@ -48,6 +48,26 @@ _CAPTIONS = {
     "bias": "Bias run by run",
     "documents": "Documents, the most telling first",
 }
+_FIGURES = {
+    "mae": "Mean absolute error of every estimator",
+    "truth": "Estimates against true scores; on the diagonal an estimate is right",
+    "pit": "Where the truth lies in the posterior of each run; flat where intervals are right",
+    "predictive": "Predictions of held-out organizations and what was observed",
+    "elpd": "How well each model predicts held-out organizations; higher is better",
+    "bias": "Bias of the pools of each strategy, by budget",
+    "ranking": "How well the pools of each strategy rank the runs",
+    "engines": "Laplace against NUTS",
+    "pool-width": "Errors by the number of contributors",
+    "common-topics": "Errors by the number of topics judged in full",
+    "run-types": "Errors of runs by their type",
+    "self-calibration": "Ranks of the true parameters in their posteriors; flat where the models are right",
+}
+_COLUMNS = {
+    "runs": (
+        *("fold", "run_id", "measure", "estimator", "truth", "value", "lower", "upper", "as_judged", "n_unjudged"),
+        "note",
+    )
+}
 _MOST_PAIRS = 6
 
 Tables = Mapping[str, "pd.DataFrame"]
@@ -63,6 +83,28 @@ def captions(table: str) -> str:
     ('How well each model predicts held-out organizations', 'P values')
     """
     return _CAPTIONS.get(table, table.replace("_", " ").replace("-", " ").capitalize())
+
+
+def figure_caption(name: str) -> str:
+    """Caption of a figure whose file has this name, without its ending.
+
+    Examples
+    --------
+    >>> figure_caption("mae"), figure_caption("surface-P_10")
+    ('Mean absolute error of every estimator', 'Surface P 10')
+    """
+    for start, caption in _FIGURES.items():
+        if name == start:
+            return caption
+        if name.startswith(f"{start}-"):
+            return f"{caption} ({name[len(start) + 1 :].replace('_', '@', 1)})"
+    return name.replace("_", " ").replace("-", " ").capitalize()
+
+
+def main_columns(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns of a wide table that a page has room for; all of other tables."""
+    wanted = [c for c in _COLUMNS.get(name, ()) if c in frame]
+    return frame[wanted] if len(wanted) > len(_COLUMNS.get(name, ())) // 2 and wanted else frame
 
 
 def summary(kind: str, tables: Tables, metadata: Mapping[str, Any]) -> tuple[str, ...]:

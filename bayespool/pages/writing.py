@@ -13,7 +13,7 @@ from bayespool.pages.results import Written, result_page, written_result
 from bayespool.pages.scores import scores_page
 from bayespool.provenance import MADE_BY, made_by
 from bayespool.report.files import check_place
-from bayespool.scoring import Scores
+from bayespool.scores import Scores
 from bayespool.stored import StoredScores
 
 __all__ = ["check_report", "write_report"]

@@ -13,7 +13,8 @@ from rich.console import Console
 from toys import toy_collection
 
 from bayespool.report import print_scores
-from bayespool.scoring import Scores, score
+from bayespool.scores import Scores
+from bayespool.scoring import score
 from bayespool.simulation import load_example
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
