@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 __all__ = ["demo", "score"]
 
+Report = Annotated[
+    Path | None, typer.Option(help="Also write a report, an .html file with figures and sortable tables.")
+]
+
 
 @from_settings
 def score(
@@ -58,6 +62,7 @@ def score(
     sort: Sort = None,
     top: Top = None,
     output: PaperOutput = None,
+    report: Report = None,
 ) -> None:
     """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
     with its interval.
@@ -68,6 +73,10 @@ def score(
 
     for path in output or []:
         check_paper_output(path)
+    if report is not None:
+        from bayespool.pages import check_report
+
+        check_report(report)
     arrangement = arrangement_of(columns, sort, top)
     if not runs and not asked["unpool"]:
         raise InputError("no run to score", hint="name run files, or runs of the pool with --unpool")
@@ -77,7 +86,7 @@ def score(
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
         say_unpooled(collection, asked)
         scores = _score(collection, targets, say, **asked, **sampling)
-    _show(scores, output, arrangement, per_topic=per_topic)
+    _show(scores, output, arrangement, per_topic=per_topic, report=report)
 
 
 @from_settings
@@ -161,7 +170,14 @@ def _check_arrangement(arrangement: Arrangement, estimators: list[str]) -> None:
     check_arrangement(arrangement, [parse_estimator(name).name for name in estimators])
 
 
-def _show(scores: Scores, output: list[Path] | None, arrangement: Arrangement, *, per_topic: bool) -> None:
+def _show(
+    scores: Scores,
+    output: list[Path] | None,
+    arrangement: Arrangement,
+    *,
+    per_topic: bool,
+    report: Path | None = None,
+) -> None:
     from rich.console import Console
 
     from bayespool.report import print_scores, write_scores
@@ -169,6 +185,10 @@ def _show(scores: Scores, output: list[Path] | None, arrangement: Arrangement, *
     with shown_at_last(lambda: print_scores(scores, Console(), per_topic=per_topic, arrangement=arrangement)):
         for path in output or []:
             write_scores(scores, path, per_topic=per_topic, arrangement=arrangement)
+        if report is not None:
+            from bayespool.pages import write_report
+
+            write_report(scores, report)
 
 
 def _show_truth(scores: Scores) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cell", "Column", "Figure", "Heat", "Page", "Section", "Table", "frame_table", "shown"]
 
-_MOST_ROWS, _FEW_COLUMNS = 2000, 8
+_MOST_ROWS, _TALL, _FEW_COLUMNS = 1000, 40, 8
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,11 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+
+    @property
+    def is_tall(self) -> bool:
+        """Whether it scrolls in a place of its own, but for print."""
+        return len(self.rows) > _TALL
 
     @property
     def is_wide(self) -> bool:
@@ -194,7 +199,7 @@ def frame_table(name: str, caption: str, frame: pd.DataFrame, *, whole: bool = F
     """A data frame as a table. Of a wide one columns that say the same in every row move into a note, unless
     it is to stay whole.
 
-    A table of more than 2000 rows is left out, and a sentence says so: a page that nobody can scroll through
+    A table of more than 1000 rows is left out, and a sentence says so: a page that nobody can scroll through
     helps nobody, and the file has it.
     """
     stays = whole or len(frame) < 2 or len(frame.columns) <= _FEW_COLUMNS

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayespool.collection.contents import some
 from bayespool.measures import Measure
 from bayespool.pages.content import Figure, Page, Section, Table, frame_table
 from bayespool.pages.drawing import Styles, draw_forest
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["scores_page"]
 
 _FIRST = ("run_id", "query_id", "measure", "as_judged", "bound_lower", "bound_upper", "residual")
-_LAST = ("ci_prob", "note")
+_LAST = ("unjudged", "ci_prob", "note")
 _OF_A_METHOD = ("_lower", "_upper", "_distance", "_new_kind")
-_FEW_RUNS, _MOST_SENTENCES, _MOST_ROWS = 4, 6, 2000
+_FEW_RUNS, _MOST_SENTENCES, _MOST_ROWS = 4, 6, 600
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +210,7 @@ def _problems(scores: Scores | StoredScores) -> tuple[str, ...]:
 
 
 def _some(runs: Sequence[str]) -> str:
-    return ", ".join(runs) if len(runs) <= _FEW_RUNS else f"{len(runs)} runs ({some(runs)})"
+    return ", ".join(runs) if len(runs) <= _FEW_RUNS else f"{', '.join(runs[:3])} and {len(runs) - 3} more"
 
 
 # --- sections ----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // The library is DataTables; nothing of a cell ever becomes markup: it takes the cells as they stand in the page.
 for (const table of document.querySelectorAll("table.sorted")) {
   const caption = table.caption.textContent;
+  const scrolling = table.closest(".scroll");
   new DataTable(table, {
     paging: false,
     order: [],
@@ -21,7 +22,11 @@ for (const table of document.querySelectorAll("table.sorted")) {
       zeroRecords: "No row has these words",
     },
   });
-  const box = table.closest(".dt-container")?.querySelector(".dt-search input");
+  const container = table.closest(".dt-container");
+  scrolling.replaceWith(container); // the filter stays where it is while the table scrolls
+  table.before(scrolling);
+  scrolling.append(table);
+  const box = container.querySelector(".dt-search input");
   if (box) box.setAttribute("aria-label", `Filter rows of the table: ${caption}`);
 }
 document.documentElement.dataset.ready = "yes";
