@@ -94,10 +94,14 @@ class Browser:
 def requested(events: list[dict[str, Any]]) -> list[str]:
     """Addresses that were asked for."""
     return [
-        event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"
+        event["params"]["request"]["url"]
+        for event in events
+        if event["method"] == "Network.requestWillBeSent"
     ]
 
 
 def dialogs(events: list[dict[str, Any]]) -> list[str]:
     """Texts of dialogs that opened."""
-    return [event["params"]["message"] for event in events if event["method"] == "Page.javascriptDialogOpening"]
+    return [
+        event["params"]["message"] for event in events if event["method"] == "Page.javascriptDialogOpening"
+    ]

@@ -18,7 +18,9 @@ TOPIC = "<b onmouseover=alert(4)>7</b></style><script>alert(5)</script>"
 
 def hostile_scores() -> Scores:
     """The two runs of the example by other names, one of its topics, too, with a posterior."""
-    scores = score(load_example(), None, ["P@10", "nDCG@10"], estimators=["background", "posterior-ratio"], draws=100)
+    scores = score(
+        load_example(), None, ["P@10", "nDCG@10"], estimators=["background", "posterior-ratio"], draws=100
+    )
     return renamed(scores, (IMAGE, SCRIPT + QUOTES))
 
 
@@ -30,9 +32,14 @@ def renamed(scores: Scores, run_ids: tuple[str, ...]) -> Scores:
         **names,
         bounds=tuple(dataclasses.replace(found, **names) for found in scores.bounds),
         estimates=tuple(
-            dataclasses.replace(e, **names, notes=tuple(f"of {run}" for run in run_ids)) for e in scores.estimates
+            dataclasses.replace(e, **names, notes=tuple(f"of {run}" for run in run_ids))
+            for e in scores.estimates
         ),
-        metadata={**scores.metadata, "query_ids": list(names["query_ids"]), "runs_of_the_user": list(run_ids)},
+        metadata={
+            **scores.metadata,
+            "query_ids": list(names["query_ids"]),
+            "runs_of_the_user": list(run_ids),
+        },
     )
 
 

@@ -19,10 +19,12 @@ def report(
             help="What a command wrote with --output: a .json, .parquet or .nc file, or a folder of results."
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The .html file to write.")] = Path("report.html"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The .html file to write.")] = Path(
+        "report.html"
+    ),
 ) -> None:
-    """Write a report of a result: one HTML file with figures, tables that sort and filter, and all that is needed
-    to quote the result. It loads nothing from anywhere.
+    """Write a report of a result: one HTML file with figures, tables that sort and filter, and all that is
+    needed to quote the result. It loads nothing from anywhere.
     """
     from bayespool.pages import check_report, read_result, write_report
 

@@ -1,4 +1,4 @@
-"""What a page says, before it is HTML: sections of sentences, figures and tables. All texts are plain text."""
+"""What a page says, before it is HTML: sections of sentences, figures and tables, all in plain text."""
 
 from __future__ import annotations
 
@@ -188,8 +188,9 @@ def shown(value: Any, digits: int = 4) -> str:
     if isinstance(value, int | np.integer):
         return str(int(value))
     if isinstance(value, float | np.floating):
-        small = 0 < abs(value) < 10.0**-digits
-        return f"{value:.2e}" if small else f"{value:,.{digits}f}" if value % 1 else f"{value:,.0f}"
+        x = float(value)
+        small = 0.0 < abs(x) < float(10.0**-digits)
+        return f"{x:.2e}" if small else f"{x:,.{digits}f}" if x % 1 else f"{x:,.0f}"
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
         return ", ".join(shown(part) for part in value)
     return str(value)

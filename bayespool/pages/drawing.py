@@ -1,4 +1,4 @@
-"""Figures as SVG that stands in a page: in the colors of the page, without styles, links or names of their own."""
+"""Figures as SVG that stands in a page: in the page's colors, without styles, links or texts of their own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COLORS", "Styles", "draw_forest", "page_svg"]
 
-# What a figure draws in, and what that is in a page. The page's style sheet says what each is in light and dark.
+# What a figure draws in, and what that is called in a page, whose style sheet has two colors for each.
 COLORS = {
     "#000000": "ink",
     "#ffffff": "paper",
@@ -37,7 +37,20 @@ COLORS = {
     "#737373": "gray",
     "#808080": "gray",
 }
-_SHAPES = {"svg", "g", "defs", "clipPath", "use", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon"}
+_SHAPES = {
+    "svg",
+    "g",
+    "defs",
+    "clipPath",
+    "use",
+    "path",
+    "rect",
+    "circle",
+    "ellipse",
+    "line",
+    "polyline",
+    "polygon",
+}
 _SHAPES |= {"image"}
 _KEPT = {"viewBox", "d", "x", "y", "width", "height", "transform", "points", "cx", "cy", "r", "rx", "ry"}
 _KEPT |= {"x1", "x2", "y1", "y2", "preserveAspectRatio"}
@@ -115,7 +128,7 @@ def _clean(element: ElementTree.Element, prefix: str, styles: Styles) -> None:
         elif name in _KEPT:
             element.set(name, value)
     for child in list(element):
-        if not isinstance(child.tag, str) or _local(child.tag) not in _SHAPES:
+        if _local(str(child.tag)) not in _SHAPES:
             element.remove(child)
         else:
             child.tail = None
@@ -127,7 +140,7 @@ def _local(name: str) -> str:
     return name.rpartition("}")[2]
 
 
-# --- Stand-in for bayespool.plots: the forest of a table of scores -------------------------------------------
+# --- Stand-in for bayespool.plots: the forest of a table of scores ---------------------------------------
 # PLUG IN HERE: `bayespool.plots.plot_forest` draws what `draw_forest` draws, once it takes scores that were
 # read back (`StoredScores`) and a part of the runs.
 

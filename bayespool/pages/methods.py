@@ -21,7 +21,8 @@ _ESTIMANDS = {
     "pooled": "Unjudged documents down to the pool depth are estimated; those below it are nonrelevant.",
 }
 _LETTERS = (
-    "B is the score as judged, with unjudged documents nonrelevant; Δ is how much it rises if all of them are "
+    "B is the score as judged, with unjudged documents nonrelevant; Δ is how much it rises if all of "
+    "them are "
     "relevant; C and E are constants of the authors."
 )
 _INTERVALS = (
@@ -126,6 +127,7 @@ def _models_sentence(metadata: Mapping[str, Any]) -> str:
         how = f"approximated by the engine {first['engine']} ({n:,} independent draws)"
     return (
         "Hierarchical models learn from the pooled runs how often unjudged documents are relevant: with an "
-        "organization taken out of the pool, the documents that only it contributed are unjudged again, while "
+        "organization taken out of the pool, the documents that only it contributed are unjudged again, "
+        "while "
         f"their relevance is known. The posterior is {how}."
     )

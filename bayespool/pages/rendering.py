@@ -1,4 +1,4 @@
-"""A page as one HTML file that needs nothing else: Jinja2 writes it, DataTables sorts and filters its tables."""
+"""A page as one HTML file that needs nothing else: Jinja2 writes it, DataTables sorts and filters tables."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def page_html(page: Page, styles: Styles) -> str:
     """The page as HTML.
 
     Every text of it is escaped where it stands, by Jinja2; figures come from `bayespool.pages.drawing`, which
-    keeps nothing of a text. The page's Content-Security-Policy allows its own script and its own style sheet, by
-    their digests, and pictures that stand in it, and no request at all.
+    keeps nothing of a text. The page's Content-Security-Policy allows its own script and its own style sheet,
+    by their digests, and pictures that stand in it, and no request at all.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def page_html(page: Page, styles: Styles) -> str:
 
     environment = _environment()
     style = environment.get_template("page.css").render() + styles.sheet()
-    # whatever the language says: at its end tag an element ends, and a script after "<!--" and "<script" does not
+    # whatever its language says, it ends at its end tag, a script with "<!--" and "<script" does not
     script = _tables_script()
     for text in (style, script):
         if _ENDS_EARLY.search(text):

@@ -1,4 +1,4 @@
-"""Reports of all other results, live ones and those that commands wrote: their tables and figures as they are."""
+"""Reports of all other results, live ones and those that commands wrote: their tables and figures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bayespool.report.budgets import write_budgets
 from bayespool.report.checks import write_checks
 from bayespool.report.comparisons import write_comparison, write_reversals
 from bayespool.report.experiments import write_leave_out
-from bayespool.report.folder import digest
+from bayespool.report.folder import digest_of
 from bayespool.report.judges import write_judges
 from bayespool.report.judging import write_next_judgments
 from bayespool.report.random_pools import write_common_topics, write_pool_width, write_run_types
@@ -122,13 +122,15 @@ def _read_folder(folder: Path) -> Written:
         kind, names, digests = str(settings["experiment"]), list(settings["files"]), dict(settings["digests"])
     except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(
-            "holds no result of bayespool", path=folder, hint="a command's --output writes a folder with settings.json"
+            "holds no result of bayespool",
+            path=folder,
+            hint="a command's --output writes a folder with settings.json",
         ) from None
     contents = {str(name): read_bytes_back(folder / str(name)) for name in names if _is_here(name)}
     unchanged = {
         name: content
         for name, content in contents.items()
-        if content is not None and digest(content) == digests.get(name)
+        if content is not None and digest_of(content) == digests.get(name)
     }
     tables = {}
     for name in sorted(name for name in unchanged if name.endswith(".parquet")):
@@ -163,7 +165,13 @@ def _read_file(path: Path) -> Written | None:
 
 
 def _kind_of(columns: Mapping[str, Any]) -> str:
-    return "compare" if {"run_a", "difference"} <= set(columns) else "documents" if "doc_id" in columns else "table"
+    return (
+        "compare"
+        if {"run_a", "difference"} <= set(columns)
+        else "documents"
+        if "doc_id" in columns
+        else "table"
+    )
 
 
 def written_result(result: object) -> Written:
@@ -180,7 +188,9 @@ def written_result(result: object) -> Written:
                 place = Path(folder) / "result"
                 write(result, place, figures="svg")
                 found = _read_folder(place)
-                return Written(found.kind, {**found.metadata, MADE_BY: made_by()}, found.tables, found.figures)
+                return Written(
+                    found.kind, {**found.metadata, MADE_BY: made_by()}, found.tables, found.figures
+                )
         for cls, write_file in _FILES.items():
             if isinstance(result, cls):
                 file = Path(folder) / "result.json"
@@ -223,7 +233,9 @@ def result_page(result: Written, styles: Styles) -> Page:
     sections = [
         Section("Figures", "figures", figures=drawn) if drawn else None,
         Section("Tables", "tables", tables=tables) if tables else None,
-        method_section({**dict(metadata.get("settings") or {}), **metadata}) if _has_methods(metadata) else None,
+        method_section({**dict(metadata.get("settings") or {}), **metadata})
+        if _has_methods(metadata)
+        else None,
         making_section(metadata),
     ]
     return Page(

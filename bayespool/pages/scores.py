@@ -79,45 +79,39 @@ def scores_page(scores: Scores | StoredScores, styles: Styles) -> Page:
     styles : Styles
         Gets the styles of the figures.
     """
-    metadata, of_topics = scores.metadata, _topic_frame(scores)
+    metadata = scores.metadata
     made = (method_section(metadata), making_section(metadata))
     title = f"Scores of {_runs(scores.run_ids)}: {', '.join(map(str, scores.measures))}"
     if isinstance(scores, StoredScores) and scores.per_topic:
         said = (
-            f"The file has a row for each of {len(scores.run_ids)} runs and each topic. Scores of runs with their "
+            f"The file has a row for each of {len(scores.run_ids)} runs and each topic. Scores of runs "
+            "with their "
             "intervals are in a file that is written without --per-topic.",
         )
-        return Page(title, said, _problems(scores), (_topics_section(of_topics), *made))
+        return Page(title, said, _problems(scores), (_topics_section(scores.frame()), *made))
     shares = read_unjudged(metadata, scores.run_ids, scores.measures)
     measured = [_measured(scores, measure, shares) for measure in scores.measures]
     sections = [
         _runs_section(measured, styles),
         unjudged_section(shares),
         _corrections_section(measured),
-        None if of_topics is None else _topics_section(of_topics),
+        _topics_section(scores.frame(per_topic=True)) if isinstance(scores, Scores) else None,
         _distance_section(measured),
         _pool_section(metadata),
         _diagnostics_section(metadata),
         *made,
     ]
-    said = tuple(sentence for one in measured for sentence in _sentences(one, n_measures=len(measured)))
-    return Page(title, said, _problems(scores), tuple(s for s in sections if s is not None))
+    summary = tuple(sentence for one in measured for sentence in _sentences(one, n_measures=len(measured)))
+    return Page(title, summary, _problems(scores), tuple(s for s in sections if s is not None))
 
 
 def _runs(run_ids: Sequence[str]) -> str:
     return ", ".join(run_ids) if len(run_ids) <= _FEW_RUNS else f"{len(run_ids)} runs"
 
 
-def _topic_frame(scores: Scores | StoredScores) -> pd.DataFrame | None:
-    """A row per run, measure and topic where it is known."""
-    if isinstance(scores, Scores):
-        return scores.frame(per_topic=True)
-    return scores.frame() if scores.per_topic else None
-
-
-def _methods(columns: Sequence[str]) -> tuple[str, ...]:
+def _methods(frame: pd.DataFrame) -> tuple[str, ...]:
     """Names of methods among the columns of `Scores.frame`."""
-    names = [c for c in columns if c not in _FIRST + _LAST]
+    names = [str(c) for c in frame if c not in _FIRST + _LAST]
     derived = {f"{name}{ending}" for name in names for ending in _OF_A_METHOD}
     return tuple(name for name in names if name not in derived)
 
@@ -125,11 +119,13 @@ def _methods(columns: Sequence[str]) -> tuple[str, ...]:
 def _measured(scores: Scores | StoredScores, measure: Measure, shares: Sequence[Unjudged]) -> _Measured:
     frame = scores.frame()
     rows = frame[frame["measure"] == str(measure)]
-    methods = _methods(list(frame))
+    methods = _methods(frame)
     with_interval = [m for m in methods if f"{m}_lower" in frame and rows[f"{m}_lower"].notna().any()]
     main = with_interval[0] if with_interval else None
     of_cutoff = [one for one in shares if one.measure.cutoff == measure.cutoff]
-    n_topics = len(scores.query_ids) if isinstance(scores, Scores) else len(scores.metadata.get("query_ids", ()))
+    n_topics = (
+        len(scores.query_ids) if isinstance(scores, Scores) else len(scores.metadata.get("query_ids", ()))
+    )
     return _Measured(
         measure=measure,
         rows=rows.sort_values([main or "as_judged", "run_id"], ascending=[False, True]),
@@ -168,14 +164,18 @@ def _sentence(one: _Measured, row: Mapping[str, Any], over: str) -> str:
     run, share = row["run_id"], one.share_of(row["run_id"])
     of_top = f"{percent(share)} of its top {one.measure.cutoff}" if share is not None else "what of it"
     if row["bound_upper"] - row["bound_lower"] < 1e-12:
-        return f"The {one.measure} of {run} is {row['as_judged']:.3f}{over}: nothing that could change it is unjudged."
+        known = f"The {one.measure} of {run} is {row['as_judged']:.3f}{over}"
+        return f"{known}: nothing that could change it is unjudged."
     if one.main is None:
         return (
-            f"The {one.measure} of {run} lies between {row['bound_lower']:.3f} and {row['bound_upper']:.3f}{over}, "
-            f"whatever the unjudged documents are: {of_top} is unjudged. As judged it is {row['as_judged']:.3f}."
+            f"The {one.measure} of {run} lies between {row['bound_lower']:.3f} and "
+            f"{row['bound_upper']:.3f}{over}, "
+            f"whatever the unjudged documents are: {of_top} is unjudged. As judged it is "
+            f"{row['as_judged']:.3f}."
         )
     return (
-        f"The {one.measure} of {run} is {_corrected(one, row)}, mean{over or ' over all topics'}. As judged, with "
+        f"The {one.measure} of {run} is {_corrected(one, row)}, mean{over or ' over all topics'}. As "
+        "judged, with "
         f"unjudged documents counted as nonrelevant, it is {row['as_judged']:.3f}; {of_top} is unjudged."
     )
 
@@ -224,8 +224,10 @@ def _runs_section(measured: Sequence[_Measured], styles: Styles) -> Section:
         for i, (wide, narrow) in enumerate(drawn):
             part = "" if len(drawn) == 1 else f", part {i + 1} of {len(drawn)}"
             caption = (
-                f"{one.measure}{part}. The thin line goes from the lowest to the highest score that judging all "
-                f"documents could lead to{'' if one.main is None else f'; the bar is the {one.level} interval'}."
+                f"{one.measure}{part}. The thin line goes from the lowest to the highest score that "
+                "judging all "
+                "documents could lead "
+                f"to{'' if one.main is None else f'; the bar is the {one.level} interval'}."
             )
             alternative = f"Forest plot of runs under {one.measure}{part}. {' '.join(_sentences(one))}"
             figures.append(Figure(caption, f"{alternative} The table below has the numbers.", wide, narrow))
@@ -248,7 +250,11 @@ def _compact(one: _Measured) -> Table:
     columns["lower bound"] = rows["bound_lower"]
     columns["upper bound"] = rows["bound_upper"]
     found = _table(f"runs-{_address(one.measure)}", f"{one.measure} of runs", pd.DataFrame(columns))
-    note = "" if one.main is None else f"Corrected is the mean of {one.main}, the interval its {one.level} interval."
+    note = (
+        ""
+        if one.main is None
+        else f"Corrected is the mean of {one.main}, the interval its {one.level} interval."
+    )
     return Table(found.name, found.caption, found.columns, found.rows, note)
 
 
@@ -272,7 +278,7 @@ def _corrections_section(measured: Sequence[_Measured]) -> Section | None:
 
 
 def _topics_section(frame: pd.DataFrame) -> Section:
-    methods = [m for m in _methods(list(frame)) if f"{m}_lower" in frame]
+    methods = [m for m in _methods(frame) if f"{m}_lower" in frame]
     tables = []
     for measure in dict.fromkeys(frame["measure"]):
         rows = frame[frame["measure"] == measure]
@@ -284,7 +290,11 @@ def _topics_section(frame: pd.DataFrame) -> Section:
         kept |= {"bound_lower": "lower bound", "bound_upper": "upper bound"}
         found = rows[list(kept)].rename(columns=kept)
         tables.append(_table(f"topics-{_address(measure)}", f"{measure} by run and topic", found))
-    said = () if tables else ("There are too many runs and topics for a page; --per-topic --output writes them.",)
+    said = (
+        ()
+        if tables
+        else ("There are too many runs and topics for a page; --per-topic --output writes them.",)
+    )
     return Section("Topics", "topics", said, tables=tuple(tables))
 
 
@@ -296,8 +306,10 @@ def _distance_section(measured: Sequence[_Measured]) -> Section | None:
             columns = {"run_id": "run", name: "distance", f"{one.main}_new_kind": "chance of a new kind"}
             frame = one.rows[[c for c in columns if c in one.rows]].rename(columns=columns)
             said = (
-                "How unlike the pooled organizations a run is, in standard deviations between these, and the chance "
-                "that it is of a kind that the pool does not have. Of a run that is far away little can be learned "
+                "How unlike the pooled organizations a run is, in standard deviations between these, "
+                "and the chance "
+                "that it is of a kind that the pool does not have. Of a run that is far away little can "
+                "be learned "
                 "from the pool, and its interval is wider.",
             )
             table = _table("distances", "Distance of runs from the pool", frame.sort_values("distance"))
@@ -328,7 +340,9 @@ def _diagnostics_section(metadata: Mapping[str, Any]) -> Section | None:
     ]
     frame = pd.DataFrame(rows).dropna(axis=1, how="all")
     n_failed = sum(bool(one["problems"]) for one in found)
-    said = "Every check of the draws passed." if not n_failed else f"{n_failed} of {len(found)} checks failed."
+    said = (
+        "Every check of the draws passed." if not n_failed else f"{n_failed} of {len(found)} checks failed."
+    )
     table = _table("checks", "Checks of the draws", frame)
     return Section("Diagnostics", "diagnostics", (said,), tables=(table,))
 

@@ -72,7 +72,8 @@ def unjudged_section(found: Sequence[Unjudged]) -> Section | None:
         top, n_topics = f"top {one.measure.cutoff}", len(one.query_ids)
         worst = int(np.argmax(one.of_topics))
         said.append(
-            f"Of the {top} of {_runs(one)}, {percent(float(one.share.sum() / one.share.size))} is unjudged. The "
+            f"Of the {top} of {_runs(one)}, {percent(float(one.share.sum() / one.share.size))} is "
+            "unjudged. The "
             f"topic with most is {one.query_ids[worst]} ({percent(float(one.of_topics[worst]))}); on "
             f"{int((one.of_topics == 0).sum())} of {n_topics} topics everything is judged."
         )
@@ -85,7 +86,10 @@ def unjudged_section(found: Sequence[Unjudged]) -> Section | None:
                     f"{caption}: a row per run, a column per topic in the order {_ends(one.query_ids)}.",
                     f"Heat map. {said[-1]} The tables below have the numbers by topic; the table of runs has "
                     "those by run.",
-                    tuple((run, tuple(map(_shade, row))) for run, row in zip(one.run_ids, one.share, strict=True)),
+                    tuple(
+                        (run, tuple(map(_shade, row)))
+                        for run, row in zip(one.run_ids, one.share, strict=True)
+                    ),
                 )
             )
             tables.append(_over_runs(one, f"{caption}, by topic, over all runs"))
@@ -122,8 +126,7 @@ def _cell(share: float) -> Cell:
 def _by_topic(one: Unjudged, caption: str) -> Table:
     columns = (Column("topic"), *(Column(run, is_number=True) for run in one.run_ids))
     rows = tuple(
-        (Cell(topic), *map(_cell, shares))
-        for topic, shares in zip(one.query_ids, one.share.T, strict=True)
+        (Cell(topic), *map(_cell, shares)) for topic, shares in zip(one.query_ids, one.share.T, strict=True)
     )
     return Table(f"unjudged-{one.measure.cutoff}", caption, columns, rows)
 

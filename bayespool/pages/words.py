@@ -64,7 +64,18 @@ _FIGURES = {
 }
 _COLUMNS = {
     "runs": (
-        *("fold", "run_id", "measure", "estimator", "truth", "value", "lower", "upper", "as_judged", "n_unjudged"),
+        *(
+            "fold",
+            "run_id",
+            "measure",
+            "estimator",
+            "truth",
+            "value",
+            "lower",
+            "upper",
+            "as_judged",
+            "n_unjudged",
+        ),
         "note",
     )
 }
@@ -138,13 +149,17 @@ def _of_leave_out(tables: Tables) -> list[str]:
         text = f"{measure}, over {best['n_runs']} runs left out of the pool:"
         if plain:
             below = "underestimated" if plain[0]["bias"] < 0 else "overestimated"
-            text += f" with the judgments as they stand a run is {below} by {abs(plain[0]['bias']):.4f} in the mean;"
+            text += " with the judgments as they stand a run is"
+            text += f" {below} by {abs(plain[0]['bias']):.4f} in the mean;"
         text += f" {best['estimator']} comes nearest to the truth (root mean square error {best['rmse']:.4f}"
         text += f" against {plain[0]['rmse']:.4f})." if plain else ")."
-        covered = [row for row in rows if row["coverage_95"] == row["coverage_95"] and row["coverage_95"] is not None]
+        covered = [
+            row for row in rows if row["coverage_95"] == row["coverage_95"] and row["coverage_95"] is not None
+        ]
         for row in covered[:1]:
             text += (
-                f" The 95 % intervals of {row['estimator']} hold the truth of {percent(row['coverage_95'])} of the "
+                f" The 95 % intervals of {row['estimator']} hold the truth of "
+                f"{percent(row['coverage_95'])} of the "
                 "runs with anything unjudged."
             )
         said.append(text)
@@ -155,9 +170,10 @@ def _of_budgets(tables: Tables) -> list[str]:
     said = []
     for measure, rows in _by_measure(tables["summary"]):
         by_error = sorted(rows, key=lambda row: (row["budget"], row["mae"]))
-        least, most = by_error[0], [row for row in by_error if row["budget"] == by_error[-1]["budget"]][0]
+        least, most = by_error[0], next(row for row in by_error if row["budget"] == by_error[-1]["budget"])
         said.append(
-            f"{measure}: with a budget of {least['budget']:,} judgments the pool of {least['strategy']} misleads least "
+            f"{measure}: with a budget of {least['budget']:,} judgments the pool of {least['strategy']} "
+            "misleads least "
             f"about runs left out (mean absolute error {least['mae']:.4f}); with {most['budget']:,} that of "
             f"{most['strategy']} ({most['mae']:.4f})."
         )
@@ -179,11 +195,14 @@ def _difference(row: Row) -> str:
         a, b, sign = b, a, -1
     greater = row["prob_greater"] if sign == 1 else row["prob_less"]
     if row["prob_equal"] == 1:
-        return f"The {row['measure']} of {a} and {b} is the same, whatever the unjudged documents are ({row['method']})."
+        same = f"The {row['measure']} of {a} and {b} is the same, whatever the unjudged documents are"
+        return f"{same} ({row['method']})."
     low, high = sorted((sign * row["lower"], sign * row["upper"]))
     return (
-        f"On these topics the {row['measure']} of {a} is higher than that of {b} by {abs(row['difference']):.3f} "
-        f"({100 * row['ci_prob']:g} % interval {low:.3f} to {high:.3f}, {row['method']}); the chance that it is "
+        f"On these topics the {row['measure']} of {a} is higher than that of {b} by "
+        f"{abs(row['difference']):.3f} "
+        f"({100 * row['ci_prob']:g} % interval {low:.3f} to {high:.3f}, {row['method']}); the chance "
+        "that it is "
         f"higher is {shown(float(greater), 3)}."
     )
 
@@ -192,7 +211,8 @@ def _of_check(tables: Tables) -> list[str]:
     said = []
     for measure, rows in _by_measure(tables["elpd"]):
         said.append(
-            f"{measure}: of {len(rows)} models {rows[0]['model']} predicts held-out organizations best, by expected log "
+            f"{measure}: of {len(rows)} models {rows[0]['model']} predicts held-out organizations best, "
+            "by expected log "
             "predictive density."
         )
     return said

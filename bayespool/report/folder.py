@@ -29,7 +29,7 @@ from bayespool.provenance import with_provenance
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Drawings", "FigureFormat", "check_folder", "digest", "file_name", "tables", "write_folder"]
+__all__ = ["Drawings", "FigureFormat", "check_folder", "digest_of", "file_name", "tables", "write_folder"]
 
 FigureFormat = Literal["png", "svg", "none"]
 Drawings = Iterable[tuple[str, Any]]
@@ -110,7 +110,7 @@ def write_folder(
 def _replace(
     folder: Path, experiment: str, described: Mapping[str, Any], files: Mapping[str, bytes | str]
 ) -> None:
-    digests = {name: digest(files[name]) for name in sorted(files)}
+    digests = {name: digest_of(files[name]) for name in sorted(files)}
     whole = {"bayespool": __version__, "experiment": experiment, **with_provenance(described)}
     whole |= {"files": list(digests), "digests": digests}
     settings = json.dumps(whole, indent=1, ensure_ascii=False, default=_plain) + "\n"
@@ -124,11 +124,11 @@ def _replace(
 def _remove_former(path: Path, digest: str) -> None:
     """Remove a file of an earlier result if it is as it was written; anything else is somebody's own."""
     content = read_bytes_back(path)
-    if content is not None and digest(content) == digest:
+    if content is not None and digest_of(content) == digest:
         remove(path)
 
 
-def digest(content: bytes | str) -> str:
+def digest_of(content: bytes | str) -> str:
     """What ``settings.json`` has of the content of a file."""
     return hashlib.blake2b(as_bytes(content), digest_size=16).hexdigest()
 
