@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +12,7 @@ from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.messages import tell
 from bayespool.cli.options import (
     Columns,
+    FigureFiles,
     OwnJudgments,
     PaperOutput,
     PerTopic,
@@ -62,6 +63,7 @@ def score(
     sort: Sort = None,
     top: Top = None,
     output: PaperOutput = None,
+    figure: FigureFiles = None,
     report: Report = None,
 ) -> None:
     """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
@@ -69,14 +71,7 @@ def score(
 
     Without --pool the posterior rests on informative priors alone, and the notes say so.
     """
-    from bayespool.report import check_paper_output
-
-    for path in output or []:
-        check_paper_output(path)
-    if report is not None:
-        from bayespool.pages import check_report
-
-        check_report(report)
+    _check_files(output, figure, report)
     arrangement = arrangement_of(columns, sort, top)
     if not runs and not asked["unpool"]:
         raise InputError("no run to score", hint="name run files, or runs of the pool with --unpool")
@@ -86,7 +81,7 @@ def score(
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
         say_unpooled(collection, asked)
         scores = _score(collection, targets, say, **asked, **sampling)
-    _show(scores, output, arrangement, per_topic=per_topic, report=report)
+    _show(scores, output, figure, arrangement, per_topic=per_topic, report=report)
 
 
 @from_settings
@@ -98,6 +93,7 @@ def demo(
     sort: Sort = None,
     top: Top = None,
     output: PaperOutput = None,
+    figure: FigureFiles = None,
     write: Annotated[
         Path | None,
         typer.Option(help="Only write the example's files (runs, qrels, organizations) into this folder."),
@@ -105,7 +101,6 @@ def demo(
 ) -> None:
     """Score the two unpooled runs of the embedded example, a simulated collection whose truth is known."""
     from bayespool.pool import describe_pool
-    from bayespool.report import check_paper_output
     from bayespool.simulation import simulate_example
 
     example = simulate_example()
@@ -118,8 +113,7 @@ def demo(
             err=False,
         )
         return
-    for path in output or []:
-        check_paper_output(path)
+    _check_files(output, figure)
     arrangement = arrangement_of(columns, sort, top)
     asked["estimators"] = _estimators(asked["estimators"], None)
     _check_arrangement(arrangement, asked["estimators"])
@@ -132,9 +126,10 @@ def demo(
             **asked,
             **sampling,
         )
-    _show(scores, output, arrangement, per_topic=per_topic)
+    truth = {str(m): example.true_values(m, scores.run_ids) for m in scores.measures}
+    _show(scores, output, figure, arrangement, per_topic=per_topic, known=truth)
     if not per_topic:
-        _show_truth(scores)
+        _show_truth(truth)
 
 
 def _score(
@@ -170,31 +165,52 @@ def _check_arrangement(arrangement: Arrangement, estimators: list[str]) -> None:
     check_arrangement(arrangement, [parse_estimator(name).name for name in estimators])
 
 
+def _check_files(output: list[Path] | None, figure: list[Path] | None, report: Path | None = None) -> None:
+    """Raise for files that could not be written, before any work is done."""
+    from bayespool.report import check_paper_output
+    from bayespool.report.figures import check_figure
+
+    for path in output or []:
+        check_paper_output(path)
+    for path in figure or []:
+        check_figure(path)
+    if report is not None:
+        from bayespool.pages import check_report
+
+        check_report(report)
+
+
 def _show(
     scores: Scores,
     output: list[Path] | None,
+    figure: list[Path] | None,
     arrangement: Arrangement,
     *,
     per_topic: bool,
+    known: Mapping[str, Mapping[str, float]] | None = None,
     report: Path | None = None,
 ) -> None:
     from rich.console import Console
 
     from bayespool.report import print_scores, write_scores
+    from bayespool.report.figures import write_figures
+
+    def draw() -> Any:
+        from bayespool.plots import draw_forest, draw_topics
+
+        return draw_topics(scores) if per_topic else draw_forest(scores, truth=known)
 
     with shown_at_last(lambda: print_scores(scores, Console(), per_topic=per_topic, arrangement=arrangement)):
         for path in output or []:
             write_scores(scores, path, per_topic=per_topic, arrangement=arrangement)
+        write_figures(figure or [], draw)
         if report is not None:
             from bayespool.pages import write_report
 
             write_report(scores, report)
 
 
-def _show_truth(scores: Scores) -> None:
-    from bayespool.simulation import simulate_example
-
-    for measure in scores.measures:
-        truth = simulate_example().true_values(measure, scores.run_ids)
-        said = ", ".join(f"{run} {value:.4f}" for run, value in truth.items())
+def _show_truth(known: Mapping[str, Mapping[str, float]]) -> None:
+    for measure, values in known.items():
+        said = ", ".join(f"{run} {value:.4f}" for run, value in values.items())
         tell(f"truth of the simulation, {measure} if all were judged: {said}", err=False)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import numpy as np
 
-from bayespool.plots import figure_grid, render
+from bayespool.plots import figure_grid, plot_forest, render
 from bayespool.printable import literal
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure as Drawing
 
 __all__ = ["COLORS", "Styles", "draw_forest", "page_svg"]
 
@@ -33,6 +33,8 @@ COLORS = {
     "#2ca02c": "green",
     "#d62728": "red",
     "#cccccc": "line",
+    "#882255": "wine",
+    "#ebebeb": "line",
     "#999999": "gray",
     "#737373": "gray",
     "#808080": "gray",
@@ -56,7 +58,7 @@ _KEPT = {"viewBox", "d", "x", "y", "width", "height", "transform", "points", "cx
 _KEPT |= {"x1", "x2", "y1", "y2", "preserveAspectRatio"}
 _FEW = 12  # runs that have a line for each correction
 _PER_FIGURE = 36  # runs on a printed page
-_MARKS = "sD^vX<>hpPd8"
+_WIDE, _NARROW = 7.2, 3.6  # inches
 
 
 class Styles:
@@ -140,13 +142,8 @@ def _local(name: str) -> str:
     return name.rpartition("}")[2]
 
 
-# --- Stand-in for bayespool.plots: the forest of a table of scores ---------------------------------------
-# PLUG IN HERE: `bayespool.plots.plot_forest` draws what `draw_forest` draws, once it takes scores that were
-# read back (`StoredScores`) and a part of the runs.
-
-
 def draw_forest(
-    rows: pd.DataFrame, method: str | None, others: Sequence[str], labels: Mapping[str, str], styles: Styles
+    rows: pd.DataFrame, method: str | None, others: Sequence[str], styles: Styles
 ) -> list[tuple[str, str]]:
     """A row per run: its bounds, point corrections as marks, and the posterior with its interval.
 
@@ -158,8 +155,6 @@ def draw_forest(
         The one whose interval is drawn.
     others : sequence of str
         Methods drawn as marks, of few runs only.
-    labels : mapping of str to str
-        What methods are called.
     styles : Styles
 
     Returns
@@ -171,56 +166,58 @@ def draw_forest(
     low, high = float(rows["bound_lower"].min()), float(rows["bound_upper"].max())
     room = 0.04 * (high - low or 1)
     limits = (low - room, high + room)
-    n_parts = -(-len(rows) // _PER_FIGURE)
-    parts = np.array_split(np.arange(len(rows)), n_parts)
-    few = list(others) if len(rows) <= _FEW else []
-    return [
-        (
-            page_svg(render(_forest(rows.iloc[part], method, few, labels, limits, 7.2), "svg"), styles),
-            page_svg(render(_forest(rows.iloc[part], method, few, labels, limits, 3.6), "svg"), styles),
-        )
-        for part in parts
-    ]
+    parts = np.array_split(np.arange(len(rows)), -(-len(rows) // _PER_FIGURE))
+    marked = list(others) if len(rows) <= _FEW else []
+    drawn = []
+    for part in parts:
+        of_part = rows.iloc[part]
+        svgs = (render(_forest(of_part, method, marked, limits, width), "svg") for width in (_WIDE, _NARROW))
+        wide, narrow = (page_svg(svg, styles) for svg in svgs)
+        drawn.append((wide, narrow))
+    return drawn
 
 
 def _forest(
     rows: pd.DataFrame,
     method: str | None,
     others: Sequence[str],
-    labels: Mapping[str, str],
     limits: tuple[float, float],
     width: float,
-) -> Drawing:
-    each = 0.26 if not others else 0.34 + 0.06 * len(others)
-    n_columns = 3 if width > 5 else 1 if max(map(len, labels.values()), default=0) > 24 else 2
-    n_keys = 3 + len(others)
-    keys = 0.2 * -(-n_keys // n_columns)
+) -> Any:
+    """`bayespool.plots.plot_forest` in the size that is asked for: with short names, and the keys in as many
+    columns as there is room for.
+    """
+    n_columns = 3 if width == _WIDE else 1
+    keys = 0.2 * -(-(4 + len(others)) // n_columns)
+    each = 0.24 if not others else 0.32 + 0.11 * len(others)
     figure, (axes,) = figure_grid(1, width=width, height=each * len(rows) + 0.6 + keys)
+    plot_forest(_as_scores(rows, method, others), corrections=others, order="given", legend=False, ax=axes)
     figure.set_facecolor("none")
     axes.set_facecolor("none")
-    places = np.arange(len(rows))[::-1].astype(float)
-    axes.hlines(places, rows["bound_lower"], rows["bound_upper"], color="#999999", lw=1.2, label="bounds")
-    axes.plot(rows["as_judged"], places, "|", color="#000000", ms=9, mew=1.6, label="as judged")
-    if method is not None:
-        ends = (rows[f"{method}_lower"], rows[f"{method}_upper"])
-        axes.hlines(places, *ends, color="#0072b2", lw=5, alpha=0.45, label="interval")
-        axes.plot(rows[method], places, "o", color="#0072b2", ms=5.5, mew=0, label=labels[method])
-    colors = ("#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
-    for i, name in enumerate(others):
-        below = places - 0.18 - 0.28 * (i + 1) / (len(others) + 1)
-        mark: dict[str, Any] = {"color": colors[i % len(colors)], "marker": _MARKS[i % len(_MARKS)]}
-        axes.plot(rows[name], below, ls="none", ms=4.2, mew=0.8, label=labels[name], **mark)
-    longest = 40 if width > 5 else 16
-    names = [literal(run if len(run) <= longest else run[: longest - 1] + "…") for run in rows["run_id"]]
-    axes.set_yticks(places, names, fontsize=9)
-    axes.set(xlim=limits, ylim=(-0.75, len(rows) - 0.4))
+    longest = 40 if width == _WIDE else 16
+    names = [run if len(run) <= longest else f"{run[: longest - 1]}…" for run in rows["run_id"]]
+    axes.set_yticks(np.arange(len(names)), [literal(name) for name in names])
+    axes.set(xlim=limits, xlabel="")
     axes.tick_params(axis="x", labelsize=8.5)
-    axes.locator_params(axis="x", nbins=9 if width > 5 else 4)
-    axes.grid(axis="x", color="#cccccc", lw=0.6)
-    axes.set_axisbelow(True)
+    axes.locator_params(axis="x", nbins=9 if width == _WIDE else 4)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.legend(
         fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=n_columns, borderaxespad=0.2
     )
     return figure
+
+
+def _as_scores(rows: pd.DataFrame, method: str | None, others: Sequence[str]) -> Any:
+    """What `bayespool.plots.plot_forest` asks of scores, which may have been read back."""
+    measure = str(rows["measure"].iloc[0])
+    drawn = [] if method is None else [SimpleNamespace(method=method, measure=measure, draws=True)]
+    points = [SimpleNamespace(method=name, measure=measure, draws=None) for name in others]
+    return SimpleNamespace(
+        frame=lambda: rows,
+        to_frame=lambda: rows,
+        measures=(measure,),
+        estimates=(*drawn, *points),
+        ci_prob=float(rows["ci_prob"].iloc[0]),
+        query_ids=(),
+    )

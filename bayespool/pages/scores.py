@@ -220,7 +220,7 @@ def _runs_section(measured: Sequence[_Measured], styles: Styles) -> Section:
     figures, tables = [], []
     for one in measured:
         shown = [m for m in one.methods if m != one.main and one.rows[m].notna().any()]
-        drawn = draw_forest(one.rows, one.main, shown, {m: m for m in one.methods}, styles)
+        drawn = draw_forest(one.rows, one.main, shown, styles)
         for i, (wide, narrow) in enumerate(drawn):
             part = "" if len(drawn) == 1 else f", part {i + 1} of {len(drawn)}"
             caption = (

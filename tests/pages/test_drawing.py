@@ -47,9 +47,7 @@ def test_ids_of_two_figures_differ_and_styles_are_shared() -> None:
 def test_a_forest_of_hostile_names_has_no_text() -> None:
     scores = hostile_scores()
     rows = scores.frame()[lambda frame: frame["measure"] == "P@10"]
-    ((wide, narrow),) = draw_forest(
-        rows, "posterior-ratio", ["background"], {"posterior-ratio": "a", "background": "b"}, Styles()
-    )
+    ((wide, narrow),) = draw_forest(rows, "posterior-ratio", ["background"], Styles())
     for svg in (wide, narrow):
         assert svg.startswith("<svg")
         assert IMAGE not in svg
@@ -59,5 +57,5 @@ def test_a_forest_of_hostile_names_has_no_text() -> None:
 
 
 def test_many_runs_are_drawn_in_parts_that_fit_a_printed_page() -> None:
-    drawn = draw_forest(many_runs(90).frame(), "posterior-known", [], {"posterior-known": "known"}, Styles())
+    drawn = draw_forest(many_runs(90).frame(), "posterior-known", [], Styles())
     assert len(drawn) == 3

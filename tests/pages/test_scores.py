@@ -30,8 +30,9 @@ def test_the_summary_is_in_plain_words(scores: Scores) -> None:
     page = scores_page(scores, Styles())
     assert page.title == "Scores of new-a, new-b: P@10"
     assert page.summary[0] == (
-        "The P@10 of new-a is 0.640 (90 % interval 0.595 to 0.685, posterior-known), mean over 20 topics. "
-        "As judged, with unjudged documents counted as nonrelevant, it is 0.595; 9.0 % of its top 10 is unjudged."
+        "The P@10 of new-a is 0.640 (90 % interval 0.595 to 0.685, posterior-known), mean over 20 "
+        "topics. As judged, with unjudged documents counted as nonrelevant, it is "
+        "0.595; 9.0 % of its top 10 is unjudged."
     )
     assert page.problems == ()
 

@@ -22,8 +22,10 @@ def test_leave_out_names_the_bias_and_the_best_estimator() -> None:
     said = summary("leave-out", {"summary": rows}, {"pool": "21 runs"})
     assert said == (
         "P@10, over 21 runs left out of the pool: with the judgments as they stand a run is "
-        "underestimated by 0.0200 in the mean; posterior-x comes nearest to the truth (root mean square error 0.0100 against "
-        "0.0300). The 95 % intervals of posterior-x hold the truth of 95.2 % of the runs with anything unjudged.",
+        "underestimated by 0.0200 in the mean; posterior-x comes nearest to the truth "
+        "(root mean square error 0.0100 against "
+        "0.0300). The 95 % intervals of posterior-x hold the truth of 95.2 % of the runs "
+        "with anything unjudged.",
         "The pool: 21 runs.",
     )
 
