@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from bayespool.scoring import Scores
+    from bayespool.scores import Scores
 
 __all__ = ["draw_forest", "draw_topics", "plot_distance", "plot_forest", "plot_topics"]
 
