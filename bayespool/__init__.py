@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from bayespool.scores import Scores
     from bayespool.scoring import score
     from bayespool.simulation import SimulationSettings, load_example, simulate
-    from bayespool.stored import StoredScores, read_scores
+    from bayespool.stored import StoredResults, StoredScores, read_results, read_scores
     from bayespool.trec import (
         qrels_from_frame,
         read_organizations,
@@ -67,6 +67,7 @@ _HOME = {
     "Reversals": "comparisons",
     "Scores": "scores",
     "SimulationSettings": "simulation",
+    "StoredResults": "stored",
     "StoredScores": "stored",
     "Values": "values",
     "budgets": "experiments",
@@ -92,6 +93,7 @@ _HOME = {
     "read_collection": "loading",
     "read_organizations": "trec",
     "read_qrels": "trec",
+    "read_results": "stored",
     "read_run": "trec",
     "read_runs": "trec",
     "read_scores": "stored",
@@ -125,6 +127,7 @@ __all__ = [
     "Reversals",
     "Scores",
     "SimulationSettings",
+    "StoredResults",
     "StoredScores",
     "Values",
     "budgets",
@@ -150,6 +153,7 @@ __all__ = [
     "read_collection",
     "read_organizations",
     "read_qrels",
+    "read_results",
     "read_run",
     "read_runs",
     "read_scores",

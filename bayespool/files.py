@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import hashlib
 import io
 import json
 import os
@@ -26,12 +27,14 @@ __all__ = [
     "atomic_write_all",
     "csv_for_spreadsheets",
     "csv_text",
+    "digest",
     "json_text",
     "lock",
     "locked",
     "parquet_bytes",
     "read_back",
     "read_bytes_back",
+    "read_frame",
     "read_parquet",
     "remove",
     "unlock",
@@ -148,6 +151,11 @@ def _copy(path: str, second: Path) -> None:
 def as_bytes(content: bytes | str) -> bytes:
     """What a file of this content has."""
     return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+
+
+def digest(content: bytes | str) -> str:
+    """What tells a file of this content from others."""
+    return hashlib.blake2b(as_bytes(content), digest_size=16).hexdigest()
 
 
 @contextlib.contextmanager
@@ -319,11 +327,9 @@ def parquet_bytes(
     return buffer.getvalue()
 
 
-def read_parquet(
-    path: PathLike, *, needs_metadata: bool = True
-) -> tuple[dict[str, list[Any]], dict[str, Any]] | None:
+def read_parquet(path: PathLike) -> tuple[dict[str, list[Any]], dict[str, Any]] | None:
     """Columns and metadata of a file that `parquet_bytes` made; None where there is no such file, or it is
-    damaged. Of a file that was made without metadata they are empty, if it does not need any.
+    damaged.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -331,8 +337,22 @@ def read_parquet(
     try:
         with pq.ParquetFile(path) as file:
             table = file.read()
-        stored = table.schema.metadata or {}
-        metadata = json.loads(stored[_KEY] if needs_metadata else stored.get(_KEY, b"{}"))
+        metadata = json.loads(table.schema.metadata[_KEY])
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
         return None
     return (table.to_pydict(), metadata) if isinstance(metadata, dict) else None
+
+
+def read_frame(content: bytes) -> tuple[pd.DataFrame, dict[str, Any]] | None:
+    """Data frame and metadata, empty where it has none, of the bytes that `parquet_bytes` made; None where
+    they are damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(io.BytesIO(content))
+        metadata = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
+    except (pa.ArrowException, OSError, ValueError):
+        return None
+    return (table.to_pandas(), metadata) if isinstance(metadata, dict) else None

@@ -21,6 +21,7 @@ from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.options import describe_estimator, documented, options_of
 from bayespool.pool import describe_pool
 from bayespool.posterior import Completion, PosteriorEstimator, warn_of_judges
+from bayespool.reprs import Shown, one_line
 from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import ImputeSettings
 from bayespool.trec import Qrels, qrels_from_frame
@@ -30,8 +31,8 @@ __all__ = ["Imputations", "impute", "parse_posterior", "spread_draws"]
 _NOT_OURS = {"model", "estimand", "random_seed", "draws", "joint"}  # of the settings of a posterior
 
 
-@dataclass(frozen=True, eq=False)
-class Imputations:
+@dataclass(frozen=True, eq=False, repr=False)
+class Imputations(Shown):
     """Some draws of the judgments, each a set of qrels.
 
     Made by `bayespool.impute`.
@@ -63,7 +64,9 @@ class Imputations:
         return len(self.draws)
 
     def __repr__(self) -> str:
-        return f"<Imputations: {len(self)} of {self.completion!r}>"
+        return one_line(
+            "Imputations", f"{len(self)} of {self.completion!r}".replace("<", "").replace(">", "")
+        )
 
     @property
     def run_ids(self) -> tuple[str, ...]:

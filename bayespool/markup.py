@@ -218,11 +218,11 @@ def html_table(table: TextTable) -> str:
 
     Examples
     --------
-    >>> "<td>&lt;img&gt;</td>" in html_table(TextTable("One", ("run",), (("<img>",),)))
+    >>> "&lt;img&gt;</td>" in html_table(TextTable("One", ("run",), (("<img>",),)))
     True
     """
     n = table.n_names
-    left, right = ' style="text-align:left"', ' style="text-align:right"'
+    left, right = (f' style="text-align:{side};padding:.2em .5em"' for side in ("left", "right"))
     sides = [left if i < n else right for i in range(len(table.header))]
     head = ""
     if table.groups:
@@ -232,32 +232,33 @@ def html_table(table: TextTable) -> str:
         )
         head = f"<tr>{'<td></td>' * n}{over}</tr>\n"
     names = "".join(
-        f'<th scope="col"{side}>{_html(_joined(name))}</th>'
+        f'<th scope="col"{side}>{"<br>".join(map(_html, name.split(chr(10))))}</th>'
         for side, name in zip(sides, table.header, strict=True)
     )
     head += f"<tr>{names}</tr>"
     body = "\n".join(
         "<tr>"
-        + "".join(f"<td{'' if i < n else sides[i]}>{_html(cell)}</td>" for i, cell in enumerate(row))
+        + "".join(f"<td{side}>{_html(cell)}</td>" for side, cell in zip(sides, row, strict=True))
         + "</tr>"
         for row in table.rows
     )
     notes = "".join(f"\n<p>Note: {_html(note)}</p>" for note in table.notes)
     return (
-        f'<table style="border-collapse:collapse;font-variant-numeric:tabular-nums">\n'
-        f'<caption style="text-align:left;caption-side:top">{_html(table.caption)}</caption>\n'
-        f"<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>{notes}"
+        '<figure style="margin:1em 0">\n'
+        f"<figcaption>{_html(table.caption)}</figcaption>\n"
+        '<div style="overflow-x:auto" tabindex="0">\n'
+        '<table style="border-collapse:collapse;font-variant-numeric:tabular-nums;white-space:nowrap">\n'
+        f"<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div>{notes}\n</figure>"
     )
 
 
 _STYLE = """\
 :root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }
-main { overflow-x: auto; }
-table { margin: 1.5rem 0 .5rem; }
-caption { padding-bottom: .5rem; }
-th, td { padding: .2rem .8rem; white-space: nowrap; }
-td:first-child, th:first-child { padding-left: 0; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 78rem; padding: 0 1rem; }
+figure { margin: 0 0 2.5rem !important; }
+figcaption { margin-bottom: .6rem; max-width: 44rem; }
+table { font-size: .9375rem; }
+th { vertical-align: bottom; }
 thead { border-top: 2px solid; border-bottom: 1px solid; }
 tbody { border-bottom: 2px solid; }
 footer, p { font-size: .875rem; }"""

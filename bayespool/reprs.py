@@ -42,7 +42,7 @@ def html_repr(line: str, tables: tuple[TextTable, ...] = ()) -> str:
     """HTML of a line and tables below it, every text escaped; colors are the page's."""
     said = f"<p><code>{html.escape(line)}</code></p>"
     body = "\n".join(html_table(table) for table in tables)
-    return f'<div style="overflow-x:auto">{said}\n{body}</div>'
+    return f"<div>{said}\n{body}</div>"
 
 
 def first_rows(frame: pd.DataFrame) -> TextTable:

@@ -68,10 +68,15 @@ class Scores(WithPaper):
         there = ", ".join(dict.fromkeys(f"{e.method}, {e.measure}" for e in self.estimates))
         raise KeyError(f"no estimates {method!r}, {str(measure)!r}; there are: {there}")
 
-    @cached_property
+    @property
     def notes(self) -> dict[tuple[str, Measure], str]:
         """What is off, by run and measure; empty text where nothing is."""
-        notes = {}
+        return {key: "; ".join(said) for key, said in self.statements.items()}
+
+    @cached_property
+    def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
+        """What `notes` are made of, one by one."""
+        statements = {}
         pool, deep = self.metadata["pool"], self.metadata["estimand"] == "complete"
         for measure, found in zip(self.measures, self.bounds, strict=True):
             missing = (found.n_missing == measure.cutoff).sum(axis=1)
@@ -95,8 +100,8 @@ class Scores(WithPaper):
                 for e in self.estimates:
                     if e.measure == measure and e.notes and e.notes[r]:
                         said.append(f"{e.method}: {e.notes[r]}")
-                notes[run, measure] = "; ".join(said)
-        return notes
+                statements[run, measure] = tuple(said)
+        return statements
 
     def to_frame(self, *, per_topic: bool = False) -> pd.DataFrame:
         """One row per run and measure (and topic): bounds, then every method.
@@ -115,7 +120,7 @@ class Scores(WithPaper):
         """
         import pandas as pd
 
-        frames = []
+        frames, notes = [], self.notes
         for measure, found in zip(self.measures, self.bounds, strict=True):
             n_topics = len(self.query_ids) if per_topic else 1
             # one division of a total each: a bound and an estimate that reaches it are the same number
@@ -133,7 +138,7 @@ class Scores(WithPaper):
                 columns |= e.columns(self.ci_prob, per_topic=per_topic)
             columns["ci_prob"] = self.ci_prob
             columns["note"] = np.repeat(
-                np.array([self.notes[run, measure] for run in self.run_ids], dtype=object), n_topics
+                np.array([notes[run, measure] for run in self.run_ids], dtype=object), n_topics
             )
             frames.append(pd.DataFrame(columns))
         return pd.concat(frames, ignore_index=True)
@@ -152,7 +157,7 @@ class Scores(WithPaper):
         """
         frame = self.to_frame(per_topic=per_topic)
         scope = f"{'on each of' if per_topic else 'mean over'} {len(self.query_ids)} topics"
-        notes = [*ideal_lines(self.metadata), *note_lines(self.notes, self.run_ids, self.measures)]
+        notes = [*ideal_lines(self.metadata), *note_lines(self.statements, self.run_ids, self.measures)]
         tables = paper_tables(frame, ci_prob=self.ci_prob, scope=scope, arrangement=arrangement, notes=notes)
         quoted = f"bayespool {self.metadata['bayespool']}, collection {self.metadata['fingerprint']}"
         return Paper(f"Scores: {some_of(self.measures)}", tuple(tables), (quoted,))

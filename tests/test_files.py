@@ -212,3 +212,20 @@ def test_folder_of_another_process(tmp_path: Path) -> None:
 def test_pipe_is_not_read_back(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert read_back(tmp_path / "pipe") is None
+
+
+def test_a_frame_is_read_as_it_was_written() -> None:
+    frame = pd.DataFrame({"run_id": ["a", "=b"], "value": [0.1, float("nan")], "n": [1, 2]})
+    found = files.read_frame(files.parquet_bytes(frame, {"seed": 1}))
+    assert found is not None
+    pd.testing.assert_frame_equal(found[0], frame)
+    assert found[1] == {"seed": 1}
+    bare = files.read_frame(files.parquet_bytes(frame))
+    assert bare is not None
+    assert bare[1] == {}
+    assert files.read_frame(b"PAR1 and no more") is None
+
+
+def test_files_of_one_content_are_told_from_others() -> None:
+    assert files.digest("é") == files.digest("é".encode())
+    assert files.digest("a") != files.digest("b")

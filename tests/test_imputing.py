@@ -331,4 +331,4 @@ def test_an_estimator_of_ones_own_settings_is_taken_as_it_is() -> None:
     assert found.completion.n_draws == 60
     assert found.metadata["estimator"]["random_seed"] == 8
     assert found.draws == (0, 32, 16)
-    assert repr(found).startswith("<Imputations: 3 of <Completion: 60 draws")
+    assert repr(found).startswith("<Imputations: 3 of Completion: 60 draws")

@@ -69,6 +69,7 @@ def test_frame_has_a_column_per_method_and_an_interval_per_posterior() -> None:
         "bound_lower",
         "bound_upper",
         "residual",
+        "unjudged",
         *POINT,
         *(f"posterior-combined{end}" for end in ("", "_lower", "_upper", "_distance", "_new_kind")),
         *(f"posterior-background{end}" for end in ("", "_lower", "_upper")),

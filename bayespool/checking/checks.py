@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayespool import __version__
 from bayespool.checking.containers import gather_container
@@ -36,6 +36,8 @@ from bayespool.posterior import (
     rungs_of,
     warn_of_judges,
 )
+from bayespool.printable import some_of
+from bayespool.reprs import Shown, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,8 +47,11 @@ if TYPE_CHECKING:
 __all__ = ["ModelChecks", "check_models", "checked_models"]
 
 
-@dataclass(frozen=True, eq=False)
-class ModelChecks:
+CheckTable = Literal["runs", "elpd", "calibration"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelChecks(Shown):
     """Predictions of held-out organizations by several models under several measures.
 
     Attributes
@@ -65,6 +70,17 @@ class ModelChecks:
     predictions: tuple[HeldOutPrediction, ...]
     containers: Mapping[tuple[str, str], Any]
     metadata: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        models = some_of(dict.fromkeys(p.model for p in self.predictions), 5)
+        return one_line(
+            "ModelChecks", f"{models}; {some_of(self.measures, 3)}; {len(self.problems)} problems"
+        )
+
+    def to_frame(self, table: CheckTable = "runs") -> pd.DataFrame:
+        """One of the tables: `runs`, `elpd` or `calibration`."""
+        frame: pd.DataFrame = getattr(self, table)()
+        return frame
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:

@@ -26,6 +26,8 @@ from bayespool.errors import InputError
 from bayespool.measures import Measure, parse_measures
 from bayespool.options import documented
 from bayespool.posterior import PosteriorEstimator, judge_problems
+from bayespool.printable import some_of
+from bayespool.reprs import Shown, one_line
 from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import JudgesSettings
 from bayespool.values import DEFAULT_CI_PROB
@@ -50,8 +52,8 @@ TABLES_OF_JUDGES: tuple[TableOfJudges, ...] = (
 """Tables of `JudgeCheck.frame`; the last two are there where intervals were asked for."""
 
 
-@dataclass(frozen=True, eq=False)
-class JudgeCheck:
+@dataclass(frozen=True, eq=False, repr=False)
+class JudgeCheck(Shown):
     """What the labels of second judges are worth on a collection.
 
     Attributes
@@ -79,8 +81,8 @@ class JudgeCheck:
     _runs: tuple[Row, ...]
 
     def __repr__(self) -> str:
-        names = ", ".join(judge.name for judge in self.judges)
-        return f"<JudgeCheck: {names}; {', '.join(map(str, self.measures))}>"
+        names = some_of((judge.name for judge in self.judges), 3)
+        return one_line("JudgeCheck", f"{names}; {some_of(self.measures, 3)}")
 
     @property
     def tables(self) -> tuple[TableOfJudges, ...]:
@@ -91,7 +93,7 @@ class JudgeCheck:
         """Thresholds of relevance that a measure asks: its own, or of a graded one each level."""
         return relevant_from(measure, self.confusions[measure, self.judges[0].name])
 
-    def frame(self, table: TableOfJudges = "agreement") -> pd.DataFrame:
+    def to_frame(self, table: TableOfJudges = "agreement") -> pd.DataFrame:
         """One of the tables.
 
         Parameters
@@ -152,6 +154,8 @@ class JudgeCheck:
             "runs": lambda: self._runs,
         }
         return pd.DataFrame(list(rows[table]()))
+
+    frame = to_frame
 
 
 @documented(JudgesSettings)

@@ -46,6 +46,7 @@ from bayespool.posterior import (
     new_slopes,
     rungs_of,
 )
+from bayespool.reprs import Shown, one_line
 from bayespool.simulation import SimulationSettings, simulate
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ _DESIGN_SEED = 7
 _DRAWS_PER_RANK = 6  # a chain keeps every sixth draw, so that the kept ones are nearly independent
 
 
-@dataclass(frozen=True, eq=False)
-class SelfCalibration:
+@dataclass(frozen=True, eq=False, repr=False)
+class SelfCalibration(Shown):
     """Ranks of true values among the draws of one model and engine.
 
     Attributes
@@ -94,6 +95,10 @@ class SelfCalibration:
     n_draws: int
     n_failed_fits: int
     ess: float
+
+    def __repr__(self) -> str:
+        n, k = self.ranks.shape
+        return one_line("SelfCalibration", f"{self.model}, {self.engine}: {n} simulations, {k} quantities")
 
     @property
     def detectable_shift(self) -> float:

@@ -12,8 +12,10 @@ from bayespool.cli.options import (
     CampaignRuns,
     FigureFiles,
     Output,
+    PaperOutput,
     Pool,
     QrelsFile,
+    arrangement_of,
     read_files,
     say_unpooled,
     shown_at_last,
@@ -44,7 +46,16 @@ def compare(
         Literal["differences", "across_measures", "ranks", "significance", "overview", "reliability"],
         typer.Option(help="Table for a .csv or .parquet file; .json has all of them."),
     ] = "differences",
-    output: Output = None,
+    sort: Annotated[
+        Literal["difference", "chance", "p", "risk"] | None,
+        typer.Option(
+            help="Sort pairs: by difference or risk the largest first, by chance the surest, by p the least."
+        ),
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="Show the first pairs alone; without --sort by difference.")
+    ] = None,
+    output: PaperOutput = None,
     figure: FigureFiles = None,
 ) -> None:
     """Compare runs: differences with intervals, chances and ranks, significance tests, and the chance that
@@ -54,15 +65,16 @@ def compare(
 
     from bayespool.comparisons import compare as compare_runs
     from bayespool.plots import draw_comparison
-    from bayespool.report import check_output
+    from bayespool.report import check_paper_output
     from bayespool.report.comparisons import print_comparison, write_comparison
     from bayespool.report.figures import check_figure, write_figures
     from bayespool.trec import find_files
 
     for path in output or []:
-        check_output(path)
+        check_paper_output(path)
     for path in figure or []:
         check_figure(path)
+    arrangement = arrangement_of(None, sort, top)
     if not asked["unpool"] and (not runs or len(set(find_files([str(r) for r in runs]))) < 2):
         raise InputError("one run cannot be compared", hint="name two or more")
     _check_estimators(asked["estimators"])
@@ -70,9 +82,9 @@ def compare(
         collection, targets = read_files(qrels, runs or [], pool, say, **reading)
         say_unpooled(collection, asked)
         found = compare_runs(collection, targets, report=say, **asked, **sampling)
-    with shown_at_last(lambda: print_comparison(found, Console())):
+    with shown_at_last(lambda: print_comparison(found, Console(), arrangement=arrangement)):
         for path in output or []:
-            write_comparison(found, path, table=table)
+            write_comparison(found, path, table=table, arrangement=arrangement)
         write_figures(figure or [], lambda: draw_comparison(found))
 
 

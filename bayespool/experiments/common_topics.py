@@ -44,6 +44,7 @@ from bayespool.experiments.warned import Said
 from bayespool.options import documented
 from bayespool.pool import describe_pool
 from bayespool.posterior import warn_of_judges
+from bayespool.reprs import Shown
 from bayespool.scoring import warn_of_unused_relevance
 from bayespool.settings import CommonTopicsSettings
 from bayespool.settings.experiments import Runs
@@ -74,8 +75,8 @@ the mean difference on the common topics; the mean of the true ones on the commo
 FloatArray = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class CommonTopicsResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class CommonTopicsResult(Shown):
     """What `vary_common_topics` found.
 
     Attributes
@@ -105,7 +106,7 @@ class CommonTopicsResult:
             f"{s.n_topic_samples} draws of each>"
         )
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """One row per measure, width, pool, estimator, kind of score and number of common topics.
 
         Returns
@@ -121,6 +122,8 @@ class CommonTopicsResult:
             those of the common topics alone, NaN for the others.
         """
         return self._rows.copy()
+
+    frame = to_frame
 
     def summary_frame(self) -> pd.DataFrame:
         """One row per measure, width, estimator, kind of score and number of common topics.

@@ -38,6 +38,7 @@ from bayespool.experiments.warned import Said
 from bayespool.options import documented
 from bayespool.pool import describe_pool
 from bayespool.posterior import warn_of_judges
+from bayespool.reprs import Shown
 from bayespool.scoring import warn_of_unused_relevance
 from bayespool.settings import PoolWidthSettings
 from bayespool.settings.experiments import Runs
@@ -53,8 +54,8 @@ dropped, and the adjustment by leaving pooled systems out.
 """
 
 
-@dataclass(frozen=True, eq=False)
-class PoolWidthResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class PoolWidthResult(Shown):
     """What `vary_pool_width` found.
 
     Attributes
@@ -83,7 +84,7 @@ class PoolWidthResult:
             f"{len(s.measures)} measures, {len(s.estimators)} estimators>"
         )
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """One row per measure, width, pool, estimator and run that was scored.
 
         Returns
@@ -96,6 +97,8 @@ class PoolWidthResult:
             ``lower``, ``upper`` (ends of the interval, NaN for a point correction), ``ci_prob``.
         """
         return self._rows.copy()
+
+    frame = to_frame
 
     def summary_frame(self) -> pd.DataFrame:
         """One row per measure, width and estimator.

@@ -24,6 +24,7 @@ from bayespool.experiments.intervals import interval_summary
 from bayespool.experiments.reliability import Reliability, reliability
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import parse_measure
+from bayespool.reprs import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +34,8 @@ __all__ = ["LeaveOutResult"]
 _SIGNIFICANT = 0.05
 
 
-@dataclass(frozen=True, eq=False)
-class LeaveOutResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class LeaveOutResult(Shown):
     """What `leave_out` found.
 
     Attributes
@@ -78,7 +79,7 @@ class LeaveOutResult:
             f"{len(s.estimators)} estimators>"
         )
 
-    def frame(self, *, reported_only: bool = True) -> pd.DataFrame:
+    def to_frame(self, *, reported_only: bool = True) -> pd.DataFrame:
         """One row per measure, estimator and run, in the order of the settings and the collection.
 
         Parameters
@@ -103,6 +104,8 @@ class LeaveOutResult:
         """
         rows = self._rows[self._rows["reported"]] if reported_only else self._rows
         return rows.reset_index(drop=True)
+
+    frame = to_frame
 
     @cached_property
     def _summary(self) -> pd.DataFrame:

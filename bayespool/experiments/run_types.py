@@ -40,6 +40,8 @@ from bayespool.experiments.warned import warn_once
 from bayespool.options import documented
 from bayespool.pool import describe_pool
 from bayespool.posterior import warn_of_judges
+from bayespool.printable import some_of
+from bayespool.reprs import Shown, one_line
 from bayespool.scoring import warn_of_unused_relevance
 from bayespool.settings import LeaveOutSettings, RunTypesSettings
 from bayespool.settings.experiments import Runs
@@ -50,8 +52,8 @@ if TYPE_CHECKING:
 __all__ = ["RunTypesResult", "leave_types_out"]
 
 
-@dataclass(frozen=True, eq=False)
-class RunTypesResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class RunTypesResult(Shown):
     """What `leave_types_out` found.
 
     Attributes
@@ -81,12 +83,11 @@ class RunTypesResult:
 
     def __repr__(self) -> str:
         s = self.settings
-        return (
-            f"<RunTypesResult: {', '.join(s.types)} left out, {len(s.shared.measures)} measures, "
-            f"{len(s.shared.estimators)} estimators>"
-        )
+        measures, estimators = len(s.shared.measures), len(s.shared.estimators)
+        said = f"{some_of(s.types, 3)} left out, {measures} measures, {estimators} estimators"
+        return one_line("RunTypesResult", said)
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """One row per left-out type, measure, estimator and run of the type.
 
         Returns
@@ -96,6 +97,8 @@ class RunTypesResult:
             ``reported``; last ``error`` (value − truth).
         """
         return self._rows.assign(error=self._rows["value"] - self._rows["truth"])
+
+    frame = to_frame
 
     def summary_frame(self) -> pd.DataFrame:
         """One row per left-out type, measure and estimator.

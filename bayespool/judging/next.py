@@ -23,6 +23,7 @@ from bayespool.measures import Measure, parse_measures
 from bayespool.options import describe_estimator, documented
 from bayespool.pool import describe_pool
 from bayespool.posterior import Completion, PosteriorEstimator, warn_of_judges
+from bayespool.reprs import Shown, one_line
 from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import JudgeNextSettings
 
@@ -80,8 +81,8 @@ class Plan(NamedTuple):
     n_needed: int | None
 
 
-@dataclass(frozen=True, eq=False)
-class NextJudgments:
+@dataclass(frozen=True, eq=False, repr=False)
+class NextJudgments(Shown):
     """Documents to judge, the most telling first.
 
     Made by `bayespool.judge_next`.
@@ -128,7 +129,8 @@ class NextJudgments:
         return len(self.unknown)
 
     def __repr__(self) -> str:
-        return f"<NextJudgments: {len(self)} documents for {self.criterion} of {self.measure}>"
+        said = f"{len(self)} documents for {self.criterion} of {self.measure}"
+        return one_line("NextJudgments", said)
 
     @property
     def criterion(self) -> str:
@@ -176,7 +178,7 @@ class NextJudgments:
             found.append(tuple(u.run_ids[r] for r in run[order]))
         return tuple(found)
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """One row per document.
 
         Returns
@@ -198,6 +200,8 @@ class NextJudgments:
                 "expected": self.expected,
             }
         )
+
+    frame = to_frame
 
 
 @documented(JudgeNextSettings)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,7 @@ from bayespool.checking import JudgeCheck, ModelChecks
 from bayespool.comparisons import Comparison, Reversals
 from bayespool.errors import InputError
 from bayespool.experiments import Budgets, CommonTopicsResult, LeaveOutResult, PoolWidthResult, RunTypesResult
-from bayespool.files import PathLike, read_back, read_bytes_back, read_parquet
+from bayespool.files import PathLike, digest, read_bytes_back
 from bayespool.judging import NextJudgments
 from bayespool.pages.content import Figure, Page, Section, Table, frame_table
 from bayespool.pages.drawing import Styles, page_svg
@@ -27,12 +26,11 @@ from bayespool.report.budgets import write_budgets
 from bayespool.report.checks import write_checks
 from bayespool.report.comparisons import write_comparison, write_reversals
 from bayespool.report.experiments import write_leave_out
-from bayespool.report.folder import digest_of
 from bayespool.report.judges import write_judges
 from bayespool.report.judging import write_next_judgments
 from bayespool.report.random_pools import write_common_topics, write_pool_width, write_run_types
 from bayespool.report.sentences import comparison_sentence
-from bayespool.stored import StoredScores, read_scores
+from bayespool.stored import StoredResults, StoredScores, read_results, read_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +70,8 @@ class Written:
         Contents of SVG and PNG files by name.
     sentences : tuple of str
         What a live result says that its tables do not.
+    notes : tuple of str
+        Notes, warnings and problems.
     """
 
     kind: str
@@ -79,10 +79,11 @@ class Written:
     tables: Mapping[str, pd.DataFrame] = field(repr=False)
     figures: Mapping[str, bytes] = field(repr=False, default_factory=dict)
     sentences: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-def read_result(path: PathLike) -> StoredScores | Written:
-    """A result that a command wrote: a file of scores, another JSON or Parquet file, or a folder.
+def read_result(path: PathLike) -> StoredScores | StoredResults:
+    """What a command wrote: scores, or other results, in a file or a folder.
 
     Parameters
     ----------
@@ -92,11 +93,12 @@ def read_result(path: PathLike) -> StoredScores | Written:
     Raises
     ------
     InputError
-        There is no such file or folder, or it holds no result of bayespool.
+        There is no such file or folder, or it holds no result of bayespool; of a folder, a file is not as it
+        was written.
     """
     place = Path(path)
     if place.is_dir():
-        return _read_folder(place)
+        return read_results(place)
     if not place.is_file():
         raise InputError("there is no such file or folder", path=place)
     if place.suffix not in (".json", ".parquet", ".nc"):
@@ -108,101 +110,69 @@ def read_result(path: PathLike) -> StoredScores | Written:
     try:
         return read_scores(place)
     except InputError:
-        found = _read_file(place)
-    if found is None:
-        raise InputError("holds no result of bayespool", path=place, hint="a command's --output writes one")
-    return found
+        if place.suffix == ".nc":
+            raise
+    return read_results(place)
 
 
-def _read_folder(folder: Path) -> Written:
-    import pandas as pd
-
-    try:
-        settings = json.loads(read_back(folder / "settings.json") or "")
-        kind, names, digests = str(settings["experiment"]), list(settings["files"]), dict(settings["digests"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise InputError(
-            "holds no result of bayespool",
-            path=folder,
-            hint="a command's --output writes a folder with settings.json",
-        ) from None
-    contents = {str(name): read_bytes_back(folder / str(name)) for name in names if _is_here(name)}
-    unchanged = {
+def _written(found: StoredResults) -> Written:
+    digests = found.settings.get("digests", {})
+    contents = {name: read_bytes_back(path) for name, path in found.files.items()}
+    figures = {
         name: content
-        for name, content in contents.items()
-        if content is not None and digest_of(content) == digests.get(name)
+        for name, content in sorted(contents.items())
+        if name.endswith((".svg", ".png")) and content is not None and digest(content) == digests.get(name)
     }
-    tables = {}
-    for name in sorted(name for name in unchanged if name.endswith(".parquet")):
-        found = read_parquet(folder / name, needs_metadata=False)
-        if found is not None:
-            tables[Path(name).stem] = pd.DataFrame(found[0])
-    figures = {name: unchanged[name] for name in sorted(unchanged) if name.endswith((".svg", ".png"))}
-    return Written(kind, settings, tables, figures)
+    kind = found.experiment or _kind_of(found.tables)
+    return Written(kind, found.settings, found.tables, figures, notes=found.notes)
 
 
-def _is_here(name: object) -> bool:
-    """Whether this is the name of a file in the folder itself."""
-    return isinstance(name, str) and Path(name).name == name
-
-
-def _read_file(path: Path) -> Written | None:
-    import pandas as pd
-
-    if path.suffix == ".parquet":
-        stored = read_parquet(path)
-        if stored is None:
-            return None
-        return Written(_kind_of(stored[0]), stored[1], {"table": pd.DataFrame(stored[0])})
-    try:
-        found = json.loads(read_back(path) or "")
-        metadata = dict(found.pop("metadata"))
-        tables = {str(name): pd.DataFrame(rows) for name, rows in found.items()}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-    kinds = [kind for name, kind in _OF_TABLES.items() if name in tables]
-    return Written(kinds[0], metadata, tables) if kinds else None
-
-
-def _kind_of(columns: Mapping[str, Any]) -> str:
+def _kind_of(tables: Mapping[str, pd.DataFrame]) -> str:
+    """The command that wrote a file with these tables."""
+    for name, kind in _OF_TABLES.items():
+        if name in tables:
+            return kind
+    columns = {str(column) for frame in tables.values() for column in frame}
     return (
-        "compare"
-        if {"run_a", "difference"} <= set(columns)
-        else "documents"
-        if "doc_id" in columns
-        else "table"
+        "compare" if {"run_a", "difference"} <= columns else "documents" if "doc_id" in columns else "table"
     )
 
 
 def written_result(result: object) -> Written:
-    """A live result as it would be read back.
+    """What is or would be written of a result.
+
+    Parameters
+    ----------
+    result : object
+        A live result, or one that was read back.
 
     Raises
     ------
     InputError
         It is none.
     """
+    if isinstance(result, StoredResults):
+        return _written(result)
     with TemporaryDirectory() as folder:
         for cls, write in _FOLDERS.items():
             if isinstance(result, cls):
                 place = Path(folder) / "result"
                 write(result, place, figures="svg")
-                found = _read_folder(place)
-                return Written(
-                    found.kind, {**found.metadata, MADE_BY: made_by()}, found.tables, found.figures
-                )
+                return _made_now(_written(read_results(place)))
         for cls, write_file in _FILES.items():
             if isinstance(result, cls):
                 file = Path(folder) / "result.json"
                 write_file(result, file)
-                read = _read_file(file)
-                assert read is not None
                 said = _comparison_sentences(result) if isinstance(result, Comparison) else ()
-                return Written(read.kind, {**read.metadata, MADE_BY: made_by()}, read.tables, sentences=said)
+                return dataclasses.replace(_made_now(_written(read_results(file))), sentences=said)
     raise InputError(
         f"no report can be made of a {type(result).__name__}",
         hint="results of score, compare, reversals, leave_out, budgets, check_models and the like have one",
     )
+
+
+def _made_now(found: Written) -> Written:
+    return dataclasses.replace(found, metadata={**found.metadata, MADE_BY: made_by()})
 
 
 def _comparison_sentences(found: Comparison) -> tuple[str, ...]:
@@ -225,7 +195,6 @@ def result_page(result: Written, styles: Styles) -> Page:
         Gets the styles of the figures.
     """
     metadata = result.metadata
-    problems = [str(text) for name in ("problems", "warnings", "notes") for text in metadata.get(name) or ()]
     drawn = tuple(_figure(name, content, styles) for name, content in result.figures.items())
     named = sorted(result.tables, key=lambda name: (name in _LAST_TABLES, name != "summary"))
     kept = [name for name in named if len(result.tables[name])]
@@ -241,7 +210,7 @@ def result_page(result: Written, styles: Styles) -> Page:
     return Page(
         TITLES.get(result.kind, f"Result of {result.kind}"),
         result.sentences or summary(result.kind, result.tables, metadata),
-        tuple(dict.fromkeys(problems)),
+        tuple(dict.fromkeys(result.notes)),
         tuple(section for section in sections if section is not None),
     )
 

@@ -9,7 +9,7 @@ from bayespool.errors import OutputError
 from bayespool.files import PathLike, atomic_write
 from bayespool.pages.drawing import Styles
 from bayespool.pages.rendering import page_html
-from bayespool.pages.results import Written, result_page, written_result
+from bayespool.pages.results import result_page, written_result
 from bayespool.pages.scores import scores_page
 from bayespool.provenance import MADE_BY, made_by
 from bayespool.report.files import check_place
@@ -45,7 +45,7 @@ def write_report(result: object, path: PathLike) -> None:
     result : object
         `bayespool.Scores`, `bayespool.StoredScores`, `bayespool.Comparison`, `bayespool.Reversals`,
         `bayespool.LeaveOutResult`, `bayespool.Budgets`, `bayespool.ModelChecks`, `bayespool.JudgeCheck`,
-        `bayespool.NextJudgments`, or what `bayespool.pages.read_result` read.
+        `bayespool.NextJudgments`, or `bayespool.StoredResults` (`bayespool.read_results`).
     path : path
         Ending in .html.
 
@@ -69,7 +69,7 @@ def write_report(result: object, path: PathLike) -> None:
     if isinstance(result, Scores | StoredScores):
         page = scores_page(_with_provenance(result), styles)
     else:
-        page = result_page(result if isinstance(result, Written) else written_result(result), styles)
+        page = result_page(written_result(result), styles)
     atomic_write(path, page_html(page, styles))
 
 

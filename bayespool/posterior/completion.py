@@ -30,6 +30,7 @@ from bayespool.posterior.ladder import Rung, levels_of, rungs_of
 from bayespool.posterior.steps import Step
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import document_keys, normals, scrambled
+from bayespool.reprs import Shown, one_line
 from bayespool.trec import Qrels, qrels_from_frame
 from bayespool.values import Values
 
@@ -44,8 +45,8 @@ Levels = npt.NDArray[np.uint8]
 _LEAST_EFFECTIVE = 400  # draws, for an interval
 
 
-@dataclass(frozen=True, eq=False)
-class Completion:
+@dataclass(frozen=True, eq=False, repr=False)
+class Completion(Shown):
     """Draws of the relevance of every unjudged document in reach of some runs.
 
     In each draw a document has one relevance, whichever runs retrieve it, and all measures are computed from
@@ -90,10 +91,8 @@ class Completion:
 
     def __repr__(self) -> str:
         u = self.unknowns
-        return (
-            f"<Completion: {self.n_draws} draws of {len(u)} unjudged documents down to rank {u.depth} of "
-            f"{len(u.run_ids)} runs, levels {self.levels}>"
-        )
+        documents = f"{self.n_draws} draws of {len(u)} unjudged documents down to rank {u.depth}"
+        return one_line("Completion", f"{documents} of {len(u.run_ids)} runs, levels {self.levels}")
 
     @cached_property
     def levels(self) -> tuple[int, ...]:

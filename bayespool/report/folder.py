@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -15,9 +14,9 @@ from bayespool import __version__
 from bayespool.containers import variable_name
 from bayespool.errors import OutputError
 from bayespool.files import (
-    as_bytes,
     atomic_write_all,
     csv_text,
+    digest,
     locked,
     parquet_bytes,
     read_back,
@@ -29,7 +28,7 @@ from bayespool.provenance import with_provenance
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Drawings", "FigureFormat", "check_folder", "digest_of", "file_name", "tables", "write_folder"]
+__all__ = ["Drawings", "FigureFormat", "check_folder", "file_name", "tables", "write_folder"]
 
 FigureFormat = Literal["png", "svg", "none"]
 Drawings = Iterable[tuple[str, Any]]
@@ -110,27 +109,22 @@ def write_folder(
 def _replace(
     folder: Path, experiment: str, described: Mapping[str, Any], files: Mapping[str, bytes | str]
 ) -> None:
-    digests = {name: digest_of(files[name]) for name in sorted(files)}
+    digests = {name: digest(files[name]) for name in sorted(files)}
     whole = {"bayespool": __version__, "experiment": experiment, **with_provenance(described)}
     whole |= {"files": list(digests), "digests": digests}
     settings = json.dumps(whole, indent=1, ensure_ascii=False, default=_plain) + "\n"
     _, before = _earlier(folder)
     atomic_write_all({folder / name: content for name, content in (*files.items(), (_SETTINGS, settings))})
-    for name, digest in before.items():
+    for name, former in before.items():
         if name not in files:
-            _remove_former(folder / name, digest)
+            _remove_former(folder / name, former)
 
 
-def _remove_former(path: Path, digest: str) -> None:
+def _remove_former(path: Path, former: str) -> None:
     """Remove a file of an earlier result if it is as it was written; anything else is somebody's own."""
     content = read_bytes_back(path)
-    if content is not None and digest_of(content) == digest:
+    if content is not None and digest(content) == former:
         remove(path)
-
-
-def digest_of(content: bytes | str) -> str:
-    """What ``settings.json`` has of the content of a file."""
-    return hashlib.blake2b(as_bytes(content), digest_size=16).hexdigest()
 
 
 def tables(frames: Mapping[str, pd.DataFrame]) -> dict[str, bytes | str]:
@@ -161,7 +155,7 @@ def _earlier(folder: Path) -> tuple[str | None, dict[str, str]]:
         found = json.loads(read_back(folder / _SETTINGS) or "")
         experiment, digests = found["experiment"], found.get("digests", {})
         ours = "bayespool" in found and isinstance(experiment, str)
-        files = {name: digest for name, digest in digests.items() if _is_ours(name)}
+        files = {name: former for name, former in digests.items() if _is_ours(name)}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None, {}
     return (experiment, files) if ours else (None, {})

@@ -4,6 +4,7 @@ few that matter most; no number is ever cut short.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = ["print_scores"]
+
+_MANY_RUNS = 40
+_LINES_OF_NOTES = 5
 
 
 def print_scores(
@@ -78,18 +82,30 @@ def print_scores(
         print_heading(console, f"{measure}, {_scope(scores)}{some}")
         for table in tables:
             print_made(console, table)
-    if is_short:
-        print_note(console, "the bounds and corrections that do not fit are in --columns all and in files")
-    for line in ideal_lines(scores.metadata):
-        print_note(console, line)
+    notes = ["files and --columns all have the bounds and corrections, too"] if is_short else []
+    notes += ideal_lines(scores.metadata)
     if has_as_judged(frame):
-        print_note(
-            console,
+        notes.append(
             "as judged is the score with unjudged documents nonrelevant, as trec_eval has it; no completion "
-            "of the judgments goes below lower or beyond upper",
+            "of the judgments goes below lower or beyond upper"
         )
-    for line in note_lines(scores.notes, scores.run_ids, scores.measures):
+    notes += note_lines(scores.statements, scores.run_ids, scores.measures)
+    is_long = room is not None and len(scores.run_ids) > _MANY_RUNS
+    for line in _first_of(notes, room or 0) if is_long else notes:
         print_note(console, line)
+
+
+def _first_of(notes: Sequence[str], room: int) -> list[str]:
+    """Notes below a table of many runs, whose beginning would be gone with more of them."""
+    shown, n_lines = [], 0
+    for note in notes:
+        n_lines += math.ceil(len(f"note: {note}") / (0.9 * room))  # lines break at words
+        if n_lines >= _LINES_OF_NOTES:
+            break
+        shown.append(note)
+    if left := len(notes) - len(shown):
+        shown.append(f"{left} more to note: a file of --output has all, and Scores.notes")
+    return shown
 
 
 def _scope(scores: Scores) -> str:

@@ -63,7 +63,6 @@ _IDEALS = {
 }
 _ENDS = re.compile(r"_(lower|upper|std|distance|new_kind)$")
 _SIDE_BY_SIDE = 8  # numbers of a row: what a page has room for
-_MOST_NOTES = 12
 
 
 @dataclass(frozen=True)
@@ -255,37 +254,42 @@ def ideal_lines(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def note_lines(
-    notes: Mapping[tuple[str, Any], str], run_ids: Sequence[str], measures: Sequence[object]
+    statements: Mapping[tuple[str, Any], Sequence[str]],
+    run_ids: Sequence[str],
+    measures: Sequence[object],
+    *,
+    by_measure: bool = True,
 ) -> list[str]:
-    """What there is to note of runs, each statement once with the runs and measures that it is of; where
-    there are many, those of most runs, and how many more there are.
+    """What there is to note of runs, those first that are of the most runs. A statement stands once, with the
+    runs and measures that it is of.
 
     Parameters
     ----------
-    notes : mapping of (str, measure) to str
-        `bayespool.Scores.notes`.
+    statements : mapping of (str, measure) to sequence of str
+        `bayespool.Scores.statements`.
     run_ids : sequence of str
     measures : sequence of measures
+    by_measure : bool, default True
+        Whether it is said of which measures a statement is.
     """
-    found: dict[tuple[str, str], list[str]] = {}
-    for (run, measure), note in notes.items():
-        if note:
-            found.setdefault((str(measure), note), []).append(run)
-    lines: dict[tuple[str, ...], dict[str, list[str]]] = {}
-    for (measure, note), runs in found.items():
-        lines.setdefault(tuple(runs), {}).setdefault(note, []).append(measure)
-    said = []
-    for runs_, of_notes in lines.items():
-        who = "all runs" if 1 < len(runs_) == len(run_ids) else some_of(runs_)
-        for note, of in of_notes.items():
-            where = "" if len(of) == len(measures) else f" ({', '.join(of)})"
-            said.append((len(runs_), f"{who}: {note}{where}"))
-    if len(said) <= _MOST_NOTES:
-        return [line for _, line in said]
-    most = sorted(range(len(said)), key=lambda i: -said[i][0])[: _MOST_NOTES - 1]
-    rest = sum(len(runs_) * len(of_notes) for runs_, of_notes in lines.items())
-    rest -= sum(said[i][0] for i in most)
-    return [*(said[i][1] for i in sorted(most)), f"{rest} more on single runs: Scores.notes has all"]
+    runs_of: dict[tuple[str, str], list[str]] = {}
+    for (run, measure), said in statements.items():
+        for statement in said:
+            runs = runs_of.setdefault((str(measure) if by_measure else "", statement), [])
+            if run not in runs:
+                runs.append(run)
+    measures_of: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    for (measure, statement), of_one in runs_of.items():
+        measures_of.setdefault((tuple(of_one), statement), []).append(measure)
+    together: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for (of_runs, statement), of in measures_of.items():
+        together.setdefault((of_runs, tuple(of)), []).append(statement)
+    lines = []
+    for (of_runs, of_measures), said in sorted(together.items(), key=lambda item: -len(item[0][0])):
+        who = "all runs" if 1 < len(of_runs) == len(run_ids) else some_of(of_runs)
+        where = "" if not by_measure or len(of_measures) == len(measures) else f" ({', '.join(of_measures)})"
+        lines.append(f"{who}: {'; '.join(said)}{where}")
+    return lines
 
 
 def paper_tables(

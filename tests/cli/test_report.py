@@ -55,7 +55,7 @@ def test_a_file_of_scores_becomes_a_page_with_the_command_as_it_was_typed(exampl
     [
         (("report", "nowhere.json"), "nowhere.json: there is no such file or folder"),
         (("report", "qrels.txt"), "a report cannot be made of .txt"),
-        (("report", "pool"), "pool: holds no result of bayespool"),
+        (("report", "pool"), "pool: holds no results"),
         (("report", "qrels.txt", "-o", "report.pdf"), "report.pdf: a report is an .html file"),
     ],
 )

@@ -12,7 +12,7 @@ from hostile import IMAGE, TOPIC
 from bayespool import compare, load_example
 from bayespool.errors import InputError
 from bayespool.pages.drawing import Styles
-from bayespool.pages.results import Written, read_result, result_page, written_result
+from bayespool.pages.results import read_result, result_page, written_result
 from bayespool.report.comparisons import write_comparison
 from bayespool.report.folder import tables, write_folder
 
@@ -29,8 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_folder_is_read_with_tables_and_figures(folder: Path) -> None:
-    found = read_result(folder)
-    assert isinstance(found, Written)
+    found = written_result(read_result(folder))
     assert found.kind == "leave-out"
     assert found.tables["summary"]["estimator"].tolist() == [IMAGE]
     assert found.figures == {"mae.svg": SVG}
@@ -47,17 +46,14 @@ def test_a_file_that_was_changed_or_lies_elsewhere_is_not_shown(folder: Path) ->
     settings["files"].append("../other.svg")
     settings["digests"]["../other.svg"] = settings["digests"]["mae.svg"]
     (folder / "settings.json").write_text(json.dumps(settings))
-    found = read_result(folder)
-    assert isinstance(found, Written)
-    assert found.figures == {}
+    assert written_result(read_result(folder)).figures == {}
 
 
 def test_a_comparison_is_read_from_its_file_and_live(tmp_path: Path) -> None:
     compared = compare(load_example(), ["new-a", "new-b"], "P@10", draws=100)
     write_comparison(compared, tmp_path / "c.json")
-    stored = read_result(tmp_path / "c.json")
+    stored = written_result(read_result(tmp_path / "c.json"))
     live = written_result(compared)
-    assert isinstance(stored, Written)
     assert stored.kind == live.kind == "compare"
     assert list(stored.tables) == list(live.tables)
     assert result_page(live, Styles()).summary[0].startswith("On these 20 topics the P@10 of new-a is higher")
@@ -69,9 +65,8 @@ def test_a_comparison_is_read_from_its_file_and_live(tmp_path: Path) -> None:
     [
         ("a.csv", "x\n1\n", "cannot be made of .csv"),
         ("a.json", "{}", "holds no result"),
-        ("a.json", '{"metadata": {}, "other": []}', "holds no result"),
         ("a.parquet", "no parquet", "holds no result"),
-        ("a.nc", "no container", "holds no result"),
+        ("a.nc", "no container", "holds no scores"),
     ],
 )
 def test_what_is_no_result_is_refused_with_its_name(
@@ -84,7 +79,7 @@ def test_what_is_no_result_is_refused_with_its_name(
 
 
 def test_a_folder_without_results_and_an_object_that_is_none_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no result of bayespool"):
+    with pytest.raises(InputError, match="holds no result"):
         read_result(tmp_path)
     with pytest.raises(InputError, match="no such file or folder"):
         read_result(tmp_path / "nowhere")

@@ -49,6 +49,7 @@ TESTS_TOO = {
     "cli/test_process": {"__main__"},
     "cli/test_random_pools": {"report/random_pools"},
     "cli/test_refusals": {"cli/options"},
+    "cli/test_written": set(),
     "report/test_text": {"report/terminal"},
     "test_estimators": {"cli/estimator_help"},
     "whole/test_architecture": {"__init__"},
