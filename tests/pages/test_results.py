@@ -39,14 +39,18 @@ def test_a_folder_is_read_with_tables_and_figures(folder: Path) -> None:
     assert [one.name for one in page.sections] == ["figures", "tables", "made"]
 
 
-def test_a_file_that_was_changed_or_lies_elsewhere_is_not_shown(folder: Path) -> None:
+def test_a_figure_that_was_changed_is_not_shown(folder: Path) -> None:
     (folder / "mae.svg").write_bytes(SVG + b" ")
+    assert written_result(read_result(folder)).figures == {}
+
+
+def test_a_file_elsewhere_is_no_part_of_a_result(folder: Path) -> None:
     settings = json.loads((folder / "settings.json").read_text())
     (folder.parent / "other.svg").write_bytes(SVG)
-    settings["files"].append("../other.svg")
     settings["digests"]["../other.svg"] = settings["digests"]["mae.svg"]
     (folder / "settings.json").write_text(json.dumps(settings))
-    assert written_result(read_result(folder)).figures == {}
+    with pytest.raises(InputError, match=r"other\.svg: is missing"):
+        read_result(folder)
 
 
 def test_a_comparison_is_read_from_its_file_and_live(tmp_path: Path) -> None:
