@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bayespool.judging import NextJudgments, judge_next
     from bayespool.loading import read_collection
     from bayespool.measures import Measure, Precision, parse_measure, register_measure
+    from bayespool.pages import write_report
     from bayespool.pool import describe_pool, discover_pool
     from bayespool.posterior import Completion, complete
     from bayespool.predictors import Predictor, register_predictor
@@ -107,6 +108,7 @@ _HOME = {
     "score": "scoring",
     "self_calibrate": "checking",
     "simulate": "simulation",
+    "write_report": "pages",
 }
 
 __all__ = [
@@ -167,6 +169,7 @@ __all__ = [
     "score",
     "self_calibrate",
     "simulate",
+    "write_report",
 ]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Unpack, cast, overload
 
 import numpy as np
@@ -12,7 +13,7 @@ from bayespool.callers import warn_caller
 from bayespool.collection import Collection, warn_of_no_pool
 from bayespool.counts import Bounds, Estimand, bounds
 from bayespool.errors import InputError, InputWarning, PooledRunWarning
-from bayespool.estimates import Estimator, ask
+from bayespool.estimates import Estimates, Estimator, ask
 from bayespool.estimators import (
     ESTIMATOR_NAMES,
     named_estimators,
@@ -346,6 +347,12 @@ def score(
                 if organization == collection.user_organization
             ],
             "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
+            "query_ids": list(collection.query_ids),
+            "unjudged": {
+                str(of_one.measure): [" ".join(map(str, counts)) for counts in of_one.n_unjudged.tolist()]
+                for of_one in found
+            },
+            "diagnostics": list(_diagnostics(e for of_one in results for e in of_one)),
         },
     )
 
@@ -376,6 +383,15 @@ def _collection_of(
         raise InputError("judgments are given twice", hint="as the second argument, or as qrels")
     made = read_collection(cast("Judgments", judgments), collection, **reading)
     return made, None if unpool is not None and not made.given_run_ids else made.given_run_ids
+
+
+def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:
+    """What the checks of draws found, as JSON can hold it."""
+    for e in estimates:
+        if e.diagnostics is not None:
+            found = {"method": e.method, "measure": str(e.measure), **dataclasses.asdict(e.diagnostics)}
+            found["problems"] = list(e.diagnostics.problems)
+            yield {name: None if value != value else value for name, value in found.items()}
 
 
 def _warn_of_pooled_runs(collection: Collection, targets: Sequence[str], found: Sequence[Bounds]) -> None:

@@ -23,10 +23,12 @@ from bayespool.cli.messages import is_of_output, leave_streams, prepare_streams,
 from bayespool.cli.options import is_interruption
 from bayespool.cli.pooling import budgets, pool
 from bayespool.cli.random_pools import common_topics, pool_width, run_types
+from bayespool.cli.report import report
 from bayespool.cli.results import collect_warning, with_answers
 from bayespool.cli.score import demo, score
 from bayespool.errors import BayespoolError, BayespoolWarning
 from bayespool.printable import printable
+from bayespool.provenance import command_line
 
 __all__ = ["COMMANDS", "app", "main"]
 
@@ -34,6 +36,7 @@ COMMANDS: dict[str, dict[Callable[..., None], str]] = {
     "Score": {
         score: "Score runs: bounds, published corrections, posteriors",
         impute: "Write completed judgments for trec_eval and other tools",
+        report: "Write a report of a result, one HTML page",
         demo: "Score two runs of the embedded example, whose truth is known",
     },
     "Compare": {
@@ -109,7 +112,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", BayespoolWarning)
     try:
-        app()
+        with command_line(sys.argv[1:]):
+            app()
     except BayespoolError as error:
         tell("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)
         sys.exit(1)

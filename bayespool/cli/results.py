@@ -180,6 +180,7 @@ def deliver(
     more: Sequence[str] = (),
     figure: Sequence[Path] | None = None,
     draw: Callable[[], Any] | None = None,
+    then: Callable[[], None] | None = None,
 ) -> None:
     """Write a result to the files that are asked for, and print it in the way that is asked for.
 
@@ -196,6 +197,8 @@ def deliver(
         Files that it is drawn into, after the tables.
     draw : callable, optional
         Makes the figure, of matplotlib.
+    then : callable, optional
+        Writes what else is asked for, after all of these.
     """
     here, files = _here(), list(output or [])
 
@@ -218,6 +221,8 @@ def deliver(
             if path != _STANDARD_OUTPUT:
                 write(path)
         _draw(figure, draw)
+        if then is not None:
+            then()
 
 
 def deliver_folder(

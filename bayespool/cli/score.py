@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 
 __all__ = ["demo", "score"]
 
+Report = Annotated[
+    Path | None, typer.Option(help="Also write a report, an .html file with figures and sortable tables.")
+]
+
 
 @from_settings
 def score(
@@ -61,6 +65,7 @@ def score(
     top: Top = None,
     output: PaperOutput = None,
     figure: FigureFiles = None,
+    report: Report = None,
 ) -> None:
     """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
     with its interval.
@@ -70,6 +75,10 @@ def score(
     from bayespool.report import check_paper_output
 
     check_outputs(output, check_paper_output, figure=figure)
+    if report is not None:
+        from bayespool.pages import check_report
+
+        check_report(report)
     arrangement = arrangement_of(columns, sort, top)
     if not runs and not asked["unpool"]:
         raise InputError("no run to score", hint="name run files, or runs of the pool with --unpool")
@@ -80,7 +89,7 @@ def score(
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
         say_unpooled(collection, asked)
         scores = _score(collection, targets, say, **asked, **sampling)
-    _show(scores, output, figure, arrangement, per_topic=per_topic)
+    _show(scores, output, figure, arrangement, per_topic=per_topic, report=report)
 
 
 @from_settings
@@ -170,6 +179,7 @@ def _show(
     *,
     per_topic: bool,
     known: Mapping[str, Mapping[str, float]] | None = None,
+    report: Path | None = None,
 ) -> None:
     from bayespool.report import print_scores, write_scores
 
@@ -178,6 +188,12 @@ def _show(
 
         return draw_topics(scores) if per_topic else draw_forest(scores, truth=known)
 
+    def write_page() -> None:
+        from bayespool.pages import write_report
+
+        if report is not None:
+            write_report(scores, report)
+
     deliver(
         lambda console: print_scores(scores, console, per_topic=per_topic, arrangement=arrangement),
         output,
@@ -185,6 +201,7 @@ def _show(
         more=[] if per_topic else _on_truth(known or {}),
         figure=figure,
         draw=draw,
+        then=write_page,
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayespool.errors import InputError, OutputError
 from bayespool.files import atomic_write, csv_text, json_text, parquet_bytes
+from bayespool.provenance import with_provenance
 from bayespool.scores import Scores
 from bayespool.suggestions import known_names
 from bayespool.tables.arrangement import Arrangement
@@ -147,6 +148,7 @@ def write_tables(
     check_output(path)
     if table not in tables:
         raise InputError(f"no table {table!r}", hint=known_names(table, tables))
+    metadata = with_provenance(metadata)
     if path.suffix == ".csv":
         atomic_write(path, csv_text(tables[table]))
     elif path.suffix == ".json":

@@ -23,6 +23,7 @@ from bayespool.files import (
     read_bytes_back,
     remove,
 )
+from bayespool.provenance import with_provenance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +112,7 @@ def _replace(
     folder: Path, experiment: str, described: Mapping[str, Any], files: Mapping[str, bytes | str]
 ) -> None:
     digests = {name: digest(files[name]) for name in sorted(files)}
-    whole = {"bayespool": __version__, "experiment": experiment, **described}
+    whole = {"bayespool": __version__, "experiment": experiment, **with_provenance(described)}
     whole |= {"files": list(digests), "digests": digests}
     settings = json.dumps(whole, indent=1, ensure_ascii=False, default=_plain) + "\n"
     _, before = _earlier(folder)
