@@ -352,7 +352,8 @@ def read_frame(content: bytes) -> tuple[pd.DataFrame, dict[str, Any]] | None:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(io.BytesIO(content))
+        with pq.ParquetFile(io.BytesIO(content)) as file:
+            table = file.read()
         metadata = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
     except (pa.ArrowException, OSError, ValueError):
         return None
