@@ -1,4 +1,4 @@
-"""Checks the sdist and the wheel in a folder: what they hold, and that an empty environment can use the wheel.
+"""Checks the sdist and the wheel in a folder: what they hold, and that the wheel works on its own.
 
 ``python .ci/release.py dist`` fails with a sentence where something is missing or too much. `make dist`
 builds both and calls it.
