@@ -131,6 +131,26 @@ def test_readme_names_the_two_commands() -> None:
     assert "make test" in text
 
 
+def test_recorded_benchmarks_say_command_and_day_and_no_place() -> None:
+    folder = ROOT / "benchmarks" / "results"
+    pages = sorted(path for path in folder.glob("*.md") if path.name != "README.md")
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\]\((\w+\.md)\)", index)) == {path.name for path in pages}
+    for words in ("two cores", "GiB of memory", "Python 3.11"):
+        assert words in index
+    recorded = set()
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for part in text.split("\n## ")[1:]:
+            command = re.match(r"`python benchmarks/(\w+\.py)[^`\n]*`\n\n20\d\d-\d\d-\d\d", part)
+            assert command is not None, f"{page.name}: a command, and then the day: {part[:60]}"
+            assert (ROOT / "benchmarks" / command[1]).is_file(), command[1]
+            assert command[1] not in recorded, f"{command[1]} is recorded twice"
+            recorded.add(command[1])
+        assert re.search(r"/(home|root|tmp|work|Users)/|@|localhost", text) is None, page.name
+    assert len(recorded) > 10
+
+
 def test_notebooks_are_kept_without_outputs() -> None:
     for path in NOTEBOOKS:
         notebook = json.loads(path.read_text(encoding="utf-8"))
