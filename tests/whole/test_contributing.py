@@ -100,7 +100,7 @@ def test_what_is_named_is_there() -> None:
     linked = re.findall(r"\]\(([^)#:]+)\)", TEXT)
     described = re.findall(r"`((?:bayespool|docs|tests|benchmarks)/[\w/.]+|\.ci/\w+)`", TEXT)
     made = {name for heading in RECIPES for _, name, _ in steps(section(heading))}
-    assert len(linked) > 5
+    assert len(linked) >= 5
     assert len(described) > 8
     assert [name for name in {*linked, *described} - made if not (ROOT / name).exists()] == []
     targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
