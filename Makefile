@@ -7,22 +7,28 @@
 PYTHON ?= python3
 VENV ?= .venv
 
+LOWEST_PYTHON ?= python3.11
+LOWEST_TESTS ?= tests/trec/test_lines.py tests/measures tests/counts tests/corrections tests/test_containers.py
+DIST ?= dist
+
 RUN := $(VENV)/bin/python
 PYTEST := "$(RUN)" -m pytest -n auto --maxprocesses 8 --dist worksteal
 STAMP := $(VENV)/.bayespool
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow lint types docs notebooks clean
+.PHONY: help demo test slow test-lowest lint types docs notebooks dist clean
 
 help:
-	@echo "make demo       score the embedded example"
-	@echo "make test       the fast tests"
-	@echo "make slow       the slow tests (BAYESPOOL_SLOW_SCALE=1 for full size)"
-	@echo "make lint       ruff: rules and format"
-	@echo "make types      mypy --strict on the package"
-	@echo "make docs       the documentation, into docs/_build/html; a warning is an error"
-	@echo "make notebooks  execute the notebooks"
-	@echo "make clean      remove what the targets above leave, the environment too"
+	@echo "make demo         score the embedded example"
+	@echo "make test         the fast tests"
+	@echo "make slow         the slow tests (BAYESPOOL_SLOW_SCALE=1 for full size)"
+	@echo "make test-lowest  a part of the fast tests with the lowest versions of pyproject.toml, on LOWEST_PYTHON (python3.11)"
+	@echo "make lint         ruff: rules and format"
+	@echo "make types        mypy --strict on the package"
+	@echo "make docs         the documentation, into docs/_build/html; a warning is an error"
+	@echo "make notebooks    execute the notebooks"
+	@echo "make dist         sdist and wheel into dist; checked, installed into an empty environment, and demoed there"
+	@echo "make clean        remove what the targets above leave, the environment too"
 	@echo "with PYTHON=python3.12 another interpreter, with VENV=folder another environment"
 
 demo: $(STAMP)-run
@@ -33,6 +39,15 @@ test: $(STAMP)-test
 
 slow: $(STAMP)-test
 	@$(PYTEST) -m slow
+
+# Bounds are wrong if they cannot be installed together, or if what is installed is not what they say.
+test-lowest: $(STAMP)-release
+	@if [ -e "$(VENV)-lowest/pyvenv.cfg" ]; then rm -rf "$(VENV)-lowest"; fi
+	@"$(RUN)" -m uv venv --quiet --no-project --python "$(LOWEST_PYTHON)" "$(VENV)-lowest"
+	@"$(RUN)" -m uv pip install --quiet --python "$(VENV)-lowest" --resolution lowest-direct -e ".[test]"
+	@"$(VENV)-lowest/bin/python" .ci/lowest.py
+	@"$(VENV)-lowest/bin/bayespool" demo
+	@BAYESPOOL_EXAMPLES=10 "$(VENV)-lowest/bin/python" -m pytest -q -W ignore::DeprecationWarning $(LOWEST_TESTS)
 
 notebooks: $(STAMP)-test
 	@$(PYTEST) --nbmake --nbmake-timeout=900 notebooks
@@ -48,18 +63,25 @@ docs: $(STAMP)-docs
 	@"$(RUN)" -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+dist: $(STAMP)-release
+	@rm -f "$(DIST)"/bayespool-*
+	@"$(RUN)" -m build --outdir "$(DIST)" .
+	@"$(RUN)" -m twine check --strict "$(DIST)"/bayespool-*
+	@"$(RUN)" .ci/release.py "$(DIST)"
+
 clean:
 	rm -rf docs/_build docs/_api docs/_generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	@if [ -e "$(VENV)/pyvenv.cfg" ]; then rm -rf "$(VENV)"; fi
+	@for env in "$(VENV)" "$(VENV)-lowest"; do if [ -e "$$env/pyvenv.cfg" ]; then rm -rf "$$env"; fi; done
 
 $(STAMP)-run: EXTRA =
 $(STAMP)-test: EXTRA = [test]
 $(STAMP)-docs: EXTRA = [docs]
 $(STAMP)-dev: EXTRA = [dev]
+$(STAMP)-release: EXTRA = [release]
 
 # One recipe for every set of packages. An environment that is only half there (an interrupted run) is made anew; a
 # folder that holds something else is never touched.
-$(STAMP)-run $(STAMP)-test $(STAMP)-docs $(STAMP)-dev: pyproject.toml
+$(STAMP)-run $(STAMP)-test $(STAMP)-docs $(STAMP)-dev $(STAMP)-release: pyproject.toml
 	@if ! "$(RUN)" -m pip --version >/dev/null 2>&1; then \
 	    command -v "$(PYTHON)" >/dev/null 2>&1 && "$(PYTHON)" -c "" 2>/dev/null || { \
 	        echo "bayespool: no working Python under the name '$(PYTHON)'." >&2; \

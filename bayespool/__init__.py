@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     )
     from bayespool.values import Values
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _HOME = {
     "UNJUDGED": "collection",

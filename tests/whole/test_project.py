@@ -12,11 +12,14 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 import bayespool
+from bayespool import estimators
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 needs_make = pytest.mark.skipif(
@@ -24,8 +27,13 @@ needs_make = pytest.mark.skipif(
 )
 
 
-def names_in(requirements: list[str]) -> set[str]:
-    return {re.split(r"[\s\[<>=!~;]", requirement, maxsplit=1)[0] for requirement in requirements}
+def lowest_versions(requirements: list[str]) -> dict[str, str]:
+    found = {}
+    for requirement in requirements:
+        parts = re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)(,<[\d.]+)?(; python_version .*)?", requirement)
+        assert parts is not None, f"{requirement}: a name and its lowest version"
+        assert found.setdefault(parts[1], parts[2]) == parts[2], f"{parts[1]} has two lowest versions"
+    return found
 
 
 @pytest.mark.parametrize(
@@ -39,9 +47,9 @@ def test_every_dependency_has_its_reason(heading: str, requirements: list[str]) 
     page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
     assert page.count(heading) == 1
     section = page.split(heading)[1].split("\n## ")[0]
-    reasons = dict(re.findall(r"^\| `([^`]+)` \| (.+) \|$", section, flags=re.MULTILINE))
-    assert set(reasons) == names_in(requirements)
-    assert all(len(reason.split()) > 1 for reason in reasons.values())
+    rows = re.findall(r"^\| `([^`]+)` \| ([\d.]+) \| (.+) \|$", section, flags=re.MULTILINE)
+    assert {name: version for name, version, _ in rows} == lowest_versions(requirements)
+    assert all(len(reason.split()) > 1 for _, _, reason in rows)
 
 
 def test_version_stands_in_one_place() -> None:
@@ -72,10 +80,75 @@ def test_changelog_keeps_its_form() -> None:
     assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
+def test_changelog_has_the_release() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    releases = re.findall(r"^## \[(\d[^\]]+)\] - (\S+)$", text, flags=re.MULTILINE)
+    assert releases[0] == (bayespool.__version__, CITATION["date-released"].isoformat())
+
+
+def test_citation_is_of_this_version() -> None:
+    assert CITATION["cff-version"] == "1.2.0"
+    assert CITATION["type"] == "software"
+    assert CITATION["title"].startswith("bayespool: ")
+    assert CITATION["version"] == bayespool.__version__
+    assert CITATION["license"] == PROJECT["license"]
+    assert CITATION["authors"] == PROJECT["authors"]
+    assert CITATION["repository-code"] == PROJECT["urls"]["Repository"]
+    assert CITATION["url"] == PROJECT["urls"]["Documentation"]
+
+
+def test_citation_has_the_four_papers() -> None:
+    papers = {(paper["authors"][0]["family-names"], paper["year"]): paper for paper in CITATION["references"]}
+    assert list(papers) == [("Webber", 2009), ("Ravana", 2010), ("Lipani", 2015), ("Lipani", 2017)]
+    statistics = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
+    pooling = (ROOT / "docs" / "pooling.md").read_text(encoding="utf-8")
+    pages = re.sub(r"\s+", " ", statistics + pooling).lower()
+    for (_, year), paper in papers.items():
+        assert paper["type"] == "conference-paper"
+        assert set(paper) >= {"title", "collection-title", "notes"}
+        assert all(set(author) == {"family-names", "given-names"} for author in paper["authors"])
+        assert f"({year}). {paper['title'].lower()}." in pages
+        assert re.fullmatch(r"10\.1145/\d+\.\d+", paper.get("doi", "")) or year == 2010, "ADCS gave no DOI"
+    named = {
+        word
+        for paper in papers.values()
+        for word in re.findall(r"[a-z-]+", paper["notes"].partition("estimator")[2].partition(", and b")[0])
+    }
+    assert len(named & set(estimators.ESTIMATORS)) == 6
+    assert named - set(estimators.ESTIMATORS) <= {"s", "and"}
+
+
+def test_links_of_the_package_are_of_one_home() -> None:
+    urls = PROJECT["urls"]
+    assert set(urls) == {"Documentation", "Repository", "Issues", "Changelog"}
+    assert urls["Issues"] == f"{urls['Repository']}/issues"
+    assert urls["Changelog"] == f"{urls['Repository']}/blob/main/CHANGELOG.md"
+
+
 def test_readme_names_the_two_commands() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make demo" in text
     assert "make test" in text
+
+
+def test_recorded_benchmarks_say_command_and_day_and_no_place() -> None:
+    folder = ROOT / "benchmarks" / "results"
+    pages = sorted(path for path in folder.glob("*.md") if path.name != "README.md")
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\]\((\w+\.md)\)", index)) == {path.name for path in pages}
+    for words in ("two cores", "GiB of memory", "Python 3.11"):
+        assert words in index
+    recorded = set()
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for part in text.split("\n## ")[1:]:
+            command = re.match(r"`python benchmarks/(\w+\.py)[^`\n]*`\n\n20\d\d-\d\d-\d\d", part)
+            assert command is not None, f"{page.name}: a command, and then the day: {part[:60]}"
+            assert (ROOT / "benchmarks" / command[1]).is_file(), command[1]
+            assert command[1] not in recorded, f"{command[1]} is recorded twice"
+            recorded.add(command[1])
+        assert re.search(r"/(home|root|tmp|work|Users)/|localhost", text) is None, page.name
+    assert len(recorded) > 10
 
 
 def test_notebooks_are_kept_without_outputs() -> None:
@@ -155,14 +228,23 @@ def test_make_never_clears_a_folder_that_is_no_environment(tmp_path: Path) -> No
 
 
 @needs_make
+def test_help_lists_every_target() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (targets,) = re.findall(r"^\.PHONY: help (.+)$", makefile, flags=re.MULTILINE)
+    done = run_make("help")
+    assert re.findall(r"^make (\S+)  ", done.stdout, flags=re.MULTILINE) == targets.split()
+
+
+@needs_make
 def test_make_clean_removes_an_environment_and_nothing_else(tmp_path: Path) -> None:
-    for name in ("kept", "env"):
+    for name in ("kept", "kept-lowest", "env", "env-lowest"):
         (tmp_path / name).mkdir()
-    (tmp_path / "env" / "pyvenv.cfg").touch()
+    for name in ("env", "env-lowest"):
+        (tmp_path / name / "pyvenv.cfg").touch()
     for name in ("kept", "env"):
         done = run_make("-f", str(ROOT / "Makefile"), "clean", f"VENV={name}", folder=tmp_path)
         assert done.returncode == 0, done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "kept-lowest"]
 
 
 @needs_make

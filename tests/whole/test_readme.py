@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from bayespool.cli import app
 from bayespool.simulation import simulate_example
 
 ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 POINT = [name for name in estimators.DEFAULT_ESTIMATORS if not name.startswith("posterior")]
 
@@ -84,6 +86,17 @@ def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (names["lower"] <= names["upper"]).all()
 
 
-def test_pages_named_are_there() -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", README):
-        assert (ROOT / target).is_file(), target
+def test_links_are_absolute_and_lead_to_files_that_are_there() -> None:
+    """The README is shown where a relative link leads nowhere: on the page of the package at its index."""
+    here = f"{PROJECT['urls']['Repository']}/blob/main/"
+    definition = r"^\[([^\]]+)\]: (\S+)$"
+    named = dict(re.findall(definition, README, flags=re.MULTILINE))
+    text = re.sub(rf"^```.*?^```$|`[^`\n]*`|{definition}", "", README, flags=re.MULTILINE | re.DOTALL)
+    used = set(re.findall(r"\[([^\]]+)\](?![(\[])", text))
+    assert len(used) > 10
+    assert used == set(named)
+    targets = [*named.values(), *re.findall(r"\]\(([^)#]+)", README)]
+    assert [target for target in targets if not target.startswith("https://")] == []
+    files = [target.removeprefix(here) for target in targets if target.startswith(here)]
+    assert len(files) > 10
+    assert [file for file in files if not (ROOT / file).is_file()] == []
