@@ -7,10 +7,12 @@ import bayespool
 
 sys.path.insert(0, str(Path(__file__).parent))
 from inventories import type_names, write_inventories
+from names import write_names
 from tables import write_tables
 
 HERE = Path(__file__).parent
 write_tables(HERE / "_generated")
+write_names(HERE / "_generated")
 
 project = "bayespool"
 author = "the bayespool developers"

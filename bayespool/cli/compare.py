@@ -10,6 +10,7 @@ import typer
 from bayespool.cli.from_settings import Asked, from_settings, split_list
 from bayespool.cli.options import (
     CampaignRuns,
+    FigureFiles,
     Output,
     Pool,
     QrelsFile,
@@ -44,6 +45,7 @@ def compare(
         typer.Option(help="Table for a .csv or .parquet file; .json has all of them."),
     ] = "differences",
     output: Output = None,
+    figure: FigureFiles = None,
 ) -> None:
     """Compare runs: differences with intervals, chances and ranks, significance tests, and the chance that
     judging the unjudged documents takes a significant difference back.
@@ -51,12 +53,16 @@ def compare(
     from rich.console import Console
 
     from bayespool.comparisons import compare as compare_runs
+    from bayespool.plots import draw_comparison
     from bayespool.report import check_output
     from bayespool.report.comparisons import print_comparison, write_comparison
+    from bayespool.report.figures import check_figure, write_figures
     from bayespool.trec import find_files
 
     for path in output or []:
         check_output(path)
+    for path in figure or []:
+        check_figure(path)
     if not asked["unpool"] and (not runs or len(set(find_files([str(r) for r in runs]))) < 2):
         raise InputError("one run cannot be compared", hint="name two or more")
     _check_estimators(asked["estimators"])
@@ -67,6 +73,7 @@ def compare(
     with shown_at_last(lambda: print_comparison(found, Console())):
         for path in output or []:
             write_comparison(found, path, table=table)
+        write_figures(figure or [], lambda: draw_comparison(found))
 
 
 @from_settings
@@ -82,6 +89,7 @@ def reversals(
         typer.Option(help="Table for a .csv or .parquet file; .json has all of them."),
     ] = "rates",
     output: Output = None,
+    figure: FigureFiles = None,
 ) -> None:
     """Count the significant differences under few judgments that all judgments take back, by method, among
     runs that contributed to the pool and among those that did not.
@@ -89,11 +97,15 @@ def reversals(
     from rich.console import Console
 
     from bayespool.comparisons import reversals as find_reversals
+    from bayespool.plots import draw_reversals
     from bayespool.report import check_output
     from bayespool.report.comparisons import print_reversals, write_reversals
+    from bayespool.report.figures import check_figure, write_figures
 
     for path in output or []:
         check_output(path)
+    for path in figure or []:
+        check_figure(path)
     measure, *others = asked.pop("measures")
     if others:
         raise InputError("reversals takes one measure")
@@ -107,6 +119,7 @@ def reversals(
     with shown_at_last(lambda: print_reversals(found, Console())):
         for path in output or []:
             write_reversals(found, path, table=table)
+        write_figures(figure or [], lambda: draw_reversals(found))
 
 
 def _check_estimators(names: list[str]) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.options import (
+    FigureFiles,
     OwnJudgments,
     Pool,
     QrelsFile,
@@ -37,6 +38,7 @@ def judges(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for the tables, as CSV and Parquet files.")
     ] = None,
+    figure: FigureFiles = None,
 ) -> None:
     """Say what labels of second judges are worth: how they agree with the judgments on hidden documents, whom
     they favor, what they do not label, and with --intervals how much narrower intervals are with them.
@@ -46,8 +48,10 @@ def judges(
     from rich.console import Console
 
     from bayespool.checking import check_judges
+    from bayespool.plots import draw_judges
     from bayespool.report import check_folder
     from bayespool.report import judges as report
+    from bayespool.report.figures import check_figure, write_figures
 
     if not reading["judges"]:
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
@@ -55,6 +59,8 @@ def judges(
         raise InputError("no runs given", hint="--pool, or run files")
     if output is not None:
         check_folder(output, report.JUDGES)
+    for path in figure or []:
+        check_figure(path)
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
         say_unpooled(collection, asked)
@@ -62,3 +68,4 @@ def judges(
     with shown_at_last(lambda: report.print_judges(check, Console())):
         if output is not None:
             report.write_judges(check, output)
+        write_figures(figure or [], lambda: draw_judges(check))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CampaignRuns",
+    "FigureFiles",
     "Figures",
     "Folder",
     "Jobs",
@@ -79,6 +80,11 @@ Jobs = Annotated[
     int, typer.Option(help="Processes; -1 for one per core. There are never more than parts of the work.")
 ]
 Figures = Annotated[Literal["png", "svg", "none"], typer.Option(help="Kind of figures in the output folder.")]
+
+FigureFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--figure", help="Also draw the result into a .pdf, .png or .svg file; may be repeated."),
+]
 
 
 def check_experiment(jobs: int, output: Path | None, experiment: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +11,7 @@ import typer
 from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.messages import tell
 from bayespool.cli.options import (
+    FigureFiles,
     Output,
     OwnJudgments,
     PerTopic,
@@ -50,16 +51,14 @@ def score(
     ] = None,
     per_topic: PerTopic = False,
     output: Output = None,
+    figure: FigureFiles = None,
 ) -> None:
     """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
     with its interval.
 
     Without --pool the posterior rests on informative priors alone, and the notes say so.
     """
-    from bayespool.report import check_output
-
-    for path in output or []:
-        check_output(path)
+    _check_files(output, figure)
     if not runs and not asked["unpool"]:
         raise InputError("no run to score", hint="name run files, or runs of the pool with --unpool")
     asked["estimators"] = _estimators(asked["estimators"], common_topics)
@@ -67,7 +66,7 @@ def score(
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
         say_unpooled(collection, asked)
         scores = _score(collection, targets, say, **asked, **sampling)
-    _show(scores, output, per_topic=per_topic)
+    _show(scores, output, figure, per_topic=per_topic)
 
 
 @from_settings
@@ -76,6 +75,7 @@ def demo(
     sampling: Annotated[Asked, SamplingSettings],
     per_topic: PerTopic = False,
     output: Output = None,
+    figure: FigureFiles = None,
     write: Annotated[
         Path | None,
         typer.Option(help="Only write the example's files (runs, qrels, organizations) into this folder."),
@@ -83,7 +83,6 @@ def demo(
 ) -> None:
     """Score the two unpooled runs of the embedded example, a simulated collection whose truth is known."""
     from bayespool.pool import describe_pool
-    from bayespool.report import check_output
     from bayespool.simulation import simulate_example
 
     example = simulate_example()
@@ -96,8 +95,7 @@ def demo(
             err=False,
         )
         return
-    for path in output or []:
-        check_output(path)
+    _check_files(output, figure)
     with stage_progress() as say:
         tell(f"pool: {describe_pool(example.collection)}")
         scores = _score(
@@ -107,9 +105,10 @@ def demo(
             **asked | {"estimators": _estimators(asked["estimators"], None)},
             **sampling,
         )
-    _show(scores, output, per_topic=per_topic)
+    truth = {str(m): example.true_values(m, scores.run_ids) for m in scores.measures}
+    _show(scores, output, figure, per_topic=per_topic, known=truth)
     if not per_topic:
-        _show_truth(scores)
+        _show_truth(truth)
 
 
 def _score(
@@ -137,20 +136,42 @@ def _estimators(given: list[str], common_topics: str | None) -> list[str]:
     return names
 
 
-def _show(scores: Scores, output: list[Path] | None, *, per_topic: bool) -> None:
+def _check_files(output: list[Path] | None, figure: list[Path] | None) -> None:
+    """Raise for files that could not be written, before any work is done."""
+    from bayespool.report import check_output
+    from bayespool.report.figures import check_figure
+
+    for path in output or []:
+        check_output(path)
+    for path in figure or []:
+        check_figure(path)
+
+
+def _show(
+    scores: Scores,
+    output: list[Path] | None,
+    figure: list[Path] | None,
+    *,
+    per_topic: bool,
+    known: Mapping[str, Mapping[str, float]] | None = None,
+) -> None:
     from rich.console import Console
 
     from bayespool.report import print_scores, write_scores
+    from bayespool.report.figures import write_figures
+
+    def draw() -> Any:
+        from bayespool.plots import draw_forest, draw_topics
+
+        return draw_topics(scores) if per_topic else draw_forest(scores, truth=known)
 
     with shown_at_last(lambda: print_scores(scores, Console(), per_topic=per_topic)):
         for path in output or []:
             write_scores(scores, path, per_topic=per_topic)
+        write_figures(figure or [], draw)
 
 
-def _show_truth(scores: Scores) -> None:
-    from bayespool.simulation import simulate_example
-
-    for measure in scores.measures:
-        truth = simulate_example().true_values(measure, scores.run_ids)
-        said = ", ".join(f"{run} {value:.4f}" for run, value in truth.items())
+def _show_truth(known: Mapping[str, Mapping[str, float]]) -> None:
+    for measure, values in known.items():
+        said = ", ".join(f"{run} {value:.4f}" for run, value in values.items())
         tell(f"truth of the simulation, {measure} if all were judged: {said}", err=False)

@@ -127,8 +127,7 @@ def write_budgets(result: Budgets, folder: Path, *, figures: FigureFormat = "png
         }
 
     def draw() -> Drawings:
-        from bayespool.experiment_plots import draw_budgets, plot_ranking
-        from bayespool.plots import figure_grid
+        from bayespool.plots import draw_budgets, figure_grid, plot_ranking
 
         yield "bias", draw_budgets(result)
         figure, (panel,) = figure_grid(1, width=10, height=4.5)

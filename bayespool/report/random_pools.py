@@ -120,8 +120,7 @@ def write_pool_width(result: PoolWidthResult, folder: Path, *, figures: FigureFo
     """
 
     def draw() -> Drawings:
-        from bayespool.experiment_plots import plot_pool_width
-        from bayespool.plots import figure_grid
+        from bayespool.plots import figure_grid, plot_pool_width
 
         for measure in result.settings.measures:
             figure, (panel,) = figure_grid(1, width=6.5, height=4.5)
@@ -143,8 +142,7 @@ def write_common_topics(result: CommonTopicsResult, folder: Path, *, figures: Fi
     s = result.settings
 
     def draw() -> Drawings:
-        from bayespool.experiment_plots import plot_common_topics
-        from bayespool.plots import figure_grid
+        from bayespool.plots import figure_grid, plot_common_topics
 
         for measure in s.measures:
             for label in s.labels:
@@ -167,8 +165,7 @@ def write_run_types(result: RunTypesResult, folder: Path, *, figures: FigureForm
     """
 
     def draw() -> Drawings:
-        from bayespool.experiment_plots import plot_run_types
-        from bayespool.plots import figure_grid
+        from bayespool.plots import figure_grid, plot_run_types
 
         for measure in result.settings.shared.measures:
             figure, panels = figure_grid(len(result.settings.types), width=5)

@@ -12,6 +12,7 @@ import pytest
 from commands import Outcome
 from compared import NEW, compared, printed
 
+from bayespool.plots import draw_comparison, render
 from bayespool.report.comparisons import COMPARISON_TABLES, REVERSAL_TABLES, print_comparison
 from bayespool.simulation import simulate_example
 
@@ -153,3 +154,17 @@ def test_reversals_say_what_is_wrong(run: Callable[..., Outcome], written: Path)
     done = run("reversals", *files(written), "--judgments", 5000)
     assert done.status == 1
     assert "no judgment set is smaller than all 1181 judgments" in done.err
+
+
+def test_compare_draws_differences(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    asked = ["--tests", "paired-t,tukey-hsd", "--each-its-own", "--figure", tmp_path / "a.svg"]
+    done = run("compare", written / "new", *files(written), *FAST, *asked)
+    assert done.status == 0, done.err
+    assert (tmp_path / "a.svg").read_bytes() == render(draw_comparison(compared()), "svg")
+
+
+def test_reversals_draw_p_values(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    asked = ["--judgments", "500", "--estimators", "smoothed", "--figure", tmp_path / "a.svg"]
+    done = run("reversals", *files(written), *asked)
+    assert done.status == 0, done.err
+    assert (tmp_path / "a.svg").read_bytes().startswith(b"<?xml")

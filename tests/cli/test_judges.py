@@ -14,6 +14,7 @@ from labelled import favoring_labels, right_labels, with_judge
 
 from bayespool import check_judges
 from bayespool.collection import Collection
+from bayespool.plots import draw_judges, render
 from bayespool.simulation import SimulationSettings, load_example, simulate
 
 Run = Callable[..., Outcome]
@@ -63,6 +64,13 @@ def test_what_is_printed_and_written_is_what_the_library_finds(run: Run, labels:
     for row in check.frame("calibration").to_dict("records"):
         assert f" {row['n']:,} " in done.out
         assert f" {row['share']:.3f} " in done.out
+
+
+def test_what_labels_are_worth_is_drawn(run: Run, labels: Path) -> None:
+    figure = labels.parent / "labels.svg"
+    done = run(*call(labels, "--figure", figure))
+    assert done.status == 0, done.err
+    assert figure.read_bytes() == render(draw_judges(check_judges(favoring())), "svg")
 
 
 SMALL = SimulationSettings(n_topics=8, n_candidates=60, n_organizations=3, max_runs=2, run_depth=40)

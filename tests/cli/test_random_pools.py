@@ -185,7 +185,7 @@ def test_tables_are_written_before_a_figure_fails(
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug in drawing")
 
-    monkeypatch.setattr("bayespool.experiment_plots.plot_pool_width", fail)
+    monkeypatch.setattr("bayespool.plots.plot_pool_width", fail)
     asked = ("--widths", "2", "--samples", "2", "--estimators", "lower-bound", "--output", tmp_path)
     with pytest.raises(ZeroDivisionError):
         run("pool-width", *arguments(written, *asked))

@@ -285,6 +285,22 @@ def test_bad_output_is_told_before_any_work(
     assert not (example / "good.csv").exists()
 
 
+@pytest.mark.parametrize("command", ["score", "demo", "compare", "reversals", "judges"])
+def test_bad_figure_is_told_before_any_work(
+    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("files were read")
+
+    monkeypatch.setattr("bayespool.loading.read_collection", refuse)
+    files = {"demo": [], "reversals": arguments(example)[2:-1]}.get(command, arguments(example)[1:])
+    labels = ["--judge", example / "qrels.txt"] if command == "judges" else []
+    done = run(command, *files, *labels, "--figure", example / "good.pdf", "--figure", example / "bad.jpg")
+    assert done.status == 1
+    assert "bad.jpg: cannot draw .jpg; use .pdf, .png, .svg" in done.err
+    assert not (example / "good.pdf").exists()
+
+
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may write anywhere")
 def test_folder_without_permission_is_told(run: Callable[..., Outcome], example: Path) -> None:
     locked = example / "locked"

@@ -16,6 +16,7 @@ from commands import FAST, Outcome, arguments
 import bayespool
 from bayespool.collection import add_judges
 from bayespool.counts import judgment_counts
+from bayespool.plots import draw_forest, draw_topics, render
 from bayespool.pooling import with_strategy_pool
 from bayespool.scoring import score
 from bayespool.simulated_judges import simulate_judge
@@ -395,3 +396,23 @@ def test_csv_for_spreadsheets(run: Callable[..., Outcome], example: Path) -> Non
         assert sorted({row["run_id"] for row in csv.DictReader(path.read_text().splitlines())}) == sorted(
             {name, "new-b"}
         )
+
+
+def test_score_draws_a_forest(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
+    names = "background,posterior-background"
+    asked = [*arguments(written), "-m", "P@10", "-m", "nDCG@10", "--estimators", names, "--draws", 50]
+    done = run(*asked, "--figure", tmp_path / "forest.svg", "--figure", tmp_path / "forest.pdf")
+    assert done.status == 0, done.err
+    assert done.out.startswith("P@10, mean over 20 topics")
+    scores = score(load_example(), None, ["P@10", "nDCG@10"], estimators=names.split(","), draws=50)
+    assert (tmp_path / "forest.svg").read_bytes() == render(draw_forest(scores), "svg")
+    assert (tmp_path / "forest.pdf").read_bytes() == render(draw_forest(scores), "pdf")
+    assert run(*asked, "--per-topic", "--figure", tmp_path / "topics.svg").status == 0
+    assert (tmp_path / "topics.svg").read_bytes() == render(draw_topics(scores), "svg")
+
+
+def test_demo_draws_the_truth(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    assert run("demo", *FAST, "-m", "P@10", "--figure", tmp_path / "forest.svg").status == 0
+    scores = score(load_example(), None, "P@10", estimators="background")
+    truth = {"P@10": simulate_example().true_values("P@10", scores.run_ids)}
+    assert (tmp_path / "forest.svg").read_bytes() == render(draw_forest(scores, truth=truth), "svg")

@@ -26,7 +26,7 @@ ONLY_IN = {
     "arviz": set(),
     "arviz_base": {"containers", "inference"},
     "arviz_stats": {"inference"},
-    "matplotlib": {"plots", "experiment_plots"},
+    "matplotlib": {"plots"},
     "numba": {"compiled"},
     "nutpie": {"inference"},
     "pyarrow.csv": {"trec"},

@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from drawn import cut_off, overlapping
 from left_out import quick_result
 
-from bayespool.comparisons import calibration_table
 from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutResult
-from bayespool.plots import plot_calibration, plot_gain, plot_mae, plot_pit, plot_truth, render
+from bayespool.plots import plot_gain, plot_mae, plot_pit, plot_truth, render
 
 
 @pytest.fixture(scope="module")
 def result() -> LeaveOutResult:
     return quick_result()
-
-
-def test_reliability_plot_has_a_mark_per_bin_with_cases() -> None:
-    table = calibration_table([0.05, 0.3, 0.35, 0.95], [False, True, False, True])
-    axes = plot_calibration(table, label="all")
-    diagonal, line = axes.lines
-    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]
-    np.testing.assert_allclose(line.get_xydata(), [[0.05, 0], [0.325, 0.5], [0.95, 1]])
-    assert line.get_label() == "all"
-    small, large, _ = axes.collections[0].get_sizes()
-    assert large > small
-    assert plot_calibration(table, ax=axes) is axes
 
 
 def test_points_of_the_figures(result: LeaveOutResult) -> None:
@@ -68,3 +56,22 @@ def test_points_of_the_figures(result: LeaveOutResult) -> None:
         plot_truth(result, "P@10", "oracle")
     with pytest.raises(InputError, match="the result has no P@7"):
         plot_truth(result, "P@7", "smoothed")
+
+
+def test_names_of_collections_with_one_point_do_not_collide(result: LeaveOutResult) -> None:
+    """They did, as "20 topics" over "40 topics", while they stood at the points."""
+    names = ["20 topics", "40 topics", "a $\\frac$ of them"]
+    axes = plot_gain(dict.fromkeys(names, result), "P@10", "background")
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [*names[:2], r"a \$\frac\$ of them"]
+    marks = {(line.get_marker(), line.get_color()) for line in axes.lines[1:]}
+    assert len(marks) == len(names)
+    assert not overlapping(axes.figure)
+    assert not cut_off(axes.figure)
+
+
+def test_estimators_have_lines_of_their_own(result: LeaveOutResult) -> None:
+    axes = plot_mae(result)
+    looks = {(line.get_color(), line.get_linestyle()) for line in axes.lines}
+    assert len(looks) == len(result.settings.labels)

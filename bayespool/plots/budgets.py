@@ -1,0 +1,98 @@
+"""Budgets of pooling strategies: how biased their pools are, and which strategy is the least biased."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayespool.errors import InputError
+from bayespool.experiments import BIAS_MEASURES, Budgets
+from bayespool.measures import parse_measure
+from bayespool.plots.style import axes_of, legend_beside, line_of, of_measure
+from bayespool.printable import literal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_budgets", "plot_budgets", "plot_ranking"]
+
+_BIAS = {"mae": "MAE", "sre": "SRE", "sre_star": "SRE*"}
+
+
+def plot_budgets(
+    result: Budgets, measure: object, bias_measure: str = "mae", *, ax: Axes | None = None
+) -> Axes:
+    """Bias against the budget, a line per strategy: a panel of the figure 1 of Lipani et al. (2017).
+
+    Parameters
+    ----------
+    result : Budgets
+    measure : measure
+    bias_measure : {"mae", "sre", "sre_star"}
+    ax : matplotlib.axes.Axes, optional
+
+    Raises
+    ------
+    InputError
+        The result has no such measure; no such bias measure.
+    """
+    if bias_measure not in BIAS_MEASURES:
+        raise InputError(f"no bias measure {bias_measure!r}", hint=f"known: {', '.join(BIAS_MEASURES)}")
+    rows, axes = of_measure(result.summary_frame(), measure), axes_of(ax)
+    for i, label in enumerate(result.settings.labels):
+        of_one = rows[rows["strategy"] == label]
+        axes.plot(of_one["budget"] / 1000, of_one[bias_measure], label=literal(label), **line_of(i))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("documents judged, thousands")
+    axes.set_ylabel(f"{_BIAS[bias_measure]} of {parse_measure(measure)}")
+    return axes
+
+
+def draw_budgets(result: Budgets) -> Figure:
+    """The figure 1 of Lipani et al. (2017): a column per measure, a row per bias measure, one legend."""
+    from matplotlib.figure import Figure
+
+    measures = result.settings.measures
+    figure = Figure(figsize=(3.6 * len(measures) + 1.6, 8.4), layout="constrained")
+    grid = figure.subplots(len(BIAS_MEASURES), len(measures), squeeze=False)
+    for panels, bias_measure in zip(grid, BIAS_MEASURES, strict=True):
+        for panel, measure in zip(panels, measures, strict=True):
+            plot_budgets(result, measure, bias_measure, ax=panel)
+    handles, labels = grid[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper", fontsize="small", frameon=False)
+    return figure
+
+
+def plot_ranking(result: Budgets, *, ax: Axes | None = None) -> Axes:
+    """Ranks of strategies by their mean bias over budgets, the least biased at the bottom: the figure 2 of
+    Lipani et al. (2017).
+
+    Parameters
+    ----------
+    result : Budgets
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        A place for each measure and bias measure, a line per strategy.
+    """
+    ranking, axes = result.ranking_frame(), axes_of(ax)
+    places = [(str(m), bias) for m in result.settings.measures for bias in BIAS_MEASURES]
+    ranks = ranking.set_index(["strategy", "measure", "bias_measure"])["rank"]
+    worst_first = sorted(result.settings.labels, key=lambda label: -ranks[(label, *places[-1])])
+    for label in worst_first:
+        i = result.settings.labels.index(label)
+        axes.plot(
+            range(len(places)),
+            [ranks[(label, *place)] for place in places],
+            label=literal(label),
+            **line_of(i),
+        )
+    axes.set_xticks(range(len(places)), [f"{_BIAS[bias]}\n{m}" for m, bias in places], fontsize="small")
+    n = len(result.settings.labels)
+    axes.set_yticks(range(1, n + 1))
+    axes.set_ylim(0.5, n + 0.5)
+    axes.set_ylabel("rank, the least biased at the bottom")
+    legend_beside(axes)
+    return axes

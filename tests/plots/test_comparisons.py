@@ -1,0 +1,79 @@
+"""Figures of comparisons show the tables of differences and of ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from compared import compared
+from drawn import cut_off, line, overlapping, row_names, segments
+
+from bayespool.comparisons import compare
+from bayespool.errors import InputError
+from bayespool.plots import draw_comparison, plot_differences, plot_rank_probabilities
+from bayespool.simulation import load_example
+
+# runs of the pool are compared beside new ones
+pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+
+FOUR = ("new-a", "new-b", "coast-1", "south-2")
+
+
+def test_a_row_per_pair() -> None:
+    found = compared(*FOUR)
+    axes = plot_differences(found, truth={"new-a": 0.625, "new-b": 0.355})
+    rows = found.differences()
+    standing = rows[rows["method"] == "lower-bound"]
+    assert row_names(axes) == [
+        f"{a} − {b}" for a, b in zip(standing["run_a"], standing["run_b"], strict=True)
+    ]
+    for scope, label in (("these-topics", "these topics"), ("population", "a population of topics")):
+        mine = rows[(rows["method"] == "posterior-ratio") & (rows["scope"] == scope)]
+        drawn = segments(axes, f"{label}, 95 %")
+        np.testing.assert_array_equal(drawn[:, :, 0], mine[["lower", "upper"]])
+        assert drawn[:, 0, 1].tolist() == list(range(6))
+    np.testing.assert_array_equal(line(axes, "as it stands")[:, 0], standing["difference"])
+    truth = line(axes, "truth")[:, 0]
+    assert truth[0] == pytest.approx(0.27)
+    assert np.isnan(truth[1:]).all()
+    assert axes.get_xlabel() == "difference in P@10"
+    assert not overlapping(axes.figure)
+    assert not cut_off(axes.figure)
+    with pytest.raises(InputError, match="the result has no P@5"):
+        plot_differences(found, "P@5")
+    with pytest.raises(InputError, match="the result has no draws of 'odd'; it has posterior-ratio"):
+        plot_differences(found, method="odd")
+
+
+def test_chances_of_ranks() -> None:
+    found = compared(*FOUR)
+    for scope in ("these-topics", "population"):
+        axes = plot_rank_probabilities(found, scope=scope)  # type: ignore[arg-type]
+        ranks = found.ranks()
+        ranks = ranks[ranks["scope"] == scope]
+        expected = ranks.drop_duplicates("run_id").set_index("run_id")["expected_rank"].sort_values()
+        assert row_names(axes) == expected.index.tolist()
+        chances = np.asarray(axes.images[0].get_array())
+        table = ranks.pivot(index="run_id", columns="rank", values="prob_rank").loc[expected.index]
+        np.testing.assert_array_equal(chances, table)
+        np.testing.assert_array_equal(axes.lines[0].get_xdata(), expected)
+        said = sorted(text.get_text() for text in axes.texts)
+        assert said == sorted(str(round(100 * p)) for p in chances.ravel() if round(100 * p))
+        assert not overlapping(axes.figure)
+    with pytest.raises(InputError, match="the result has no scope 'all'; it has these-topics, population"):
+        plot_rank_probabilities(found, scope="all")  # type: ignore[arg-type]
+    bare = compare(load_example(), FOUR[:2], estimators=["background"])
+    with pytest.raises(InputError, match="the result has no draws of"):
+        plot_rank_probabilities(bare)
+    assert len(plot_differences(bare).collections) == 0
+
+
+def test_many_pairs_are_shown_by_rank() -> None:
+    few, many = draw_comparison(compared(*FOUR)), draw_comparison(compared())
+    assert [figure.axes[0].get_xlabel() for figure in (few, many)] == ["difference in P@10"] * 2
+    runs = load_example().pooled_run_ids[:13]
+    figure = draw_comparison(compared(*runs))
+    assert figure.axes[0].get_xlabel() == "rank by P@10, these topics"
+    assert not figure.axes[0].texts
+    assert not overlapping(figure)
+    bare = compare(load_example(), runs[:7], estimators=["background"])
+    assert len(row_names(draw_comparison(bare).axes[0])) == 21

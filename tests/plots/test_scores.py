@@ -1,0 +1,191 @@
+"""Forests show the table of the scores: every bound, correction, interval and truth, in its row."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from drawn import cut_off, line, overlapping, row_names, segments
+from toys import from_rankings
+
+from bayespool.errors import InputError
+from bayespool.plots import draw_forest, draw_topics, figure_grid, plot_distance, plot_forest, plot_topics
+from bayespool.plots.style import PALETTE
+from bayespool.scoring import Scores, score
+from bayespool.simulation import load_example
+
+POINTS = ["background", "smoothed", "anti-precision"]
+
+
+@cache
+def example_scores() -> Scores:
+    estimators = ["lower-bound", *POINTS, "posterior-ratio"]
+    return score(load_example(), measures=["P@10", "nDCG@10"], estimators=estimators, draws=100)
+
+
+@cache
+def many_scores(n: int = 129) -> Scores:
+    """Runs that share their few documents; every third ranks one that nobody judged."""
+    runs = {f"run-{i:03}": {"1": "abx" if i % 3 else "azb"} for i in range(n + 1)}
+    levels = {"1": {"a": 1, "b": 0, "x": 1}}
+    collection = from_rankings(runs, levels, pooled_run_ids=("run-001",), pool_depth=3)
+    names = ["run-000", *(f"run-{i:03}" for i in range(2, n + 1))]
+    return score(collection, names, ["P@3"], estimators=["background"])
+
+
+def test_a_row_per_run_the_best_at_the_top() -> None:
+    scores = example_scores()
+    axes = plot_forest(scores, truth={"new-a": 0.625, "new-b": 0.355})
+    frame = scores.frame()
+    table = frame[frame["measure"] == "P@10"].set_index("run_id").loc[["new-a", "new-b"]]
+    assert row_names(axes) == ["new-a", "new-b"]
+    assert axes.get_ylim() == (1.5, -0.5)
+    bounds = segments(axes, "bounds")
+    np.testing.assert_array_equal(bounds[:, :, 0], table[["bound_lower", "bound_upper"]])
+    place = bounds[:, 0, 1]
+    assert place.round().tolist() == [0, 1]
+    interval = segments(axes, "posterior-ratio, 95 %")
+    np.testing.assert_array_equal(
+        interval[:, :, 0], table[["posterior-ratio_lower", "posterior-ratio_upper"]]
+    )
+    np.testing.assert_array_equal(interval[:, 0, 1], place)
+    np.testing.assert_array_equal(line(axes, "its mean"), np.c_[table["posterior-ratio"], place])
+    np.testing.assert_array_equal(line(axes, "truth"), np.c_[[0.625, 0.355], place])
+    above = [line(axes, name)[:, 1] - [0, 1] for name in POINTS]
+    for name, off in zip(POINTS, above, strict=True):
+        np.testing.assert_array_equal(line(axes, name)[:, 0], table[name])
+        assert off[0] == pytest.approx(off[1])
+        assert -0.5 < off[0] < place[0]
+    assert len({float(off[0]) for off in above}) == len(POINTS)  # a line for each
+    assert axes.get_xlabel() == "P@10, mean over 20 topics"
+    assert not overlapping(axes.figure)
+    assert not cut_off(axes.figure)
+
+
+def test_what_is_drawn_can_be_chosen() -> None:
+    scores = example_scores()
+    axes = plot_forest(scores, "nDCG@10", corrections=["smoothed"], order=["new-b", "new-a"], legend=False)
+    assert row_names(axes) == ["new-b", "new-a"]
+    assert axes.get_legend() is None
+    frame = scores.frame()
+    table = frame[frame["measure"] == "nDCG@10"].set_index("run_id").loc[["new-b", "new-a"]]
+    np.testing.assert_array_equal(line(axes, "as judged")[:, 0], table["as_judged"])
+    names = axes.get_legend_handles_labels()[1]
+    assert sorted(names) == ["as judged", "bounds", "its mean", "posterior-ratio, 95 %", "smoothed"]
+    assert row_names(plot_forest(scores, order="given", corrections=False)) == list(scores.run_ids)
+    bare = score(load_example(), measures="P@10", estimators=["background"])
+    axes = plot_forest(bare)
+    assert axes.get_legend_handles_labels()[1] == ["bounds", "background"]
+    two = score(
+        load_example(), measures="P@10", estimators=["posterior-ratio", "posterior-background"], draws=50
+    )
+    axes = plot_forest(two, method="posterior-background")
+    table = two.frame().set_index("run_id").loc[row_names(axes)]
+    assert (
+        segments(axes, "posterior-background, 95 %")[0, 0, 0] == table["posterior-background_lower"].iloc[0]
+    )
+    np.testing.assert_array_equal(line(axes, "posterior-ratio")[:, 0], table["posterior-ratio"])
+    thin = np.array(axes.collections[2].get_segments())  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(thin[:, :, 0], table[["posterior-ratio_lower", "posterior-ratio_upper"]])
+
+
+def test_what_the_scores_lack() -> None:
+    scores = example_scores()
+    for wrong, said in (
+        ({"measure": "P@5"}, "the result has no P@5; it has P@10, nDCG@10"),
+        ({"method": "smoothed"}, "the result has no draws of 'smoothed'; it has posterior-ratio"),
+        ({"corrections": ["odd"]}, "the result has no 'odd'"),
+        ({"order": ["new-c"]}, "the result has no 'new-c'; it has new-a, new-b"),
+    ):
+        with pytest.raises(InputError, match=said):
+            plot_forest(scores, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="the result has no run 'new-c'"):
+        plot_topics(scores, "new-c")
+    with pytest.raises(InputError, match="the result has no distance from the pool"):
+        plot_distance(score(load_example(), measures="P@10", estimators=["background"]))
+
+
+def test_a_row_per_topic() -> None:
+    scores = example_scores()
+    topics = scores.query_ids
+    axes = plot_topics(scores, "new-b", "P@10", truth={topics[0]: 0.7}, corrections=["background"])
+    frame = scores.frame(per_topic=True)
+    table = frame[(frame["measure"] == "P@10") & (frame["run_id"] == "new-b")]
+    assert row_names(axes) == list(topics)
+    np.testing.assert_array_equal(segments(axes, "bounds")[:, :, 0], table[["bound_lower", "bound_upper"]])
+    np.testing.assert_array_equal(line(axes, "its mean")[:, 0], table["posterior-ratio"])
+    np.testing.assert_array_equal(line(axes, "background")[:, 0], table["background"])
+    assert line(axes, "truth")[0, 0] == 0.7
+    assert np.isnan(line(axes, "truth")[1:, 0]).all()
+    assert axes.get_xlabel() == "P@10 of new-b"
+    assert not overlapping(axes.figure)
+    by_estimate = row_names(plot_topics(scores, "new-b", order="estimate"))
+    best = table.sort_values("posterior-ratio", ascending=False, kind="stable")["query_id"]
+    assert by_estimate == best.tolist()
+
+
+def test_129_runs_make_a_readable_forest() -> None:
+    scores = many_scores()
+    axes = plot_forest(scores)
+    assert len(row_names(axes)) == 129  # every name
+    values = scores.frame().set_index("run_id").loc[row_names(axes), "as_judged"]
+    assert values.is_monotonic_decreasing
+    assert axes.figure.get_size_inches().tolist() == pytest.approx([7, 1.4 + 0.25 * 129])  # type: ignore[union-attr]
+    assert min(label.get_fontsize() for label in axes.get_yticklabels()) == 8
+    assert not overlapping(axes.figure)
+    assert not cut_off(axes.figure)
+    figure, (panel,) = figure_grid(1, width=5, height=5)
+    plot_forest(scores, ax=panel)
+    assert len(row_names(panel)) == 43
+    assert len(segments(panel, "bounds")) == 129
+    assert not overlapping(figure)
+
+
+def test_measures_side_by_side_share_rows_and_legend() -> None:
+    scores = example_scores()
+    figure = draw_forest(scores, truth={"P@10": {"new-a": 0.625, "new-b": 0.355}})
+    assert [panel.get_xlabel() for panel in figure.axes] == [
+        "P@10, mean over 20 topics",
+        "nDCG@10, mean over 20 topics",
+    ]
+    assert line(figure.axes[0], "truth")[:, 0].tolist() == [0.625, 0.355]
+    (legend,) = figure.legends
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert {"bounds", "as judged", "truth", *POINTS} <= set(texts)
+    assert len(texts) == len(set(texts))
+    assert not overlapping(figure)
+    assert not cut_off(figure)
+    figure = draw_topics(scores, "nDCG@10")
+    assert [panel.get_title() for panel in figure.axes] == ["new-a", "new-b"]
+    assert not overlapping(figure)
+
+
+def test_distance_from_the_pool() -> None:
+    scores = example_scores()
+    found = scores["posterior-ratio", "P@10"]
+    if found.distance is None:
+        scores = score(load_example(), measures="P@10", estimators="posterior-combined", draws=100)
+        found = scores["posterior-combined", "P@10"]
+    axes = plot_distance(scores)
+    order = np.argsort(-found.of_runs("distance"))
+    assert row_names(axes) == [found.run_ids[i] for i in order]
+    np.testing.assert_array_equal(line(axes, "like the pool")[:, 0], found.of_runs("distance")[order])
+    assert line(axes, "unlike the pool from here on")[:, 0].tolist() == [1.5, 1.5]
+    (beside,) = axes.child_axes
+    chances = [label.get_text() for label in beside.get_yticklabels()]
+    assert chances == [f"{round(100 * found.of_runs('new_kind')[i])} %" for i in order]
+    assert not overlapping(axes.figure)
+    assert not cut_off(axes.figure)
+
+
+def test_a_run_unlike_the_pool_has_another_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bayespool.posterior.distance.FAR", 1.2)
+    scores = score(load_example(), measures="P@10", estimators="posterior-combined", draws=50)
+    found = scores["posterior-combined", "P@10"]
+    assert found.new_kind is not None
+    found.new_kind[:] = 0.9
+    axes = plot_distance(scores)
+    assert line(axes, "unlike the pool")[:, 0].tolist() == [float(found.of_runs("distance").max())]
+    (far,) = [one for one in axes.lines if one.get_label() == "unlike the pool"]
+    assert (far.get_marker(), far.get_color()) == ("D", PALETTE[3])
