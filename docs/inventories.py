@@ -1,7 +1,7 @@
 """Addresses of names of other packages, for links from docstrings: a build fetches nothing.
 
-The names are those that docstrings use. ``conf.py`` writes an inventory of each project, as that project would
-publish it, into ``_generated``; a test asks the packages whether they still have the names.
+The names are those that docstrings use. ``conf.py`` writes an inventory of each project, as that project
+would publish it, into ``_generated``. A test asks the packages whether they still have the names.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ PROJECTS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
         "https://docs.python.org/3/",
         {
             **dict.fromkeys(("bool", "float", "int", "slice"), ("py:class", "library/functions.html#$")),
-            **dict.fromkeys(("bytes", "dict", "list", "str", "tuple"), ("py:class", "library/stdtypes.html#$")),
+            **dict.fromkeys(
+                ("bytes", "dict", "list", "str", "tuple"), ("py:class", "library/stdtypes.html#$")
+            ),
             **dict.fromkeys(("False", "None", "True"), ("py:data", "library/constants.html#$")),
             **dict.fromkeys(
-                ("collections.abc.Callable", "collections.abc.Iterable", "collections.abc.Mapping")
-                + ("collections.abc.Sequence",),
+                [f"collections.abc.{name}" for name in ("Callable", "Iterable", "Mapping", "Sequence")],
                 ("py:class", "library/collections.abc.html#$"),
             ),
             "pathlib.Path": ("py:class", "library/pathlib.html#$"),
@@ -44,7 +45,9 @@ PROJECTS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     ),
     "xarray": (
         "https://docs.xarray.dev/en/stable/",
-        dict.fromkeys(("xarray.DataArray", "xarray.DataTree", "xarray.Dataset"), ("py:class", "generated/$.html#$")),
+        dict.fromkeys(
+            ("xarray.DataArray", "xarray.DataTree", "xarray.Dataset"), ("py:class", "generated/$.html#$")
+        ),
     ),
     "matplotlib": (
         "https://matplotlib.org/stable/",
@@ -61,7 +64,10 @@ PROJECTS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
 
 # What docstrings write in the place of a type → the name that is linked.
 SHORT = {
-    **{name: name for name in ("False", "None", "True", "bool", "bytes", "dict", "float", "int", "list", "slice")},
+    **{
+        name: name
+        for name in ("False", "None", "True", "bool", "bytes", "dict", "float", "int", "list", "slice")
+    },
     **{name: name for name in ("str", "tuple")},
     "boolean": "bool",
     "callable": "collections.abc.Callable",
@@ -89,9 +95,12 @@ def write_inventories(folder: Path) -> dict[str, tuple[str, str]]:
 
 
 def type_names() -> dict[str, str]:
-    """Names of types in docstrings → what they link to: other packages, and every public class of bayespool."""
+    """Names of types in docstrings → what they link to, in other packages and in bayespool."""
     found = {
-        name: name for _, names in PROJECTS.values() for name, (role, _) in names.items() if role != "std:term"
+        name: name
+        for _, names in PROJECTS.values()
+        for name, (role, _) in names.items()
+        if role != "std:term"
     }
     return _classes() | found | SHORT
 

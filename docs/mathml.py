@@ -1,4 +1,4 @@
-"""Formulas as MathML: written when the pages are built, drawn by the browser, so that no script has to be fetched."""
+"""Formulas as MathML: made when the pages are built, drawn by the browser; no script is fetched."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONVERTER = math_core.LatexToMathML()
 
 
 def mathml(latex: str, *, display: bool, where: nodes.Node | None = None) -> str:
-    """A formula as an element ``math``; one that cannot be converted is a warning, and stays as it was written."""
+    """A formula as an element ``math``; one that cannot be converted is a warning, and stays as it is."""
     try:
         return CONVERTER.convert_with_local_state(latex, displaystyle=display)
     except math_core.LatexError as error:

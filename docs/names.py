@@ -1,4 +1,4 @@
-"""The names that most users need, by what they are for; ``conf.py`` writes them into ``_generated`` for the API page."""
+"""The names that most users need, by what they are for: the first part of the API page."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import bayespool
 
 GROUPS = {
     "Read runs and judgments": (
-        "read_collection build_collection read_run read_runs read_qrels read_organizations run_from_frame qrels_from_frame "
-        "describe_pool discover_pool Collection UNJUDGED"
+        "read_collection build_collection read_run read_runs read_qrels read_organizations run_from_frame "
+        "qrels_from_frame describe_pool discover_pool Collection UNJUDGED"
     ),
     "Score and compare": (
         "score Scores Estimates Values read_scores StoredScores compare Comparison reversals Reversals "
@@ -23,14 +23,15 @@ GROUPS = {
         "load_example simulate SimulationSettings"
     ),
     "Measures, estimators and predictors of your own": (
-        "Measure Precision parse_measure register_measure register_estimator register_model Predictor register_predictor"
+        "Measure Precision parse_measure register_measure register_estimator register_model Predictor "
+        "register_predictor"
     ),
     "Counts": "judgment_counts held_out_counts condensed_counts composition_effects",
 }
 
 
 def groups() -> dict[str, list[str]]:
-    """Full names by group, as the pages of the rooms have them; a name without a group stands under *More*."""
+    """Full names by group, as the rooms have them; a name without a group stands under *More*."""
     grouped = {group: [n for n in names.split() if n in bayespool.__all__] for group, names in GROUPS.items()}
     rest = sorted(set(bayespool.__all__) - {name for names in grouped.values() for name in names})
     grouped |= {"More": rest} if rest else {}
