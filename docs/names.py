@@ -10,7 +10,7 @@ import bayespool
 GROUPS = {
     "Read runs and judgments": (
         "read_collection build_collection read_run read_runs read_qrels read_organizations run_from_frame "
-        "qrels_from_frame describe_pool discover_pool Collection UNJUDGED"
+        "qrels_from_frame describe_pool discover_pool Collection"
     ),
     "Score and compare": (
         "score Scores Estimates Values read_scores StoredScores compare Comparison reversals Reversals "
@@ -32,8 +32,11 @@ GROUPS = {
 
 def groups() -> dict[str, list[str]]:
     """Full names by group, as the rooms have them; a name without a group stands under *More*."""
-    grouped = {group: [n for n in names.split() if n in bayespool.__all__] for group, names in GROUPS.items()}
-    rest = sorted(set(bayespool.__all__) - {name for names in grouped.values() for name in names})
+    public = {
+        name for name in bayespool.__all__ if callable(getattr(bayespool, name))
+    }  # constants say nothing
+    grouped = {group: [n for n in names.split() if n in public] for group, names in GROUPS.items()}
+    rest = sorted(public - {name for names in grouped.values() for name in names})
     grouped |= {"More": rest} if rest else {}
     return {group: [home(name) for name in names] for group, names in grouped.items()}
 
