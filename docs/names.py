@@ -32,9 +32,7 @@ GROUPS = {
 
 def groups() -> dict[str, list[str]]:
     """Full names by group, as the rooms have them; a name without a group stands under *More*."""
-    public = {
-        name for name in bayespool.__all__ if callable(getattr(bayespool, name))
-    }  # constants say nothing
+    public = {name for name in bayespool.__all__ if callable(getattr(bayespool, name))}
     grouped = {group: [n for n in names.split() if n in public] for group, names in GROUPS.items()}
     rest = sorted(public - {name for names in grouped.values() for name in names})
     grouped |= {"More": rest} if rest else {}
