@@ -7,13 +7,17 @@ from bayespool.models.anti_precision import ANTI_PRECISION
 from bayespool.models.background import BACKGROUND
 from bayespool.models.document import EVIDENCE
 from bayespool.models.interpolated import INTERPOLATED
+from bayespool.models.odds_ratio import ODDS_RATIO
 from bayespool.models.ratio import RATIO
 from bayespool.models.smoothed import SMOOTHED
 from bayespool.models.spec import ModelSpec
 
 __all__ = ["MODELS", "MODEL_NAMES", "add_model", "model_named", "own_models"]
 
-_OURS = {spec.name: spec for spec in (BACKGROUND, INTERPOLATED, SMOOTHED, RATIO, ANTI_PRECISION, EVIDENCE)}
+_OURS = {
+    spec.name: spec
+    for spec in (BACKGROUND, INTERPOLATED, SMOOTHED, ODDS_RATIO, RATIO, ANTI_PRECISION, EVIDENCE)
+}
 
 MODELS: dict[str, ModelSpec] = dict(_OURS)
 """Every model by name, those of one's own after the package's."""

@@ -95,7 +95,8 @@ def plot_p_values(
     axes.text(0.98, 0.02, f"gained {n_pairs['gained']:,}", ha="right", **how)
     axes.set_xlabel(f"p with {n:,} judgments")
     axes.set_ylabel(f"p with all {reversals.n_judgments[-1]:,}")
-    axes.set_title(f"{literal(method)}, {rate['n_pairs']:,} pairs of {group} runs", fontsize="medium")
+    pairs = "1 pair" if rate["n_pairs"] == 1 else f"{rate['n_pairs']:,} pairs"
+    axes.set_title(f"{literal(method)}, {pairs} of {group} runs", fontsize="medium")
     return axes
 
 
@@ -124,7 +125,7 @@ def plot_separability(
     for i, method in enumerate(reversals.methods):
         rows = trends[(trends["group"] == group) & (trends["method"] == method)]
         axes.plot(rows["judgments"], rows["separability"], label=literal(method), **line_of(i))
-    axes.set_ylim(-0.03, 1.03)
+    axes.set_ylim(-0.02, min(1.03, axes.get_ylim()[1] + 0.1))
     count_axis(axes, reversals.n_judgments, base=10)
     axes.set_xlabel("documents judged")
     axes.set_ylabel(f"share of pairs, {reversals.measure}, p < {reversals.level:g}")

@@ -103,6 +103,13 @@ def plot_forest(
     ------
     InputError
         The scores have no such measure, method or run.
+
+    Examples
+    --------
+    >>> from bayespool import load_example, score
+    >>> axes = plot_forest(score(load_example(), measures="P@10", estimators="background"))
+    >>> [label.get_text() for label in axes.get_yticklabels()], axes.get_xlabel()
+    (['new-a', 'new-b'], 'P@10, mean over 20 topics')
     """
     name = sole(scores.measures, measure)
     table = of_measure(scores.frame(), name).set_index("run_id", drop=False)

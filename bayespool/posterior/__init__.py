@@ -11,11 +11,12 @@ from bayespool.posterior.effects import (
     new_slopes,
     slope_effect,
 )
-from bayespool.posterior.estimator import COMBINED, PosteriorEstimator, complete
+from bayespool.posterior.estimator import PosteriorEstimator, complete
 from bayespool.posterior.kinds import find_kinds, with_kinds
 from bayespool.posterior.ladder import Rung, ladder_of, levels_of, rungs_of
 from bayespool.posterior.mixtures import OF_KINDS, WITHOUT_POOL, fitted_step
 from bayespool.posterior.preparation import (
+    COMBINED,
     DEPTHS,
     Prepared,
     Task,

@@ -25,6 +25,8 @@ from bayespool.posterior.kinds import with_kinds
 from bayespool.posterior.ladder import Rung, ladder_of, rungs_of
 from bayespool.posterior.mixtures import make_step
 from bayespool.posterior.preparation import (
+    COMBINED,
+    WITHOUT_EVIDENCE,
     Task,
     evidence_depth,
     prior_names,
@@ -34,10 +36,7 @@ from bayespool.posterior.sensitivity import sensitivity
 from bayespool.posterior.steps import Step
 from bayespool.values import Values
 
-__all__ = ["COMBINED", "PosteriorEstimator", "complete"]
-
-COMBINED: tuple[str, ...] = ("ratio", "evidence")
-"""The models that the combined estimator mixes."""
+__all__ = ["PosteriorEstimator", "complete"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +55,7 @@ class PosteriorEstimator:
         ``"smoothed"``, ``"ratio"``, ``"anti_precision"``, ``"evidence"``, or one's own. ``"combined"`` mixes
         ``ratio`` and ``evidence`` with weights by their log predictive density on held-out organizations,
         and the same fitted to held-out kinds of organizations in the share of draws in which a run is of a
-        new kind (`pool_distance`); without hidden documents to learn from it is ``interpolated``.
+        new kind (`pool_distance`); without hidden documents to learn from it is ``odds_ratio``.
     engine : str
         Out of `bayespool.inference.ENGINES`: ``"laplace"`` takes about a second, ``"nuts"`` is the reference,
         and takes over with a warning where a check of the other fails; or one's own.
@@ -222,7 +221,7 @@ class PosteriorEstimator:
     def _models(self, task: Task) -> tuple[str, ...]:
         if self.model != "combined":
             return (self.model,)
-        return COMBINED if task.has_evidence else ("interpolated",)
+        return COMBINED if task.has_evidence else (WITHOUT_EVIDENCE,)
 
     def _complete(
         self,
@@ -357,8 +356,8 @@ class PosteriorEstimator:
         models = list(dict.fromkeys(component.model for component in components))
         problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
         notes = [f"diagnostics failed: {problems}"] if problems else []
-        if self.model == "combined" and "interpolated" in models:
-            notes.append("no hidden documents to learn from, the interpolated model on its priors")
+        if self.model == "combined" and WITHOUT_EVIDENCE in models:
+            notes.append("no hidden documents to learn from, the odds-ratio model on its priors")
         idle = [name for name in self.priors if all(name not in prior_names(model) for model in models)]
         if idle and models:
             notes.append(f"{' and '.join(models)} took no prior of {', '.join(idle)}")

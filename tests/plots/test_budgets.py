@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from drawn import cut_off, overlapping
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
@@ -29,6 +30,9 @@ def test_figures_of_budgets_show_the_summary(example: Collection) -> None:
             assert np.asarray(drawn[str(label)].get_xdata()).tolist() == [0.2, 0.6]
     assert len(draw_budgets(result).axes) == 6
     axes = plot_ranking(result)
+    for figure in (draw_budgets(result), axes.figure):
+        assert not overlapping(figure)
+        assert not cut_off(figure)
     drawn = {line.get_label(): line for line in axes.get_lines()}
     for label, rows in ranking.groupby("strategy"):
         assert np.asarray(drawn[str(label)].get_ydata()).tolist() == rows["rank"].tolist()

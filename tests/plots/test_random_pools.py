@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from drawn import cut_off, overlapping
 from drawn_pools import kinds_of
 
 from bayespool.collection import Collection
@@ -39,6 +40,13 @@ def test_figures_show_the_summary(example: Collection) -> None:
     assert (
         np.asarray(axes.get_lines()[1].get_xdata()).tolist() == (of_one["value"] - of_one["truth"]).tolist()
     )
+    for drawing in (
+        plot_pool_width(widths, "P@10"),
+        plot_common_topics(topics, "P@10", "lower-bound", 2),
+        axes,
+    ):
+        assert not overlapping(drawing.figure)
+        assert not cut_off(drawing.figure)
     for wrong in (
         lambda: plot_pool_width(widths, "P@5"),
         lambda: plot_common_topics(topics, "P@10", "lower-bound", 3),
