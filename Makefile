@@ -23,7 +23,7 @@ help:
 	@echo "make test         the fast tests"
 	@echo "make slow         the slow tests (BAYESPOOL_SLOW_SCALE=1 for full size)"
 	@echo "make test-lowest  a part of the fast tests with the lowest versions of pyproject.toml, on LOWEST_PYTHON (python3.11)"
-	@echo "make lint         ruff: rules and format"
+	@echo "make lint         ruff: rules and format; codespell: misspelled words"
 	@echo "make types        mypy --strict on the package"
 	@echo "make docs         the documentation, into docs/_build/html; a warning is an error"
 	@echo "make notebooks    execute the notebooks"
@@ -55,6 +55,7 @@ notebooks: $(STAMP)-test
 lint: $(STAMP)-dev
 	@"$(RUN)" -m ruff check .
 	@"$(RUN)" -m ruff format --check .
+	@"$(RUN)" -m codespell_lib
 
 types: $(STAMP)-dev
 	@"$(RUN)" -m mypy

@@ -393,15 +393,15 @@ def complete(
     -------
     Completion
 
-    Warns
-    -----
-    DiagnosticsWarning
-        A check of the draws failed.
-
     Raises
     ------
     InputError
         Unknown run, measure or setting.
+
+    Warns
+    -----
+    DiagnosticsWarning
+        A check of the draws failed.
 
     Examples
     --------

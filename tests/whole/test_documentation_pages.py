@@ -1,0 +1,161 @@
+"""The built pages in a headless browser: on a desk and on a phone, in light and in dark.
+
+`make docs` builds them. With ``BAYESPOOL_PICTURES=folder`` pictures of them are left there, to be looked at.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import Browser, missing, requested, start_browser
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILT = ROOT / "docs" / "_build" / "html"
+PAGES = sorted(
+    page.relative_to(BUILT).as_posix() for page in BUILT.rglob("*.html") if "_static" not in page.parts
+)
+SAMPLE = ["index.html", "quickstart.html", "statistics.html", "glossary.html", "api.html"]
+PICTURES = os.environ.get("BAYESPOOL_PICTURES")
+
+# Text outside code and formulas in which TeX or a directive of MyST was left as it was written.
+RAW = (
+    r"\$\$|\\[()\[\]]|\\(?:frac|sum|bar|text|operatorname|begin|log|Delta|sim)\b"
+    r"|\{(?:doc|term|py:\w+)\}`|:::|\[\d+\]_"
+)
+WORDS = """const page = document.querySelector("article").cloneNode(true);
+page.querySelectorAll("pre, code, math, script, style").forEach(e => e.remove()); return page.textContent"""
+
+# What is wider than the page and does not scroll in a place of its own.
+PAST = """const right = document.documentElement.clientWidth + 1;
+const scrolls = e => { for (let up = e.parentElement; up && up.tagName != "ARTICLE"; up = up.parentElement)
+  if (["auto", "scroll"].includes(getComputedStyle(up).overflowX)) return true; return false; };
+return [...document.querySelectorAll("article *, .mobile-header *")].filter(e => e.getClientRects().length
+  && getComputedStyle(e).visibility != "hidden" && e.getBoundingClientRect().right > right && !scrolls(e))
+  .map(e => e.tagName + ": " + e.textContent.trim().slice(0, 60)).slice(0, 5)"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not PAGES:
+        missing("the pages are not built: make docs")
+    with start_browser() as started:
+        yield started
+
+
+def picture(browser: Browser, page: str, width: int, scheme: str) -> None:
+    if PICTURES:
+        height = browser.run("return document.documentElement.scrollHeight")
+        clip = {"x": 0, "y": 0, "width": width, "height": min(height, 12000), "scale": 1}
+        shot = browser.driver.execute_cdp_cmd(
+            "Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip}
+        )
+        name = f"{page.removesuffix('.html').replace('/', '-')}-{width}-{scheme}.png"
+        Path(PICTURES).mkdir(parents=True, exist_ok=True)
+        (Path(PICTURES) / name).write_bytes(base64.b64decode(shot["data"]))
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_no_page_asks_for_anything_or_goes_past_the_edge(browser: Browser, width: int) -> None:
+    wrong = []
+    for page in PAGES:
+        browser.open(BUILT / page, width=width)
+        wrong += [
+            f"{page} asks for {url}"
+            for url in requested(browser.events())
+            if not url.startswith(("file:", "data:"))
+        ]
+        wide, room = browser.run(
+            "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        )
+        if wide > room:
+            wrong.append(f"{page} is {wide} wide on {room}")
+        wrong += [f"{page}, past the edge: {what}" for what in browser.run(PAST)]
+        picture(browser, page, width, "light")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("page", SAMPLE)
+def test_pages_are_dark_where_the_reader_wants_it(browser: Browser, page: str, width: int) -> None:
+    shades = {}
+    for scheme in ("light", "dark"):
+        browser.open(BUILT / page, width=width, scheme=scheme)
+        colors = browser.run(
+            """const style = getComputedStyle(document.querySelector("article h1"));
+            return [style.color, getComputedStyle(document.body).backgroundColor]"""
+        )
+        shades[scheme] = [sum(map(float, re.findall(r"[\d.]+", color)[:3])) / 765 for color in colors]
+    picture(browser, page, width, "dark")
+    assert shades["light"][0] < 0.3
+    assert shades["light"][1] > 0.9
+    assert shades["dark"][0] > 0.7
+    assert shades["dark"][1] < 0.2
+
+
+def test_no_tex_is_left_in_the_text(browser: Browser) -> None:
+    left = []
+    for page in PAGES:
+        browser.open(BUILT / page)
+        left += [
+            f"{page}: {found}"
+            for found in re.findall(RAW, browser.run(WORDS) if has_article(browser) else "")
+        ]
+    assert left == []
+
+
+def test_formulas_are_drawn_by_the_browser(browser: Browser) -> None:
+    browser.open(BUILT / "statistics.html")
+    assert browser.run("return document.querySelectorAll('math').length") > 100
+    assert browser.run("return document.querySelectorAll('merror').length") == 0
+    # the font with mathematical sizes is there: without it bars and brackets fall out of place
+    assert browser.run("return document.fonts.check('16px \"bayespool math\"', '𝑥')")
+    assert browser.run("return [...document.fonts].filter(f => f.status == 'loaded').map(f => f.family)") == [
+        "bayespool math"
+    ]
+    # rows of an aligned formula stand below each other
+    rows = browser.run(
+        """const tables = [...document.querySelectorAll("math mtable")];
+        const rows = tables.find(t => t.textContent.includes("smoothed")).querySelectorAll("mtr");
+        return [...rows].map(row => row.lastElementChild.getBoundingClientRect().top)"""
+    )
+    assert len(rows) == 5
+    assert rows == sorted(rows)
+    assert rows[-1] - rows[0] > 60
+    # brackets grow with what they hold
+    heights = browser.run(
+        """return [...document.querySelectorAll("math[display=block] mo")].filter(o => o.textContent == "{")
+        .map(o => o.getBoundingClientRect().height)"""
+    )
+    assert max(heights) > 30
+
+
+def test_the_first_page_has_a_picture_and_three_doors(browser: Browser) -> None:
+    browser.open(BUILT / "index.html")
+    doors = browser.run("return [...document.querySelectorAll('.door strong')].map(e => e.textContent)")
+    assert doors == ["Score a run", "Organize a campaign", "Study estimators"]
+    for link in browser.run(
+        "return [...document.querySelectorAll('.door a')].map(a => a.getAttribute('href'))"
+    ):
+        assert (BUILT / link.split("#")[0]).is_file()
+    captions = browser.run(
+        "return [...document.querySelectorAll('.sidebar-tree .caption')].map(e => e.textContent)"
+    )
+    assert captions == [*doors, "Statistics and models", "Look up"]
+
+
+def test_every_page_has_a_name_of_its_own(browser: Browser) -> None:
+    browser.open(BUILT / "index.html")
+    names = browser.run(
+        "return [...document.querySelectorAll('.sidebar-tree li.toctree-l1 > a')].map(e => e.textContent)"
+    )
+    plain = [re.sub(r"ing\b|[^a-z ]", "", name.lower()) for name in names]
+    assert len(set(plain)) == len(plain) > 25
+
+
+def has_article(browser: Browser) -> bool:
+    return bool(browser.run("return document.querySelector('article') !== null"))
