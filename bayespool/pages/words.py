@@ -109,7 +109,8 @@ def figure_caption(name: str) -> str:
             return caption
         if name.startswith(f"{start}-"):
             return f"{caption} ({name[len(start) + 1 :].replace('_', '@', 1)})"
-    return name.replace("_", " ").replace("-", " ").capitalize()
+    said = name.replace("_", " ").replace("-", " ")
+    return said[:1].upper() + said[1:]
 
 
 def main_columns(name: str, frame: pd.DataFrame) -> pd.DataFrame:
