@@ -3,10 +3,10 @@
     BAYESPOOL_COLLECTIONS=folder python benchmarks/no_pool.py [--every 3] [--runs 3] [--draws 1000]
         [--models combined,interpolated]
 
-Each third organization of six pools is left out. Then the benchmark forgets which runs were pooled, so that no
-hidden document is evidence. It prints by pool, measure and model the shares of PIT values in the central 95
-and 50 %, their mean, the mean error (bias), the mean absolute error, and the mean width of 95 % intervals. At
-most three runs of an organization count.
+Each third organization of six pools is left out. Then the benchmark forgets which runs were pooled, so that
+no hidden document is evidence. It prints by pool, measure and model the shares of PIT values in the central
+95 and 50 %, their mean, the mean error (bias), the mean absolute error, and the mean width of 95 %
+intervals. At most three runs of an organization count.
 """
 
 from __future__ import annotations

@@ -54,17 +54,33 @@ class Prior:
         InputError
             PyMC has no such continuous distribution, or it does not take these parameters.
         """
-        import pymc as pm
-
-        distribution = getattr(pm, self.distribution, None)
-        if not (isinstance(distribution, type) and issubclass(distribution, pm.Continuous)):
-            raise InputError(f"prior of {name}: PyMC has no continuous distribution {self.distribution!r}")
+        distribution = self.check_distribution(name)
         try:
             return distribution(name, *self.args, **kwargs)
         except (TypeError, ValueError, NotImplementedError) as error:
             raise InputError(
                 f"prior of {name}: {self} is not a scalar distribution of PyMC ({error})"
             ) from error
+
+    def check_distribution(self, name: str) -> Any:
+        """The class of PyMC.
+
+        Parameters
+        ----------
+        name : str
+            What the prior is of, for messages.
+
+        Raises
+        ------
+        InputError
+            PyMC has no such continuous distribution.
+        """
+        import pymc as pm
+
+        distribution = getattr(pm, self.distribution, None)
+        if not (isinstance(distribution, type) and issubclass(distribution, pm.Continuous)):
+            raise InputError(f"prior of {name}: PyMC has no continuous distribution {self.distribution!r}")
+        return distribution
 
 
 def parse_prior(text: str | Prior) -> Prior:

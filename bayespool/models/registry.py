@@ -11,6 +11,7 @@ from bayespool.models.odds_ratio import ODDS_RATIO
 from bayespool.models.ratio import RATIO
 from bayespool.models.smoothed import SMOOTHED
 from bayespool.models.spec import ModelSpec
+from bayespool.suggestions import known_names
 
 __all__ = ["MODELS", "MODEL_NAMES", "add_model", "model_named", "own_models"]
 
@@ -51,7 +52,7 @@ def model_named(name: str) -> ModelSpec:
         There is none.
     """
     if name not in MODELS:
-        raise InputError(f"no model {name!r}", hint=f"known: {', '.join(MODELS)}")
+        raise InputError(f"no model {name!r}", hint=known_names(name, MODELS))
     return MODELS[name]
 
 

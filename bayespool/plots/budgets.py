@@ -9,6 +9,7 @@ from bayespool.experiments import BIAS_MEASURES, Budgets
 from bayespool.measures import parse_measure
 from bayespool.plots.style import axes_of, legend_beside, line_of, of_measure
 from bayespool.printable import literal
+from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +38,7 @@ def plot_budgets(
         The result has no such measure; no such bias measure.
     """
     if bias_measure not in BIAS_MEASURES:
-        raise InputError(f"no bias measure {bias_measure!r}", hint=f"known: {', '.join(BIAS_MEASURES)}")
+        raise InputError(f"no bias measure {bias_measure!r}", hint=known_names(bias_measure, BIAS_MEASURES))
     rows, axes = of_measure(result.summary_frame(), measure), axes_of(ax)
     for i, label in enumerate(result.settings.labels):
         of_one = rows[rows["strategy"] == label]

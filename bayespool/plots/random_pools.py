@@ -20,6 +20,7 @@ from bayespool.plots.style import (
     of_measure,
 )
 from bayespool.printable import literal
+from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,7 +126,8 @@ def plot_run_types(result: RunTypesResult, measure: object, kind: str, *, ax: Ax
     rows = rows[rows["type"] == kind]
     if rows.empty:
         raise InputError(
-            f"the result has no type {kind!r} left out", hint=f"it has {', '.join(result.settings.types)}"
+            f"the result has no type {kind!r} left out",
+            hint=known_names(kind, result.settings.types, before="it has "),
         )
     from matplotlib.ticker import MaxNLocator
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from bayespool.scoring import Scores
+    from bayespool.scores import Scores
 
 __all__ = ["draw_forest", "draw_topics", "plot_distance", "plot_forest", "plot_topics"]
 
@@ -77,7 +77,7 @@ def plot_forest(
 
     Parameters
     ----------
-    scores : bayespool.scoring.Scores
+    scores : bayespool.scores.Scores
     measure : measure, optional
         Default: the first one.
     truth : mapping of str to float, optional
@@ -140,7 +140,7 @@ def plot_topics(
 
     Parameters
     ----------
-    scores : bayespool.scoring.Scores
+    scores : bayespool.scores.Scores
     run_id : str, optional
         Default: the first run.
     measure, method, corrections, order, legend, ax
@@ -184,7 +184,7 @@ def draw_forest(
 
     Parameters
     ----------
-    scores : bayespool.scoring.Scores
+    scores : bayespool.scores.Scores
     truth : mapping of str to mapping of str to float, optional
         True values by measure, then by run.
     corrections : bool or iterable of str
@@ -208,7 +208,7 @@ def draw_topics(scores: Scores, measure: object = None) -> Figure:
 
     Parameters
     ----------
-    scores : bayespool.scoring.Scores
+    scores : bayespool.scores.Scores
     measure : measure, optional
         Default: the first one.
     """
@@ -230,7 +230,7 @@ def plot_distance(
 
     Parameters
     ----------
-    scores : bayespool.scoring.Scores
+    scores : bayespool.scores.Scores
     measure : measure, optional
         Default: the first one.
     method : str, optional
