@@ -51,7 +51,6 @@ def judges(
     from bayespool.posterior import PosteriorEstimator
     from bayespool.report import check_folder
     from bayespool.report import judges as report
-    from bayespool.report.figures import check_figure
 
     if not reading["judges"]:
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
@@ -59,10 +58,9 @@ def judges(
     PosteriorEstimator(**sampling)  # told before anything is read
     if not runs and not pool:
         raise InputError("no runs given", hint="--pool, or run files")
+    check_figures(figure)
     if output is not None:
         check_folder(output, report.JUDGES)
-    for path in figure or []:
-        check_figure(path)
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
         say_unpooled(collection, asked)

@@ -149,12 +149,11 @@ def check_outputs(
     InputError
         ``--format`` without ``-o -`` or of an unknown format; standard output asked for twice.
     """
-    from bayespool.report.figures import check_figure
+    from bayespool.report.figures import check_figures
     from bayespool.report.files import TABLE_FORMATS
 
     here, files = _here(), list(output or [])
-    for path in figure or []:
-        check_figure(path)
+    check_figures(figure)
     for path in files:
         if path != _STANDARD_OUTPUT:
             check(path)

@@ -77,7 +77,7 @@ def plot_forest(
 
     Parameters
     ----------
-    scores : bayespool.scoring.Scores
+    scores : bayespool.scores.Scores
     measure : measure, optional
         Default: the first one.
     truth : mapping of str to float, optional
@@ -140,7 +140,7 @@ def plot_topics(
 
     Parameters
     ----------
-    scores : bayespool.scoring.Scores
+    scores : bayespool.scores.Scores
     run_id : str, optional
         Default: the first run.
     measure, method, corrections, order, legend, ax
@@ -184,7 +184,7 @@ def draw_forest(
 
     Parameters
     ----------
-    scores : bayespool.scoring.Scores
+    scores : bayespool.scores.Scores
     truth : mapping of str to mapping of str to float, optional
         True values by measure, then by run.
     corrections : bool or iterable of str
@@ -208,7 +208,7 @@ def draw_topics(scores: Scores, measure: object = None) -> Figure:
 
     Parameters
     ----------
-    scores : bayespool.scoring.Scores
+    scores : bayespool.scores.Scores
     measure : measure, optional
         Default: the first one.
     """
@@ -230,7 +230,7 @@ def plot_distance(
 
     Parameters
     ----------
-    scores : bayespool.scoring.Scores
+    scores : bayespool.scores.Scores
     measure : measure, optional
         Default: the first one.
     method : str, optional

@@ -11,7 +11,7 @@ from bayespool.files import atomic_write
 from bayespool.plots.style import IMAGE_FORMATS, ImageFormat, render
 from bayespool.report.files import check_place
 
-__all__ = ["check_figure", "write_figures"]
+__all__ = ["check_figure", "check_figures", "write_figures"]
 
 
 def check_figure(path: Path) -> None:
@@ -26,6 +26,12 @@ def check_figure(path: Path) -> None:
         known = ", ".join(f".{name}" for name in IMAGE_FORMATS)
         raise OutputError(f"{path}: cannot draw {path.suffix or 'a file without ending'}; use {known}")
     check_place(path)
+
+
+def check_figures(paths: Iterable[Path] | None) -> None:
+    """`check_figure` of each, if there are any."""
+    for path in paths or ():
+        check_figure(path)
 
 
 def write_figures(paths: Iterable[Path], draw: Callable[[], Any]) -> None:
@@ -45,7 +51,6 @@ def write_figures(paths: Iterable[Path], draw: Callable[[], Any]) -> None:
         A file cannot be written; what stood there is untouched.
     """
     files = list(paths)
-    for path in files:
-        check_figure(path)
+    check_figures(files)
     for path in files:
         atomic_write(path, render(draw(), cast(ImageFormat, path.suffix[1:])))

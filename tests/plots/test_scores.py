@@ -12,7 +12,8 @@ from toys import from_rankings
 from bayespool.errors import InputError
 from bayespool.plots import draw_forest, draw_topics, figure_grid, plot_distance, plot_forest, plot_topics
 from bayespool.plots.style import PALETTE
-from bayespool.scoring import Scores, score
+from bayespool.scores import Scores
+from bayespool.scoring import score
 from bayespool.simulation import load_example
 
 POINTS = ["background", "smoothed", "anti-precision"]
