@@ -159,7 +159,7 @@ def compare_scores(
         raise InputError("one run cannot be compared", hint="name two or more")
     if not any(e.method == AS_THEY_STAND for e in scores.estimates):
         raise InputError(
-            f"no scores as they stand to compare with: {AS_THEY_STAND} is missing",
+            f"no uncorrected scores to compare with: {AS_THEY_STAND} is missing",
             hint=f"score with {AS_THEY_STAND} among the estimators",
         )
     draws: dict[tuple[Measure, str, Scope], DrawComparison] = {}

@@ -123,7 +123,7 @@ def population_draws(draws: npt.NDArray[Any], *, random_seed: int = 1) -> FloatA
     """
     n_draws, n_runs, n_topics = draws.shape
     if n_topics < 2:
-        raise InputError("one topic says nothing of a population of topics")
+        raise InputError("one topic says nothing about a population of topics")
     rng = np.random.default_rng(random_seed)
     scale = 1 / np.sqrt(n_topics * rng.chisquare(n_topics - 1, size=n_draws))
     means = np.empty((n_draws, n_runs))

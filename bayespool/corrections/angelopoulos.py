@@ -40,7 +40,7 @@ _MOST_DRAWS = 1_000_000
 _TOO_FEW = "needs two judged documents to learn from"
 _SAID = {
     "hidden": "its interval takes hidden documents for a random sample of documents like the unjudged ones",
-    "judged": "its interval takes judged documents for a random sample of the top n; pooled ones are none",
+    "judged": "its interval takes judged documents for a random sample of the top n, but a pool is not one",
 }
 
 
@@ -122,7 +122,7 @@ def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
 @register_estimator(
     "prediction-powered",
     label="pred.-\npowered",
-    description="a second judge's labels, put right by a sample, with an interval of its own",
+    description="a second judge's labels, corrected by a sample, with an interval of its own",
     source="Angelopoulos et al. 2023 (PPI, PPI++); Oosterhuis et al. 2024",
     needs_judge=True,
 )

@@ -119,14 +119,14 @@ class PartStore:
         if damaged:
             what = "1 file" if damaged == 1 else f"{damaged} files"
             warnings.warn(
-                f"{folder}: {what} of finished work cannot be read and will be made again",
+                f"{folder}: {what} of finished work cannot be read; computing it again",
                 ExperimentChangedWarning,
                 stacklevel=stacklevel,
             )
         if others:
             warnings.warn(
                 f"{folder}: the experiment stored there differs in {', '.join(dict.fromkeys(others))}; "
-                "its finished work is removed, starting afresh",
+                "removing its finished work and starting over",
                 ExperimentChangedWarning,
                 stacklevel=stacklevel,
             )

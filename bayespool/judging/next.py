@@ -339,7 +339,7 @@ def sole_measure(measures: object) -> Measure:
     """
     asked = parse_measures(measures)
     if len(asked) != 1:
-        raise InputError(f"{len(asked)} measures", hint="judgments are chosen for one at a time")
+        raise InputError(f"{len(asked)} measures", hint="choose judgments for one at a time")
     refuse_of_judgments(asked)
     return asked[0]
 

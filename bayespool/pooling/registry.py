@@ -77,7 +77,7 @@ def register_strategy(name: str, *, description: str, source: str) -> Callable[[
     Raises
     ------
     InputError
-        A name that cannot be one, or that another class has; a class that is no frozen dataclass.
+        A name that cannot be one, or that another class has; a class that is not a frozen dataclass.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def register_strategy(name: str, *, description: str, source: str) -> Callable[[
         parameters = getattr(cls, "__dataclass_params__", None)
         if parameters is None or not parameters.frozen:
             raise InputError(
-                f"strategy {name!r}: {cls.__name__} is no frozen dataclass",
+                f"strategy {name!r}: {cls.__name__} is not a frozen dataclass",
                 hint="write @dataclass(frozen=True, kw_only=True) above the class, below @register_strategy",
             )
         cls.name = name

@@ -120,7 +120,7 @@ def document_table(
         finite = np.isfinite(values) | (np.isnan(values) & (name in of_labels))
         if values.shape != (len(pair),) or not finite.all():
             raise InputError(
-                f"predictor {name} has not one finite value for each of {len(pair)} documents",
+                f"predictor {name} does not have one finite value for each of {len(pair)} documents",
                 hint=f"its shape is {values.shape}",
             )
         predictors[:, column] = values
