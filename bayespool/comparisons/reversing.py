@@ -69,7 +69,7 @@ def reversals(
     collection : Collection
         With all judgments, and pooled runs to order them by.
     run_ids : iterable of str, optional
-        Runs whose pairs are looked at; default: all. Pooled ones are the contributing group, the others the
+        Runs whose pairs to consider; default: all. Pooled ones are the contributing group, the others the
         non-contributing one, and pairs are formed within a group of two or more.
     measure : measure
     {options}
@@ -185,7 +185,7 @@ def reversals(
 
 
 def _methods(estimators: Sequence[str | Estimator], **settings: Any) -> dict[str, Estimator]:
-    """Estimators by name, the scores as they stand first."""
+    """Estimators by name, the uncorrected scores first."""
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model"}
     if unknown := set(settings) - known:
         raise InputError(

@@ -37,7 +37,7 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
     collection : Collection
         With pooled runs.
     n_judgments : int
-        How many judgments are kept. All of them if there are no more; the collection is then as it was.
+        How many judgments to keep. If there are no more, all of them stay, and the collection is unchanged.
     random_seed : int
         Of the order within a rank.
 
@@ -49,7 +49,7 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
     Raises
     ------
     InputError
-        No pooled run, or fewer than one judgment asked for.
+        No pooled run, or ``n_judgments`` below 1.
 
     Notes
     -----

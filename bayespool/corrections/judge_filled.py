@@ -91,7 +91,7 @@ class JudgeFilled(LabelCorrection):
 
 
 def is_on_scale(collection: Collection, judge: Judge) -> bool:
-    """Whether labels are levels of relevance: whole numbers that reach 2 and are no higher than judgments."""
+    """Whether labels are levels of relevance: whole numbers that reach 2 and do not exceed judgments."""
     label = judge.label[judge.is_labelled]
     top = collection.levels[-1] if collection.levels else 0
     is_whole = len(label) > 0 and bool((label == np.floor(label)).all())
@@ -115,7 +115,7 @@ def relevance_of_labels(collection: Collection, judge: Judge, rel: int = 1) -> L
 
 
 def relevance_of_grades(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
-    """The relevance that the labels of each grade stand for, where they are no levels themselves; the lowest
+    """The relevance that the labels of each grade stand for, where they are not levels themselves; the lowest
     grade first, shape (grade,).
 
     Parameters

@@ -59,7 +59,7 @@ def judge_of(collection: Collection, name: str | None, method: str) -> Judge | N
     Raises
     ------
     InputError
-        There is no judge of the name; or none is named and there are several.
+        No judge has the name, or there are several and you name none.
     """
     judges = {judge.name: judge for judge in collection.judges}
     known = ", ".join(judges)

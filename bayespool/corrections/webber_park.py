@@ -74,7 +74,7 @@ class SystemsAdjustment(SharedCorrection):
         return "systems-adjustment"
 
     def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures: what is hidden with a system held out is looked for once."""
+        """`correct` for several measures, with one search for the documents hidden with each system."""
         depth = max(b.measure.cutoff for b in found)
         pooled = np.array(collection.pooled_run_ids)
         adjustment = np.zeros((len(found), len(found[0].run_ids)))

@@ -108,10 +108,10 @@ def budgets(
         Results are the same to the byte.
     folder : path, optional
         Each strategy's pools are stored in it, in ``budgets/``, as soon as they are finished, and not
-        computed again, even when more strategies are asked for.
+        computed again, even if you request more strategies.
     progress : callable, optional
         Called with the number of finished parts and their total: each strategy with nobody left out, and with
-        each organization (or run) left out; with estimators each budget besides.
+        each organization (or run) left out; with estimators also each budget.
     **settings
         Settings of the named estimators that have them: ``draws``, ``engine``, ``priors``, ….
 
@@ -146,7 +146,7 @@ def budgets(
     judgments. What is not judged counts as not relevant, and every score is what trec_eval gives it with the
     judgments at hand, also of a measure over an ideal ranking.
 
-    A pool without an organization is no subset of that with it: its budget buys other documents.
+    A pool without an organization is not a subset of the pool with it: its budget buys other documents.
 
     An estimator gets the judgments that the budget bought without the organization, and the strategy, which
     it may ask again without a further one. Its estimates are compared with scores on the whole depth pool,

@@ -42,7 +42,7 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
     Parameters
     ----------
     collection : Collection
-        Its pool says who takes part. Judgments are not looked at.
+        Its pool says who takes part. Judgments do not matter.
     n_clusters : int, default 5
         How many, or fewer where joins are tied.
 
@@ -53,7 +53,7 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
     Raises
     ------
     InputError
-        No pooled run; fewer than two clusters asked for.
+        No pooled run, or ``n_clusters`` below 2.
 
     Notes
     -----

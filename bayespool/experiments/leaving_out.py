@@ -103,7 +103,8 @@ def leave_out(
     An estimator gets the collection without the judgments that only the left-out runs contributed, the names
     of the runs, and the measures; nothing that it is given depends on the truth. Judgments that no pooled run
     explains stay, unless ``pool_depth`` is given. Over an ideal ranking (R, AP, nDCG) the true scores of a
-    fold are with the relevant documents that its runs have within reach, besides those judged without them.
+    fold also count the relevant documents that its runs have within reach, in addition to those judged
+    without them.
 
     Clusters are those of `bayespool.experiments.cluster_runs`, which says which of them can be left out; runs
     of the others are neither estimated nor reported. Runs keep their organizations: one with runs in the

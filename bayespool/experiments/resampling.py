@@ -168,7 +168,7 @@ def fitting_widths(
     run_types: tuple[tuple[str, str], ...],
     pool_type: str | None,
 ) -> tuple[int, ...]:
-    """The widths asked for, checked; by default those of the paper that leave a contributor outside.
+    """The requested widths, checked; by default those of the paper that leave a contributor outside.
 
     Raises
     ------

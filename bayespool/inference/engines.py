@@ -27,7 +27,7 @@ class Engine(Protocol):
     """What draws from the posterior of a model: the settings of an engine, a frozen dataclass.
 
     Its class may also say ``independent = True``, of draws that are, so that their number is all there is to
-    check of them; and ``takes_over``, the name of the engine that is asked where a fit fails.
+    check of them; and ``takes_over``, the name of the engine that replaces it where a fit fails.
     """
 
     @property
@@ -52,7 +52,7 @@ class Engine(Protocol):
         random_seed : int
             The same seed, model, evidence and settings give the same bytes.
         known : sequence of int, optional
-            Organizations of the evidence whose effects on topics are asked for; default: all.
+            Organizations of the evidence whose effects on topics to return; default: all.
 
         Returns
         -------
@@ -76,7 +76,7 @@ ENGINES: dict[str, type[Any]] = {engine.name: engine for engine in (Laplace, NUT
 
 
 def register_engine(engine: Class) -> Class:
-    """Class decorator that makes an engine known by its ``name``, wherever engines are asked for.
+    """Class decorator that registers an engine by its ``name``.
 
     ``draws``, ``tune``, ``chains``, ``target_accept`` and ``progress`` of an estimator become its settings,
     where it has fields of these names. ``del ENGINES[name]`` forgets it.

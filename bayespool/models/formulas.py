@@ -30,7 +30,7 @@ class Effect:
     scale : Prior
         Of their standard deviation.
     centred : bool
-        Whether the sampler sees effects themselves, and not standardised ones, where much is judged. The
+        Whether the sampler sees effects themselves, and not standardized ones, where much is judged. The
         model is the same.
     """
 

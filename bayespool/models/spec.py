@@ -196,7 +196,7 @@ class ModelSpec:
     def structure(self, evidence: Evidence, known: Sequence[int] | None = None) -> Structure:
         """The model of this evidence for the Laplace engine, and for draws from the priors.
 
-        ``known`` are organizations, as indices, whose effects on topics are asked for; by default all.
+        ``known`` are organizations, as indices, whose effects on topics to return; by default all.
         """
         arrays = evidence.arrays()
         factors = [f.factor for f in self.likelihoods.values() if isinstance(f, Chances)]

@@ -56,7 +56,7 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Effects of a grouping factor with a scale of their own, which sum to zero unless it is said.
+    """Effects of a grouping factor with a scale of their own, which sum to zero unless stated otherwise.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ Class = TypeVar("Class", bound=type[Strategy])
 
 @dataclass(frozen=True, kw_only=True)
 class StrategyEntry:
-    """A name that a strategy can be asked for by.
+    """A registered name of a strategy.
 
     Attributes
     ----------
@@ -39,9 +39,7 @@ class StrategyEntry:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Its settings by name, and what each is where nobody gives it (`dataclasses.MISSING` if it has to be
-        given).
-        """
+        """Its settings by name, with their defaults (`dataclasses.MISSING` if you have to give it)."""
         fields = dataclasses.fields(self.make)  # type: ignore[arg-type]
         return {field.name: field.default for field in fields if field.init}
 

@@ -42,7 +42,7 @@ class DocumentTable:
     relevant : ndarray of int64, shape (document,)
         1 for a relevant hidden document; 0 throughout for unjudged ones.
     predictors : ndarray of float, shape (document, predictor)
-        Not standardised.
+        Not standardized.
     names : tuple of str
         Names of the predictors.
     """
@@ -86,7 +86,7 @@ def document_table(
         Its code.
     depth : int
         How deep the documents may stand. A document has the same values at every depth up to 100; greater
-        depths know more of its neighbours.
+        depths see more of its neighbors.
     rel : int
         Smallest relevance that counts as relevant.
     given : int
@@ -199,7 +199,7 @@ def with_predictors(
     rel: int = 1,
     given: int = 0,
 ) -> DocumentTable:
-    """The table with other predictors besides, those that it has not; the cutoff is `document_table`'s."""
+    """The table with additional predictors, those that it lacks; the cutoff is `document_table`'s."""
     missing = tuple(name for name in names if name not in table.names)
     if not missing:
         return table
