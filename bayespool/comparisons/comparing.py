@@ -89,9 +89,9 @@ def compare(
 
     Notes
     -----
-    All runs are scored together: a document that several of them retrieve has one relevance per draw, so that
-    it cancels in their difference. Measures are so, too (``joint``), so that `Comparison.across_measures` can
-    say how likely one run is better on all of them.
+    `compare` scores all runs together: a document that several of them retrieve has one relevance per draw,
+    so that it cancels in their difference. Measures share draws, too (``joint``), so that
+    `Comparison.across_measures` can say how likely one run is better on all of them.
 
     Examples
     --------

@@ -51,15 +51,15 @@ class JudgeFilled(LabelCorrection):
     -----
     Which relevance a label stands for (`relevance_of_labels`):
 
-    - labels that are whole numbers from 0 to 2 or more, and no higher than judgments are: themselves;
+    - labels that are whole numbers from 0 to 2 or more, and do not exceed judgments: themselves;
     - of two labels the lower one: 0; the higher one: the median relevance of the judged documents that have
       it and that the measure counts as relevant, the least such relevance where there is none;
     - all others: the median relevance of the judged documents of their grade (`bayespool.collection.Judge`),
       and 0 where there is none.
 
     These are judged documents that some run ranks in its top 30, and of two medians the lower one. Labels of
-    another scale than that of the judgments say nothing of levels; the median makes the least error on judged
-    documents, which is kind to the method. A note says what the labels stand for.
+    another scale than that of the judgments say nothing about levels; the median makes the least error on
+    judged documents, which favors the method. A note says what the labels stand for.
     """
 
     @property

@@ -173,7 +173,7 @@ def leave_types_out(
     Warns
     -----
     ExperimentChangedWarning
-        ``folder`` holds types of other settings, or some that cannot be read.
+        ``folder`` holds types of other settings, or unreadable ones.
     InputWarning
         No document has the relevance that a measure asks for.
     JudgeWarning

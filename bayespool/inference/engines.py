@@ -24,10 +24,10 @@ Class = TypeVar("Class", bound=type)
 
 
 class Engine(Protocol):
-    """What draws from the posterior of a model: the settings of an engine, a frozen dataclass.
+    """The settings of an engine, which draws from the posterior of a model: a frozen dataclass.
 
-    Its class may also say ``independent = True``, of draws that are, so that their number is all there is to
-    check of them; and ``takes_over``, the name of the engine that replaces it where a fit fails.
+    Its class may also declare ``independent = True`` if its draws are, so that only their number needs a
+    check; and ``takes_over``, the name of the engine that replaces it where a fit fails.
     """
 
     @property

@@ -77,7 +77,7 @@ class Laplace:
     Parameters
     ----------
     draws, chains : int
-        Their product is how many draws there are, independent ones in one chain.
+        Their product is the number of draws, which are independent and form one chain.
     n_points : int
         Points of the scales that have a Gaussian of their own, for each scale.
     check : bool

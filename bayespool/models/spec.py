@@ -60,7 +60,7 @@ class ModelSpec:
     name : str
         Lower-case letters, digits and underscores.
     description, source : str
-        One line on what it says, and where it is from if not our own.
+        One line on the model, and its source if it is not our own.
     evidence : {"documents", "counts"}
         Whether it learns from hidden documents with predictors, `LinearEvidence`, or from numbers of hidden
         and of judged documents by run and topic, `ModelEvidence`.
@@ -68,22 +68,22 @@ class ModelSpec:
         Intercepts, slopes and factors. The prior of slopes is about those expected, in standard deviations.
     effects : mapping of str to Effect
         Those of ``organization`` are among them: they say how far a new run may be from the pooled ones. Most
-        models of documents want ``"interaction": Effect("organization_topic")`` too: what an organization
-        retrieves for a topic is relevant together, and without it intervals are too narrow. With
-        ``"slope": Effect("organization_predictor")`` slopes differ from organization to organization, so
-        that a run unlike those of the pool has a wide interval.
+        models of documents need ``"interaction": Effect("organization_topic")`` too: the documents that an
+        organization retrieves for a topic tend to be relevant together, and without it intervals are too
+        narrow. With ``"slope": Effect("organization_predictor")`` slopes differ from organization to
+        organization, so that a run unlike those of the pool has a wide interval.
     hidden : Linear or Chances
         Log odds that a hidden document is relevant, and an unjudged one.
     judged : Linear or Chances, optional
         Log odds that a judged document is; of models of counts.
     predictors : mapping of str to (float, float), optional
-        Predictors of models with slopes, out of `bayespool.predictors.PREDICTORS`, and the mean and standard
-        deviation that is expected of their slopes.
+        Predictors of models with slopes, out of `bayespool.predictors.PREDICTORS`, and the expected mean and
+        standard deviation of their slopes.
 
     Raises
     ------
     InputError
-        Names that are not declared or not used, or what the evidence does not have.
+        Names that are not declared or not used, or that the evidence lacks.
 
     Examples
     --------

@@ -110,9 +110,9 @@ class Predictor:
     Attributes
     ----------
     coefficients : mapping of str to ndarray of float, shape (observation,) or (observation, size)
-        What multiplies a scalar (vector) coefficient.
+        The factors of a scalar (vector) coefficient.
     groups : mapping of str to ndarray of int, shape (observation,)
-        Whose effect is added.
+        The group whose effect is added.
     varying : Varying or None
         Slopes that differ from group to group.
     """
