@@ -62,9 +62,9 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
     - *Judgments that no pooled run explains*, because their contributor is not among the runs or was not a
       run, come last, so that the sets are nested and end with all judgments.
     - *The pool depth* becomes the deepest tag in the prefix (and no run's is ever more than it was). The
-      other judgments with this tag are random holes. The alternative is the last complete depth, which is 0 if
-      the prefix ends within the first rank, as it does for 1,000 judgments of TREC-8, where 72 runs put 1,487
-      documents on rank 1 of 50 topics; the pool would then be empty.
+      other judgments with this tag are random holes. The alternative is the last complete depth, which is 0
+      if the prefix ends within the first rank, as it does for 1,000 judgments of TREC-8, where 72 runs put
+      1,487 documents on rank 1 of 50 topics; the pool would then be empty.
     - *What held-out evidence means here.* A hidden document is a judged one that only one organization
       retrieved within that depth. With the deepest tag as the depth every judgment of the prefix has a
       contributor within it, so that none is taken for explained by nobody, and a hole, which is unjudged,
