@@ -225,7 +225,7 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
                 "effects": {**OWN_OF_DOCUMENTS.effects, "cell": Effect("organization_topic")},
                 "hidden": Linear("level", "slope", ("organization", "cell")),
             },
-            "effects of organization_topic are called interaction, and no others",
+            "an effect of organization_topic has the name interaction, and no other effect has it",
         ),
         (
             OWN_OF_DOCUMENTS,
@@ -233,7 +233,7 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
                 "effects": {**OWN_OF_DOCUMENTS.effects, "interaction": Effect("topic")},
                 "hidden": Linear("level", "slope", ("organization", "interaction")),
             },
-            "effects of organization_topic are called interaction, and no others",
+            "an effect of organization_topic has the name interaction, and no other effect has it",
         ),
         (
             OWN_OF_DOCUMENTS,
@@ -241,7 +241,7 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
                 "effects": {**OWN_OF_DOCUMENTS.effects, "own": Effect("organization_predictor")},
                 "hidden": Linear("level", "slope", ("organization", "own")),
             },
-            "effects of organization_predictor are called slope, and no others",
+            "an effect of organization_predictor has the name slope, and no other effect has it",
         ),
         (
             OWN_OF_DOCUMENTS,
