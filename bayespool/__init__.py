@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from bayespool.pool import describe_pool, discover_pool
     from bayespool.posterior import Completion, complete
     from bayespool.predictors import Predictor, register_predictor
-    from bayespool.scoring import Scores, score
+    from bayespool.pyterrier import pyterrier_measure
+    from bayespool.scores import Scores
+    from bayespool.scoring import score
     from bayespool.simulation import SimulationSettings, load_example, simulate
-    from bayespool.stored import StoredScores, read_scores
+    from bayespool.stored import StoredResults, StoredScores, read_results, read_scores
     from bayespool.trec import (
         qrels_from_frame,
         read_organizations,
@@ -63,8 +65,9 @@ _HOME = {
     "Precision": "measures",
     "Predictor": "predictors",
     "Reversals": "comparisons",
-    "Scores": "scoring",
+    "Scores": "scores",
     "SimulationSettings": "simulation",
+    "StoredResults": "stored",
     "StoredScores": "stored",
     "Values": "values",
     "budgets": "experiments",
@@ -86,10 +89,12 @@ _HOME = {
     "leave_out": "experiments",
     "load_example": "simulation",
     "parse_measure": "measures",
+    "pyterrier_measure": "pyterrier",
     "qrels_from_frame": "trec",
     "read_collection": "loading",
     "read_organizations": "trec",
     "read_qrels": "trec",
+    "read_results": "stored",
     "read_run": "trec",
     "read_runs": "trec",
     "read_scores": "stored",
@@ -122,6 +127,7 @@ __all__ = [
     "Reversals",
     "Scores",
     "SimulationSettings",
+    "StoredResults",
     "StoredScores",
     "Values",
     "budgets",
@@ -143,10 +149,12 @@ __all__ = [
     "leave_out",
     "load_example",
     "parse_measure",
+    "pyterrier_measure",
     "qrels_from_frame",
     "read_collection",
     "read_organizations",
     "read_qrels",
+    "read_results",
     "read_run",
     "read_runs",
     "read_scores",

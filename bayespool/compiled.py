@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
+from bayespool.callers import warn_caller
 from bayespool.errors import CacheWarning
 
-__all__ = ["compiled", "has_cache", "say_no_cache"]
+__all__ = ["cache_folder", "compiled", "has_cache", "say_no_cache"]
 
 _Loop = TypeVar("_Loop", bound=Callable[..., Any])
 
@@ -56,12 +56,25 @@ def has_cache(loop: Callable[..., Any]) -> bool:
     return True
 
 
+def cache_folder() -> str | None:
+    """A folder in which compiled functions are kept; None where none can be written to."""
+    import numba
+
+    try:
+        return str(numba.njit(cache=True)(_probe).stats.cache_path)
+    except RuntimeError:
+        return None
+
+
+def _probe(x: float) -> float:
+    return x
+
+
 @cache
 def say_no_cache() -> None:
     """Warn, in this process once, that compiled loops are not kept."""
-    warnings.warn(
+    warn_caller(
         "compiled loops cannot be kept on disk, so that each process compiles them anew, which takes some "
         "seconds; name a folder that is writable in NUMBA_CACHE_DIR",
         CacheWarning,
-        stacklevel=2,
     )

@@ -18,6 +18,7 @@ __all__ = [
     "NoPoolWarning",
     "OrganizationWarning",
     "OutputError",
+    "PartialListWarning",
     "PoolWarning",
     "PooledRunWarning",
     "StatedPoolWarning",
@@ -83,6 +84,12 @@ class InputWarning(BayespoolWarning):
 
 class OrganizationWarning(BayespoolWarning):
     """Runs have no known organization, so that each counts as an organization of its own."""
+
+
+class PartialListWarning(OrganizationWarning):
+    """A list of organizations names runs that were not read, as that of a whole campaign does where a part of
+    its runs is read.
+    """
 
 
 class PoolWarning(BayespoolWarning):

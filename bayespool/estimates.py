@@ -16,6 +16,8 @@ from bayespool.containers import build_container, container_bytes, variable_name
 from bayespool.errors import InputError
 from bayespool.files import PathLike, atomic_write
 from bayespool.measures import Measure
+from bayespool.printable import some_of
+from bayespool.reprs import Shown, one_line
 from bayespool.values import DEFAULT_CI_PROB, Values
 
 if TYPE_CHECKING:
@@ -64,8 +66,8 @@ class Diagnostics:
 _OF_SOME_METHODS = ("std", "distance", "new_kind")
 
 
-@dataclass(frozen=True, eq=False)
-class Estimates:
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimates(Shown):
     """What one estimator says of the corrected values of some runs under one measure.
 
     Attributes
@@ -151,6 +153,12 @@ class Estimates:
         odd = self.draws.unit != self.measure.unit or self.measure.is_exact > self.draws.is_exact
         if odd or amount.min(initial=least) < least - 1e-9 or amount.max(initial=least) > most + 1e-9:
             raise InputError(f"{self.method}: draws are not amounts of {self.measure}")
+
+    def __repr__(self) -> str:
+        n, drawn = len(self.run_ids), self.draws
+        draws = "no draws" if drawn is None else f"{len(drawn.amount)} draws"
+        runs = f"{n} run{'' if n == 1 else 's'} ({some_of(self.run_ids, 3)}) on {len(self.query_ids)} topics"
+        return one_line("Estimates", f"{self.measure} of {runs}, by {self.method}, {draws}")
 
     @property
     def posterior(self) -> Any:
@@ -305,6 +313,8 @@ class Estimates:
         if not per_topic:
             columns |= {name: self.of_runs(name) for name in _OF_SOME_METHODS}
         return pd.DataFrame(columns | {"note": np.repeat(np.array(notes, dtype=object), n_topics)})
+
+    to_frame = summary_frame
 
 
 @runtime_checkable

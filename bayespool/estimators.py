@@ -13,6 +13,7 @@ from bayespool.models import MODELS, ModelSpec, Prior, add_model, parse_prior
 from bayespool.options import SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator, prior_names
 from bayespool.registry import ESTIMATORS, EstimatorEntry, register_estimator
+from bayespool.suggestions import did_you_mean, known_names
 from bayespool.texts import name_in, settings_in
 
 __all__ = [
@@ -204,7 +205,7 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
         return text
     name = name_in(text)
     if name not in ESTIMATORS:
-        raise InputError(f"no estimator {name!r}", hint=f"known: {', '.join(ESTIMATOR_NAMES)}")
+        raise InputError(f"no estimator {name!r}", hint=known_names(name, ESTIMATOR_NAMES))
     entry = ESTIMATORS[name]
     given = settings_in(text, "estimator", entry.make, fixed=entry.fixed)
     try:
@@ -262,7 +263,6 @@ def refuse_too_many_draws(
         8 * n_draws * n_measures * n_runs * n_topics,
         f"{n_draws:,} draws of {n_measures} measures, {n_runs} runs and {n_topics} topics",
         "ask for fewer draws (--draws), measures or runs at a time",
-        stacklevel=4,
     )
 
 
@@ -273,6 +273,12 @@ def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str
     ------
     InputError
     """
+    estimators = tuple(estimators)
     taken = {name for e in estimators if isinstance(e, PosteriorEstimator) for name in e.priors}
     if idle := [name for name in priors if name not in taken]:
-        raise InputError(f"no estimator asked for has a prior {idle[0]!r}")
+        known = {
+            name for e in estimators if isinstance(e, PosteriorEstimator) for name in prior_names(e.model)
+        }
+        raise InputError(
+            f"no estimator asked for has a prior {idle[0]!r}", hint=did_you_mean(idle[0], known) or None
+        )

@@ -21,6 +21,7 @@ from bayespool.experiments import (
 from bayespool.measures import parse_measure
 from bayespool.plots import figure_grid
 from bayespool.printable import literal
+from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +140,8 @@ def plot_run_types(result: RunTypesResult, measure: object, kind: str, *, ax: Ax
     rows = rows[rows["type"] == kind]
     if rows.empty:
         raise InputError(
-            f"the result has no type {kind!r} left out", hint=f"it has {', '.join(result.settings.types)}"
+            f"the result has no type {kind!r} left out",
+            hint=known_names(kind, result.settings.types, before="it has "),
         )
     from matplotlib.ticker import MaxNLocator
 
@@ -178,7 +180,7 @@ def plot_budgets(
         The result has no such measure; no such bias measure.
     """
     if bias_measure not in BIAS_MEASURES:
-        raise InputError(f"no bias measure {bias_measure!r}", hint=f"known: {', '.join(BIAS_MEASURES)}")
+        raise InputError(f"no bias measure {bias_measure!r}", hint=known_names(bias_measure, BIAS_MEASURES))
     rows, axes = _of_measure(result.summary_frame(), measure), _axes(ax)
     for i, label in enumerate(result.settings.labels):
         of_one = rows[rows["strategy"] == label]

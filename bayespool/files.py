@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import hashlib
 import io
 import json
 import os
@@ -26,13 +27,16 @@ __all__ = [
     "atomic_write_all",
     "csv_for_spreadsheets",
     "csv_text",
+    "digest",
     "json_text",
     "lock",
     "locked",
     "parquet_bytes",
     "read_back",
     "read_bytes_back",
+    "read_frame",
     "read_parquet",
+    "read_rows",
     "remove",
     "unlock",
 ]
@@ -148,6 +152,11 @@ def _copy(path: str, second: Path) -> None:
 def as_bytes(content: bytes | str) -> bytes:
     """What a file of this content has."""
     return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+
+
+def digest(content: bytes | str) -> str:
+    """What tells a file of this content from others."""
+    return hashlib.blake2b(as_bytes(content), digest_size=16).hexdigest()
 
 
 @contextlib.contextmanager
@@ -333,3 +342,37 @@ def read_parquet(path: PathLike) -> tuple[dict[str, list[Any]], dict[str, Any]] 
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
         return None
     return (table.to_pydict(), metadata) if isinstance(metadata, dict) else None
+
+
+def read_frame(content: bytes) -> tuple[pd.DataFrame, dict[str, Any]] | None:
+    """Data frame and metadata, empty where it has none, of the bytes that `parquet_bytes` made; None where
+    they are damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(io.BytesIO(content))
+        metadata = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
+    except (pa.ArrowException, OSError, ValueError):
+        return None
+    return (table.to_pandas(), metadata) if isinstance(metadata, dict) else None
+
+
+def read_rows(path: PathLike) -> list[dict[str, Any]]:
+    """Rows of a Parquet file that `parquet_bytes` made; a missing number is None.
+
+    Raises
+    ------
+    OutputError
+        There is no such file, or it is damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            rows: list[dict[str, Any]] = file.read().to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise OutputError(f"{path}: cannot be read back: {error}") from None
+    return rows

@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.collection import Collection
+from bayespool.collection import Collection, warn_of_no_pool
 from bayespool.collection.negatives import relevance_codes
 from bayespool.counts import Estimand, reach_of_ideal
 from bayespool.errors import InputError
@@ -20,7 +20,14 @@ from bayespool.estimators import ESTIMATORS, parse_estimator, refuse_idle_priors
 from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.options import describe_estimator, documented, options_of
 from bayespool.pool import describe_pool
-from bayespool.posterior import Completion, PosteriorEstimator, warn_of_judges
+from bayespool.posterior import (
+    Completion,
+    ImputeOptions,
+    PosteriorEstimator,
+    refuse_unknown_settings,
+    warn_of_judges,
+)
+from bayespool.reprs import Shown, one_line
 from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import ImputeSettings
 from bayespool.trec import Qrels, qrels_from_frame
@@ -30,8 +37,8 @@ __all__ = ["Imputations", "impute", "parse_posterior", "spread_draws"]
 _NOT_OURS = {"model", "estimand", "random_seed", "draws", "joint"}  # of the settings of a posterior
 
 
-@dataclass(frozen=True, eq=False)
-class Imputations:
+@dataclass(frozen=True, eq=False, repr=False)
+class Imputations(Shown):
     """Some draws of the judgments, each a set of qrels.
 
     Made by `bayespool.impute`.
@@ -63,7 +70,9 @@ class Imputations:
         return len(self.draws)
 
     def __repr__(self) -> str:
-        return f"<Imputations: {len(self)} of {self.completion!r}>"
+        return one_line(
+            "Imputations", f"{len(self)} of {self.completion!r}".replace("<", "").replace(">", "")
+        )
 
     @property
     def run_ids(self) -> tuple[str, ...]:
@@ -167,7 +176,7 @@ def impute(
     random_seed: int = 1,
     qrels: Qrels | None = None,
     report: Callable[[str], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[ImputeOptions],
 ) -> Imputations:
     """Completed qrels: draws from the posterior of the judgments, for any evaluation tool.
 
@@ -238,8 +247,9 @@ def impute(
     collection, targets, unpooled = find_targets(
         collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
     )
-    warn_of_unused_relevance(collection, asked, stacklevel=3)
-    warn_of_judges(collection, targets, asked, estimand=chosen.estimand, stacklevel=3)
+    warn_of_no_pool(collection)
+    warn_of_unused_relevance(collection, asked)
+    warn_of_judges(collection, targets, asked, estimand=chosen.estimand)
     if report is not None:
         report(f"completing: {chosen.name}")
     chosen = dataclasses.replace(chosen, joint=True)
@@ -292,12 +302,8 @@ def parse_posterior(estimator: str | PosteriorEstimator, n_draws: int, **setting
     2000
     """
     own = set(PosteriorEstimator.__dataclass_fields__) - _NOT_OURS
-    if unknown := set(settings) - own - {"estimand", "random_seed"}:
-        raise InputError(
-            f"unknown settings {sorted(unknown)}",
-            hint=f"impute has {', '.join(options_of(ImputeSettings))}; "
-            f"posteriors have {', '.join(sorted(own))}",
-        )
+    given = set(settings) - {"estimand", "random_seed"}
+    refuse_unknown_settings(given, own, of="posteriors", more={"impute": options_of(ImputeSettings)})
     chosen = parse_estimator(estimator, **settings)
     if not isinstance(chosen, PosteriorEstimator):
         names = [name for name, entry in ESTIMATORS.items() if issubclass(entry.make, PosteriorEstimator)]

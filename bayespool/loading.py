@@ -1,48 +1,76 @@
-"""From files to a `Collection` whose pool is known: the one call that most users start with."""
+"""From runs and judgments, in files or in memory, to a `Collection` whose pool is known."""
 
 from __future__ import annotations
 
 import dataclasses
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
+from bayespool.callers import warn_caller
 from bayespool.collection import (
     Collection,
     Negative,
     Order,
     add_judges,
     build_collection,
+    say_no_pool,
     unjudged_collection,
 )
-from bayespool.errors import InputError, InputWarning, NoPoolWarning, OrganizationWarning
+from bayespool.errors import InputError, OrganizationWarning, PartialListWarning
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.pool import PoolRule, describe_pool, discover_pool, warn_of_unexplained
 from bayespool.pooling import PlanOptions, PoolPlan, Shares, Strategy, pool_of_strategy, warn_of_misfit
 from bayespool.trec import (
-    Labels,
-    find_files,
-    id_of_file,
-    read_labels,
-    read_organizations,
-    read_qrels,
-    read_runs,
+    Judges,
+    Judgments,
+    Organizations,
+    Reading,
+    Runs,
+    judges_of,
+    organizations_of,
+    qrels_of,
+    runs_of,
 )
 
-__all__ = ["read_collection", "read_contributors"]
+__all__ = ["ReadOptions", "read_collection", "read_contributors"]
 
-Source = str | Path | Sequence[str | Path]
+_FIRST = 3  # names of runs that a warning has
+
+
+class ReadOptions(TypedDict, total=False):
+    """Arguments of `read_collection` that `bayespool.score` takes with runs and judgments."""
+
+    pool: Runs | None
+    organizations: Organizations | None
+    own_judgments: Judgments | None
+    judges: Judges | None
+    order: Order
+    run_id: Literal["file", "tag"]
+    negative: Negative
+    each_its_own: bool
+    known_depth: int | None
+    max_holes: int | None
+    pooled_run_ids: Iterable[str] | None
+    pool_rule: PoolRule
+    pool_strategy: str | Strategy | None
+    pool_budget: int | None
+    pool_run_depth: int | None
+    pool_shares: Shares
+    pool_rel: int
+    pool_seed: int
+    strict: bool
+    max_file_size: int
 
 
 def read_collection(
-    qrels: str | Path,
-    runs: Source = (),
+    qrels: Judgments,
+    runs: Runs = (),
     *,
-    pool: Source | None = None,
-    organizations: str | Path | Mapping[str, str] | None = None,
-    own_judgments: str | Path | None = None,
-    judges: Mapping[str, str | Path] | Sequence[str | Path] | str | Path | None = None,
+    pool: Runs | None = None,
+    organizations: Organizations | None = None,
+    own_judgments: Judgments | None = None,
+    judges: Judges | None = None,
     order: Order = "score",
     run_id: Literal["file", "tag"] = "file",
     negative: Negative = "listed",
@@ -62,28 +90,32 @@ def read_collection(
     max_file_size: int = MAX_FILE_SIZE,
     progress: Callable[[int, int], None] | None = None,
 ) -> Collection:
-    """A collection read from TREC files.
+    """A collection from runs and judgments, in files or in memory, whose pool is known.
 
     Parameters
     ----------
-    qrels : path
-        The judgments.
-    runs : path, glob, folder or sequence of them
-        Runs to score, which did not contribute to the pool. Their names are the collection's
-        ``given_run_ids``, in the order given (files of a folder or a pattern by name). One that also lies in
-        ``pool`` is read once and counts as pooled if it looks so.
-    pool : path, glob, folder or sequence of them, optional
+    qrels : Judgments
+        A TREC file; a data frame of pandas or polars or an Arrow table; ``{query_id: {doc_id: relevance}}``;
+        rows, such as those of ir_measures; an object of ranx; ``irds:`` and a name of ir_datasets; `Qrels`.
+    runs : Runs
+        Runs to score, which did not contribute to the pool: paths, globs, folders and the other forms of the
+        judgments, mixed at will; several of them, or a mapping from names to them
+        (`bayespool.trec.runs_of`). Their names are the collection's ``given_run_ids``, in the order given
+        (files of a folder or a pattern by name); what has no name is ``run``. One that also lies in ``pool``
+        is read once and counts as pooled if it looks so.
+    pool : Runs, optional
         Runs of the campaign; which of them were pooled, and how deep, is discovered
         (`bayespool.discover_pool`).
-    organizations : path or mapping, optional
-        Who submitted which run (CSV or XML file). Runs of one organization resemble each other and are held
-        out together. Runs to score that it does not name are of one organization, the user's own
-        (`bayespool.collection.USER_ORGANIZATION`).
-    own_judgments : path, optional
+    organizations : path, mapping or frame, optional
+        Who submitted which run (a CSV or XML file, a mapping, or columns ``run_id`` and ``organization``).
+        Runs of one organization resemble each other and are held out together. Runs to score that it does
+        not name are of one organization, the user's own (`bayespool.collection.USER_ORGANIZATION`).
+    own_judgments : Judgments, optional
         Judgments of one's own on documents of ``runs`` that nobody had judged (`Collection.add_judgments`).
-    judges : path, sequence of paths, or mapping of str to path, optional
+    judges : path, sequence of paths, or mapping of str to labels, optional
         Labels of second judges, such as those of language models, in the form of qrels with any numbers as
-        labels (`bayespool.collection.add_judges`). A judge is called like its file, or by the mapping.
+        labels (`bayespool.collection.add_judges`). A judge is called like its file, or by the mapping, whose
+        values may be in memory, too.
     order : {"score", "rank"}
         trec_eval's order, or the run files' ranks.
     run_id : {"file", "tag"}
@@ -132,6 +164,8 @@ def read_collection(
     OrganizationWarning
         No organizations given, or (``strict=False``) runs of the pool without one: each such run of the pool
         counts as its own organization.
+    PartialListWarning
+        ``organizations`` lists runs that are not read.
     NoPoolWarning
         No pooled run at hand.
     PoolWarning
@@ -140,10 +174,6 @@ def read_collection(
         A strategy is stated, and the judgments are not those that it leads to: more than 1 % of its documents
         are unjudged, or as many others are judged (`bayespool.pooling.Misfit`).
     """
-    own = _distinct(runs) if runs else []
-    pooled = _distinct(pool) if pool is not None else []
-    if not own and not pooled:
-        raise InputError("no runs given", hint="name the runs to score, or a folder of pooled runs")
     plan = _plan(
         pool_strategy,
         pool_budget,
@@ -153,27 +183,24 @@ def read_collection(
         rel=pool_rel,
         random_seed=pool_seed,
     )
-    if plan is not None and not pooled:
-        raise InputError(
-            "a pool strategy, and no pooled runs", hint="give the runs that contributed as the pool"
-        )
-    files = [*own, *(path for path in pooled if path not in set(own))]
-    judgments = read_qrels(qrels, strict=strict, max_file_size=max_file_size)
-    found = read_runs(
-        files,
+    reading = Reading(
         id_from=run_id,
         strict=strict,
         ranks=order == "rank",
         max_file_size=max_file_size,
         progress=progress,
     )
-    by_path = {run.path: run for run in found}
-    read = [by_path[path] for path in files]
-    pool_ids = [by_path[path].run_id for path in pooled]
-    organization_of = _organizations(
-        organizations, [run.run_id for run in read], pool_ids, strict=strict, max_file_size=max_file_size
-    )
-    given = [by_path[path].run_id for path in own]
+    judgments = qrels_of(qrels, reading=reading)
+    own, pooled = runs_of(runs, pool, names=("run", "pool"), reading=reading)
+    if not own and not pooled:
+        raise InputError("no runs given", hint="name the runs to score, or a folder of pooled runs")
+    if plan is not None and not pooled:
+        raise InputError(
+            "a pool strategy, and no pooled runs", hint="give the runs that contributed as the pool"
+        )
+    read = list(dict.fromkeys([*own, *pooled]))
+    given, pool_ids = ([run.run_id for run in some] for some in (own, pooled))
+    organization_of = _organizations(organizations, [run.run_id for run in read], pool_ids, reading)
     collection = build_collection(
         read,
         judgments,
@@ -184,20 +211,15 @@ def read_collection(
         own_run_ids=() if each_its_own else set(given) - set(pool_ids),
         scores=scores or (plan is not None and plan.strategy.needs_scores),
     )
-    collection = add_judges(collection, _labels(judges, strict=strict, max_file_size=max_file_size))
-    own_qrels = (
-        None
-        if own_judgments is None
-        else read_qrels(own_judgments, strict=strict, max_file_size=max_file_size)
-    )
+    collection = add_judges(collection, judges_of(judges, reading=reading))
+    own_qrels = None if own_judgments is None else qrels_of(own_judgments, reading=reading)
     if not pool_ids:
         rest = "alone" if own_qrels is None else "and on the judgments of your own"
-        warnings.warn(
-            f"no pooled runs given: posterior estimates rest on informative priors {rest}",
-            NoPoolWarning,
-            stacklevel=2,
+        collection = collection if own_qrels is None else collection.add_judgments(own_qrels)
+        say_no_pool(
+            collection, f"no pooled runs given: posterior estimates rest on informative priors {rest}"
         )
-        return collection if own_qrels is None else collection.add_judgments(own_qrels)
+        return collection
     if plan is None:
         collection = discover_pool(
             collection,
@@ -217,10 +239,10 @@ def read_collection(
 
 
 def read_contributors(
-    runs: Source,
-    qrels: str | Path | None = None,
+    runs: Runs,
+    qrels: Judgments | None = None,
     *,
-    organizations: str | Path | Mapping[str, str] | None = None,
+    organizations: Organizations | None = None,
     order: Order = "score",
     run_id: Literal["file", "tag"] = "file",
     negative: Negative = "listed",
@@ -252,28 +274,26 @@ def read_contributors(
     InputError
         Unusable input; the message names file, line and reason.
     """
-    files = _distinct(runs)
-    read = list(
-        read_runs(
-            files,
-            id_from=run_id,
-            strict=strict,
-            ranks=order == "rank",
-            max_file_size=max_file_size,
-            progress=progress,
-        )
+    reading = Reading(
+        id_from=run_id,
+        strict=strict,
+        ranks=order == "rank",
+        max_file_size=max_file_size,
+        progress=progress,
     )
+    (read,) = runs_of(runs, reading=reading)
     run_ids = [run.run_id for run in read]
     building: dict[str, Any] = {
-        "organizations": organizations
-        and _organizations(organizations, run_ids, run_ids, strict=strict, max_file_size=max_file_size),
+        "organizations": None
+        if organizations is None
+        else _organizations(organizations, run_ids, run_ids, reading),
         "order": order,
         "pooled_run_ids": run_ids,
         "scores": scores,
     }
     if qrels is None:
         return unjudged_collection(read, **building)
-    judgments = read_qrels(qrels, strict=strict, max_file_size=max_file_size)
+    judgments = qrels_of(qrels, reading=reading)
     return build_collection(read, judgments, negative=negative, **building)
 
 
@@ -307,75 +327,32 @@ def _plan(
     return None
 
 
-def _labels(
-    judges: Mapping[str, str | Path] | Sequence[str | Path] | str | Path | None,
-    *,
-    strict: bool,
-    max_file_size: int,
-) -> dict[str, Labels]:
-    """Labels of judges by name."""
-    if judges is None:
-        return {}
-    if not isinstance(judges, Mapping):
-        files = [judges] if isinstance(judges, str | Path) else list(judges)
-        names = [id_of_file(Path(path)) for path in files]
-        for again in (name for place, name in enumerate(names) if name in names[:place]):
-            raise InputError(f"two judges are called {again!r}", hint="name them: --judge NAME=FILE")
-        judges = dict(zip(names, files, strict=True))
-    return {
-        name: read_labels(path, strict=strict, max_file_size=max_file_size) for name, path in judges.items()
-    }
-
-
 def _flag(name: str) -> str:
     return f"{name}, --{name.replace('_', '-')}"
 
 
-def _distinct(source: Source) -> list[Path]:
-    """Files, each once, in the order of the parts of a source; a link keeps its name, which names the run."""
-    parts = [source] if isinstance(source, str | Path) else source
-    files = [path for part in parts for path in find_files(part)]
-    return list(dict.fromkeys(path.parent.resolve() / path.name for path in files))
-
-
 def _organizations(
-    given: str | Path | Mapping[str, str] | None,
-    run_ids: list[str],
-    pool_ids: list[str],
-    *,
-    strict: bool,
-    max_file_size: int,
+    given: Organizations | None, run_ids: list[str], pool_ids: list[str], reading: Reading
 ) -> dict[str, str]:
     if given is None:
         if pool_ids:
-            warnings.warn(
+            warn_caller(
                 "no organizations given: each run of the pool counts as an organization of its own, which "
                 "understates what the run of a new organization may find unjudged",
                 OrganizationWarning,
-                stacklevel=3,
             )
         return {}
     path = given if isinstance(given, (str, Path)) else None
-    if isinstance(given, Mapping):
-        organization_of = dict(given)
-    else:
-        organization_of = read_organizations(given, max_file_size=max_file_size)
+    organization_of = organizations_of(given, reading=reading)
     unknown = [run for run in organization_of if run not in set(run_ids)]
     if unknown:
-        problem = f"{len(unknown)} listed runs are not among the runs read, {unknown[0]!r} for one"
-        if strict:
-            raise InputError(
-                problem,
-                path=path,
-                hint="mend the list, add the runs, or allow it with strict=False (--lenient)",
-            )
-        warnings.warn(f"{path or 'organizations'}: {problem}", InputWarning, stacklevel=3)
+        first = ", ".join(map(repr, unknown[:_FIRST])) + (" …" if len(unknown) > _FIRST else "")
+        which = "1 listed run was" if len(unknown) == 1 else f"{len(unknown)} listed runs were"
+        warn_caller(f"{path or 'organizations'}: {which} not read: {first}", PartialListWarning)
     missing = [run for run in pool_ids if run not in organization_of]
     if missing:
         problem = f"{len(missing)} runs of the pool have no organization, {missing[0]!r} for one"
-        if strict:
+        if reading.strict:
             raise InputError(problem, path=path, hint="add them, or allow it with strict=False (--lenient)")
-        warnings.warn(
-            f"{path or 'organizations'}: {problem}; each counts as its own", OrganizationWarning, stacklevel=3
-        )
+        warn_caller(f"{path or 'organizations'}: {problem}; each counts as its own", OrganizationWarning)
     return organization_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import warnings
 
+from bayespool.callers import warn_caller
 from bayespool.errors import InputError, MemoryWarning
 from bayespool.files import read_back
 
@@ -22,7 +22,7 @@ def free_memory() -> int | None:
     return min(found) if found else None
 
 
-def check_memory(n_bytes: int, what: str, hint: str, *, stacklevel: int = 3) -> None:
+def check_memory(n_bytes: int, what: str, hint: str) -> None:
     """Refuse work that takes more memory than there is, before it begins.
 
     Parameters
@@ -33,8 +33,6 @@ def check_memory(n_bytes: int, what: str, hint: str, *, stacklevel: int = 3) -> 
         What takes it, in the plural.
     hint : str
         What to do about it.
-    stacklevel : int
-        As for `warnings.warn`, from here.
 
     Raises
     ------
@@ -52,7 +50,7 @@ def check_memory(n_bytes: int, what: str, hint: str, *, stacklevel: int = 3) -> 
     there = f"{what} take {_mib(n_bytes)} of memory at least, and {_mib(free)} are free"
     if n_bytes > free:
         raise InputError(there, hint=hint)
-    warnings.warn(f"{there}; should it run out, {hint}", MemoryWarning, stacklevel=stacklevel)
+    warn_caller(f"{there}; should it run out, {hint}", MemoryWarning)
 
 
 def _mib(n_bytes: int) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from bayespool.errors import InputError
+from bayespool.suggestions import known_names
 
 __all__ = [
     "CI_PROB",
@@ -94,7 +95,7 @@ class Option:
             if one is None:
                 continue
             if self.choices and one not in self.choices:
-                raise InputError(f"{name} cannot be {one!r}", hint=f"known: {', '.join(self.choices)}")
+                raise InputError(f"{name} cannot be {one!r}", hint=known_names(one, self.choices))
             if isinstance(one, int) and abs(one) > _LARGEST and not name.endswith("seed"):
                 raise InputError(f"{name} cannot be {one!r}", hint=f"at most {_LARGEST:,}")
             if not all(inside(one) for _, inside in self._bounds()):

@@ -36,7 +36,6 @@ default (*mode*) of the tool behind "Splitting Water".
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -44,10 +43,12 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import UNJUDGED, Collection, DepthPool
+from bayespool.callers import warn_caller
+from bayespool.collection import UNJUDGED, Collection, DepthPool, say_no_pool
 from bayespool.collection.contents import some
-from bayespool.errors import InputError, NoPoolWarning, PoolWarning
+from bayespool.errors import InputError, PoolWarning
 from bayespool.pooling import StrategyPool
+from bayespool.suggestions import did_you_mean, known_names
 
 __all__ = ["PoolReport", "PoolRule", "describe_pool", "discover_pool", "take_out", "warn_of_unexplained"]
 
@@ -211,7 +212,7 @@ def discover_pool(
     if (depth is not None and depth < 1) or (max_holes is not None and max_holes < 0):
         raise InputError("the pool depth must be at least 1 and the number of holes at least 0")
     if rule not in get_args(PoolRule):
-        raise InputError(f"no pool rule {rule!r}", hint=f"known: {', '.join(get_args(PoolRule))}")
+        raise InputError(f"no pool rule {rule!r}", hint=known_names(rule, get_args(PoolRule)))
     known_depth = depth
     named = None if pooled_run_ids is None else collection.run_index(pooled_run_ids)
     index = named if named is not None else collection.run_index(candidates)
@@ -238,7 +239,7 @@ def discover_pool(
     else:
         said = "no run looks pooled: posterior estimates will rest on informative priors"
         hint = "name pooled runs and a depth if you know them"
-        warnings.warn(f"{said}; {hint}", NoPoolWarning, stacklevel=2)
+        say_no_pool(found, f"{said}; {hint}")
     return found
 
 
@@ -256,9 +257,7 @@ def warn_of_unexplained(report: PoolReport, which: str) -> None:
     PoolWarning
     """
     if report.n_unexplained > report.n_judged / 2:
-        warnings.warn(
-            f"the {which} pool explains less than half of the judgments: {report}", PoolWarning, stacklevel=3
-        )
+        warn_caller(f"the {which} pool explains less than half of the judgments: {report}", PoolWarning)
 
 
 def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp]) -> Collection:
@@ -384,7 +383,8 @@ def take_out(
         if name not in home and name not in members:
             raise InputError(
                 f"{name!r} is neither a run nor an organization",
-                hint=f"runs: {some(collection.run_ids)}; organizations: {some(collection.organizations)}",
+                hint=f"{did_you_mean(name, (*home, *members))} runs: {some(collection.run_ids)}; "
+                f"organizations: {some(collection.organizations)}".lstrip(),
             )
         if name not in home and by == "run":
             raise InputError(f"{name!r} is an organization", hint="by run, name runs")

@@ -5,8 +5,9 @@ obey.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-__all__ = ["literal", "printable"]
+__all__ = ["literal", "printable", "some_of"]
 
 # Controls (C0 but for the end of a line, DEL, C1), halves of surrogate pairs, other ends of lines, and what
 # turns the direction of writing.
@@ -40,6 +41,26 @@ def literal(label: object) -> str:
     auto\$\frac\$
     """
     return printable(str(label), one_line=True).replace("$", r"\$")
+
+
+def some_of(names: Iterable[object], most: int = 5) -> str:
+    """Names with commas between; of a long list the first ones, and how many more there are.
+
+    Parameters
+    ----------
+    names : iterable
+    most : int, default 5
+        Names that are listed at most. One more than these is listed, too: "and 1 more" is no shorter.
+
+    Examples
+    --------
+    >>> some_of(["a", "b", "c"]), some_of("abcdefgh", 3)
+    ('a, b, c', 'a, b, c and 5 more')
+    """
+    known = [str(name) for name in names]
+    if len(known) <= most + 1:
+        return ", ".join(known)
+    return f"{', '.join(known[:most])} and {len(known) - most} more"
 
 
 def _escaped(found: re.Match[str]) -> str:

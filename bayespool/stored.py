@@ -1,4 +1,4 @@
-"""What ``score`` wrote, read back: its table, what it must be quoted with, and draws where they were kept."""
+"""What was written, read back: tables, what they must be quoted with, and draws where they were kept."""
 
 from __future__ import annotations
 
@@ -13,20 +13,33 @@ import numpy as np
 
 from bayespool.containers import container_of_bytes
 from bayespool.errors import InputError
-from bayespool.files import PathLike, json_text, read_back, read_bytes_back, read_parquet
+from bayespool.files import (
+    PathLike,
+    digest,
+    json_text,
+    read_back,
+    read_bytes_back,
+    read_frame,
+    read_parquet,
+)
 from bayespool.measures import Measure, parse_measure
+from bayespool.printable import some_of
+from bayespool.reprs import Shown, one_line
+from bayespool.tables.arrangement import Arrangement
+from bayespool.tables.of_scores import ideal_lines, note_lines, paper_tables
+from bayespool.tables.papers import Paper, WithPaper
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["StoredScores", "read_scores", "with_scores"]
+__all__ = ["StoredResults", "StoredScores", "read_results", "read_scores", "with_scores"]
 
 _GROUP = "scores"  # of a container: one variable, the table and the metadata as the JSON file has them
 _TEXTS = ("run_id", "query_id", "measure", "note")  # columns; all others are numbers
 
 
-@dataclass(frozen=True, eq=False)
-class StoredScores:
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredScores(WithPaper):
     """Scores of an earlier call. Nothing of it is worked out anew.
 
     Attributes
@@ -40,6 +53,12 @@ class StoredScores:
     columns: Mapping[str, Sequence[Any]] = field(repr=False)
     metadata: Mapping[str, Any]
     _container: Any = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        measures = some_of(dict.fromkeys(self.columns["measure"]), 3)
+        runs = f"{len(self.run_ids)} runs ({some_of(self.run_ids, 3)})"
+        kept = "" if self._container is None else ", with draws"
+        return one_line("StoredScores", f"{measures} of {runs}{kept}")
 
     @property
     def per_topic(self) -> bool:
@@ -63,8 +82,8 @@ class StoredScores:
         rows = zip(*(self.columns[name] for name in ("run_id", "measure", "note")), strict=True)
         return {(run, of[measure]): note for run, measure, note in rows}
 
-    def frame(self) -> pd.DataFrame:
-        """The table that was stored, `bayespool.Scores.frame` to the last digit."""
+    def to_frame(self) -> pd.DataFrame:
+        """The table that was stored, `bayespool.Scores.to_frame` to the last digit."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -73,6 +92,23 @@ class StoredScores:
                 for name, values in self.columns.items()
             }
         )
+
+    frame = to_frame
+
+    def paper(self, arrangement: Arrangement | None = None) -> Paper:
+        """The tables for a paper, as `bayespool.Scores.paper` makes them."""
+        frame = self.to_frame()
+        notes = {(run, str(measure)): (note,) if note else () for (run, measure), note in self.notes.items()}
+        measures = [str(measure) for measure in self.measures]
+        tables = paper_tables(
+            frame,
+            ci_prob=float(frame["ci_prob"].iloc[0]),
+            scope="on each topic" if self.per_topic else "mean over topics",
+            arrangement=arrangement,
+            notes=[*ideal_lines(self.metadata), *note_lines(notes, self.run_ids, measures)],
+        )
+        quoted = f"bayespool {self.metadata['bayespool']}, collection {self.metadata['fingerprint']}"
+        return Paper(f"Scores: {some_of(measures)}", tuple(tables), (quoted,))
 
     def to_arviz(self) -> Any:
         """Draws of the estimates, as `bayespool.Scores.to_arviz` made them.
@@ -115,7 +151,7 @@ def read_scores(path: PathLike) -> StoredScores:
     >>> with TemporaryDirectory() as folder:
     ...     scores.to_netcdf(f"{folder}/scores.nc")
     ...     stored = read_scores(f"{folder}/scores.nc")
-    >>> stored.frame().equals(scores.frame()), stored.to_arviz().identical(scores.to_arviz())
+    >>> stored.to_frame().equals(scores.to_frame()), stored.to_arviz().identical(scores.to_arviz())
     (True, True)
     """
     place = Path(path)
@@ -130,6 +166,165 @@ def read_scores(path: PathLike) -> StoredScores:
     if found is None or not wanted <= set(found.columns) or not isinstance(found.metadata, dict):
         raise InputError("holds no scores", path=place, hint="score --output writes them")
     return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredResults(Shown):
+    """Results of an earlier command or call, whatever it was. Nothing of them is worked out anew.
+
+    Attributes
+    ----------
+    experiment : str
+        What was done: ``leave-out``, ``budgets``, ``completed qrels``, … as ``settings.json`` of a folder
+        says; empty where a single file does not say it.
+    settings : mapping
+        All that was written beside the tables: version, fingerprint, pool, settings.
+    tables : mapping of str to pandas.DataFrame
+        By name, to the last digit.
+    notes : tuple of str
+        Notes, warnings and problems that were written with them.
+    files : mapping of str to Path
+        The other files of a folder: figures, completed qrels, containers.
+    """
+
+    experiment: str
+    settings: Mapping[str, Any]
+    tables: Mapping[str, pd.DataFrame]
+    notes: tuple[str, ...] = ()
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        held = some_of((f"{name} ({len(frame)} rows)" for name, frame in self.tables.items()), 4)
+        more = f", {len(self.files)} other files" if self.files else ""
+        return one_line("StoredResults", f"{self.experiment or 'tables'}: {held or 'no table'}{more}")
+
+    def to_frame(self, table: str | None = None) -> pd.DataFrame:
+        """One of the tables; default: the first.
+
+        Raises
+        ------
+        InputError
+            There is no such table.
+        """
+        name = next(iter(self.tables), "") if table is None else table
+        if name not in self.tables:
+            raise InputError(f"no table {name!r}", hint=f"there are: {', '.join(self.tables) or 'none'}")
+        return self.tables[name]
+
+    def container(self, name: str) -> Any:
+        """A file that ends in ``.nc`` as an ``xarray.DataTree`` for ArviZ.
+
+        Raises
+        ------
+        InputError
+            There is no such file, or it holds no container.
+        """
+        there = [file for file in self.files if file.endswith(".nc")]
+        if name not in there:
+            raise InputError(f"no container {name!r}", hint=f"there are: {', '.join(there) or 'none'}")
+        try:
+            return container_of_bytes(read_bytes_back(self.files[name]) or b"")
+        except (OSError, ValueError):
+            raise InputError("holds no container", path=self.files[name]) from None
+
+
+def read_results(path: PathLike) -> StoredResults:
+    """Results that a command wrote with ``--output``: a folder (``leave-out``, ``check``, ``judges``,
+    ``budgets``, ``pool-width``, ``common-topics``, ``run-types``, ``impute``), or a file that ends in .json
+    or .parquet (``score``, ``compare``, ``reversals``, ``pool``, ``judge-next``).
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    StoredResults
+
+    Raises
+    ------
+    InputError
+        There is nothing, or nothing of ours; a file of the folder is missing or is not as it was written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from bayespool import load_example, read_results, score
+    >>> from bayespool.report import write_scores
+    >>> scores = score(load_example(), "new-a", "P@10", estimators="background")
+    >>> with TemporaryDirectory() as folder:
+    ...     write_scores(scores, Path(folder) / "scores.json")
+    ...     stored = read_results(f"{folder}/scores.json")
+    >>> stored
+    <StoredResults: tables: scores (1 rows)>
+    >>> stored.to_frame().equals(scores.to_frame())
+    True
+    """
+    place = Path(path)
+    if place.is_dir():
+        return _from_folder(place)
+    if place.suffix not in (".json", ".parquet"):
+        what = place.suffix or "a file without ending"
+        raise InputError(
+            f"cannot read results from {what}", path=place, hint="name a folder, or a .json or .parquet file"
+        )
+    if not place.is_file():
+        raise InputError("there is no such file or folder", path=place)
+    content = read_bytes_back(place) or b""
+    found = _tables_of_json(content) if place.suffix == ".json" else read_frame(content)
+    if found is None:
+        raise InputError("holds no results", path=place, hint="--output of the commands writes them")
+    tables, settings = found
+    held = tables if isinstance(tables, dict) else {place.stem: tables}
+    return StoredResults("", settings, held, _notes_of(settings))
+
+
+def _from_folder(folder: Path) -> StoredResults:
+    try:
+        settings = json.loads(read_back(folder / "settings.json") or "")
+        experiment, digests = str(settings["experiment"]), dict(settings["digests"])
+    except (ValueError, KeyError, TypeError):
+        raise InputError(
+            "holds no results", path=folder, hint="--output of the commands writes settings.json there"
+        ) from None
+    tables, files = {}, {}
+    for name, written in digests.items():
+        path = folder / Path(name).name
+        content = read_bytes_back(path)
+        if content is None:
+            raise InputError("is missing, which settings.json names", path=path)
+        if path.suffix == ".csv":
+            continue  # the same table stands in a Parquet file
+        if path.suffix != ".parquet":
+            files[name] = path
+            continue
+        found = read_frame(content) if digest(content) == written else None
+        if found is None:
+            raise InputError("is not as it was written", path=path, hint="run the command again")
+        tables[path.stem] = found[0]
+    return StoredResults(experiment, settings, tables, _notes_of(settings), files)
+
+
+def _tables_of_json(content: bytes) -> tuple[dict[str, pd.DataFrame], dict[str, Any]] | None:
+    import pandas as pd
+
+    try:
+        found = json.loads(content)
+        settings = dict(found.pop("metadata"))
+        tables = {name: pd.DataFrame(rows) for name, rows in found.items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    for frame in tables.values():
+        for name in frame.columns:  # null is NaN in a column of numbers
+            if frame[name].isna().any() and not any(isinstance(x, str) for x in frame[name]):
+                frame[name] = frame[name].astype(float)
+    return tables, settings
+
+
+def _notes_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """What was written in the places of notes, warnings and problems."""
+    return tuple(str(note) for name in ("notes", "warnings", "problems") for note in settings.get(name) or ())
 
 
 def with_scores(container: Any, frame: pd.DataFrame, metadata: Mapping[str, Any]) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, get_type_hints
 
 from bayespool.errors import InputError
 from bayespool.options import check_types
+from bayespool.suggestions import known_names
 
 __all__ = ["name_in", "settings_in"]
 
@@ -72,8 +73,11 @@ def settings_in(
         if keyword.arg is None:
             raise InputError(f"{said}: write settings as name=value", hint=form)
         if keyword.arg in fixed or (known is not None and keyword.arg not in known):
-            has = ", ".join(one for one in known or () if one not in fixed) or "none"
-            raise InputError(f"{said}: there is no setting {keyword.arg!r}", hint=f"{name} has {has}")
+            has = [one for one in known or () if one not in fixed] or ["none"]
+            raise InputError(
+                f"{said}: there is no setting {keyword.arg!r}",
+                hint=known_names(keyword.arg, has, before=f"{name} has "),
+            )
         try:
             given[keyword.arg] = ast.literal_eval(keyword.value)
         except ValueError:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
+from bayespool.reprs import Shown, one_line
 
 __all__ = ["DEFAULT_CI_PROB", "Values", "equal_tailed_interval"]
 
@@ -20,8 +21,8 @@ _DECIMALS = 12  # of sums of floats that are compared: equal judgments give equa
 _GRID = 2**20  # steps of 1 that a float amount is put on where squares of it have to be exact
 
 
-@dataclass(frozen=True, eq=False)
-class Values:
+@dataclass(frozen=True, eq=False, repr=False)
+class Values(Shown):
     """Values of a measure, by run and topic, as amounts of a unit.
 
     An amount over the unit is the value on a topic. P@n counts relevant documents, its unit is n: amounts are
@@ -54,6 +55,11 @@ class Values:
             raise InputError("amounts are not an array of numbers by run and topic")
         if not self.unit >= 1 or int(self.unit) != self.unit:
             raise InputError(f"unit {self.unit!r} is not a whole number of 1 or more")
+
+    def __repr__(self) -> str:
+        *draws, n_runs, n_topics = self.amount.shape
+        of = f"{' × '.join(map(str, draws))} draws of " if draws else ""
+        return one_line("Values", f"{of}{n_runs} runs on {n_topics} topics, amounts of 1/{self.unit}")
 
     @property
     def is_exact(self) -> bool:

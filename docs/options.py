@@ -2,10 +2,17 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
-from bayespool import options, settings
+import typer.main
 
-PAGES = [Path(__file__).with_name(name) for name in ("experiments.md", "pooling.md", "judge-next.md")]
+from bayespool import cli, options, settings
+from bayespool.cli.help import OPTION_GROUPS, group_of
+
+PAGES = [
+    Path(__file__).with_name(name)
+    for name in ("experiments.md", "pooling.md", "judge-next.md", "command-line.md")
+]
 TABLES = {
     "leave-out": settings.LeaveOutSettings,
     "pool-width": settings.PoolWidthSettings,
@@ -32,8 +39,64 @@ def table(cls: type) -> str:
     return "\n".join(rows)
 
 
+def commands() -> str:
+    """A Markdown table with a row for each command, by group."""
+    rows = ["| | command | |", "| --- | --- | --- |"]
+    for group, members in cli.COMMANDS.items():
+        for place, (command, line) in enumerate(members.items()):
+            name = command.__name__.replace("_", "-")
+            rows.append(f"| {group if place == 0 else ''} | `{name}` | {line} |")
+    return "\n".join(rows)
+
+
+def options_in(group: str) -> str:
+    """A Markdown table with a row for each option of a group, and for each thing that it means."""
+    program: Any = typer.main.get_command(cli.app)
+    found: dict[tuple[str, str], list[str]] = {}
+    places = {name: place for place, name in enumerate(OPTION_GROUPS[group])}
+    order: dict[tuple[str, str], int] = {}
+    for name, command in {"": program, **program.commands}.items():
+        for parameter in command.params:
+            if group_of(name, parameter.name) == group:
+                flags = ", ".join(f"`{flag}`" for flag in reversed(parameter.opts))
+                key = (flags, re.sub(r"\s+", " ", parameter.help or ""))
+                found.setdefault(key, []).append(name)
+                order[key] = places[parameter.name]
+    rows = ["| option | | commands |", "| --- | --- | --- |"]
+    for flags, said in sorted(found, key=lambda key: order[key]):
+        rows.append(f"| {flags} | {said} | {_who(found[flags, said], list(program.commands))} |")
+    return "\n".join(rows)
+
+
+def _who(names: list[str], commands: list[str]) -> str:
+    """Which commands have an option, in few words; the program itself is the empty name."""
+    if len([name for name in names if name]) == len(commands):
+        return "all"
+    if names == [""]:
+        return "before the command"
+    reading = [name for name in commands if name not in ("demo", "doctor")]
+    lacking = [name for name in reading if name not in names]
+    if len(lacking) > 4 or any(name not in reading for name in names):
+        return ", ".join(f"`{name}`" for name in names)
+    return "all that read files" + "".join(
+        f"{', ' if place else ' but '}`{name}`" for place, name in enumerate(lacking)
+    )
+
+
 def with_tables(page: str) -> str:
     """The page with its tables made anew."""
+    page = re.sub(
+        r"(<!-- commands -->)\n.*?<!-- end -->",
+        lambda m: f"{m[1]}\n\n{commands()}\n\n<!-- end -->",
+        page,
+        flags=re.DOTALL,
+    )
+    page = re.sub(
+        r"(<!-- options in (\w+) -->)\n.*?<!-- end -->",
+        lambda m: f"{m[1]}\n\n{options_in(m[2])}\n\n<!-- end -->",
+        page,
+        flags=re.DOTALL,
+    )
 
     def made(found: re.Match[str]) -> str:
         return f"{found[1]}\n\n{table(TABLES[found[2]])}\n\n<!-- end -->"

@@ -86,7 +86,7 @@ def repetitions() -> Callable[[int, int], int]:
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
     """`main` in this process, with a pipe for its output."""
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("COLUMNS", "1000")
 
     def call(*arguments: object) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["bayespool", *map(str, arguments)])

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 
 import numpy as np
 
 from bayespool.estimates import Estimates
 from bayespool.estimators import DEFAULT_ESTIMATORS
-from bayespool.scoring import Scores
+from bayespool.scores import Scores
+from bayespool.scoring import score
+from bayespool.simulation import load_example
 from bayespool.values import Values
 
 POINT = [name for name in DEFAULT_ESTIMATORS if not name.startswith("posterior")]
+MEASURES = ("P@5", "P@10", "P(rel=2)@10")
+
+
+@cache
+def example_scores() -> Scores:
+    """The default call on the example, with fewer draws, and a second posterior."""
+    return score(
+        load_example(), None, MEASURES, estimators=[*DEFAULT_ESTIMATORS, "posterior-background"], draws=200
+    )
 
 
 def with_posterior(scores: Scores, ci_prob: float = 0.9) -> Scores:

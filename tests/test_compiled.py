@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayespool.compiled import compiled, say_no_cache
+from bayespool.compiled import cache_folder, compiled, say_no_cache
 from bayespool.errors import CacheWarning
 
 
@@ -104,3 +104,19 @@ def test_loops_that_can_be_kept_say_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert compiled(total)(np.array([1.0, 2.0])) == 3.0
+
+
+def test_the_folder_of_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numba
+
+    found = cache_folder()
+    assert found is None or os.access(found, os.W_OK)
+
+    def refuse(**_: object) -> object:
+        def decorate(loop: object) -> object:
+            raise RuntimeError("no locator available")
+
+        return decorate
+
+    monkeypatch.setattr(numba, "njit", refuse)
+    assert cache_folder() is None

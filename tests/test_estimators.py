@@ -34,7 +34,16 @@ from bayespool.scoring import score
 from bayespool.simulation import load_example
 
 BY_LABELS = ("judge-filled", "judge-rates", "prediction-powered")
-POSTERIORS = ("combined", "background", "interpolated", "smoothed", "ratio", "anti-precision", "evidence")
+POSTERIORS = (
+    "combined",
+    "background",
+    "interpolated",
+    "smoothed",
+    "odds-ratio",
+    "ratio",
+    "anti-precision",
+    "evidence",
+)
 
 
 @pytest.fixture(autouse=True)

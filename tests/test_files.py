@@ -23,6 +23,7 @@ from bayespool.files import (
     parquet_bytes,
     read_back,
     read_parquet,
+    read_rows,
     unlock,
 )
 
@@ -212,3 +213,33 @@ def test_folder_of_another_process(tmp_path: Path) -> None:
 def test_pipe_is_not_read_back(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert read_back(tmp_path / "pipe") is None
+
+
+def test_a_frame_is_read_as_it_was_written() -> None:
+    frame = pd.DataFrame({"run_id": ["a", "=b"], "value": [0.1, float("nan")], "n": [1, 2]})
+    found = files.read_frame(files.parquet_bytes(frame, {"seed": 1}))
+    assert found is not None
+    pd.testing.assert_frame_equal(found[0], frame)
+    assert found[1] == {"seed": 1}
+    bare = files.read_frame(files.parquet_bytes(frame))
+    assert bare is not None
+    assert bare[1] == {}
+    assert files.read_frame(b"PAR1 and no more") is None
+
+
+def test_files_of_one_content_are_told_from_others() -> None:
+    assert files.digest("é") == files.digest("é".encode())
+    assert files.digest("a") != files.digest("b")
+
+
+def test_rows_of_a_table_are_read_back(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"run_id": ["a", "b"], "value": [0.25, float("nan")], "n": [1, 2]})
+    atomic_write(tmp_path / "x.parquet", parquet_bytes(frame))
+    assert read_rows(tmp_path / "x.parquet") == [
+        {"run_id": "a", "value": 0.25, "n": 1},
+        {"run_id": "b", "value": None, "n": 2},
+    ]
+    (tmp_path / "damaged.parquet").write_bytes(b"PAR1")
+    for name in ("no.parquet", "damaged.parquet"):
+        with pytest.raises(OutputError, match=rf"{name}: cannot be read back: "):
+            read_rows(tmp_path / name)

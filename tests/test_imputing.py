@@ -15,7 +15,8 @@ from bayespool.collection import Collection, Negative, build_collection
 from bayespool.errors import InputError
 from bayespool.imputing import Imputations, impute, spread_draws
 from bayespool.posterior import PosteriorEstimator
-from bayespool.scoring import Scores, score
+from bayespool.scores import Scores
+from bayespool.scoring import score
 from bayespool.simulation import load_example, simulate_example
 from bayespool.trec import Qrels, qrels_from_frame
 
@@ -330,4 +331,4 @@ def test_an_estimator_of_ones_own_settings_is_taken_as_it_is() -> None:
     assert found.completion.n_draws == 60
     assert found.metadata["estimator"]["random_seed"] == 8
     assert found.draws == (0, 32, 16)
-    assert repr(found).startswith("<Imputations: 3 of <Completion: 60 draws")
+    assert repr(found).startswith("<Imputations: 3 of Completion: 60 draws")

@@ -19,6 +19,7 @@ from bayespool.errors import (
     InputWarning,
     NoPoolWarning,
     OrganizationWarning,
+    PartialListWarning,
     PoolWarning,
     StatedPoolWarning,
 )
@@ -311,28 +312,31 @@ def test_pooled_run_without_an_organization_warns_when_lenient(folder: Path) -> 
     assert organization_of(collection) == {"n1": "north", "n2": "north", "s1": "s1", "s2": "s2"}
 
 
-def test_run_that_is_listed_and_not_there_is_an_error(folder: Path) -> None:
+@pytest.mark.parametrize("strict", [True, False])
+def test_runs_that_are_listed_and_not_there_are_a_short_warning(folder: Path, strict: bool) -> None:
     listed = {**POOLED_ORGANIZATIONS, "zz": "west", "yy": "west"}
     write_organizations(listed, folder / "organizations.csv")
-    with pytest.raises(
-        InputError, match=r"organizations.csv: 2 listed runs are not among the runs read, 'zz' for one; mend"
+    with pytest.warns(
+        PartialListWarning, match=r"organizations.csv: 2 listed runs were not read: 'zz', 'yy'$"
     ):
-        read_collection(
-            folder / "qrels.txt", pool=folder / "pool", organizations=folder / "organizations.csv"
-        )
-    with pytest.raises(InputError, match=r"^2 listed runs are not among the runs read"):
-        read_collection(folder / "qrels.txt", pool=folder / "pool", organizations=listed)
-
-
-def test_run_that_is_listed_and_not_there_warns_when_lenient(folder: Path) -> None:
-    with pytest.warns(InputWarning, match="organizations: 1 listed runs are not among the runs read"):
         collection = read_collection(
             folder / "qrels.txt",
             pool=folder / "pool",
-            organizations={**POOLED_ORGANIZATIONS, "zz": "west"},
-            strict=False,
+            organizations=folder / "organizations.csv",
+            strict=strict,
         )
     assert "west" not in collection.organizations
+
+
+def test_a_warning_of_runs_that_are_not_there_names_the_first(folder: Path) -> None:
+    for n, said in (
+        (1, "1 listed run was not read: 'z0'$"),
+        (9, "9 listed runs were .*: 'z0', 'z1', 'z2' …$"),
+    ):
+        listed = {**POOLED_ORGANIZATIONS, **{f"z{i}": "west" for i in range(n)}}
+        with pytest.warns(PartialListWarning, match=f"^organizations: {said}") as warned:
+            read_collection(folder / "qrels.txt", pool=folder / "pool", organizations=listed)
+        assert len(warned) == 1
 
 
 def test_run_to_score_needs_no_organization(folder: Path) -> None:

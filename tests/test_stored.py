@@ -15,7 +15,8 @@ from known_scores import POINT, with_posterior
 from bayespool import read_scores
 from bayespool.errors import InputError, OutputError
 from bayespool.report import write_scores
-from bayespool.scoring import Scores, score
+from bayespool.scores import Scores
+from bayespool.scoring import score
 from bayespool.simulation import load_example
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayespool import __version__
 from bayespool.checking.containers import gather_container
@@ -36,6 +36,9 @@ from bayespool.posterior import (
     rungs_of,
     warn_of_judges,
 )
+from bayespool.printable import some_of
+from bayespool.reprs import Shown, one_line
+from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,8 +48,11 @@ if TYPE_CHECKING:
 __all__ = ["ModelChecks", "check_models", "checked_models"]
 
 
-@dataclass(frozen=True, eq=False)
-class ModelChecks:
+CheckTable = Literal["runs", "elpd", "calibration"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelChecks(Shown):
     """Predictions of held-out organizations by several models under several measures.
 
     Attributes
@@ -65,6 +71,17 @@ class ModelChecks:
     predictions: tuple[HeldOutPrediction, ...]
     containers: Mapping[tuple[str, str], Any]
     metadata: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        models = some_of(dict.fromkeys(p.model for p in self.predictions), 5)
+        return one_line(
+            "ModelChecks", f"{models}; {some_of(self.measures, 3)}; {len(self.problems)} problems"
+        )
+
+    def to_frame(self, table: CheckTable = "runs") -> pd.DataFrame:
+        """One of the tables: `runs`, `elpd` or `calibration`."""
+        frame: pd.DataFrame = getattr(self, table)()
+        return frame
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
@@ -172,11 +189,14 @@ def check_models(
     given = dict(priors or {})
     known = {prior for name in names for prior in prior_names(name)}
     if unknown := [prior for prior in given if prior not in known]:
-        raise InputError(f"no prior {unknown[0]!r}", hint=f"these models have {', '.join(sorted(known))}")
+        raise InputError(
+            f"no prior {unknown[0]!r}",
+            hint=known_names(unknown[0], sorted(known), before="these models have "),
+        )
     refuse_large_priors(given)
     fitting = Fitting(engine=engine, draws=draws, tune=tune, chains=chains)
     parsed, collection = parse_measures(measures), pool_alone(collection)
-    warn_of_judges(collection, (), parsed, stacklevel=3)
+    warn_of_judges(collection, (), parsed)
     fits = _Fits(collection, parsed, given, fitting, n_folds, random_seed, report, containers)
     predictions: list[HeldOutPrediction] = []
     gathered = {}
@@ -312,7 +332,7 @@ def checked_models(models: str | Iterable[str]) -> tuple[str, ...]:
     """
     names = (models,) if isinstance(models, str) else tuple(dict.fromkeys(models))
     if unknown := [name for name in names if name not in MODELS]:
-        hint = f"known: {', '.join(MODELS)}"
+        hint = known_names(unknown[0], MODELS)
         if unknown[0] == "combined":
             hint = f"it is checked where all of its models are: {', '.join(COMBINED)}"
         raise InputError(f"no model {unknown[0]!r} to check", hint=hint)

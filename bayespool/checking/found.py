@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from bayespool.checking.selection import find_selection
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures import Measure, parse_measures
-from bayespool.posterior import Completion, PosteriorEstimator, rungs_of
+from bayespool.posterior import Completion, FoundOptions, PosteriorEstimator, rungs_of
 from bayespool.randomness import key_of
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def check_found(
     ci_prob: float = 0.95,
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[FoundOptions],
 ) -> tuple[FoundJudgments, ...]:
     """Predict the judgments that no pooled run explains.
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.callers import warn_caller
 from bayespool.collection import Collection, Judge
 from bayespool.errors import InputError
 from bayespool.measures import Measure
@@ -34,7 +35,6 @@ def compare_intervals(
     *,
     ci_prob: float,
     report: Callable[[str], None] | None = None,
-    stacklevel: int = 2,
 ) -> tuple[Row, ...]:
     """Values and intervals of runs without labels, with those of each judge, and with all.
 
@@ -49,8 +49,6 @@ def compare_intervals(
     ci_prob : float
     report : callable, optional
         Called with what is being done.
-    stacklevel : int
-        As for `warnings.warn`, from here, for warnings of estimates, each of which is given once.
 
     Returns
     -------
@@ -82,7 +80,7 @@ def compare_intervals(
                     found[estimates.measure, name] = estimates.value, upper - lower
             for measure, name in rows:
                 rows[measure, name] += _rows(collection, runs, measure, name, found, ci_prob)
-    _warn_once(caught, stacklevel + 1)
+    _warn_once(caught)
     return tuple(row for of_one in rows.values() for row in of_one)
 
 
@@ -147,8 +145,8 @@ def _rows(
     ]
 
 
-def _warn_once(caught: Sequence[warnings.WarningMessage], stacklevel: int) -> None:
+def _warn_once(caught: Sequence[warnings.WarningMessage]) -> None:
     """Give warnings again, one for those that differ in numbers only."""
     texts = {(one.category, re.sub(r"\d+", "0", str(one.message))): str(one.message) for one in caught}
     for (category, _), text in texts.items():
-        warnings.warn(text, category, stacklevel=stacklevel)
+        warn_caller(text, category)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from bayespool import __version__
 from bayespool.checking.judge_intervals import Row, compare_intervals, interval_rows
@@ -25,7 +25,9 @@ from bayespool.counts import Estimand
 from bayespool.errors import InputError
 from bayespool.measures import Measure, parse_measures
 from bayespool.options import documented
-from bayespool.posterior import PosteriorEstimator, judge_problems
+from bayespool.posterior import JudgesOptions, PosteriorEstimator, judge_problems
+from bayespool.printable import some_of
+from bayespool.reprs import Shown, one_line
 from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import JudgesSettings
 from bayespool.values import DEFAULT_CI_PROB
@@ -50,8 +52,8 @@ TABLES_OF_JUDGES: tuple[TableOfJudges, ...] = (
 """Tables of `JudgeCheck.frame`; the last two are there where intervals were asked for."""
 
 
-@dataclass(frozen=True, eq=False)
-class JudgeCheck:
+@dataclass(frozen=True, eq=False, repr=False)
+class JudgeCheck(Shown):
     """What the labels of second judges are worth on a collection.
 
     Attributes
@@ -79,8 +81,8 @@ class JudgeCheck:
     _runs: tuple[Row, ...]
 
     def __repr__(self) -> str:
-        names = ", ".join(judge.name for judge in self.judges)
-        return f"<JudgeCheck: {names}; {', '.join(map(str, self.measures))}>"
+        names = some_of((judge.name for judge in self.judges), 3)
+        return one_line("JudgeCheck", f"{names}; {some_of(self.measures, 3)}")
 
     @property
     def tables(self) -> tuple[TableOfJudges, ...]:
@@ -91,7 +93,7 @@ class JudgeCheck:
         """Thresholds of relevance that a measure asks: its own, or of a graded one each level."""
         return relevant_from(measure, self.confusions[measure, self.judges[0].name])
 
-    def frame(self, table: TableOfJudges = "agreement") -> pd.DataFrame:
+    def to_frame(self, table: TableOfJudges = "agreement") -> pd.DataFrame:
         """One of the tables.
 
         Parameters
@@ -153,6 +155,8 @@ class JudgeCheck:
         }
         return pd.DataFrame(list(rows[table]()))
 
+    frame = to_frame
+
 
 @documented(JudgesSettings)
 def check_judges(
@@ -168,7 +172,7 @@ def check_judges(
     ci_prob: float = DEFAULT_CI_PROB,
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[JudgesOptions],
 ) -> JudgeCheck:
     """Check what the labels of a collection's second judges are worth.
 
@@ -230,13 +234,11 @@ def check_judges(
     parsed = parse_measures(measures)
     refuse_of_judgments(parsed)
     collection, targets = _targets(collection, run_ids, unpool, asked)
-    warn_of_unused_relevance(collection, parsed, stacklevel=3)
+    warn_of_unused_relevance(collection, parsed)
     confusions = find_confusions(collection, parsed)
     runs: tuple[Row, ...] = ()
     if intervals:
-        runs = compare_intervals(
-            collection, targets, parsed, estimator, ci_prob=ci_prob, report=report, stacklevel=3
-        )
+        runs = compare_intervals(collection, targets, parsed, estimator, ci_prob=ci_prob, report=report)
     return JudgeCheck(
         judges=collection.judges,
         measures=parsed,

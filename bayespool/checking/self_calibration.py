@@ -44,7 +44,9 @@ from bayespool.posterior import (
     new_slope_effect,
     rungs_of,
 )
+from bayespool.reprs import Shown, one_line
 from bayespool.simulation import SimulationSettings, simulate
+from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,8 +66,8 @@ _DESIGN_SEED = 7
 _DRAWS_PER_RANK = 6  # a chain keeps every sixth draw, so that the kept ones are nearly independent
 
 
-@dataclass(frozen=True, eq=False)
-class SelfCalibration:
+@dataclass(frozen=True, eq=False, repr=False)
+class SelfCalibration(Shown):
     """Ranks of true values among the draws of one model and engine.
 
     Attributes
@@ -92,6 +94,10 @@ class SelfCalibration:
     n_draws: int
     n_failed_fits: int
     ess: float
+
+    def __repr__(self) -> str:
+        n, k = self.ranks.shape
+        return one_line("SelfCalibration", f"{self.model}, {self.engine}: {n} simulations, {k} quantities")
 
     @property
     def detectable_shift(self) -> float:
@@ -123,7 +129,9 @@ class SelfCalibration:
         import pandas as pd
 
         if quantity not in self.quantities:
-            raise InputError(f"no quantity {quantity!r}", hint=f"there are: {', '.join(self.quantities)}")
+            raise InputError(
+                f"no quantity {quantity!r}", hint=known_names(quantity, self.quantities, before="there are: ")
+            )
         ranks, n_values = self.ranks[:, self.quantities.index(quantity)], self.n_draws + 1
         expected = np.arange(1, n_values) / n_values
         share = np.cumsum(np.bincount(ranks, minlength=n_values))[:-1] / len(ranks)

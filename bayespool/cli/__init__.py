@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -12,44 +13,67 @@ import typer
 from bayespool import __version__, files
 from bayespool.cli.check import check
 from bayespool.cli.compare import compare, reversals
-from bayespool.cli.estimator_help import CommandWithEstimators
+from bayespool.cli.doctor import doctor
+from bayespool.cli.help import GroupedCommand, GroupedCommands
 from bayespool.cli.impute import impute
 from bayespool.cli.judge_next import judge_next
 from bayespool.cli.judges import judges
 from bayespool.cli.leave_out import leave_out
-from bayespool.cli.messages import is_of_output, leave_streams, prepare_streams, tell
+from bayespool.cli.messages import is_of_output, leave_streams, prepare_streams, quietly, tell
 from bayespool.cli.options import is_interruption
 from bayespool.cli.pooling import budgets, pool
 from bayespool.cli.random_pools import common_topics, pool_width, run_types
+from bayespool.cli.results import collect_warning, with_answers
 from bayespool.cli.score import demo, score
 from bayespool.errors import BayespoolError, BayespoolWarning
+from bayespool.printable import printable
 
-__all__ = ["app", "main"]
+__all__ = ["COMMANDS", "app", "main"]
+
+COMMANDS: dict[str, dict[Callable[..., None], str]] = {
+    "Score": {
+        score: "Score runs: bounds, published corrections, posteriors",
+        impute: "Write completed judgments for trec_eval and other tools",
+        demo: "Score two runs of the embedded example, whose truth is known",
+    },
+    "Compare": {
+        compare: "Compare runs: differences, ranks, significance tests",
+        reversals: "Count the significant differences that more judgments undo",
+    },
+    "Campaign": {
+        pool: "Choose the documents to judge: a strategy and a budget",
+        judge_next: "Choose what to judge next, and when to stop",
+        budgets: "Show how biased pools of different strategies and budgets are",
+    },
+    "Study": {
+        leave_out: "Leave organizations out of the pool and grade every estimator",
+        pool_width: "Show how the number of pooled runs decides the bias",
+        common_topics: "Show what judging a new run in full on some topics is worth",
+        run_types: "Leave all runs of a type out of the pool",
+        check: "Check the models on a pool",
+        judges: "Say what the labels of second judges are worth",
+    },
+    "Installation": {
+        doctor: "Say what is installed, whether it works, and how fast it is",
+    },
+}
+"""Commands by group, each with its line in the help."""
+
+_OF_TABLES = (score, demo, compare, reversals, pool, judge_next)  # they write tables to files that are named
 
 app = typer.Typer(
+    cls=GroupedCommands,
     help="Posterior intervals for the corrected scores of runs on incompletely judged test collections.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (
-    score,
-    impute,
-    judge_next,
-    compare,
-    reversals,
-    leave_out,
-    pool_width,
-    common_topics,
-    run_types,
-    pool,
-    budgets,
-    check,
-    judges,
-    demo,
-):
-    app.command(cls=CommandWithEstimators)(command)
+for group, commands in COMMANDS.items():
+    for command, line in commands.items():
+        answering = with_answers(command, tables=command in _OF_TABLES)
+        app.command(cls=GroupedCommand, short_help=line, rich_help_panel=group)(answering)
 
 
 @app.callback(invoke_without_command=True)
@@ -63,16 +87,23 @@ def _for_every_command(
             help="Put an apostrophe before texts in CSV files that a spreadsheet would take for formulas.",
         ),
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print results and errors alone; also after the command.")
+    ] = False,
 ) -> None:
     if version:
         tell(f"bayespool {__version__}", err=False)
         raise typer.Exit
     if csv_for_spreadsheets:
         context.with_resource(files.csv_for_spreadsheets())
+    context.with_resource(quietly(quiet))
 
 
 def main() -> None:
-    """Run the command line: errors of the user's become a line and status 1, Ctrl-C status 130."""
+    """Run the command line: errors of the user's become a line and status 1, Ctrl-C status 130.
+
+    What is typed wrong, so that there is no command to run, has status 2.
+    """
     prepare_streams()
     warnings.showwarning = _show_warning
     warnings.simplefilter("ignore")
@@ -80,25 +111,29 @@ def main() -> None:
     try:
         app()
     except BayespoolError as error:
-        tell("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]))
+        tell("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)
         sys.exit(1)
     except MemoryError as error:
         said = f" ({error})" if str(error) else ""
-        tell(f"error: there is not enough memory{said}; ask for less at a time, or where there is more")
+        tell(
+            f"error: there is not enough memory{said}; ask for less at a time, or where there is more",
+            always=True,
+        )
         sys.exit(1)
     except OSError as error:
         if not is_of_output(error):
             raise
         with contextlib.suppress(OSError):
-            tell(f"error: what was to be printed cannot be written: {error.strerror}")
+            tell(f"error: what was to be printed cannot be written: {error.strerror}", always=True)
         leave_streams()
         sys.exit(1)
     except (KeyboardInterrupt, SystemError) as error:
         if not is_interruption(error):
             raise
-        tell("interrupted; nothing was written")
+        tell("interrupted; nothing was written", always=True)
         sys.exit(130)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    collect_warning(printable(str(message), one_line=True))
     tell(f"warning: {message}")

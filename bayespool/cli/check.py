@@ -9,6 +9,8 @@ import typer
 
 from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.options import Figures, Pool, read_files, stage_progress
+from bayespool.cli.refusals import refuse_measures_of_judgments, refuse_priors_of_no_model
+from bayespool.cli.results import deliver_folder
 from bayespool.errors import InputError
 from bayespool.options import ReadingSettings, SamplingSettings
 from bayespool.settings import CheckingSettings
@@ -66,8 +68,6 @@ def check(
 
     Nothing but the pool's own judgments takes part.
     """
-    from rich.console import Console
-
     from bayespool import checking
     from bayespool.posterior import COMBINED, MODEL_NAMES
     from bayespool.report import check_folder
@@ -89,8 +89,10 @@ def check(
     measures, n_folds = asked.pop("measures"), asked.pop("n_folds")
     if sbc and len(measures) > 1:
         raise InputError("--sbc takes one measure")
+    refuse_measures_of_judgments(measures)
     engine = sampling.pop("engine")
     asked["priors"] = sampling.pop("priors") or {}
+    refuse_priors_of_no_model(asked["priors"], asked["models"])
     done: Any
     show: Any
     write: Any
@@ -138,5 +140,9 @@ def check(
             )
         if output is not None:
             say(f"writing {output}")
-            write(done, output, figures=figures)
-    show(done, Console())
+    deliver_folder(
+        lambda console: show(done, console),
+        output,
+        lambda folder, kind: write(done, folder, figures=kind),
+        figures,
+    )

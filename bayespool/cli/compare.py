@@ -11,13 +11,16 @@ from bayespool.cli.from_settings import Asked, from_settings, split_list
 from bayespool.cli.options import (
     CampaignRuns,
     Output,
+    PaperOutput,
     Pool,
     QrelsFile,
+    arrangement_of,
     read_files,
     say_unpooled,
-    shown_at_last,
     stage_progress,
 )
+from bayespool.cli.refusals import refuse_estimators, refuse_measures_of_judgments
+from bayespool.cli.results import check_outputs, deliver
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, ReadingSettings, SamplingSettings
 from bayespool.settings import ComparingSettings, ReversalSettings
@@ -43,30 +46,39 @@ def compare(
         Literal["differences", "across_measures", "ranks", "significance", "overview", "reliability"],
         typer.Option(help="Table for a .csv or .parquet file; .json has all of them."),
     ] = "differences",
-    output: Output = None,
+    sort: Annotated[
+        Literal["difference", "chance", "p", "risk"] | None,
+        typer.Option(
+            help="Sort pairs: by difference or risk the largest first, by chance the surest, by p the least."
+        ),
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="Show the first pairs alone; without --sort by difference.")
+    ] = None,
+    output: PaperOutput = None,
 ) -> None:
     """Compare runs: differences with intervals, chances and ranks, significance tests, and the chance that
     judging the unjudged documents takes a significant difference back.
     """
-    from rich.console import Console
-
     from bayespool.comparisons import compare as compare_runs
-    from bayespool.report import check_output
+    from bayespool.report import check_paper_output
     from bayespool.report.comparisons import print_comparison, write_comparison
     from bayespool.trec import find_files
 
-    for path in output or []:
-        check_output(path)
+    check_outputs(output, check_paper_output)
+    arrangement = arrangement_of(None, sort, top)
+    refuse_estimators(asked["estimators"], sampling)
     if not asked["unpool"] and (not runs or len(set(find_files([str(r) for r in runs]))) < 2):
         raise InputError("one run cannot be compared", hint="name two or more")
-    _check_estimators(asked["estimators"])
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, **reading)
         say_unpooled(collection, asked)
         found = compare_runs(collection, targets, report=say, **asked, **sampling)
-    with shown_at_last(lambda: print_comparison(found, Console())):
-        for path in output or []:
-            write_comparison(found, path, table=table)
+    deliver(
+        lambda console: print_comparison(found, console, arrangement=arrangement),
+        output,
+        lambda path: write_comparison(found, path, table=table, arrangement=arrangement),
+    )
 
 
 @from_settings
@@ -86,32 +98,24 @@ def reversals(
     """Count the significant differences under few judgments that all judgments take back, by method, among
     runs that contributed to the pool and among those that did not.
     """
-    from rich.console import Console
-
     from bayespool.comparisons import reversals as find_reversals
     from bayespool.report import check_output
     from bayespool.report.comparisons import print_reversals, write_reversals
 
-    for path in output or []:
-        check_output(path)
+    check_outputs(output, check_output)
     measure, *others = asked.pop("measures")
     if others:
         raise InputError("reversals takes one measure")
-    _check_estimators(asked["estimators"])
+    refuse_measures_of_judgments([measure])
+    refuse_estimators(asked["estimators"], sampling)
     with stage_progress() as say:
         collection, _ = read_files(qrels, [], pool, say, **reading)
         aside = split_list(exclude or "")
         collection.run_index(aside)
         runs = [run for run in collection.run_ids if run not in aside]
         found = find_reversals(collection, runs, measure, report=say, **asked, **sampling)
-    with shown_at_last(lambda: print_reversals(found, Console())):
-        for path in output or []:
-            write_reversals(found, path, table=table)
-
-
-def _check_estimators(names: list[str]) -> None:
-    """Raise for a name that is none, before anything is read."""
-    from bayespool.estimators import named_estimators, parse_estimator
-
-    for name in named_estimators(names):
-        parse_estimator(name)
+    deliver(
+        lambda console: print_reversals(found, console),
+        output,
+        lambda path: write_reversals(found, path, table=table),
+    )

@@ -10,6 +10,8 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
+from bayespool.cli.completion import completion_of
+from bayespool.cli.refusals import refuse_priors
 from bayespool.errors import InputError
 from bayespool.options import Option, options_of
 
@@ -62,6 +64,11 @@ def from_settings(command: Callable[..., None]) -> Callable[..., None]:
             if "measures" in asked:
                 asked["measures"] = [_with_threshold(m, threshold) for m in asked["measures"]]
             given[name] = asked
+            if "priors" in asked:
+                engine = "nuts" if "nuts" in str(given) else asked["engine"]  # which a name may ask for, too
+                refuse_priors(asked["priors"], engine)
+            if asked.get("pool_strategy") is not None:
+                _refuse_strategy(asked["pool_strategy"])
         command(**given)
 
     grouped.__name__, grouped.__doc__, grouped.__module__ = command.__name__, command.__doc__, __name__
@@ -105,7 +112,7 @@ def _parameter(name: str, what: Option, default: Any) -> inspect.Parameter:
         default=inspect.Parameter.empty if required else default,
         annotation=Annotated[
             kind if required or default is not None else kind | None,
-            typer.Option(*flags, help=what.help, **bounds),
+            typer.Option(*flags, help=what.help, autocompletion=completion_of(name), **bounds),
         ],
     )
 
@@ -161,6 +168,12 @@ def _judges(given: list[str]) -> dict[str, Path]:
             raise InputError(f"--judge {text}: two judges are called {name!r}", hint="--judge NAME=FILE")
         judges[name] = path
     return judges
+
+
+def _refuse_strategy(text: str) -> None:
+    from bayespool.pooling import parse_strategy
+
+    parse_strategy(text)
 
 
 def _run_types(path: Path) -> dict[str, str]:

@@ -19,6 +19,8 @@ from bayespool.cli.options import (
     say_unpooled,
     stage_progress,
 )
+from bayespool.cli.refusals import refuse_measures_of_judgments
+from bayespool.cli.results import deliver_files
 from bayespool.errors import InputError, InputWarning
 from bayespool.options import ReadingRunsSettings, SamplingSettings
 from bayespool.settings import ImputeSettings
@@ -42,8 +44,6 @@ def impute(
 
     The mean of what a tool prints with each of them is the estimate, the spread its uncertainty.
     """
-    from rich.console import Console
-
     from bayespool.imputing import impute as complete_qrels
     from bayespool.imputing import parse_posterior
     from bayespool.report import check_folder, print_imputations, write_imputations
@@ -53,6 +53,7 @@ def impute(
     check_folder(output, COMPLETED_QRELS)
     if not runs and not asked["unpool"]:
         raise InputError("no run to complete", hint="name run files, or runs of the pool with --unpool")
+    refuse_measures_of_judgments(asked["measures"])
     parse_posterior(asked["estimator"], asked["draws"], **sampling)  # told before anything is read
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
@@ -63,7 +64,8 @@ def impute(
         found = complete_qrels(collection, targets, qrels=lines, report=say, **asked, **sampling)
         say(f"writing {output}")
         write_imputations(found, output)
-    print_imputations(found, output, Console(), run=_path_of(found.run_ids, [*(runs or []), *(pool or [])]))
+    run = _path_of(found.run_ids, [*(runs or []), *(pool or [])])
+    deliver_files(lambda console: print_imputations(found, output, console, run=run), output)
 
 
 def _path_of(run_ids: Iterable[str], sources: list[Path]) -> str:

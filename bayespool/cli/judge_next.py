@@ -14,9 +14,10 @@ from bayespool.cli.options import (
     RunFiles,
     read_files,
     say_unpooled,
-    shown_at_last,
     stage_progress,
 )
+from bayespool.cli.refusals import refuse_no_posterior
+from bayespool.cli.results import check_outputs, deliver
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, SamplingSettings
 from bayespool.settings import JudgeNextSettings
@@ -51,24 +52,24 @@ def judge_next(
 
     Judge them, and ask again with --judged.
     """
-    from rich.console import Console
-
     from bayespool.judging import check_goal, sole_measure
     from bayespool.judging import judge_next as choose_next
     from bayespool.report.judging import check_judgments_file, print_next_judgments, write_next_judgments
     from bayespool.trec import find_files
 
-    for path in output or []:
-        check_judgments_file(path)
+    check_outputs(output, check_judgments_file, others=["qrels"])
     if not runs and not asked["unpool"]:
         raise InputError("no run to judge for", hint="name run files, or runs of the pool with --unpool")
     sole_measure(asked["measures"])
+    refuse_no_posterior(asked["estimator"], sampling)
     if not asked["unpool"]:
         check_goal(asked["goal"], len(set(find_files([str(run) for run in runs or []]))))
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=judged, **reading)
         say_unpooled(collection, asked)
         found = choose_next(collection, targets, report=say, **asked, **sampling)
-    with shown_at_last(lambda: print_next_judgments(found, Console())):
-        for path in output or []:
-            write_next_judgments(found, path)
+    deliver(
+        lambda console: print_next_judgments(found, console),
+        output,
+        lambda path: write_next_judgments(found, path),
+    )

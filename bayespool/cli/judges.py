@@ -15,9 +15,10 @@ from bayespool.cli.options import (
     RunFiles,
     read_files,
     say_unpooled,
-    shown_at_last,
     stage_progress,
 )
+from bayespool.cli.refusals import refuse_measures_of_judgments
+from bayespool.cli.results import deliver_folder
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, SamplingSettings
 from bayespool.settings import JudgesSettings
@@ -43,14 +44,15 @@ def judges(
 
     Give labels with --judge. Runs to score there may be, and need not.
     """
-    from rich.console import Console
-
     from bayespool.checking import check_judges
+    from bayespool.posterior import PosteriorEstimator
     from bayespool.report import check_folder
     from bayespool.report import judges as report
 
     if not reading["judges"]:
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
+    refuse_measures_of_judgments(asked["measures"])
+    PosteriorEstimator(**sampling)  # told before anything is read
     if not runs and not pool:
         raise InputError("no runs given", hint="--pool, or run files")
     if output is not None:
@@ -59,6 +61,8 @@ def judges(
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
         say_unpooled(collection, asked)
         check = check_judges(collection, run_ids=targets, report=say, **asked, **sampling)
-    with shown_at_last(lambda: report.print_judges(check, Console())):
-        if output is not None:
-            report.write_judges(check, output)
+    deliver_folder(
+        lambda console: report.print_judges(check, console),
+        output,
+        lambda folder, _: report.write_judges(check, folder),
+    )

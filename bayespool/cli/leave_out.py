@@ -14,9 +14,9 @@ from bayespool.cli.options import (
     check_experiment,
     count_progress,
     read_campaign,
-    shown_at_last,
     told_when_interrupted,
 )
+from bayespool.cli.results import deliver_folder
 from bayespool.options import ReadingSettings, SamplingSettings
 from bayespool.settings import LeaveOutSettings
 
@@ -39,8 +39,6 @@ def leave_out(
 
     It tells how biased the collection is, and how good every estimator is on it.
     """
-    from rich.console import Console
-
     from bayespool.experiments import leave_out
     from bayespool.experiments.settings import experiment_settings
     from bayespool.report import print_leave_out, write_leave_out
@@ -50,6 +48,9 @@ def leave_out(
     collection = read_campaign(qrels, pool, **reading)
     with told_when_interrupted(output, "folds"), count_progress(f"{asked['by']}s left out") as show:
         result = leave_out(collection, n_jobs=jobs, folder=output, progress=show, **asked, **sampling)
-    with shown_at_last(lambda: print_leave_out(result, Console())):
-        if output is not None:
-            write_leave_out(result, output, figures=figures)
+    deliver_folder(
+        lambda console: print_leave_out(result, console),
+        output,
+        lambda folder, kind: write_leave_out(result, folder, figures=kind),
+        figures,
+    )

@@ -3,23 +3,52 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
+import contextvars
 import errno
 import io
 import sys
+from collections.abc import Iterator
 
 import typer
 
 from bayespool.printable import printable
 
-__all__ = ["is_of_output", "leave_streams", "prepare_streams", "tell"]
+__all__ = ["is_of_output", "is_quiet", "leave_streams", "prepare_streams", "quietly", "tell"]
 
 _PLAINER = {"–": "-", "—": "-", "−": "-", "…": "...", "×": "x", "≤": "<=", "≥": ">=", "’": "'"}
+_quiet = contextvars.ContextVar("quiet", default=False)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
-def tell(text: str, *, err: bool = True) -> None:
-    """Print a message, without anything that a terminal would obey."""
-    typer.echo(printable(text), err=err)
+def tell(text: str, *, err: bool = True, always: bool = False) -> None:
+    """Print a message, without anything that a terminal would obey.
+
+    Parameters
+    ----------
+    text : str
+    err : bool
+        Whether it is said beside the results, on standard error: with ``--quiet`` it is not said.
+    always : bool
+        Whether it is said all the same, as what ends a command is.
+    """
+    if always or not (err and is_quiet()):
+        typer.echo(printable(text), err=err)
+
+
+def is_quiet() -> bool:
+    """Whether only results and errors are printed."""
+    return _quiet.get()
+
+
+@contextlib.contextmanager
+def quietly(quiet: bool = True) -> Iterator[None]:
+    """Have `tell` print results and errors alone."""
+    before = _quiet.set(quiet or is_quiet())
+    try:
+        yield
+    finally:
+        _quiet.reset(before)
 
 
 def prepare_streams() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,24 +10,31 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayespool.cli.messages import tell
+from bayespool.callers import warn_caller
+from bayespool.cli.messages import is_quiet, tell
 from bayespool.errors import InputError, JobsWarning, WorkerError
 from bayespool.printable import printable
 
 if TYPE_CHECKING:
     from bayespool.collection import Collection
+    from bayespool.tables import Arrangement
 
 __all__ = [
     "CampaignRuns",
+    "Columns",
     "Figures",
     "Folder",
     "Jobs",
     "Output",
     "OwnJudgments",
+    "PaperOutput",
     "PerTopic",
     "Pool",
     "QrelsFile",
     "RunFiles",
+    "Sort",
+    "Top",
+    "arrangement_of",
     "check_experiment",
     "count_progress",
     "is_interruption",
@@ -66,6 +72,30 @@ Output = Annotated[
         "--output", "-o", help="Also write the table to a .csv, .json or .parquet file; may be repeated."
     ),
 ]
+PaperOutput = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Also write the table to a .csv, .json or .parquet file, or as it is read to a .tex, .md or "
+        ".html file; may be repeated.",
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        help="Comma-separated columns of tables that are read (terminal, .tex, .md, .html): all, lower, "
+        "as-judged, upper, residual, unjudged, estimates, mean, interval, distance, new-kind, or estimators."
+    ),
+]
+Sort = Annotated[
+    str | None,
+    typer.Option(help="Sort their rows by run, or by a column, the largest first."),
+]
+Top = Annotated[
+    int | None,
+    typer.Option(min=1, help="Show the first rows alone; without --sort the best."),
+]
 Folder = Annotated[
     Path | None,
     typer.Option(
@@ -81,6 +111,14 @@ Jobs = Annotated[
 Figures = Annotated[Literal["png", "svg", "none"], typer.Option(help="Kind of figures in the output folder.")]
 
 
+def arrangement_of(columns: str | None, sort: str | None, top: int | None) -> Arrangement:
+    """What ``--columns``, ``--sort`` and ``--top`` ask for."""
+    from bayespool.cli.from_settings import split_list
+    from bayespool.tables import Arrangement
+
+    return Arrangement(None if columns is None else split_list(columns), sort, top)
+
+
 def check_experiment(jobs: int, output: Path | None, experiment: str) -> None:
     """Raise for what would stop an experiment at its end, and warn of more processes than there are cores."""
     from joblib import cpu_count
@@ -91,7 +129,7 @@ def check_experiment(jobs: int, output: Path | None, experiment: str) -> None:
         raise InputError("--jobs 0: give a number of processes, or -1 for one per core")
     if jobs > cpu_count():
         what = f"--jobs {jobs}: more processes than cores ({cpu_count()}), each of which takes memory"
-        warnings.warn(what, JobsWarning, stacklevel=2)
+        warn_caller(what, JobsWarning)
     if output is not None:
         check_folder(output, experiment)
 
@@ -169,7 +207,7 @@ def told_when_interrupted(folder: Path | None, name: str) -> Iterator[None]:
         kept = "nothing was written; with --output what is finished would be kept"
         if folder is not None:
             kept = f"what is finished is in {folder / name}; the same command goes on from there"
-        tell(f"interrupted; {kept}")
+        tell(f"interrupted; {kept}", always=True)
         raise typer.Exit(130) from None
 
 
@@ -178,6 +216,9 @@ def count_progress(what: str, *, n_lines: int | None = None) -> Iterator[Callabl
     """A bar with the time that is left on a terminal; elsewhere a line for each step, or about ``n_lines`` in
     all.
     """
+    if is_quiet():
+        yield lambda done, total: None
+        return
     if not sys.stderr.isatty():
         told: set[int] = set()
 
@@ -206,6 +247,9 @@ def count_progress(what: str, *, n_lines: int | None = None) -> Iterator[Callabl
 @contextmanager
 def stage_progress() -> Iterator[Callable[[str], None]]:
     """A spinner with the stage at hand on a terminal; one line per stage elsewhere."""
+    if is_quiet():
+        yield lambda stage: None
+        return
     if not sys.stderr.isatty():
         stages: list[str] = []
 

@@ -19,10 +19,10 @@ from bayespool.cli.options import (
     check_experiment,
     count_progress,
     read_campaign,
-    shown_at_last,
     stage_progress,
     told_when_interrupted,
 )
+from bayespool.cli.results import check_outputs, deliver, deliver_folder
 from bayespool.errors import InputError
 from bayespool.options import FilesSettings, ReadingSettings, SamplingSettings
 from bayespool.settings import BudgetSettings, StrategySettings
@@ -82,8 +82,6 @@ def pool(
     judging; its relevance is that of --qrels, or -1, which says that it is in the pool and not judged yet. A
     table leaves that empty.
     """
-    from rich.console import Console
-
     from bayespool.counts import n_relevant_documents
     from bayespool.loading import read_contributors
     from bayespool.pooling import (
@@ -98,8 +96,8 @@ def pool(
 
     strategy = parse_strategy(asked["strategy"])
     check_budget(strategy, asked["budget"])
-    if output is not None:
-        check_list(output)
+    outputs = [] if output is None else [output]
+    check_outputs(outputs, check_list, others=["qrels"])
     if strategy.is_adaptive and qrels is None:
         raise InputError(
             f"strategy {strategy.name!r} learns from each judgment, and there is none",
@@ -118,17 +116,17 @@ def pool(
     found = contributions_of(collection, chosen, depth=asked["depth"])
     judged = judged_by(collection, chosen)
     n_judged, n_relevant = int(judged.judged.sum()), n_relevant_documents(judged, asked["rel"])
-    with shown_at_last(
-        lambda: print_choice(chosen, found, Console(), n_judged=n_judged, n_relevant=n_relevant)
-    ):
-        if output is not None:
-            write_choice(
-                collection,
-                chosen,
-                output,
-                relevance=qrels is not None,
-                metadata=_described(collection, asked | {"strategy": strategy_text(strategy)}),
-            )
+    deliver(
+        lambda console: print_choice(chosen, found, console, n_judged=n_judged, n_relevant=n_relevant),
+        outputs,
+        lambda path: write_choice(
+            collection,
+            chosen,
+            path,
+            relevance=qrels is not None,
+            metadata=_described(collection, asked | {"strategy": strategy_text(strategy)}),
+        ),
+    )
 
 
 @from_settings
@@ -145,8 +143,6 @@ def budgets(
     """How biased pools of different strategies and budgets are against runs that did not contribute: each
     organization left out in turn, as in the figures of Lipani et al. (2017).
     """
-    from rich.console import Console
-
     from bayespool.experiments import budgets
     from bayespool.experiments.budgeting import budget_settings
     from bayespool.report.budgets import print_budgets, write_budgets
@@ -156,9 +152,12 @@ def budgets(
     collection = read_campaign(qrels, pool, **_scores_for(settings.strategies), **reading)
     with told_when_interrupted(output, "budgets"), count_progress("pools", n_lines=10) as show:
         result = budgets(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
-    with shown_at_last(lambda: print_budgets(result, Console())):
-        if output is not None:
-            write_budgets(result, output, figures=figures)
+    deliver_folder(
+        lambda console: print_budgets(result, console),
+        output,
+        lambda folder, kind: write_budgets(result, folder, figures=kind),
+        figures,
+    )
 
 
 def _described(collection: Collection, asked: Asked) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from bayespool.cli.options import (
     check_experiment,
     count_progress,
     read_campaign,
-    shown_at_last,
     told_when_interrupted,
 )
+from bayespool.cli.results import deliver_folder
 from bayespool.options import ReadingSettings, SamplingSettings
 from bayespool.settings import CommonTopicsSettings, PoolWidthSettings, RunTypesSettings
 
@@ -37,8 +37,6 @@ def pool_width(
     """How biased pools of different widths are against runs outside them: pools drawn at random, as in the
     figure 1 of Webber & Park (2009), with any estimator.
     """
-    from rich.console import Console
-
     from bayespool.experiments import vary_pool_width
     from bayespool.experiments.settings import experiment_settings
     from bayespool.report.random_pools import print_pool_width, write_pool_width
@@ -48,9 +46,12 @@ def pool_width(
     collection = read_campaign(qrels, pool, **reading)
     with told_when_interrupted(output, "pool-width"), count_progress("pools", n_lines=10) as show:
         result = vary_pool_width(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
-    with shown_at_last(lambda: print_pool_width(result, Console())):
-        if output is not None:
-            write_pool_width(result, output, figures=figures)
+    deliver_folder(
+        lambda console: print_pool_width(result, console),
+        output,
+        lambda folder, kind: write_pool_width(result, folder, figures=kind),
+        figures,
+    )
 
 
 @from_settings
@@ -67,8 +68,6 @@ def common_topics(
     """What judging a new run in full on some common topics is worth for its score on all of them: pools and
     topics drawn at random, as in the tables 2 to 4 of Webber & Park (2009).
     """
-    from rich.console import Console
-
     from bayespool.experiments import vary_common_topics
     from bayespool.experiments.settings import experiment_settings
     from bayespool.report.random_pools import print_common_topics, write_common_topics
@@ -80,9 +79,12 @@ def common_topics(
         result = vary_common_topics(
             collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling
         )
-    with shown_at_last(lambda: print_common_topics(result, Console())):
-        if output is not None:
-            write_common_topics(result, output, figures=figures)
+    deliver_folder(
+        lambda console: print_common_topics(result, console),
+        output,
+        lambda folder, kind: write_common_topics(result, folder, figures=kind),
+        figures,
+    )
 
 
 @from_settings
@@ -97,8 +99,6 @@ def run_types(
     figures: Figures = "png",
 ) -> None:
     """Leave all runs of a type (manual, say) out of the pool, estimate them from the others, and compare."""
-    from rich.console import Console
-
     from bayespool.experiments import leave_types_out
     from bayespool.experiments.settings import experiment_settings
     from bayespool.report.random_pools import print_run_types, write_run_types
@@ -108,6 +108,9 @@ def run_types(
     collection = read_campaign(qrels, pool, **reading)
     with told_when_interrupted(output, "run-types"), count_progress("types left out", n_lines=10) as show:
         result = leave_types_out(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
-    with shown_at_last(lambda: print_run_types(result, Console())):
-        if output is not None:
-            write_run_types(result, output, figures=figures)
+    deliver_folder(
+        lambda console: print_run_types(result, console),
+        output,
+        lambda folder, kind: write_run_types(result, folder, figures=kind),
+        figures,
+    )

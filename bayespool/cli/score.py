@@ -11,24 +11,30 @@ import typer
 from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.messages import tell
 from bayespool.cli.options import (
-    Output,
+    Columns,
     OwnJudgments,
+    PaperOutput,
     PerTopic,
     Pool,
     QrelsFile,
     RunFiles,
+    Sort,
+    Top,
+    arrangement_of,
     read_files,
     say_unpooled,
-    shown_at_last,
     stage_progress,
 )
+from bayespool.cli.refusals import refuse_estimators
+from bayespool.cli.results import check_outputs, deliver, is_as_json, print_document
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, SamplingSettings
 from bayespool.settings import DemoSettings, ScoreSettings
 
 if TYPE_CHECKING:
     from bayespool.collection import Collection
-    from bayespool.scoring import Scores
+    from bayespool.scores import Scores
+    from bayespool.tables import Arrangement
 
 __all__ = ["demo", "score"]
 
@@ -49,25 +55,30 @@ def score(
         ),
     ] = None,
     per_topic: PerTopic = False,
-    output: Output = None,
+    columns: Columns = None,
+    sort: Sort = None,
+    top: Top = None,
+    output: PaperOutput = None,
 ) -> None:
     """Score runs: values as trec_eval gives them, their bounds, the papers' corrections, and the posterior
     with its interval.
 
     Without --pool the posterior rests on informative priors alone, and the notes say so.
     """
-    from bayespool.report import check_output
+    from bayespool.report import check_paper_output
 
-    for path in output or []:
-        check_output(path)
+    check_outputs(output, check_paper_output)
+    arrangement = arrangement_of(columns, sort, top)
     if not runs and not asked["unpool"]:
         raise InputError("no run to score", hint="name run files, or runs of the pool with --unpool")
     asked["estimators"] = _estimators(asked["estimators"], common_topics)
+    refuse_estimators(asked["estimators"], sampling)
+    _check_arrangement(arrangement, asked["estimators"])
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
         say_unpooled(collection, asked)
         scores = _score(collection, targets, say, **asked, **sampling)
-    _show(scores, output, per_topic=per_topic)
+    _show(scores, output, arrangement, per_topic=per_topic)
 
 
 @from_settings
@@ -75,7 +86,10 @@ def demo(
     asked: Annotated[Asked, DemoSettings],
     sampling: Annotated[Asked, SamplingSettings],
     per_topic: PerTopic = False,
-    output: Output = None,
+    columns: Columns = None,
+    sort: Sort = None,
+    top: Top = None,
+    output: PaperOutput = None,
     write: Annotated[
         Path | None,
         typer.Option(help="Only write the example's files (runs, qrels, organizations) into this folder."),
@@ -83,33 +97,35 @@ def demo(
 ) -> None:
     """Score the two unpooled runs of the embedded example, a simulated collection whose truth is known."""
     from bayespool.pool import describe_pool
-    from bayespool.report import check_output
+    from bayespool.report import check_paper_output
     from bayespool.simulation import simulate_example
 
     example = simulate_example()
     if write is not None:
         example.write(write)
-        tell(
+        said = (
             f"Wrote the example. Try:\n  bayespool score {write}/new --qrels {write}/qrels.txt "
             f"--pool {write}/pool --organizations {write}/organizations.csv --each-its-own "
-            "-m P@10 -m nDCG@10",
-            err=False,
+            "-m P@10 -m nDCG@10"
         )
+        print_document({}, notes=[said]) if is_as_json() else tell(said, err=False)
         return
-    for path in output or []:
-        check_output(path)
+    check_outputs(output, check_paper_output)
+    arrangement = arrangement_of(columns, sort, top)
+    asked["estimators"] = _estimators(asked["estimators"], None)
+    refuse_estimators(asked["estimators"], sampling)
+    _check_arrangement(arrangement, asked["estimators"])
     with stage_progress() as say:
         tell(f"pool: {describe_pool(example.collection)}")
         scores = _score(
             example.collection,
             example.new_run_ids,
             say,
-            **asked | {"estimators": _estimators(asked["estimators"], None)},
+            **asked,
             **sampling,
         )
-    _show(scores, output, per_topic=per_topic)
-    if not per_topic:
-        _show_truth(scores)
+    more = [] if per_topic else _truth(scores)
+    _show(scores, output, arrangement, per_topic=per_topic, more=more)
 
 
 def _score(
@@ -121,8 +137,8 @@ def _score(
 
 
 def _estimators(given: list[str], common_topics: str | None) -> list[str]:
-    """Names of estimators, with the topics adjustment where common topics are given; all are known."""
-    from bayespool.estimators import named_estimators, parse_estimator
+    """Names of estimators, with the topics adjustment where common topics are given."""
+    from bayespool.estimators import named_estimators
 
     names = [str(name) for name in named_estimators(given)]
     if common_topics is not None:
@@ -132,25 +148,41 @@ def _estimators(given: list[str], common_topics: str | None) -> list[str]:
             place = names.index("topics-adjustment")
             del names[place]
         names.insert(place, f"topics-adjustment(common_query_ids={topics!r})")
-    for name in names:
-        parse_estimator(name)
     return names
 
 
-def _show(scores: Scores, output: list[Path] | None, *, per_topic: bool) -> None:
-    from rich.console import Console
+def _check_arrangement(arrangement: Arrangement, estimators: list[str]) -> None:
+    """Raise for a column that there will be none of, before anything is read."""
+    from bayespool.estimators import parse_estimator
+    from bayespool.tables.of_scores import check_arrangement
 
+    check_arrangement(arrangement, [parse_estimator(name).name for name in estimators])
+
+
+def _show(
+    scores: Scores,
+    output: list[Path] | None,
+    arrangement: Arrangement,
+    *,
+    per_topic: bool,
+    more: Sequence[str] = (),
+) -> None:
     from bayespool.report import print_scores, write_scores
 
-    with shown_at_last(lambda: print_scores(scores, Console(), per_topic=per_topic)):
-        for path in output or []:
-            write_scores(scores, path, per_topic=per_topic)
+    deliver(
+        lambda console: print_scores(scores, console, per_topic=per_topic, arrangement=arrangement),
+        output,
+        lambda path: write_scores(scores, path, per_topic=per_topic, arrangement=arrangement),
+        more=more,
+    )
 
 
-def _show_truth(scores: Scores) -> None:
+def _truth(scores: Scores) -> list[str]:
     from bayespool.simulation import simulate_example
 
+    lines = []
     for measure in scores.measures:
         truth = simulate_example().true_values(measure, scores.run_ids)
         said = ", ".join(f"{run} {value:.4f}" for run, value in truth.items())
-        tell(f"truth of the simulation, {measure} if all were judged: {said}", err=False)
+        lines.append(f"truth of the simulation, {measure} if all were judged: {said}")
+    return lines

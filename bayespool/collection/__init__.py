@@ -13,6 +13,7 @@ from bayespool.collection.contents import Collection, IntArray
 from bayespool.collection.contributors import sole_contributor
 from bayespool.collection.judges import Judge, add_judges
 from bayespool.collection.negatives import LISTED, UNJUDGED, Negative, Negatives
+from bayespool.collection.no_pool import say_no_pool, warn_of_no_pool
 from bayespool.collection.pools import DepthPool, Pool
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "Pool",
     "add_judges",
     "build_collection",
+    "say_no_pool",
     "sole_contributor",
     "unjudged_collection",
+    "warn_of_no_pool",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,21 @@ from bayespool.collection.negatives import UNJUDGED, Negative, relevance_codes
 from bayespool.collection.pools import DepthPool
 from bayespool.errors import InputError
 from bayespool.memory import check_memory
-from bayespool.trec import Qrels, Run, qrels_from_frame
+from bayespool.trec import (
+    Judgments,
+    Organizations,
+    Qrels,
+    Reading,
+    Run,
+    Runs,
+    organizations_of,
+    qrels_from_frame,
+    qrels_of,
+    runs_of,
+)
 from bayespool.trec.resources import MEMORY, N_THREADS
 
-__all__ = ["USER_ORGANIZATION", "Order", "build_collection", "unjudged_collection"]
+__all__ = ["USER_ORGANIZATION", "Building", "Order", "build_collection", "unjudged_collection"]
 
 Order = Literal["score", "rank"]
 USER_ORGANIZATION = "(yours)"
@@ -32,10 +43,10 @@ _MOST_BYTES = 2**31 - 1  # of ids that 32-bit offsets can count
 
 
 def build_collection(
-    runs: Sequence[Run],
-    qrels: Qrels,
+    runs: Runs,
+    qrels: Judgments,
     *,
-    organizations: Mapping[str, str] | None = None,
+    organizations: Organizations | None = None,
     order: Order = "score",
     negative: Negative = "listed",
     pooled_run_ids: Iterable[str] = (),
@@ -44,15 +55,17 @@ def build_collection(
     own_run_ids: Iterable[str] = (),
     scores: bool = False,
 ) -> Collection:
-    """A collection from runs and judgments that have been read.
+    """A collection from runs and judgments, in memory or in files.
 
     Parameters
     ----------
-    runs : sequence of Run
+    runs : Runs
         At least one; run ids distinct. Their order does not matter: the collection has them sorted by id.
-    qrels : Qrels
-        The judgments; their topics are the topics.
-    organizations : mapping of str to str, optional
+        Data frames, ``{query_id: {doc_id: score}}``, rows, objects of ir_measures and ranx, `Run`, paths; a
+        mapping from names to them, or several of them (`bayespool.trec.runs_of`).
+    qrels : Judgments
+        The judgments, in the same forms; their topics are the topics.
+    organizations : mapping of str to str, path or frame, optional
         Run id to organization. A run that is missing counts as an organization of its own.
     order : {"score", "rank"}
         ``"score"`` is trec_eval's order: score descending in single precision, ties by document id
@@ -85,13 +98,15 @@ def build_collection(
         No run, two runs with one id, a run without any topic of the qrels, qrels without a relevant document,
         ranks asked for and not read, a pooled run without a depth.
     """
-    _check(runs, qrels, order)
-    runs = sorted(runs, key=lambda run: run.run_id)
-    query_ids = _query_ids(qrels)
-    sort_key, columns = _stack(runs, qrels, query_ids, order)
+    reading = Reading(ranks=order == "rank")
+    (found,), judgments = runs_of(runs, reading=reading), qrels_of(qrels)
+    _check(found, judgments, order)
+    read = sorted(found, key=lambda run: run.run_id)
+    query_ids = _query_ids(judgments)
+    sort_key, columns = _stack(read, judgments, query_ids, order)
     document = sort_key.view(np.int32)  # the same memory: the keys of a topic give way to its documents
-    score = _scores(runs, columns, document.shape) if scores else None
-    codes, negatives = relevance_codes(qrels.relevance, negative)
+    score = _scores(read, columns, document.shape) if scores else None
+    codes, negatives = relevance_codes(judgments.relevance, negative)
     judgment = columns[-1].in_order(codes)
 
     def on_topic(t: int) -> tuple[pa.StringArray, npt.NDArray[np.int16]]:
@@ -103,7 +118,7 @@ def build_collection(
         ids, codes = chunks[-1].dictionary, np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
         n_lines = np.array([column.n_lines[t] for column in columns])
         retrieved, judged = np.split(codes, [len(codes) - n_lines[-1]])
-        rankings = np.full((len(runs), document.shape[2]), -1, dtype=np.int32)
+        rankings = np.full((len(read), document.shape[2]), -1, dtype=np.int32)
         rankings[np.arange(rankings.shape[1]) < n_lines[:-1, None]] = retrieved
         by_bytes = pc.sort_indices(ids, memory_pool=MEMORY)
         position = np.full(len(ids) + 1, -1, dtype=np.int32)  # the last is that of no document, −1
@@ -121,8 +136,9 @@ def build_collection(
         doc_ids, relevance = zip(*threads.map(on_topic, range(len(query_ids))), strict=True)
     n_present = np.array([len(ids) for ids in doc_ids], dtype=np.int32)
     np.add(document, (np.cumsum(n_present) - n_present)[:, None], out=document, where=document >= 0)
-    run_ids = tuple(run.run_id for run in runs)
-    organization_names, organization, user = _organizations(run_ids, organizations or {}, set(own_run_ids))
+    run_ids = tuple(run.run_id for run in read)
+    listed = {} if organizations is None else organizations_of(organizations)
+    organization_names, organization, user = _organizations(run_ids, listed, set(own_run_ids))
     pooled_ids = set(pooled_run_ids)
     return Collection(
         run_ids=run_ids,
@@ -143,7 +159,20 @@ def build_collection(
     )
 
 
-def unjudged_collection(runs: Sequence[Run], **building: Any) -> Collection:
+class Building(TypedDict, total=False):
+    """Arguments of `build_collection` that `unjudged_collection` hands on."""
+
+    organizations: Organizations | None
+    order: Order
+    negative: Negative
+    pooled_run_ids: Iterable[str]
+    pool_depth: int | Mapping[str, int]
+    given_run_ids: Sequence[str]
+    own_run_ids: Iterable[str]
+    scores: bool
+
+
+def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Collection:
     """A collection of runs of which nothing is judged yet: what a pool is chosen from before assessors begin.
 
     Parameters
@@ -280,7 +309,6 @@ def _check_size(columns: Sequence[_Column], run_ids: Sequence[str], query_ids: t
         f"rankings of {len(columns)} runs on {len(query_ids)} topics, {n_lines.max():,} ranks deep as the "
         f"longest ({run_ids[r]}, topic {query_ids[t]}),",
         "cut the longest runs, or leave them out",
-        stacklevel=5,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,11 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from bayespool.callers import warn_caller
 from bayespool.collection.contributors import find_sole_contributor
 from bayespool.collection.judges import Judge, find_pairs, topic_codes
 from bayespool.collection.negatives import NO_NEGATIVES, UNJUDGED, Negatives, relevance_codes
 from bayespool.collection.pools import DepthPool, Pool
 from bayespool.errors import InputError, InputWarning
+from bayespool.suggestions import did_you_mean
 from bayespool.trec import Qrels
 
 if TYPE_CHECKING:
@@ -221,7 +222,8 @@ class Collection:
         names = [run_ids] if isinstance(run_ids, str) else list(run_ids)
         unknown = [run for run in names if run not in position]
         if unknown:
-            raise InputError(f"no run {unknown[0]!r} in the collection", hint=f"it has {some(self.run_ids)}")
+            hint = f"{did_you_mean(unknown[0], self.run_ids)} it has {some(self.run_ids)}".lstrip()
+            raise InputError(f"no run {unknown[0]!r} in the collection", hint=hint)
         return np.array([position[run] for run in names], dtype=np.intp)
 
     def doc_id(self, pair: int) -> str:
@@ -329,10 +331,9 @@ class Collection:
                 example = f"document {qrels.doc_id[line].as_py()} of topic {qrels.query_id[line].as_py()}"
                 said.append(f"{len(lines)} {what} ({example} for one)")
         if said:
-            warnings.warn(
+            warn_caller(
                 f"{qrels.path or 'judgments of your own'}: passed over are {' and '.join(said)}",
                 InputWarning,
-                stacklevel=3,
             )
 
     def with_added(self, pair: npt.NDArray[Any], relevance: npt.NDArray[Any]) -> Self:
@@ -398,8 +399,10 @@ class Collection:
             raise InputError("unpool takes run ids or an organization, one of the two")
         if organization is not None:
             if organization not in self.organizations:
+                asked = did_you_mean(organization, self.organizations)
                 raise InputError(
-                    f"no organization {organization!r}", hint=f"known: {some(self.organizations)}"
+                    f"no organization {organization!r}",
+                    hint=f"{asked} known: {some(self.organizations)}".lstrip(),
                 )
             removed = self.organization == self.organizations.index(organization)
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bayespool.callers import warn_caller
 from bayespool.errors import InputError, InputWarning
 from bayespool.trec import Labels
 
@@ -143,10 +143,9 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
         label[pair[pair >= 0]] = labels.label[pair >= 0]
         judge = Judge(name, label)
         if not judge.thresholds:
-            warnings.warn(
+            warn_caller(
                 f"{labels.path or name}: all labels of judge {name!r} are the same and say nothing",
                 InputWarning,
-                stacklevel=2,
             )
         added.append(judge)
     return dataclasses.replace(collection, judges=tuple(added))

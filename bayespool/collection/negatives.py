@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
+from bayespool.suggestions import known_names
 
 __all__ = ["LISTED", "NO_NEGATIVES", "UNJUDGED", "Negative", "Negatives", "relevance_codes"]
 
@@ -77,7 +78,7 @@ def relevance_codes(
     """
     if meaning not in get_args(Negative):
         raise InputError(
-            f"a negative relevance cannot be {meaning!r}", hint=f"known: {', '.join(get_args(Negative))}"
+            f"a negative relevance cannot be {meaning!r}", hint=known_names(meaning, get_args(Negative))
         )
     found = Negatives(meaning, int((relevance == -1).sum()), int((relevance < -1).sum()))
     codes: Any = relevance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,10 @@ from bayespool.estimates import Estimates, Estimator
 from bayespool.estimators import named_estimators
 from bayespool.measures import Measure
 from bayespool.options import documented
+from bayespool.posterior import CompareOptions
 from bayespool.randomness import key_of
-from bayespool.scoring import Scores, score
+from bayespool.scores import Scores
+from bayespool.scoring import expect_collection, score
 from bayespool.settings import ComparingSettings
 from bayespool.values import DEFAULT_CI_PROB
 
@@ -61,7 +63,7 @@ def compare(
     ci_prob: float = DEFAULT_CI_PROB,
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[CompareOptions],
 ) -> Comparison:
     """Compare runs: differences and ranks over completed judgments, tests, and the risk of reversals.
 
@@ -105,6 +107,7 @@ def compare(
     posterior-combined these-topics           1.0
     posterior-combined   population           1.0
     """
+    expect_collection(collection)
     asked = named_estimators(estimators)
     names = [str(e if isinstance(e, str) else e.name).partition("(")[0] for e in asked]
     if AS_THEY_STAND not in names:
@@ -122,7 +125,8 @@ def compare(
         ci_prob=ci_prob,
         random_seed=random_seed,
         report=report,
-        **{"joint": joint, **settings},
+        joint=joint,
+        **settings,
     )
     return compare_scores(
         scores,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,12 @@ from bayespool.comparisons.repeated_tests import SignificantDraws
 from bayespool.comparisons.significance import Control, SignificanceTest
 from bayespool.estimates import Estimates
 from bayespool.measures import Measure
-from bayespool.scoring import Scores
+from bayespool.printable import some_of
+from bayespool.reprs import one_line
+from bayespool.scores import Scores
+from bayespool.tables.arrangement import Arrangement
+from bayespool.tables.of_comparisons import by_pair, pair_tables
+from bayespool.tables.papers import Paper, WithPaper
 from bayespool.values import equal_tailed_interval
 
 if TYPE_CHECKING:
@@ -30,12 +35,13 @@ AS_THEY_STAND = "lower-bound"
 
 FloatArray = npt.NDArray[np.float64]
 TestKey = tuple[Measure, str, SignificanceTest]
+PairTable = Literal["differences", "across_measures", "ranks", "significance", "overview", "reliability"]
 
 _SURE = 0.95
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(WithPaper):
     """A comparison of every pair of some runs.
 
     Made by `bayespool.compare`. A matrix of shape (run, run) speaks of the row's run against the column's, in
@@ -75,6 +81,39 @@ class Comparison:
     rope: float
     ci_prob: float
     metadata: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        n, said = len(self.run_ids), some_of(self.measures, 3)
+        pairs = f"{n * (n - 1) // 2} pair{'' if n == 2 else 's'}"
+        runs = f"{pairs} of {n} runs ({some_of(self.run_ids, 3)}) on {len(self.scores.query_ids)} topics"
+        return one_line("Comparison", f"{said} of {runs}")
+
+    def to_frame(self, table: PairTable = "differences") -> pd.DataFrame:
+        """One of the tables: `differences`, `across_measures`, `ranks`, `significance`, `overview` or
+        `reliability`.
+        """
+        frame: pd.DataFrame = getattr(self, table)()
+        return frame
+
+    def paper(self, arrangement: Arrangement | None = None) -> Paper:
+        """The pairs as a paper has them: what the judgments say of each, and what the posterior.
+
+        Parameters
+        ----------
+        arrangement : Arrangement, optional
+            Columns are of `bayespool.tables.of_comparisons.PAIR_COLUMNS`, sorted by one of ``PAIR_KEYS``.
+        """
+        order = [by_pair(frame, self.run_ids) for frame in (self.differences(), self.significance())]
+        tables = pair_tables(
+            *order,
+            ci_prob=self.ci_prob,
+            control=self.control,
+            n_topics=len(self.scores.query_ids),
+            as_judged=AS_THEY_STAND,
+            arrangement=arrangement,
+        )
+        quoted = f"bayespool {self.metadata['bayespool']}, collection {self.metadata['fingerprint']}"
+        return Paper(f"Comparison: {some_of(self.measures)}", tuple(tables), (quoted,))
 
     @property
     def run_ids(self) -> tuple[str, ...]:

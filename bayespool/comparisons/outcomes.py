@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ from bayespool.comparisons.repeated_tests import SignificantDraws
 from bayespool.comparisons.significance import Control, SignificanceTest
 from bayespool.corrections import Constants
 from bayespool.measures import Measure
+from bayespool.printable import some_of
+from bayespool.reprs import Shown, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +27,7 @@ MOST_HOLES = 0.01
 """Share of a run's ranks that all judgments may leave unjudged where announcements are graded by it."""
 
 BoolArray = npt.NDArray[np.bool_]
+ReversalTable = Literal["rates", "trends", "p_values", "risks", "calibration", "grades"]
 Key = tuple[str, int, str]  # group, number of judgments, method
 
 
@@ -47,8 +50,8 @@ class Outcome:
     better: BoolArray
 
 
-@dataclass(frozen=True, eq=False)
-class Reversals:
+@dataclass(frozen=True, eq=False, repr=False)
+class Reversals(Shown):
     """Significance of all pairs of runs under judgment sets of several sizes, the last one complete.
 
     Made by `bayespool.comparisons.reversals`.
@@ -90,6 +93,18 @@ class Reversals:
     level: float
     control: Control
     metadata: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        runs = ", ".join(f"{len(runs)} {group} runs" for group, runs in self.groups.items())
+        sizes = some_of(self.n_judgments, 4)
+        return one_line(
+            "Reversals", f"{self.measure} of {runs}, {sizes} judgments, by {some_of(self.methods, 3)}"
+        )
+
+    def to_frame(self, table: ReversalTable = "rates") -> pd.DataFrame:
+        """One of the tables: `rates`, `trends`, `p_values`, `risks`, `calibration` or `grades`."""
+        frame: pd.DataFrame = getattr(self, table)()
+        return frame
 
     def gradable(self, group: str) -> BoolArray:
         """Runs of a group by which announcements can be graded, shape (run,): all judgments leave no more

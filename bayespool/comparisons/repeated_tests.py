@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from bayespool.comparisons.significance import Control, SignificanceTest, check_level, tukey_critical
 from bayespool.errors import InputError
+from bayespool.suggestions import known_names
 
 __all__ = ["DRAW_TESTS", "SignificantDraws", "significant_draws"]
 
@@ -115,7 +116,7 @@ def significant_draws(
     if test not in DRAW_TESTS:
         raise InputError(f"{test} cannot be repeated in every draw", hint=f"use {' or '.join(DRAW_TESTS)}")
     if control not in get_args(Control):
-        raise InputError(f"no control {control!r}", hint=f"known: {', '.join(get_args(Control))}")
+        raise InputError(f"no control {control!r}", hint=known_names(control, get_args(Control)))
     if test == "tukey-hsd" and control != "none":
         raise InputError("tukey-hsd controls for all pairs by itself", hint="use control none")
     n_draws, n_runs, n_topics = draws.shape

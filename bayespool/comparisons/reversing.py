@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from bayespool.estimates import Estimates, Estimator, ask
 from bayespool.estimators import named_estimators, parse_estimator, refuse_idle_priors
 from bayespool.measures import Measure, parse_measure
 from bayespool.options import documented, options_of
-from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior import PosteriorEstimator, PosteriorOptions, refuse_unknown_settings
 from bayespool.scoring import refuse_of_judgments
 from bayespool.settings import ReversalSettings
 
@@ -60,7 +60,7 @@ def reversals(
     control: Control = "none",
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[PosteriorOptions],
 ) -> Reversals:
     """Count the significant differences under few judgments that all judgments reverse, by method.
 
@@ -186,13 +186,10 @@ def reversals(
 
 def _methods(estimators: Sequence[str | Estimator], **settings: Any) -> dict[str, Estimator]:
     """Estimators by name, the uncorrected scores first."""
-    known = set(PosteriorEstimator.__dataclass_fields__) - {"model"}
-    if unknown := set(settings) - known:
-        raise InputError(
-            f"unknown settings {sorted(unknown)}",
-            hint=f"reversals has {', '.join(options_of(ReversalSettings))}; "
-            f"estimators have {', '.join(sorted(known - {'random_seed'}))}",
-        )
+    known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
+    refuse_unknown_settings(
+        settings.keys() - {"random_seed"}, known, more={"reversals": options_of(ReversalSettings)}
+    )
     chosen: dict[str, Estimator] = {AS_THEY_STAND: LowerBound()}
     for one in named_estimators(estimators):
         estimator = parse_estimator(one, **settings)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
+from bayespool.suggestions import known_names
 
 __all__ = [
     "Control",
@@ -74,7 +75,7 @@ def p_values(
             return randomisation(scores, n_flips=n_flips, random_seed=random_seed)
         case "tukey-hsd":
             return tukey_hsd(scores)
-    raise InputError(f"no test {test!r}", hint=f"known: {', '.join(get_args(SignificanceTest))}")
+    raise InputError(f"no test {test!r}", hint=known_names(test, get_args(SignificanceTest)))
 
 
 def paired_t(scores: npt.ArrayLike) -> FloatArray:
@@ -300,7 +301,7 @@ def adjust_p_values(p: FloatArray, control: Control = "holm") -> FloatArray:
     """
     methods = {"holm": "holm", "benjamini-hochberg": "fdr_bh"}
     if control not in get_args(Control):
-        raise InputError(f"no control {control!r}", hint=f"known: {', '.join(get_args(Control))}")
+        raise InputError(f"no control {control!r}", hint=known_names(control, get_args(Control)))
     if control == "none":
         return p.copy()
     from statsmodels.stats.multitest import multipletests

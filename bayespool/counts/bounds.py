@@ -14,6 +14,8 @@ from bayespool.counts.states import Estimand, check_estimand, reach_of
 from bayespool.measures import Measure, Normalised, Tally
 from bayespool.measures.base import MISSING_RANK
 from bayespool.measures.normalised import inserted
+from bayespool.printable import some_of
+from bayespool.reprs import Shown, one_line
 from bayespool.values import Values
 
 __all__ = ["Bounds", "bounds", "condensed_levels", "ranked_levels"]
@@ -21,8 +23,8 @@ __all__ = ["Bounds", "bounds", "condensed_levels", "ranked_levels"]
 FloatArray = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Bounds:
+@dataclass(frozen=True, eq=False, repr=False)
+class Bounds(Shown):
     """Bounds of some runs under one measure, and how the ranks that it looks at split up.
 
     Attributes
@@ -52,6 +54,11 @@ class Bounds:
     n_unjudged: IntArray
     n_missing: IntArray
 
+    def __repr__(self) -> str:
+        share = f"{100 * self.n_unjudged.sum() / self._n_ranks.sum():.3g} % unjudged"
+        runs = f"{len(self.run_ids)} runs ({some_of(self.run_ids, 3)})"
+        return one_line("Bounds", f"{self.measure} of {runs} on {len(self.query_ids)} topics, {share}")
+
     @property
     def lower(self) -> FloatArray:
         """B on each topic, shape (run, topic)."""
@@ -75,8 +82,17 @@ class Bounds:
     @property
     def unjudged_share(self) -> FloatArray:
         """Unjudged documents among the ranks that the measure looks at, over all topics, shape (run,)."""
-        n_ranks = (self.n_judged + self.n_unjudged + self.n_missing).sum(axis=1)
-        return np.asarray(self.n_unjudged.sum(axis=1) / n_ranks)
+        return np.asarray(self.n_unjudged.sum(axis=1) / self._n_ranks.sum(axis=1))
+
+    @property
+    def unjudged_on_topics(self) -> FloatArray:
+        """The same share on each topic, shape (run, topic)."""
+        return np.asarray(self.n_unjudged / self._n_ranks)
+
+    @property
+    def _n_ranks(self) -> IntArray:
+        """Ranks that the measure looks at, shape (run, topic)."""
+        return self.n_judged + self.n_unjudged + self.n_missing
 
     @property
     def has_unjudged(self) -> npt.NDArray[np.bool_]:

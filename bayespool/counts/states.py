@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
 from bayespool.errors import InputError
+from bayespool.suggestions import known_names
 
 __all__ = [
     "BELOW",
@@ -70,7 +71,7 @@ def check_estimand(collection: Collection, estimand: Estimand) -> None:
     would count as nonrelevant for certain.
     """
     if estimand not in get_args(Estimand):
-        raise InputError(f"no estimand {estimand!r}", hint=f"known: {', '.join(get_args(Estimand))}")
+        raise InputError(f"no estimand {estimand!r}", hint=known_names(estimand, get_args(Estimand)))
     if estimand == "pooled" and collection.pool_depth < 1:
         raise InputError(
             "the pooled estimand needs a pool depth and none is known",

@@ -14,6 +14,7 @@ from bayespool.errors import InputError
 from bayespool.experiments.budget_folds import unpacked
 from bayespool.experiments.error_measures import mean_absolute_error, mean_error, system_rank_error
 from bayespool.experiments.intervals import interval_summary
+from bayespool.reprs import Shown
 from bayespool.settings import BudgetSettings
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ BIAS_MEASURES = ("mae", "sre", "sre_star")
 """Columns of `Budgets.summary_frame` that say how biased a pool is."""
 
 
-@dataclass(frozen=True, eq=False)
-class Budgets:
+@dataclass(frozen=True, eq=False, repr=False)
+class Budgets(Shown):
     """What `bayespool.budgets` found.
 
     Attributes
@@ -69,7 +70,7 @@ class Budgets:
             f"{len(s.measures)} measures, {self._rows['left_out'].nunique()} {s.by}s left out>"
         )
 
-    def frame(self, *, reported_only: bool = True) -> pd.DataFrame:
+    def to_frame(self, *, reported_only: bool = True) -> pd.DataFrame:
         """One row per measure, strategy, budget and run.
 
         Parameters
@@ -87,6 +88,8 @@ class Budgets:
         """
         rows = self._rows[self._rows["reported"]] if reported_only else self._rows
         return rows.reset_index(drop=True)
+
+    frame = to_frame
 
     def pool_frame(self) -> pd.DataFrame:
         """One row per strategy and budget: the pools that everybody contributes to.

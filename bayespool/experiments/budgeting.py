@@ -15,7 +15,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
@@ -42,7 +42,7 @@ from bayespool.measures import parse_measures
 from bayespool.options import describe_estimator, documented
 from bayespool.pool import describe_pool
 from bayespool.pooling import STRATEGIES, Strategy, parse_strategy, strategy_text
-from bayespool.posterior import warn_of_judges
+from bayespool.posterior import ExperimentOptions, warn_of_judges
 from bayespool.scoring import refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import BudgetSettings
 from bayespool.settings.experiments import By, Test
@@ -94,7 +94,7 @@ def budgets(
     n_jobs: int | None = None,
     folder: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[ExperimentOptions],
 ) -> Budgets:
     """Measure how biased pools of different strategies and budgets are against runs that did not contribute.
 
@@ -178,8 +178,8 @@ def budgets(
         test=test,
         random_seed=random_seed,
     )
-    warn_of_unused_relevance(collection, asked.measures, stacklevel=3)
-    warn_of_judges(collection, (), asked.measures, stacklevel=3)
+    warn_of_unused_relevance(collection, asked.measures)
+    warn_of_judges(collection, (), asked.measures)
     whole = _depth_pool(collection, pool_depth)
     n_documents = int(whole.pool().sum())
     found = dataclasses.replace(
@@ -198,7 +198,7 @@ def budgets(
     parts = _parts(whole, found)
     with at_work(store):
         results = _run(whole, parts, found, store, n_jobs, progress)
-    warn_once([result.warnings for result in results if result.part.budget], "pools", stacklevel=2)
+    warn_once([result.warnings for result in results if result.part.budget], "pools")
     return _assembled(collection, whole, found, results, n_documents)
 
 

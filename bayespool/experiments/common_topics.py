@@ -14,7 +14,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,8 @@ from bayespool.experiments.storage import at_work
 from bayespool.experiments.warned import Said
 from bayespool.options import documented
 from bayespool.pool import describe_pool
-from bayespool.posterior import warn_of_judges
+from bayespool.posterior import ExperimentOptions, warn_of_judges
+from bayespool.reprs import Shown
 from bayespool.scoring import warn_of_unused_relevance
 from bayespool.settings import CommonTopicsSettings
 from bayespool.settings.experiments import Runs
@@ -74,8 +75,8 @@ the mean difference on the common topics; the mean of the true ones on the commo
 FloatArray = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class CommonTopicsResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class CommonTopicsResult(Shown):
     """What `vary_common_topics` found.
 
     Attributes
@@ -105,7 +106,7 @@ class CommonTopicsResult:
             f"{s.n_topic_samples} draws of each>"
         )
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """One row per measure, width, pool, estimator, kind of score and number of common topics.
 
         Returns
@@ -121,6 +122,8 @@ class CommonTopicsResult:
             those of the common topics alone, NaN for the others.
         """
         return self._rows.copy()
+
+    frame = to_frame
 
     def summary_frame(self) -> pd.DataFrame:
         """One row per measure, width, estimator, kind of score and number of common topics.
@@ -170,7 +173,7 @@ def vary_common_topics(
     folder: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[ExperimentOptions],
 ) -> CommonTopicsResult:
     """Draw pools and common topics at random, and adjust scores of runs outside the pools from these topics.
 
@@ -254,8 +257,8 @@ def vary_common_topics(
         random_seed=random_seed,
         settings=settings,
     )
-    warn_of_unused_relevance(collection, asked.measures, stacklevel=3)
-    warn_of_judges(collection, (), asked.measures, stacklevel=3)
+    warn_of_unused_relevance(collection, asked.measures)
+    warn_of_judges(collection, (), asked.measures)
     whole = whole_pool(collection, runs, pool_depth)
     sizes = _sizes(asked.n_common or None, len(whole.query_ids))
     found = dataclasses.replace(settled(asked, whole), n_common=sizes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from bayespool.experiments.storage import FoldStore, at_work, description_of
 from bayespool.experiments.warned import warn_once
 from bayespool.options import documented
 from bayespool.pool import describe_pool
-from bayespool.posterior import warn_of_judges
+from bayespool.posterior import ExperimentOptions, warn_of_judges
 from bayespool.scoring import warn_of_unused_relevance
 from bayespool.settings import LeaveOutSettings
 from bayespool.settings.experiments import Denominator, LeftOut, Test, TopPool, Truth
@@ -55,7 +55,7 @@ def leave_out(
     n_jobs: int | None = None,
     folder: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[ExperimentOptions],
 ) -> LeaveOutResult:
     """Leave each organization (or run, or cluster of runs) out of the pool, estimate its runs, and compare
     with the truth.
@@ -136,8 +136,8 @@ def leave_out(
         random_seed=random_seed,
         settings=settings,
     )
-    warn_of_unused_relevance(collection, chosen.measures, stacklevel=3)
-    warn_of_judges(collection, (), chosen.measures, stacklevel=3)
+    warn_of_unused_relevance(collection, chosen.measures)
+    warn_of_judges(collection, (), chosen.measures)
     if not collection.pooled.any():
         raise InputError(
             "no pooled run to leave out", hint="give the campaign's runs as the pool, or name those pooled"
@@ -151,7 +151,7 @@ def leave_out(
         store = FoldStore(Path(folder) / "folds", description)
     with at_work(store):
         finished = run_folds(pooled, folds, chosen, store, n_jobs, progress)
-    warn_once([result.warnings for result in finished], "folds", stacklevel=2)
+    warn_once([result.warnings for result in finished], "folds")
     return _assemble(collection, pooled, chosen, finished, clusters)
 
 

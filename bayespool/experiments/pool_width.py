@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -37,7 +37,8 @@ from bayespool.experiments.storage import at_work
 from bayespool.experiments.warned import Said
 from bayespool.options import documented
 from bayespool.pool import describe_pool
-from bayespool.posterior import warn_of_judges
+from bayespool.posterior import ExperimentOptions, warn_of_judges
+from bayespool.reprs import Shown
 from bayespool.scoring import warn_of_unused_relevance
 from bayespool.settings import PoolWidthSettings
 from bayespool.settings.experiments import Runs
@@ -53,8 +54,8 @@ dropped, and the adjustment by leaving pooled systems out.
 """
 
 
-@dataclass(frozen=True, eq=False)
-class PoolWidthResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class PoolWidthResult(Shown):
     """What `vary_pool_width` found.
 
     Attributes
@@ -83,7 +84,7 @@ class PoolWidthResult:
             f"{len(s.measures)} measures, {len(s.estimators)} estimators>"
         )
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """One row per measure, width, pool, estimator and run that was scored.
 
         Returns
@@ -96,6 +97,8 @@ class PoolWidthResult:
             ``lower``, ``upper`` (ends of the interval, NaN for a point correction), ``ci_prob``.
         """
         return self._rows.copy()
+
+    frame = to_frame
 
     def summary_frame(self) -> pd.DataFrame:
         """One row per measure, width and estimator.
@@ -139,7 +142,7 @@ def vary_pool_width(
     folder: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[ExperimentOptions],
 ) -> PoolWidthResult:
     """Draw pools of different widths at random, and estimate runs outside them.
 
@@ -216,8 +219,8 @@ def vary_pool_width(
         random_seed=random_seed,
         settings=settings,
     )
-    warn_of_unused_relevance(collection, asked.measures, stacklevel=3)
-    warn_of_judges(collection, (), asked.measures, stacklevel=3)
+    warn_of_unused_relevance(collection, asked.measures)
+    warn_of_judges(collection, (), asked.measures)
     whole = whole_pool(collection, runs, pool_depth)
     found = settled(asked, whole)
     pools = draw_pools(whole, found, n_targets, "pool width")

@@ -266,7 +266,7 @@ def pool_store(
     if folder is None:
         return None
     description = description_of(experiment, collection, parts_description(settings))
-    return PartStore(Path(folder) / experiment, description, stacklevel=4)
+    return PartStore(Path(folder) / experiment, description)
 
 
 def in_random_pools(
@@ -297,7 +297,7 @@ def in_random_pools(
         results[pool] = rows, texts
         if progress is not None:
             progress(len(results), len(pools))
-    warn_once([results[pool][1] for pool in pools], "pools", stacklevel=3)
+    warn_once([results[pool][1] for pool in pools], "pools")
     return [results[pool][0] for pool in pools]
 
 

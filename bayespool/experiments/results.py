@@ -24,6 +24,8 @@ from bayespool.experiments.intervals import interval_summary
 from bayespool.experiments.reliability import Reliability, reliability
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import parse_measure
+from bayespool.reprs import Shown
+from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +35,8 @@ __all__ = ["LeaveOutResult"]
 _SIGNIFICANT = 0.05
 
 
-@dataclass(frozen=True, eq=False)
-class LeaveOutResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class LeaveOutResult(Shown):
     """What `leave_out` found.
 
     Attributes
@@ -78,7 +80,7 @@ class LeaveOutResult:
             f"{len(s.estimators)} estimators>"
         )
 
-    def frame(self, *, reported_only: bool = True) -> pd.DataFrame:
+    def to_frame(self, *, reported_only: bool = True) -> pd.DataFrame:
         """One row per measure, estimator and run, in the order of the settings and the collection.
 
         Parameters
@@ -103,6 +105,8 @@ class LeaveOutResult:
         """
         rows = self._rows[self._rows["reported"]] if reported_only else self._rows
         return rows.reset_index(drop=True)
+
+    frame = to_frame
 
     @cached_property
     def _summary(self) -> pd.DataFrame:
@@ -194,7 +198,8 @@ class LeaveOutResult:
         mae = self._summary.set_index(["measure", "estimator"])["mae"]
         if unknown := [label for label in (estimator, reference) if label not in self.settings.labels]:
             raise InputError(
-                f"the experiment has no {unknown[0]!r}", hint=f"it has {', '.join(self.settings.labels)}"
+                f"the experiment has no {unknown[0]!r}",
+                hint=known_names(unknown[0], self.settings.labels, before="it has "),
             )
         before = float(mae[name, reference])
         return 100 * (float(mae[name, estimator]) / before - 1) if before > 0 else float("nan")

@@ -14,7 +14,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -39,10 +39,13 @@ from bayespool.experiments.storage import FoldStore, at_work, description_of
 from bayespool.experiments.warned import warn_once
 from bayespool.options import documented
 from bayespool.pool import describe_pool
-from bayespool.posterior import warn_of_judges
+from bayespool.posterior import ExperimentOptions, warn_of_judges
+from bayespool.printable import some_of
+from bayespool.reprs import Shown, one_line
 from bayespool.scoring import warn_of_unused_relevance
 from bayespool.settings import LeaveOutSettings, RunTypesSettings
 from bayespool.settings.experiments import Runs
+from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,8 +53,8 @@ if TYPE_CHECKING:
 __all__ = ["RunTypesResult", "leave_types_out"]
 
 
-@dataclass(frozen=True, eq=False)
-class RunTypesResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class RunTypesResult(Shown):
     """What `leave_types_out` found.
 
     Attributes
@@ -81,12 +84,11 @@ class RunTypesResult:
 
     def __repr__(self) -> str:
         s = self.settings
-        return (
-            f"<RunTypesResult: {', '.join(s.types)} left out, {len(s.shared.measures)} measures, "
-            f"{len(s.shared.estimators)} estimators>"
-        )
+        measures, estimators = len(s.shared.measures), len(s.shared.estimators)
+        said = f"{some_of(s.types, 3)} left out, {measures} measures, {estimators} estimators"
+        return one_line("RunTypesResult", said)
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """One row per left-out type, measure, estimator and run of the type.
 
         Returns
@@ -96,6 +98,8 @@ class RunTypesResult:
             ``reported``; last ``error`` (value − truth).
         """
         return self._rows.assign(error=self._rows["value"] - self._rows["truth"])
+
+    frame = to_frame
 
     def summary_frame(self) -> pd.DataFrame:
         """One row per left-out type, measure and estimator.
@@ -139,7 +143,7 @@ def leave_types_out(
     folder: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[ExperimentOptions],
 ) -> RunTypesResult:
     """Leave all runs of a type out of the pool, estimate them from the runs of other types, and compare.
 
@@ -209,8 +213,8 @@ def leave_types_out(
         random_seed=random_seed,
         settings=settings,
     )
-    warn_of_unused_relevance(collection, asked.measures, stacklevel=3)
-    warn_of_judges(collection, (), asked.measures, stacklevel=3)
+    warn_of_unused_relevance(collection, asked.measures)
+    warn_of_judges(collection, (), asked.measures)
     whole = whole_pool(collection, runs, pool_depth)
     pairs = run_types_of(whole, run_types, whole.pooled_run_ids)
     known = sorted({kind for _, kind in pairs})
@@ -221,7 +225,9 @@ def leave_types_out(
         )
     wanted = tuple(dict.fromkeys(asked.types or known))
     if unknown := [kind for kind in wanted if kind not in known]:
-        raise InputError(f"no run of the pool has the type {unknown[0]!r}", hint=f"known: {', '.join(known)}")
+        raise InputError(
+            f"no run of the pool has the type {unknown[0]!r}", hint=known_names(unknown[0], known)
+        )
     found = dataclasses.replace(asked, pool_depth=whole.pool_depth, run_types=pairs, types=wanted)
     shared = found.shared
     of_type = {kind: tuple(run for run, other in pairs if other == kind) for kind in known}
@@ -232,7 +238,7 @@ def leave_types_out(
         store = FoldStore(Path(folder) / "run-types", described)
     with at_work(store):
         finished = run_folds(whole, folds, shared, store, n_jobs, progress)
-    warn_once([result.warnings for result in finished], "types", stacklevel=2)
+    warn_once([result.warnings for result in finished], "types")
     return RunTypesResult(
         settings=found,
         fingerprint=collection.fingerprint,

@@ -21,7 +21,7 @@ from bayespool.estimators import (
 from bayespool.experiments.own import own_estimators
 from bayespool.measures import parse_measures
 from bayespool.options import Settings, options_of
-from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior import PosteriorEstimator, refuse_unknown_settings
 from bayespool.scoring import refuse_of_judgments
 from bayespool.settings import ExperimentSettings, LeaveOutSettings
 
@@ -99,12 +99,7 @@ def labelled_estimators(
     """
     of_estimators = dict(settings or {})
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
-    if unknown := set(of_estimators) - known:
-        raise InputError(
-            f"unknown settings {sorted(unknown)}",
-            hint=f"the experiment has {', '.join(options_of(cls))}; "
-            f"estimators have {', '.join(sorted(known))}",
-        )
+    refuse_unknown_settings(of_estimators, known, more={"the experiment": options_of(cls)})
     return _labelled(estimators, estimand, random_seed=random_seed, **of_estimators)
 
 

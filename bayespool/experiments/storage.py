@@ -11,7 +11,6 @@ import hashlib
 import json
 import platform
 import re
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from bayespool import __version__
+from bayespool.callers import warn_caller
 from bayespool.collection import Collection
 from bayespool.errors import ExperimentChangedWarning, InputError, OutputError
 from bayespool.experiments.fold_results import FoldResult
@@ -74,8 +74,6 @@ class PartStore:
         Made where it is missing. Parts of another experiment in it are removed, other files are left alone.
     description : dict
         All that the parts depend on, as JSON can hold it.
-    stacklevel : int
-        As for `warnings.warn`, from here.
 
     Raises
     ------
@@ -91,7 +89,7 @@ class PartStore:
         be read.
     """
 
-    def __init__(self, folder: Path, description: dict[str, Any], *, stacklevel: int = 3) -> None:
+    def __init__(self, folder: Path, description: dict[str, Any]) -> None:
         self._folder = folder
         try:
             self._description: dict[str, Any] = json.loads(json.dumps(description, default=_plain))
@@ -118,17 +116,15 @@ class PartStore:
                 others += _differing(part["description"], self._description)
         if damaged:
             what = "1 file" if damaged == 1 else f"{damaged} files"
-            warnings.warn(
+            warn_caller(
                 f"{folder}: {what} of finished work cannot be read; computing it again",
                 ExperimentChangedWarning,
-                stacklevel=stacklevel,
             )
         if others:
-            warnings.warn(
+            warn_caller(
                 f"{folder}: the experiment stored there differs in {', '.join(dict.fromkeys(others))}; "
                 "removing its finished work and starting over",
                 ExperimentChangedWarning,
-                stacklevel=stacklevel,
             )
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 
 import bayespool.errors
+from bayespool.callers import warn_caller
 from bayespool.errors import BayespoolWarning, CacheWarning
 
 __all__ = ["Said", "own_warnings", "warn_once"]
@@ -28,7 +29,7 @@ def own_warnings(caught: Sequence[warnings.WarningMessage]) -> Said:
     return tuple(ours)
 
 
-def warn_once(said: Sequence[Said], parts: str, *, stacklevel: int) -> None:
+def warn_once(said: Sequence[Said], parts: str) -> None:
     """Give the warnings of all parts, one for those that differ in numbers only.
 
     Parameters
@@ -37,8 +38,6 @@ def warn_once(said: Sequence[Said], parts: str, *, stacklevel: int) -> None:
         Of each part, those that gave none, too.
     parts : str
         What a part is: folds, pools.
-    stacklevel : int
-        As of `warnings.warn`, from the caller on.
     """
     texts: dict[tuple[str, str], dict[str, None]] = {}
     n_parts: dict[tuple[str, str], int] = {}
@@ -52,4 +51,4 @@ def warn_once(said: Sequence[Said], parts: str, *, stacklevel: int) -> None:
         more = " and the like" if len(of_kind) > 1 else ""
         text = f"in {n_parts[kind]} of {len(said)} {parts}: {next(iter(of_kind))}{more}"
         category = getattr(bayespool.errors, kind[0], BayespoolWarning)
-        warnings.warn(text, category, stacklevel=stacklevel + 1)
+        warn_caller(text, category)

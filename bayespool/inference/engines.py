@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from bayespool.callers import warn_caller
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.inference.fit import Fit
 from bayespool.inference.laplace import Laplace
 from bayespool.inference.nuts import NUTS
+from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     from bayespool.models import Evidence, ModelSpec
@@ -103,7 +105,7 @@ def engine_named(name: str) -> type[Any]:
         There is none.
     """
     if name not in ENGINES:
-        raise InputError(f"no engine {name!r}", hint=f"known: {', '.join(ENGINES)}")
+        raise InputError(f"no engine {name!r}", hint=known_names(name, ENGINES))
     return ENGINES[name]
 
 
@@ -150,9 +152,8 @@ class Relay:
                 problems = ("a curvature is not positive",)
         if not problems:
             return fit
-        warnings.warn(
+        warn_caller(
             f"{spec.name}: {'; '.join(problems)}; sampling with {self.second.name} instead",
             DiagnosticsWarning,
-            stacklevel=3,
         )
         return self.second.fit(spec, evidence, random_seed, **more)

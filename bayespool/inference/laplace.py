@@ -20,7 +20,6 @@ by using integrated nested Laplace approximations. Journal of the Royal Statisti
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ import numpy.typing as npt
 from scipy.linalg import LinAlgError
 from scipy.special import expit, ndtri
 
+from bayespool.callers import warn_caller
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.estimates import Diagnostics
 from bayespool.inference.arrow import Arrow, Factor
@@ -132,7 +132,7 @@ class Laplace:
             problems += (f"the end of an interval is off by {off:.2f} of its width",)
         diagnostics = Diagnostics(self.name, float("nan"), float(n), float(n), 0, problems, off)
         if problems:
-            warnings.warn("; ".join(problems), DiagnosticsWarning, stacklevel=2)
+            warn_caller("; ".join(problems), DiagnosticsWarning)
         variables: dict[str, FloatArray] = {}
         dims: dict[str, tuple[str, ...]] = {}
         for name, coefficient in structure.coefficients.items():

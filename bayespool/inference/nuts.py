@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy.typing as npt
 
+from bayespool.callers import warn_caller
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.estimates import Diagnostics
 from bayespool.inference.diagnostics import diagnose
@@ -175,7 +176,7 @@ class CompiledModel:
                 tree["posterior"] = xr.DataTree(some.drop_dims(empty))
         diagnostics = diagnose(tree, engine=s.name)
         if not diagnostics.passed:
-            warnings.warn("; ".join(diagnostics.problems), DiagnosticsWarning, stacklevel=2)
+            warn_caller("; ".join(diagnostics.problems), DiagnosticsWarning)
         return _fit(tree, diagnostics)
 
 

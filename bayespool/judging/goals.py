@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
+from bayespool.suggestions import known_names
 from bayespool.values import Values
 
 __all__ = ["Goal", "Target", "chance_of_wrong_order", "check_goal", "find_target"]
@@ -90,7 +91,7 @@ def check_goal(goal: Goal, n_runs: int) -> None:
         Unknown goal; a comparison of other than two runs, a ranking of fewer than two.
     """
     if goal not in get_args(Goal):
-        raise InputError(f"no goal {goal!r}", hint=f"known: {', '.join(get_args(Goal))}")
+        raise InputError(f"no goal {goal!r}", hint=known_names(goal, get_args(Goal)))
     if goal == "comparison" and n_runs != 2:
         which = "one run" if n_runs == 1 else f"{n_runs} runs"
         raise InputError(f"a comparison of {which}", hint="name two, or ask for their ranking")

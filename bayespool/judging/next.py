@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.collection import Collection, IntArray
+from bayespool.collection import Collection, IntArray, warn_of_no_pool
 from bayespool.counts import Estimand
 from bayespool.errors import InputError
 from bayespool.estimators import parse_estimator
@@ -20,9 +20,16 @@ from bayespool.judging.belief import Belief
 from bayespool.judging.goals import Goal, Target, check_goal, find_target
 from bayespool.judging.influence import Influence, find_influence
 from bayespool.measures import Measure, parse_measures
-from bayespool.options import describe_estimator, documented
+from bayespool.options import describe_estimator, documented, options_of
 from bayespool.pool import describe_pool
-from bayespool.posterior import Completion, PosteriorEstimator, warn_of_judges
+from bayespool.posterior import (
+    Completion,
+    PosteriorEstimator,
+    PosteriorOptions,
+    refuse_unknown_settings,
+    warn_of_judges,
+)
+from bayespool.reprs import Shown, one_line
 from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import JudgeNextSettings
 
@@ -80,8 +87,8 @@ class Plan(NamedTuple):
     n_needed: int | None
 
 
-@dataclass(frozen=True, eq=False)
-class NextJudgments:
+@dataclass(frozen=True, eq=False, repr=False)
+class NextJudgments(Shown):
     """Documents to judge, the most informative first.
 
     Made by `bayespool.judge_next`.
@@ -128,7 +135,8 @@ class NextJudgments:
         return len(self.unknown)
 
     def __repr__(self) -> str:
-        return f"<NextJudgments: {len(self)} documents for {self.criterion} of {self.measure}>"
+        said = f"{len(self)} documents for {self.criterion} of {self.measure}"
+        return one_line("NextJudgments", said)
 
     @property
     def criterion(self) -> str:
@@ -176,7 +184,7 @@ class NextJudgments:
             found.append(tuple(u.run_ids[r] for r in run[order]))
         return tuple(found)
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """One row per document.
 
         Returns
@@ -199,6 +207,8 @@ class NextJudgments:
             }
         )
 
+    frame = to_frame
+
 
 @documented(JudgeNextSettings)
 def judge_next(
@@ -217,7 +227,7 @@ def judge_next(
     ci_prob: float = 0.95,
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
-    **settings: Any,
+    **settings: Unpack[PosteriorOptions],
 ) -> NextJudgments:
     """The unjudged documents whose judgment is expected to tell most of some runs.
 
@@ -274,6 +284,10 @@ def judge_next(
         random_seed=random_seed,
     )
     measure = sole_measure(measures)
+    known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
+    refuse_unknown_settings(
+        settings, known, of="posteriors", more={"judge_next": options_of(JudgeNextSettings)}
+    )
     chosen = parse_estimator(estimator, estimand=estimand, random_seed=random_seed, **settings)
     if not isinstance(chosen, PosteriorEstimator):
         raise InputError(
@@ -283,8 +297,9 @@ def judge_next(
         collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
     )
     check_goal(goal, len(targets))
-    warn_of_unused_relevance(collection, (measure,), stacklevel=3)
-    warn_of_judges(collection, targets, (measure,), estimand=estimand, stacklevel=3)
+    warn_of_no_pool(collection)
+    warn_of_unused_relevance(collection, (measure,))
+    warn_of_judges(collection, targets, (measure,), estimand=estimand)
     told = collection.added_for >= 0
     afterwards = None
     say = report or (lambda line: None)

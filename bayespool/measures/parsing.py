@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from bayespool.errors import InputError
 from bayespool.measures.base import MEASURES, Measure
 from bayespool.measures.unsupported import UNSUPPORTED
+from bayespool.suggestions import known_names
 
 __all__ = ["parse_measure", "parse_measures"]
 
@@ -84,8 +85,8 @@ def parse_measures(measures: object) -> tuple[Measure, ...]:
 
 
 def _unknown(text: str) -> InputError:
-    known = ", ".join(MEASURES)
-    return InputError(f"unknown measure {text!r}", hint=f"write P@10 or P(rel=2)@10; known are {known}")
+    hint = known_names(re.split(r"[(@_]", text)[0], MEASURES, before="write P@10 or P(rel=2)@10; known are ")
+    return InputError(f"unknown measure {text!r}", hint=hint)
 
 
 def _fields(text: str, family: type[Measure], given: dict[str, Any]) -> dict[str, Any]:
@@ -100,10 +101,9 @@ def _fields(text: str, family: type[Measure], given: dict[str, Any]) -> dict[str
                 hint="ask for the condensed-list estimator of the measure without it",
             )
         if name not in keywords:
-            known = ", ".join(keywords) or "none"
             raise InputError(
                 f"unknown measure {text!r}: {family.name} has no parameter {name!r}",
-                hint=f"parameters are {known}",
+                hint=known_names(name, keywords or ["none"], before="parameters are "),
             )
         fields[keywords[name]] = value
     return fields

@@ -4,7 +4,13 @@
 
 from bayespool.models.document import EVIDENCE_SLOPES
 from bayespool.models.evidence import ModelEvidence, gather_evidence
-from bayespool.models.families import FAMILIES, draw_prior, log_density_of_coefficient, log_density_of_scale
+from bayespool.models.families import (
+    FAMILIES,
+    draw_prior,
+    log_density_of_coefficient,
+    log_density_of_scale,
+    refuse_no_density,
+)
 from bayespool.models.formulas import Chances, Effect, Linear, document_log_odds
 from bayespool.models.linear import LinearEvidence, gather_documents
 from bayespool.models.priors import Prior, parse_prior
@@ -36,4 +42,5 @@ __all__ = [
     "model_named",
     "own_models",
     "parse_prior",
+    "refuse_no_density",
 ]

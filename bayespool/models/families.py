@@ -18,7 +18,14 @@ from scipy.special import betaln, expit
 from bayespool.errors import InputError
 from bayespool.models.priors import Prior
 
-__all__ = ["FAMILIES", "Family", "draw_prior", "log_density_of_coefficient", "log_density_of_scale"]
+__all__ = [
+    "FAMILIES",
+    "Family",
+    "draw_prior",
+    "log_density_of_coefficient",
+    "log_density_of_scale",
+    "refuse_no_density",
+]
 
 FloatArray = npt.NDArray[np.float64]
 Derivatives = tuple[FloatArray, FloatArray, FloatArray]
@@ -200,6 +207,33 @@ def log_density_of_scale(name: str, prior: Prior) -> Callable[[float], float]:
         raise _unknown(name, prior, sorted(kinds, reverse=True))
     args = _checked(name, prior)
     return lambda theta: density(theta, *args)
+
+
+def refuse_no_density(name: str, prior: Prior, engine: str) -> None:
+    """Refuse a prior of a coefficient, or of a scale ``sigma_…``, that an engine has no density of.
+
+    Parameters
+    ----------
+    name : str
+        What the prior is of.
+    prior : Prior
+    engine : str
+        All but ``"laplace"`` take what PyMC has.
+
+    Raises
+    ------
+    InputError
+        No such distribution, or it does not have these parameters.
+    """
+    if engine != "laplace":
+        if prior.distribution not in FAMILIES:
+            prior.check_distribution(name)
+    elif name.startswith("sigma_"):
+        log_density_of_scale(name, prior)
+    elif (family := FAMILIES.get(prior.distribution)) is not None and family.of_logit is not None:
+        log_density_of_coefficient(name, prior, logit=True)
+    else:
+        log_density_of_coefficient(name, prior)
 
 
 def _unknown(name: str, prior: Prior, kinds: list[str]) -> InputError:

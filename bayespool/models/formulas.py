@@ -41,24 +41,33 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """An intercept, slopes times predictors, and effects, added up.
+    """Intercepts, slopes times predictors, and effects, added up.
 
     Attributes
     ----------
-    intercept, slopes : str or None
-        Names of coefficients.
+    intercept : str or tuple of str or None
+        Names of coefficients that are added as they are.
+    slopes : str or None
+        Name of the coefficients of predictors.
     effects : tuple of str
         Names of effects.
     """
 
-    intercept: str | None = None
+    intercept: str | tuple[str, ...] | None = None
     slopes: str | None = None
     effects: tuple[str, ...] = ()
 
     @property
     def coefficients(self) -> tuple[str, ...]:
         """Names of its coefficients."""
-        return tuple(name for name in (self.intercept, self.slopes) if name is not None)
+        return self.intercepts if self.slopes is None else (*self.intercepts, self.slopes)
+
+    @property
+    def intercepts(self) -> tuple[str, ...]:
+        """Names of the coefficients that are added as they are."""
+        if self.intercept is None:
+            return ()
+        return (self.intercept,) if isinstance(self.intercept, str) else self.intercept
 
     @property
     def parts(self) -> tuple[Linear, ...]:
@@ -124,8 +133,8 @@ def evaluate(
     """
     if isinstance(formula, Linear):
         total = np.zeros((1, 1))
-        if formula.intercept is not None:
-            total = draws[formula.intercept][source][:, None]
+        for name in formula.intercepts:
+            total = total + draws[name][source][:, None]
         for name in formula.effects:
             if name in effects:
                 total = total + _of_groups(draws[f"{name}_effect"], at[effects[name]], source)

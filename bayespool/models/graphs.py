@@ -51,7 +51,7 @@ def build_graph(spec: ModelSpec, evidence: Evidence) -> pm.Model:
             effects[name] = group_effect(name, effect.scale, effect.dim, centred=centred)
 
         def linear(part: Linear, of: str) -> Any:
-            terms = [] if part.intercept is None else [coefficients[part.intercept]]
+            terms = [coefficients[name] for name in part.intercepts]
             for name in part.effects:
                 if spec.effects[name].dim == "organization_predictor":
                     x = data[f"{of}_predictors"]

@@ -10,7 +10,17 @@ from typing import Any
 
 from bayespool.errors import InputError
 
-__all__ = ["FACTOR", "LOG_ODDS", "PRECISION", "SCALE", "SLOPE", "VARYING", "Prior", "parse_prior"]
+__all__ = [
+    "FACTOR",
+    "LOG_ODDS",
+    "LOG_RATIO",
+    "PRECISION",
+    "SCALE",
+    "SLOPE",
+    "VARYING",
+    "Prior",
+    "parse_prior",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +54,33 @@ class Prior:
         InputError
             PyMC has no such continuous distribution, or it does not take these parameters.
         """
-        import pymc as pm
-
-        distribution = getattr(pm, self.distribution, None)
-        if not (isinstance(distribution, type) and issubclass(distribution, pm.Continuous)):
-            raise InputError(f"prior of {name}: PyMC has no continuous distribution {self.distribution!r}")
+        distribution = self.check_distribution(name)
         try:
             return distribution(name, *self.args, **kwargs)
         except (TypeError, ValueError, NotImplementedError) as error:
             raise InputError(
                 f"prior of {name}: {self} is not a scalar distribution of PyMC ({error})"
             ) from error
+
+    def check_distribution(self, name: str) -> Any:
+        """The class of PyMC.
+
+        Parameters
+        ----------
+        name : str
+            What the prior is of, for messages.
+
+        Raises
+        ------
+        InputError
+            PyMC has no such continuous distribution.
+        """
+        import pymc as pm
+
+        distribution = getattr(pm, self.distribution, None)
+        if not (isinstance(distribution, type) and issubclass(distribution, pm.Continuous)):
+            raise InputError(f"prior of {name}: PyMC has no continuous distribution {self.distribution!r}")
+        return distribution
 
 
 def parse_prior(text: str | Prior) -> Prior:
@@ -84,6 +110,8 @@ PRECISION = Prior("Normal", (-0.5, 1.5))
 """Log odds of a judged document being relevant: between 3 % and 92 %."""
 FACTOR = Prior("Beta", (2.0, 2.5))
 """Relevance of unjudged documents over that of judged ones: covers the published 0.42 and 0.91."""
+LOG_RATIO = Prior("Normal", (-1.8, 0.7))
+"""Log odds of unjudged documents less those of judged ones: five collections have medians of −1.3 to −3."""
 SLOPE = Prior("Normal", (0.0, 1.0))
 """How far a slope is from the one expected, in standard deviations of slopes over collections."""
 SCALE = Prior("HalfNormal", (1.0,))

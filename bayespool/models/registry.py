@@ -7,13 +7,18 @@ from bayespool.models.anti_precision import ANTI_PRECISION
 from bayespool.models.background import BACKGROUND
 from bayespool.models.document import EVIDENCE
 from bayespool.models.interpolated import INTERPOLATED
+from bayespool.models.odds_ratio import ODDS_RATIO
 from bayespool.models.ratio import RATIO
 from bayespool.models.smoothed import SMOOTHED
 from bayespool.models.spec import ModelSpec
+from bayespool.suggestions import known_names
 
 __all__ = ["MODELS", "MODEL_NAMES", "add_model", "model_named", "own_models"]
 
-_OURS = {spec.name: spec for spec in (BACKGROUND, INTERPOLATED, SMOOTHED, RATIO, ANTI_PRECISION, EVIDENCE)}
+_OURS = {
+    spec.name: spec
+    for spec in (BACKGROUND, INTERPOLATED, SMOOTHED, ODDS_RATIO, RATIO, ANTI_PRECISION, EVIDENCE)
+}
 
 MODELS: dict[str, ModelSpec] = dict(_OURS)
 """Every model by name, those of one's own after the package's."""
@@ -47,7 +52,7 @@ def model_named(name: str) -> ModelSpec:
         There is none.
     """
     if name not in MODELS:
-        raise InputError(f"no model {name!r}", hint=f"known: {', '.join(MODELS)}")
+        raise InputError(f"no model {name!r}", hint=known_names(name, MODELS))
     return MODELS[name]
 
 

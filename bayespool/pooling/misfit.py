@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
+from bayespool.callers import warn_caller
 from bayespool.collection import Collection
 from bayespool.errors import StatedPoolWarning
 from bayespool.pooling.pools import StrategyPool
@@ -92,10 +92,9 @@ def warn_of_misfit(collection: Collection) -> bool:
     if found is None or not found.is_large:
         return False
     rest = "; corrections for samples give no value" if found.is_sample else ""
-    warnings.warn(
+    warn_caller(
         f"the pool was not made as stated ({collection.pooling}): {found}; look at strategy, budget, run "
         f"depth, shares, rel and seed, and at who contributed{rest}",
         StatedPoolWarning,
-        stacklevel=3,
     )
     return True

@@ -14,6 +14,7 @@ from bayespool.errors import InputError
 from bayespool.pooling.choosing import Chosen, Shares, check_budget, choose
 from bayespool.pooling.registry import parse_strategy, strategy_text
 from bayespool.pooling.strategy import Strategy
+from bayespool.suggestions import known_names
 
 __all__ = ["PlanOptions", "PoolPlan"]
 
@@ -67,7 +68,7 @@ class PoolPlan:
     def __post_init__(self) -> None:
         check_budget(self.strategy, self.budget)
         if self.shares not in get_args(Shares):
-            raise InputError(f"no shares {self.shares!r}", hint=f"known: {', '.join(get_args(Shares))}")
+            raise InputError(f"no shares {self.shares!r}", hint=known_names(self.shares, get_args(Shares)))
         if self.run_depth is not None and self.run_depth < 1:
             raise InputError(f"runs judged to rank {self.run_depth}", hint="give 1 or more")
         if self.rel < 1:

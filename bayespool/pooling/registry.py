@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from bayespool.errors import InputError
 from bayespool.pooling.strategy import Strategy
+from bayespool.suggestions import known_names
 from bayespool.texts import name_in, settings_in
 
 __all__ = ["STRATEGIES", "StrategyEntry", "parse_strategy", "register_strategy", "strategy_text"]
@@ -146,7 +147,7 @@ def parse_strategy(text: str | Strategy) -> Strategy:
         raise InputError(f"{text!r} is neither the name of a strategy nor one")
     name = name_in(text).lower()
     if name not in STRATEGIES:
-        raise InputError(f"no strategy {name!r}", hint=f"known: {', '.join(sorted(STRATEGIES))}")
+        raise InputError(f"no strategy {name!r}", hint=known_names(name, sorted(STRATEGIES)))
     make = STRATEGIES[name].make
     given = settings_in(text, "strategy", make)
     try:

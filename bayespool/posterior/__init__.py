@@ -11,11 +11,23 @@ from bayespool.posterior.effects import (
     new_slopes,
     slope_effect,
 )
-from bayespool.posterior.estimator import COMBINED, PosteriorEstimator, complete
+from bayespool.posterior.estimator import PosteriorEstimator, complete
+from bayespool.posterior.keywords import (
+    CompareOptions,
+    CompletionOptions,
+    EngineOptions,
+    ExperimentOptions,
+    FoundOptions,
+    ImputeOptions,
+    JudgesOptions,
+    PosteriorOptions,
+    refuse_unknown_settings,
+)
 from bayespool.posterior.kinds import find_kinds, with_kinds
 from bayespool.posterior.ladder import Rung, ladder_of, levels_of, rungs_of
 from bayespool.posterior.mixtures import OF_KINDS, WITHOUT_POOL, fitted_step
 from bayespool.posterior.preparation import (
+    COMBINED,
     DEPTHS,
     Prepared,
     Task,
@@ -32,12 +44,20 @@ __all__ = [
     "MODEL_NAMES",
     "OF_KINDS",
     "WITHOUT_POOL",
+    "CompareOptions",
     "Completion",
+    "CompletionOptions",
     "Component",
+    "EngineOptions",
+    "ExperimentOptions",
+    "FoundOptions",
+    "ImputeOptions",
+    "JudgesOptions",
     "Mixture",
     "NewKind",
     "PoolDistance",
     "PosteriorEstimator",
+    "PosteriorOptions",
     "Prepared",
     "Rung",
     "Step",
@@ -60,6 +80,7 @@ __all__ = [
     "new_slopes",
     "pool_distance",
     "prior_names",
+    "refuse_unknown_settings",
     "rungs_of",
     "slope_effect",
     "stacking_weights",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.callers import warn_caller
 from bayespool.collection import Negative
 from bayespool.collection.negatives import relevance_codes
 from bayespool.counts import ranked_levels, reach_of_ideal, tally_of
@@ -30,6 +30,7 @@ from bayespool.posterior.ladder import Rung, levels_of, rungs_of
 from bayespool.posterior.steps import Step
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import document_keys, normals, scrambled
+from bayespool.reprs import Shown, one_line
 from bayespool.trec import Qrels, qrels_from_frame
 from bayespool.values import Values
 
@@ -44,8 +45,8 @@ Levels = npt.NDArray[np.uint8]
 _LEAST_EFFECTIVE = 400  # draws, for an interval
 
 
-@dataclass(frozen=True, eq=False)
-class Completion:
+@dataclass(frozen=True, eq=False, repr=False)
+class Completion(Shown):
     """Draws of the relevance of every unjudged document in reach of some runs.
 
     In each draw a document has one relevance, whichever runs retrieve it, and all measures are computed from
@@ -90,10 +91,8 @@ class Completion:
 
     def __repr__(self) -> str:
         u = self.unknowns
-        return (
-            f"<Completion: {self.n_draws} draws of {len(u)} unjudged documents down to rank {u.depth} of "
-            f"{len(u.run_ids)} runs, levels {self.levels}>"
-        )
+        documents = f"{self.n_draws} draws of {len(u)} unjudged documents down to rank {u.depth}"
+        return one_line("Completion", f"{documents} of {len(u.run_ids)} runs, levels {self.levels}")
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
@@ -406,10 +405,9 @@ class Completion:
         notes = self.notes
         if n_effective < _LEAST_EFFECTIVE:
             notes += (f"the judgments observed leave {n_effective:.0f} effective draws",)
-            warnings.warn(
+            warn_caller(
                 f"{notes[-1]}: fit anew with them (Collection.add_judgments)",
                 DiagnosticsWarning,
-                stacklevel=2,
             )
         steps = tuple(step.of_draws(taken) for step in self.steps)
         weights: dict[str, float] = {}

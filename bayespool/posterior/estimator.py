@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,13 @@ from bayespool.measures import Measure, Normalised, parse_measures
 from bayespool.models import MODELS
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import PoolDistance, pool_distance
+from bayespool.posterior.keywords import CompletionOptions, refuse_unknown_settings
 from bayespool.posterior.kinds import with_kinds
 from bayespool.posterior.ladder import Rung, ladder_of, rungs_of
 from bayespool.posterior.mixtures import make_step
 from bayespool.posterior.preparation import (
+    COMBINED,
+    WITHOUT_EVIDENCE,
     Task,
     evidence_depth,
     prior_names,
@@ -32,12 +35,10 @@ from bayespool.posterior.preparation import (
 from bayespool.posterior.second_judges import judge_notes
 from bayespool.posterior.sensitivity import sensitivity
 from bayespool.posterior.steps import Step
+from bayespool.suggestions import known_names
 from bayespool.values import Values
 
-__all__ = ["COMBINED", "PosteriorEstimator", "complete"]
-
-COMBINED: tuple[str, ...] = ("ratio", "evidence")
-"""The models that the combined estimator mixes."""
+__all__ = ["PosteriorEstimator", "complete"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +57,7 @@ class PosteriorEstimator:
         ``"smoothed"``, ``"ratio"``, ``"anti_precision"``, ``"evidence"``, or one's own. ``"combined"`` mixes
         ``ratio`` and ``evidence`` with weights by their log predictive density on held-out organizations,
         and the same fitted to held-out kinds of organizations in the share of draws in which a run is of a
-        new kind (`pool_distance`); without hidden documents to learn from it is ``interpolated``.
+        new kind (`pool_distance`); without hidden documents to learn from it is ``odds_ratio``.
     engine : str
         Out of `bayespool.inference.ENGINES`: ``"laplace"`` takes about a second, ``"nuts"`` is the reference,
         and takes over with a warning where a check of the other fails; or one's own.
@@ -98,7 +99,7 @@ class PosteriorEstimator:
 
     def __post_init__(self) -> None:
         if self.model not in (*MODELS, "combined"):
-            raise InputError(f"no model {self.model!r}", hint=f"known: combined, {', '.join(MODELS)}")
+            raise InputError(f"no model {self.model!r}", hint=known_names(self.model, ("combined", *MODELS)))
         engine_named(self.engine)
         for name in ("draws", "tune", "chains"):
             if getattr(self, name) < 1:
@@ -108,7 +109,8 @@ class PosteriorEstimator:
         known = prior_names(self.model)
         if unknown := [name for name in self.priors if name not in known]:
             raise InputError(
-                f"model {self.model} has no prior {unknown[0]!r}", hint=f"it has {', '.join(known)}"
+                f"model {self.model} has no prior {unknown[0]!r}",
+                hint=known_names(unknown[0], known, before="it has "),
             )
         object.__setattr__(self, "priors", MappingProxyType(dict(self.priors)))
 
@@ -222,7 +224,7 @@ class PosteriorEstimator:
     def _models(self, task: Task) -> tuple[str, ...]:
         if self.model != "combined":
             return (self.model,)
-        return COMBINED if task.has_evidence else ("interpolated",)
+        return COMBINED if task.has_evidence else (WITHOUT_EVIDENCE,)
 
     def _complete(
         self,
@@ -357,8 +359,8 @@ class PosteriorEstimator:
         models = list(dict.fromkeys(component.model for component in components))
         problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
         notes = [f"diagnostics failed: {problems}"] if problems else []
-        if self.model == "combined" and "interpolated" in models:
-            notes.append("no hidden documents to learn from, the interpolated model on its priors")
+        if self.model == "combined" and WITHOUT_EVIDENCE in models:
+            notes.append("no hidden documents to learn from, the odds-ratio model on its priors")
         idle = [name for name in self.priors if all(name not in prior_names(model) for model in models)]
         if idle and models:
             notes.append(f"{' and '.join(models)} took no prior of {', '.join(idle)}")
@@ -373,7 +375,7 @@ def complete(
     collection: Collection,
     run_ids: str | Iterable[str] | None = None,
     measures: object = "P@10",
-    **settings: Any,
+    **settings: Unpack[CompletionOptions],
 ) -> Completion:
     """Draws of the judgments of all unjudged documents in reach of some runs.
 
@@ -411,9 +413,7 @@ def complete(
     >>> len(completion.qrels(0).relevance) > 1181  # the judgments, and those of the first draw
     True
     """
-    known = PosteriorEstimator.__dataclass_fields__
-    if unknown := set(settings) - set(known):
-        raise InputError(f"unknown settings {sorted(unknown)}", hint=f"known: {', '.join(sorted(known))}")
+    refuse_unknown_settings(settings, PosteriorEstimator.__dataclass_fields__, of="posteriors", more={})
     return PosteriorEstimator(**settings).complete(collection, run_ids, measures)
 
 

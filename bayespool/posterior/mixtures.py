@@ -19,15 +19,17 @@ from bayespool.posterior.steps import Mixture, NewKind, Step
 __all__ = ["OF_KINDS", "WITHOUT_POOL", "WITHOUT_POOL_ABOVE", "fitted_step", "make_step"]
 
 WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 2.5)"})
-"""Priors of the interpolated model where no hidden document is at hand, instead of its own.
+"""Prior of the interpolated model where no hidden document is at hand, instead of its own.
 
 C runs from 0.05 to 0.65 over collections, and to 0.8 for runs unlike the pool (docs/statistics.md); published
 constants are 0.42 and 0.91. Beta(1.2, 2.5) has 95 % of its mass between 0.02 and 0.79.
 """
 
-WITHOUT_POOL_ABOVE: Mapping[str, str] = MappingProxyType({"c": "Beta(6, 2)"})
-"""The same above the first rung: of documents that are relevant at all, how many are highly relevant is much
-the same among the unjudged and the judged."""
+WITHOUT_POOL_ABOVE: Mapping[str, str] = MappingProxyType(
+    {"c": "Beta(6, 2)", "log_ratio": "Normal(-0.8, 0.6)"}
+)
+"""Above the first rung, with the odds-ratio model's: of documents that are relevant at all, about as many are
+highly relevant among the unjudged ones as among the judged ones."""
 
 OF_KINDS: Mapping[str, str] = MappingProxyType({"sigma_slope": "HalfNormal(1)"})
 """Priors where kinds are held out, instead of the models' own: kinds differ more than organizations."""

@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from bayespool.models import Evidence, Structure
 
 __all__ = [
+    "COMBINED",
     "DEPTHS",
+    "WITHOUT_EVIDENCE",
     "Prepared",
     "Task",
     "evidence_depth",
@@ -57,6 +59,12 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 LogOdds = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice], FloatArray]
 
+
+COMBINED = ("ratio", "evidence")
+"""Models of the combined estimator: both look at more than the pool, the share of a run and its documents."""
+
+WITHOUT_EVIDENCE = "odds_ratio"
+"""Its model where no hidden document is at hand."""
 
 DEPTHS: Mapping[str, int] = MappingProxyType({"documents": 30, "counts": 10})
 """Least depth of the evidence of models of documents, and of models of counts.
@@ -359,5 +367,5 @@ def _of_documents(spec: ModelSpec, predictors: FloatArray) -> LogOdds:
 
 def prior_names(model: str) -> tuple[str, ...]:
     """Names of the priors of a model; of the combined estimator, those of every model that it may use."""
-    used = ("ratio", "evidence", "interpolated") if model == "combined" else (model,)
+    used = (*COMBINED, WITHOUT_EVIDENCE) if model == "combined" else (model,)
     return tuple(dict.fromkeys(name for one in used for name in model_named(one).prior_names))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.callers import warn_caller
 from bayespool.collection import Collection, Judge
 from bayespool.counts import Estimand, favoured_organizations, grade_counts, unjudged_documents
 from bayespool.errors import JudgeWarning
@@ -86,7 +86,6 @@ def warn_of_judges(
     measures: Sequence[Measure],
     *,
     estimand: Estimand = "complete",
-    stacklevel: int = 2,
 ) -> None:
     """Warn of what is wrong with the judges of a collection.
 
@@ -94,8 +93,6 @@ def warn_of_judges(
     ----------
     collection, run_ids, measures, estimand
         As of `judge_problems`.
-    stacklevel : int
-        As for `warnings.warn`, from here.
 
     Warns
     -----
@@ -103,7 +100,7 @@ def warn_of_judges(
         Once for each of `judge_problems`.
     """
     for problem in judge_problems(collection, run_ids, measures, estimand=estimand):
-        warnings.warn(problem, JudgeWarning, stacklevel=stacklevel)
+        warn_caller(problem, JudgeWarning)
 
 
 def judge_notes(completion: Completion, measure: Measure) -> list[str]:

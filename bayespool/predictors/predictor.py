@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bayespool.errors import InputError
 from bayespool.predictors.context import DocumentContext
+from bayespool.suggestions import known_names
 
 __all__ = ["Per", "Predictor"]
 
@@ -51,7 +52,7 @@ class Predictor:
     def __post_init__(self) -> None:
         if self.per not in get_args(Per):
             raise InputError(
-                f"predictor {self.name}: no per {self.per!r}", hint=f"known: {', '.join(get_args(Per))}"
+                f"predictor {self.name}: no per {self.per!r}", hint=known_names(self.per, get_args(Per))
             )
         if self.slope is not None and not (np.isfinite(self.slope).all() and self.slope[1] > 0):
             raise InputError(

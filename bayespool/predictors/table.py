@@ -15,6 +15,7 @@ from bayespool.errors import InputError
 from bayespool.predictors.context import DocumentContext
 from bayespool.predictors.labels import label_predictors
 from bayespool.predictors.registry import PREDICTORS, evidence_predictors
+from bayespool.suggestions import known_names
 
 __all__ = [
     "DocumentTable",
@@ -110,7 +111,7 @@ def document_table(
     of_labels = label_predictors(collection)
     known = PREDICTORS | of_labels
     if unknown := [name for name in names if name not in known]:
-        raise InputError(f"no predictor {unknown[0]!r}", hint=f"known: {', '.join(known)}")
+        raise InputError(f"no predictor {unknown[0]!r}", hint=known_names(unknown[0], known))
     if len(rank) and rank.max() > depth:
         raise InputError(f"a document at rank {rank.max()} is below the depth of {depth}")
     context = DocumentContext(collection, run, topic, rank, pair, depth, rel, given, cutoff or depth)

@@ -4,22 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from bayespool.comparisons import MOST_HOLES, Comparison, Reversals, is_compared_across
-from bayespool.report.files import write_tables
-from bayespool.report.sentences import (
-    TEST_NAMES,
-    across_sentence,
-    comparison_sentence,
-    control_name,
+from bayespool.comparisons import AS_THEY_STAND, MOST_HOLES, Comparison, Reversals, is_compared_across
+from bayespool.measures import parse_measure
+from bayespool.printable import printable
+from bayespool.report.files import write_paper, write_tables
+from bayespool.report.sentences import across_sentence, comparison_sentence
+from bayespool.report.terminal import (
+    fitting_tables,
+    number,
+    percent,
+    print_heading,
+    print_line,
+    print_made,
+    print_note,
+    print_table,
+    room_of,
 )
-from bayespool.report.terminal import number, percent, print_heading, print_line, print_table
+from bayespool.tables import Arrangement
+from bayespool.tables.of_comparisons import (
+    TEST_NAMES,
+    across_cells,
+    across_overview_cells,
+    by_pair,
+    control_name,
+    difference_cells,
+    in_order,
+    order_of_pairs,
+    overview_cells,
+    rank_cells,
+    records,
+    reliability_cells,
+    rows_where,
+    tested_cells,
+)
+from bayespool.tables.of_scores import note_lines
+from bayespool.tables.papers import PAPER_FORMATS
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.console import Console
 
 __all__ = [
@@ -44,90 +67,138 @@ _SCOPES = {
 }
 
 
-def print_comparison(comparison: Comparison, console: Console) -> None:
+def print_comparison(
+    comparison: Comparison, console: Console, *, arrangement: Arrangement | None = None
+) -> None:
     """Print tables per measure and scope, the tests, and a sentence per pair where there are few.
 
     Parameters
     ----------
     comparison : Comparison
     console : rich.console.Console
-        A table that does not fit is printed as wide as it is; no number is cut short.
+        Where a table does not fit, each method has one of its own, without the columns that follow from
+        others; a pipe gets tables as wide as they are. No number is cut short.
+    arrangement : Arrangement, optional
+        By what pairs are sorted (`bayespool.tables.of_comparisons.PAIR_KEYS`), and how many are shown.
+
+    Raises
+    ------
+    InputError
+        Pairs cannot be sorted by that.
     """
     n_runs, n_topics = len(comparison.run_ids), len(comparison.scores.query_ids)
     n_pairs = n_runs * (n_runs - 1) // 2
-    few = n_pairs <= _MOST_PAIRS
-    differences, ranks = _by_pair(comparison.differences(), comparison.run_ids), comparison.ranks()
-    significance = _by_pair(comparison.significance(), comparison.run_ids)
+    chosen = arrangement or Arrangement()
+    few = (chosen.top or n_pairs) <= _MOST_PAIRS
+    frames = (comparison.differences(), comparison.significance())
+    differences, significance = (by_pair(frame, comparison.run_ids) for frame in frames)
     reliability, overview = comparison.reliability(), comparison.overview()
-    for measure in comparison.measures:
+    ranks = comparison.ranks()
+    for measure in map(str, comparison.measures):
+        of_measure, tests = (rows_where(frame, measure=measure) for frame in (differences, significance))
+        order = order_of_pairs(of_measure, tests, chosen, as_judged=AS_THEY_STAND)
+        of_measure, tests = (in_order(frame, order) for frame in (of_measure, tests))
         for scope, words in _SCOPES.items():
-            pairs = _where(differences, measure=str(measure), scope=scope)
+            pairs = rows_where(of_measure, scope=scope)
             if pairs.empty or scope not in comparison.metadata["scopes"]:
                 continue
             print_heading(console, f"{measure}, {words.format(n=n_topics)}")
             if few:
-                print_table(console, *_difference_cells(pairs, comparison), n_names=3)
+                cells = difference_cells(pairs, comparison.ci_prob, comparison.rope)
+                _print_pairs(console, *cells, may_go=(cells[0][-1], "a = b", "a < b"))
             if not ranks.empty and n_runs > 2:
-                print_table(
-                    console, *_rank_cells(_where(ranks, measure=str(measure), scope=scope)), n_names=2
-                )
+                cells = rank_cells(rows_where(ranks, measure=measure, scope=scope))
+                _print_pairs(console, *cells, may_go=[f"rank {i}" for i in range(6, 1, -1)], n_names=1)
         at = f"{measure}, a population of topics"
         print_heading(console, f"{at}: significance at {comparison.level:g}")
         for test in comparison.tests:
-            of_test = _where(significance, measure=str(measure), test=test)
+            of_test = rows_where(tests, test=test)
             title = f"{TEST_NAMES[test]}, {control_name(comparison.control, test, n_pairs)}"
             print_line(console, title)
+            may_go = ("p", "significant", "chance, all\njudged")
             if few:
-                print_table(console, *_test_cells(of_test), n_names=3)
+                _print_pairs(console, *tested_cells(of_test), may_go=may_go)
                 continue
-            print_table(console, *_overview_cells(_where(overview, measure=str(measure), test=test)))
+            _print_pairs(
+                console, *overview_cells(rows_where(overview, measure=measure, test=test)), n_names=0
+            )
             riskiest = of_test.sort_values("reversal_risk", ascending=False, kind="stable")
             riskiest = riskiest[riskiest["reversal_risk"] > 0].head(_RISKIEST)
             if len(riskiest):
                 print_line(console, f"the {len(riskiest)} pairs with the largest risk of reversal")
-                print_table(console, *_test_cells(riskiest), n_names=3)
+                _print_pairs(console, *tested_cells(riskiest), may_go=may_go)
         print_heading(console, f"{at}: reliability of the comparison")
-        print_table(console, *_reliability_cells(_where(reliability, measure=str(measure))), n_names=2)
-        spoken = any((m, scope) == (measure, "these-topics") for m, _, scope in comparison.draws)
-        if n_pairs <= _MOST_SENTENCES and spoken and not measure.of_judgments:
-            for a in range(n_runs):
-                for b in range(a + 1, n_runs):
-                    said = comparison_sentence(
-                        comparison, comparison.run_ids[a], comparison.run_ids[b], str(measure)
-                    )
-                    print_line(console, said)
+        _print_pairs(console, *reliability_cells(rows_where(reliability, measure=measure)), n_names=1)
+        spoken = any((str(m), scope) == (measure, "these-topics") for m, _, scope in comparison.draws)
+        if len(order) <= _MOST_SENTENCES and spoken and not parse_measure(measure).of_judgments:
+            for run_a, run_b in order:
+                _print_words(console, comparison_sentence(comparison, run_a, run_b, measure))
     _print_across(comparison, console)
     _print_notes(comparison, console)
+
+
+def _print_pairs(
+    console: Console,
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    may_go: Sequence[str] = (),
+    n_names: int = 2,
+) -> None:
+    """Print a table with a column of methods after its names; where it does not fit, a table per method, of
+    the columns that it has anything in.
+    """
+    room = room_of(console)
+    if len(whole := fitting_tables(header, rows, n_names + 1, console, room)) == 1:
+        print_made(console, whole[0])
+        return
+    methods = list(dict.fromkeys(row[n_names] for row in rows))
+    for method in methods:
+        mine = [[*row[:n_names], *row[n_names + 1 :]] for row in rows if row[n_names] == method]
+        names = [*header[:n_names], *header[n_names + 1 :]]
+        kept = [i for i in range(len(names)) if i < n_names or {row[i] for row in mine} != {"–"}]
+        if len(methods) > 1 and len(kept) == n_names + 1 < len(names):
+            continue  # differences alone, which the tests have, too
+        print_line(console, f"{method}:")
+        mine = [[row[i] for i in kept] for row in mine]
+        for table in fitting_tables([names[i] for i in kept], mine, n_names, console, room, may_go=may_go):
+            print_made(console, table)
+
+
+def _print_words(console: Console, text: str) -> None:
+    """Print sentences, wrapped at words where there is a terminal to wrap them for."""
+    wrapped = room_of(console) is not None
+    console.print(printable(text), highlight=False, markup=False, soft_wrap=not wrapped)
 
 
 def _print_across(comparison: Comparison, console: Console) -> None:
     """What draws say of several measures at once, or that they say nothing."""
     if len(comparison.measures) < 2 or not comparison.draws:
         return
-    across = _by_pair(comparison.across_measures(), comparison.run_ids)
+    across = by_pair(comparison.across_measures(), comparison.run_ids)
     n_runs, n_topics = len(comparison.run_ids), len(comparison.scores.query_ids)
     n_pairs = n_runs * (n_runs - 1) // 2
     for measures in dict.fromkeys(across["measures"]):
         for scope, words in _SCOPES.items():
-            pairs = _where(across, measures=measures, scope=scope)
+            pairs = rows_where(across, measures=measures, scope=scope)
             if pairs.empty:
                 continue
             print_heading(console, f"{measures} at once, {words.format(n=n_topics)}")
             if n_pairs > _MOST_PAIRS:
-                overview = _where(comparison.across_overview(), measures=measures, scope=scope)
-                print_table(console, *_across_overview_cells(overview))
+                overview = rows_where(comparison.across_overview(), measures=measures, scope=scope)
+                print_table(console, *across_overview_cells(overview))
                 continue
-            print_table(console, *_across_cells(pairs), n_names=3)
+            _print_pairs(console, *across_cells(pairs), may_go=("a = b on\nsome",))
             if scope == "these-topics" and n_pairs <= _MOST_SENTENCES:
-                for row in _records(_where(pairs, method=pairs["method"].iloc[0])):
-                    print_line(console, across_sentence(row, n_topics))
+                for row in records(rows_where(pairs, method=pairs["method"].iloc[0])):
+                    _print_words(console, across_sentence(row, n_topics))
     for method in dict.fromkeys(method for _, method, _ in comparison.draws):
-        said = {m for text in _where(across, method=method)["measures"] for m in text.split(", ")}
+        said = {m for text in rows_where(across, method=method)["measures"] for m in text.split(", ")}
         apart = [str(m) for m in comparison.measures if is_compared_across(m) and str(m) not in said]
         if len(apart) > 1 or (apart and said):
-            print_line(
+            print_note(
                 console,
-                f"note: {method}: draws of {', '.join(apart)} are of completed judgments of their own, so "
+                f"{method}: draws of {', '.join(apart)} are of completed judgments of their own, so "
                 "that nothing is said across measures; --joint completes them together",
             )
 
@@ -146,9 +217,9 @@ def print_reversals(found: Reversals, console: Console) -> None:
         where = f"{TEST_NAMES[found.test]}, level {found.level:g}, "
         where += control_name(found.control, found.test, n_pairs)
         for n in found.n_judgments[:-1]:
-            mine = _where(rates, group=group, judgments=n, against="same method")
-            held = _where(rates, group=group, judgments=n, against="as they stand")
-            of_size = _records(_where(trends, group=group, judgments=n))
+            mine = rows_where(rates, group=group, judgments=n, against="same method")
+            held = rows_where(rates, group=group, judgments=n, against="as they stand")
+            of_size = records(rows_where(trends, group=group, judgments=n))
             scores = {row["method"]: row["value"] for row in of_size}
             print_heading(
                 console,
@@ -165,7 +236,7 @@ def print_reversals(found: Reversals, console: Console) -> None:
                     *(percent(row[name]) for name in ("reversed", "swapped", "gained")),
                     percent(other["reversed"] + other["swapped"]),
                 ]
-                for row, other in zip(_records(mine), _records(held), strict=True)
+                for row, other in zip(records(mine), records(held), strict=True)
             ]
             print_table(console, header, rows)
     for method, fitted in found.constants.items():
@@ -192,7 +263,7 @@ def print_reversals(found: Reversals, console: Console) -> None:
                     for x in (row["announced"], row["happened"], row["brier"], row["brier_constant"])
                 ),
             ]
-            for row in _records(grades)
+            for row in records(grades)
         ]
         print_table(console, header, rows, n_names=4)
         for n, depth in found.pool_depth.items():
@@ -205,21 +276,33 @@ def print_reversals(found: Reversals, console: Console) -> None:
                 )
 
 
-def write_comparison(comparison: Comparison, path: Path, *, table: str = "differences") -> None:
-    """Write a comparison to a file: JSON has every table and the metadata, CSV and Parquet have one table.
+def write_comparison(
+    comparison: Comparison,
+    path: Path,
+    *,
+    table: str = "differences",
+    arrangement: Arrangement | None = None,
+) -> None:
+    """Write a comparison to a file: JSON has every table and the metadata, CSV and Parquet have one table,
+    .tex, .md and .html the pairs as a paper has them (`Comparison.to_latex`).
 
     Parameters
     ----------
     comparison : Comparison
     path : Path
-        Ending in .csv, .json or .parquet.
     table : {"differences", "across_measures", "ranks", "significance", "overview", "reliability"}
+        For CSV and Parquet.
+    arrangement : Arrangement, optional
+        By what pairs are sorted in a paper, and how many are shown.
 
     Raises
     ------
     OutputError
         The file cannot be written; what stood there is untouched.
     """
+    if path.suffix in PAPER_FORMATS:
+        write_paper(comparison.paper(arrangement), path)
+        return
     made = {name: getattr(comparison, name)() for name in COMPARISON_TABLES}
     write_tables(path, made, table, comparison.metadata)
 
@@ -259,139 +342,7 @@ def write_reversals(found: Reversals, path: Path, *, table: str = "rates") -> No
     write_tables(path, made, table, found.metadata)
 
 
-def _difference_cells(pairs: pd.DataFrame, comparison: Comparison) -> tuple[list[str], list[list[str]]]:
-    header = ["run a", "run b", "method", "a − b", f"{100 * comparison.ci_prob:g} %\ninterval", "a > b"]
-    header += ["a = b", "a < b", f"within\n±{comparison.rope:g}"]
-    rows = [
-        [
-            row["run_a"],
-            row["run_b"],
-            row["method"],
-            f"{row['difference']:+.4f}",
-            _interval(row["lower"], row["upper"]),
-        ]
-        + [
-            number(x, 3)
-            for x in (row["prob_greater"], row["prob_equal"], row["prob_less"], row["prob_equivalent"])
-        ]
-        for row in _records(pairs)
-    ]
-    return header, rows
-
-
-def _across_cells(pairs: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    header = [
-        "run a",
-        "run b",
-        "method",
-        "a > b\non all",
-        "a < b\non all",
-        "they\ndisagree",
-        "a = b on\nsome",
-    ]
-    names = ("prob_all_greater", "prob_all_less", "prob_disagree", "prob_tied")
-    rows = [
-        [row["run_a"], row["run_b"], row["method"], *(number(row[name], 3) for name in names)]
-        for row in _records(pairs)
-    ]
-    return header, rows
-
-
-def _across_overview_cells(overview: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    header = ["method", "pairs", "one order on all,\nchance over 0.95", "they disagree:\nmean chance"]
-    rows = [
-        [row["method"], str(row["n_pairs"]), str(row["n_sure"]), number(row["prob_disagree"], 3)]
-        for row in _records(overview)
-    ]
-    return header, rows
-
-
-def _rank_cells(ranks: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    shown = [rank for rank in range(1, 7) if rank <= ranks["rank"].max()]
-    header = ["run", "method", "value", "expected\nrank", *(f"rank {rank}" for rank in shown)]
-    rows = []
-    for (run, method), chances in ranks.groupby(["run_id", "method"], sort=False):
-        first = chances.iloc[0]
-        of_rank = dict(zip(chances["rank"], chances["prob_rank"], strict=True))
-        cells = [str(run), str(method), number(first["value"]), f"{first['expected_rank']:.2f}"]
-        rows.append((first["expected_rank"], [*cells, *(number(of_rank[rank], 3) for rank in shown)]))
-    return header, [cells for _, cells in sorted(rows, key=lambda row: row[0])]
-
-
-def _test_cells(tests: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    header = ["run a", "run b", "method", "a − b", "p", "adjusted\np", "significant"]
-    header += ["chance, all\njudged", "risk of\nreversal"]
-    rows = [
-        [
-            row["run_a"],
-            row["run_b"],
-            row["method"],
-            f"{row['difference']:+.4f}",
-            number(row["p_value"]),
-            number(row["p_adjusted"]),
-            "yes" if row["significant"] else "no",
-            number(row["prob_significant"], 3),
-            number(row["reversal_risk"], 3),
-        ]
-        for row in _records(tests)
-    ]
-    return header, rows
-
-
-def _overview_cells(overview: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    header = ["method", "pairs", "significant", "chance, all judged:\nmean", "risk of reversal:\nmean"]
-    rows = [
-        [
-            row["method"],
-            str(row["n_pairs"]),
-            str(row["n_significant"]),
-            number(row["prob_significant"], 3),
-            number(row["reversal_risk"], 3),
-        ]
-        for row in _records(overview)
-    ]
-    return header, rows
-
-
-def _reliability_cells(reliability: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    signs = {"generalizability": "Eρ² (order of runs)", "dependability": "Φ (scores themselves)"}
-    rows = [
-        [
-            signs[row["coefficient"]],
-            row["method"],
-            number(row["value"]),
-            "–" if np.isnan(row["lower"]) else f"{row['lower']:.4f} … {row['upper']:.4f}",
-        ]
-        for row in _records(reliability)
-    ]
-    return ["coefficient", "method", "value", "interval"], rows
-
-
 def _print_notes(comparison: Comparison, console: Console) -> None:
-    lines: dict[str, list[str]] = {}
-    for (run, _), note in comparison.scores.notes.items():
-        if note and run not in lines.setdefault(note, []):
-            lines[note].append(run)
-    for note, runs in lines.items():
-        who = "all runs" if 1 < len(runs) == len(comparison.run_ids) else ", ".join(runs)
-        print_line(console, f"note: {who}: {note}")
-
-
-def _where(frame: pd.DataFrame, **wanted: object) -> pd.DataFrame:
-    for name, value in wanted.items():
-        frame = frame[frame[name] == value]
-    return frame
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
-
-
-def _by_pair(frame: pd.DataFrame, run_ids: Sequence[str]) -> pd.DataFrame:
-    """Rows of a pair together, pairs in the order of the runs."""
-    place = {run: i for i, run in enumerate(run_ids)}
-    return frame.sort_values(["run_a", "run_b"], kind="stable", key=lambda column: column.map(place))
-
-
-def _interval(lower: float, upper: float) -> str:
-    return "–" if np.isnan(lower) else f"{lower:+.4f} … {upper:+.4f}"
+    found = comparison.scores
+    for line in note_lines(found.statements, found.run_ids, (), by_measure=False):
+        print_note(console, line)

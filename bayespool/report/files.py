@@ -1,37 +1,67 @@
-"""Scores and comparisons as CSV, JSON or Parquet files, written whole or not at all."""
+"""Scores and comparisons as files, written whole or not at all: CSV, JSON or Parquet for programs, LaTeX,
+Markdown or HTML for readers.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayespool.errors import InputError, OutputError
 from bayespool.files import atomic_write, csv_text, json_text, parquet_bytes
-from bayespool.scoring import Scores
+from bayespool.scores import Scores
+from bayespool.suggestions import known_names
+from bayespool.tables.arrangement import Arrangement
+from bayespool.tables.papers import PAPER_FORMATS, Paper
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TABLE_FORMATS", "check_output", "check_place", "write_scores", "write_tables"]
+__all__ = [
+    "TABLE_FORMATS",
+    "check_output",
+    "check_paper_output",
+    "check_place",
+    "write_paper",
+    "write_scores",
+    "write_tables",
+]
 
 TABLE_FORMATS = (".csv", ".json", ".parquet")
 
 
-def check_output(path: Path) -> None:
+def check_output(path: Path, formats: Sequence[str] = TABLE_FORMATS) -> None:
     """Raise before any work is done for an output that could not be written after it.
+
+    Parameters
+    ----------
+    path : Path
+    formats : sequence of str
+        Endings that it may have.
 
     Raises
     ------
     OutputError
         Unknown format, a folder, or no folder to write into.
     """
-    if path.suffix not in TABLE_FORMATS:
+    if path.suffix not in formats:
         raise OutputError(
-            f"{path}: cannot write {path.suffix or 'a file without ending'}; use {', '.join(TABLE_FORMATS)}"
+            f"{path}: cannot write {path.suffix or 'a file without ending'}; use {', '.join(formats)}"
         )
     check_place(path)
+
+
+def check_paper_output(path: Path) -> None:
+    """Raise likewise for a result that has tables for a paper, too.
+
+    Raises
+    ------
+    OutputError
+        See `check_output`.
+    """
+    check_output(path, (*TABLE_FORMATS, *PAPER_FORMATS))
 
 
 def check_place(path: Path) -> None:
@@ -50,18 +80,45 @@ def check_place(path: Path) -> None:
         raise OutputError(f"{path}: the folder {path.parent} cannot be written into")
 
 
-def write_scores(scores: Scores, path: Path, *, per_topic: bool = False) -> None:
-    """Write `Scores.frame` to a file, in the format of its ending.
+def write_scores(
+    scores: Scores, path: Path, *, per_topic: bool = False, arrangement: Arrangement | None = None
+) -> None:
+    """Write `Scores.to_frame` to a file, in the format of its ending; or, to .tex, .md or .html, the tables
+    that are read.
 
     JSON and Parquet carry the metadata (version, fingerprint, settings, pool) beside the rows; CSV has the
     rows alone.
+
+    Parameters
+    ----------
+    scores : Scores
+    path : Path
+    per_topic : bool
+        One row per run and topic.
+    arrangement : Arrangement, optional
+        Columns and rows of the tables that are read; the frame is written whole.
 
     Raises
     ------
     OutputError
         The file cannot be written; what stood there is untouched.
     """
-    write_tables(path, {"scores": scores.frame(per_topic=per_topic)}, "scores", scores.metadata)
+    if path.suffix in PAPER_FORMATS:
+        write_paper(scores.paper(arrangement, per_topic=per_topic), path)
+        return
+    write_tables(path, {"scores": scores.to_frame(per_topic=per_topic)}, "scores", scores.metadata)
+
+
+def write_paper(paper: Paper, path: Path) -> None:
+    """Write tables for a paper in the format of the file's ending.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written; what stood there is untouched.
+    """
+    check_output(path, PAPER_FORMATS)
+    atomic_write(path, paper.text(path.suffix))
 
 
 def write_tables(
@@ -89,7 +146,7 @@ def write_tables(
     """
     check_output(path)
     if table not in tables:
-        raise InputError(f"no table {table!r}", hint=f"known: {', '.join(tables)}")
+        raise InputError(f"no table {table!r}", hint=known_names(table, tables))
     if path.suffix == ".csv":
         atomic_write(path, csv_text(tables[table]))
     elif path.suffix == ".json":

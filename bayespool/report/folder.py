@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -15,9 +14,9 @@ from bayespool import __version__
 from bayespool.containers import variable_name
 from bayespool.errors import OutputError
 from bayespool.files import (
-    as_bytes,
     atomic_write_all,
     csv_text,
+    digest,
     locked,
     parquet_bytes,
     read_back,
@@ -52,6 +51,8 @@ def check_folder(folder: Path, experiment: str) -> None:
     OutputError
         A file of that name, no folder to make it in, no permission, or results of another experiment.
     """
+    if folder == Path("-"):
+        raise OutputError("-: this command writes a folder; for standard output there is --json")
     place = folder if folder.exists() else folder.parent
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder}: is a file; name a folder")
@@ -109,26 +110,22 @@ def write_folder(
 def _replace(
     folder: Path, experiment: str, described: Mapping[str, Any], files: Mapping[str, bytes | str]
 ) -> None:
-    digests = {name: _digest(files[name]) for name in sorted(files)}
+    digests = {name: digest(files[name]) for name in sorted(files)}
     whole = {"bayespool": __version__, "experiment": experiment, **described}
     whole |= {"files": list(digests), "digests": digests}
     settings = json.dumps(whole, indent=1, ensure_ascii=False, default=_plain) + "\n"
     _, before = _earlier(folder)
     atomic_write_all({folder / name: content for name, content in (*files.items(), (_SETTINGS, settings))})
-    for name, digest in before.items():
+    for name, former in before.items():
         if name not in files:
-            _remove_former(folder / name, digest)
+            _remove_former(folder / name, former)
 
 
-def _remove_former(path: Path, digest: str) -> None:
+def _remove_former(path: Path, former: str) -> None:
     """Remove a file of an earlier result if it is as it was written; anything else is somebody's own."""
     content = read_bytes_back(path)
-    if content is not None and _digest(content) == digest:
+    if content is not None and digest(content) == former:
         remove(path)
-
-
-def _digest(content: bytes | str) -> str:
-    return hashlib.blake2b(as_bytes(content), digest_size=16).hexdigest()
 
 
 def tables(frames: Mapping[str, pd.DataFrame]) -> dict[str, bytes | str]:
@@ -159,7 +156,7 @@ def _earlier(folder: Path) -> tuple[str | None, dict[str, str]]:
         found = json.loads(read_back(folder / _SETTINGS) or "")
         experiment, digests = found["experiment"], found.get("digests", {})
         ours = "bayespool" in found and isinstance(experiment, str)
-        files = {name: digest for name, digest in digests.items() if _is_ours(name)}
+        files = {name: former for name, former in digests.items() if _is_ours(name)}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None, {}
     return (experiment, files) if ours else (None, {})

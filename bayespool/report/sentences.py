@@ -10,28 +10,10 @@ import numpy as np
 from bayespool.comparisons import AS_THEY_STAND, Comparison, SignificantDraws
 from bayespool.errors import InputError
 from bayespool.measures import Measure
+from bayespool.suggestions import known_names
+from bayespool.tables.of_comparisons import TEST_NAMES, control_name
 
-__all__ = ["TEST_NAMES", "across_sentence", "comparison_sentence", "control_name"]
-
-TEST_NAMES = {
-    "paired-t": "paired t test",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-    "randomisation": "randomisation test",
-    "tukey-hsd": "Tukey's HSD",
-}
-_CONTROLS = {
-    "none": "unadjusted",
-    "holm": "Holm over {n} pairs",
-    "benjamini-hochberg": "Benjamini–Hochberg over {n} pairs",
-    "tukey-hsd": "over {n} pairs",
-}
-
-
-def control_name(control: str, test: str, n_pairs: int) -> str:
-    """How p-values of a test are controlled over pairs; Tukey's by the test itself."""
-    if n_pairs == 1:
-        return "one pair"
-    return _CONTROLS[test if test == "tukey-hsd" else control].format(n=n_pairs)
+__all__ = ["across_sentence", "comparison_sentence"]
 
 
 def comparison_sentence(
@@ -91,10 +73,17 @@ def comparison_sentence(
     chance = _chance(here.prob_greater[a, b])
     said = (
         f"On these {n_topics} topics the {of} of {better} is higher than that of {worse} by "
-        f"{here.difference[a, b]:.3f} ({level} interval {_range(here.lower[a, b], here.upper[a, b])} over "
-        f"what the unjudged documents may be, {chosen}; chance that it is higher {chance}"
+        f"{here.difference[a, b]:.3f}"
     )
-    said += f", equal {_chance(here.prob_equal[a, b])})." if here.n_equal[a, b] else ")."
+    if certain := _is_certain(comparison, of, a, b):
+        said += ": nothing of either is unjudged."
+    else:
+        ends = _range(here.lower[a, b], here.upper[a, b])
+        said += (
+            f" ({level} interval {ends} over what the unjudged documents may be, {chosen}; chance that it "
+        )
+        said += f"is higher {chance}"
+        said += f", equal {_chance(here.prob_equal[a, b])})." if here.n_equal[a, b] else ")."
     if (of, chosen, "population") in comparison.draws:
         wide = comparison.draws[of, chosen, "population"]
         said += (
@@ -102,7 +91,7 @@ def comparison_sentence(
             f"{_range(wide.lower[a, b], wide.upper[a, b])} (chance that it is higher "
             f"{_chance(wide.prob_greater[a, b])})."
         )
-    return said + _on_significance(comparison, of, chosen, tested, a, b)
+    return said + _on_significance(comparison, of, chosen, tested, a, b, certain=certain)
 
 
 def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
@@ -136,7 +125,15 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
     return f"{said}, that they tie {_chance(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{said}."
 
 
-def _on_significance(comparison: Comparison, of: Measure, method: str, test: Any, a: int, b: int) -> str:
+def _is_certain(comparison: Comparison, of: Measure, a: int, b: int) -> bool:
+    """Whether nothing of the two runs is unjudged, nor of their ideal rankings."""
+    found = comparison.scores.bounds[comparison.measures.index(of)]
+    return not found.has_unjudged[[a, b]].any()
+
+
+def _on_significance(
+    comparison: Comparison, of: Measure, method: str, test: Any, a: int, b: int, *, certain: bool
+) -> str:
     n_runs = len(comparison.run_ids)
     p = float(comparison.p_adjusted[of, AS_THEY_STAND, test][a, b])
     named = f"{TEST_NAMES[test]}, {control_name(comparison.control, test, n_runs * (n_runs - 1) // 2)}"
@@ -149,7 +146,7 @@ def _on_significance(comparison: Comparison, of: Measure, method: str, test: Any
         f"{'' if significant else 'not '}significant at {comparison.level:g} ({named}: {_p_value(p)})"
     )
     draws: SignificantDraws | None = comparison.significant.get((of, method, test))
-    if draws is None:
+    if draws is None or certain:
         return said + "."
     if not significant:
         chance = _chance(float(draws.prob_significant[a, b]))
@@ -162,12 +159,20 @@ def _position(known: Sequence[str], wanted: object | None, what: str) -> int:
     if wanted is None:
         return 0
     if str(wanted) not in known:
-        raise InputError(f"no {what} {str(wanted)!r} in the comparison", hint=f"it has {', '.join(known)}")
+        raise InputError(
+            f"no {what} {str(wanted)!r} in the comparison",
+            hint=known_names(str(wanted), known, before="it has "),
+        )
     return list(known).index(str(wanted))
 
 
 def _range(lower: float, upper: float) -> str:
-    return f"{lower:.3f} to {upper:.3f}"
+    """An interval in words, with as many decimals as its ends need to differ."""
+    for digits in (3, 4, 5):
+        ends = f"{lower:.{digits}f}", f"{upper:.{digits}f}"
+        if ends[0] != ends[1]:
+            return " to ".join(ends)
+    return f"narrower than 0.00001, at {lower:.3f}"
 
 
 def _chance(x: float) -> str:

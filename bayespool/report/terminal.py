@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bayespool.printable import printable
+from bayespool.tables.numbers import number, percent
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
 __all__ = [
+    "fitting_tables",
     "make_table",
     "number",
     "percent",
     "print_heading",
     "print_line",
     "print_made",
+    "print_note",
     "print_table",
+    "room_of",
     "table_width",
 ]
 
@@ -64,6 +67,65 @@ def make_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, n_names:
     return table
 
 
+def room_of(console: Console) -> int | None:
+    """Columns that tables have to fit: those of a terminal, or those that the variable COLUMNS says; None for
+    a pipe, whose reader nobody knows.
+    """
+    return console.width if console.is_terminal or "COLUMNS" in os.environ else None
+
+
+def fitting_tables(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    n_names: int,
+    console: Console,
+    room: int | None,
+    *,
+    may_go: Sequence[str] = (),
+) -> list[Table]:
+    """The table; where it is wider than there is room, without some columns, or as several tables with some
+    of the columns each.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequences of str
+    n_names : int
+        The first columns are names and stand in each table.
+    console : rich.console.Console
+    room : int or None
+        Columns of the terminal; None for as many as there need be.
+    may_go : sequence of str
+        Headings of columns that are left out one after the other until the others fit.
+    """
+
+    def table(columns: Sequence[int]) -> Table:
+        kept = [*range(n_names), *columns]
+        return make_table(
+            [header[i] for i in kept], [[row[i] for i in kept] for row in rows], n_names=n_names
+        )
+
+    columns = list(range(n_names, len(header)))
+    whole = table(columns)
+    if room is None or table_width(whole, console) <= room:
+        return [whole]
+    for name in may_go:
+        columns = [i for i in columns if header[i] != name]
+        if table_width(fewer := table(columns), console) <= room:
+            return [fewer]
+    columns = list(range(n_names, len(header)))
+    names_width = width = table_width(table([]), console)
+    blocks: list[list[int]] = [[]]
+    for i in columns:
+        more = table_width(table([i]), console) - names_width
+        if blocks[-1] and width + more > room:
+            blocks.append([])
+            width = names_width
+        blocks[-1].append(i)
+        width += more
+    return [table(block) for block in blocks]
+
+
 def table_width(table: Table, console: Console) -> int:
     """Columns of a terminal that a table takes."""
     from rich.measure import Measurement
@@ -76,28 +138,13 @@ def print_heading(console: Console, text: str) -> None:
     console.print(printable(text), style="bold", highlight=False, markup=False, soft_wrap=True)
 
 
+def print_note(console: Console, text: str) -> None:
+    """Print a note, wrapped at words where there is a terminal to wrap it for."""
+    line = printable(f"note: {text}")
+    wrapped = room_of(console) is not None
+    console.print(line, highlight=False, markup=False, soft_wrap=not wrapped)
+
+
 def print_line(console: Console, text: str) -> None:
     """Print a line as it is, wrapped nowhere by us."""
     console.print(printable(text), highlight=False, markup=False, soft_wrap=True)
-
-
-def number(x: float, digits: int = 4) -> str:
-    """A number for a table; a dash where there is none.
-
-    Examples
-    --------
-    >>> number(0.12345), number(float("nan"))
-    ('0.1235', '–')
-    """
-    return "–" if np.isnan(x) else f"{x:.{digits}f}"
-
-
-def percent(x: float) -> str:
-    """A share as a percentage; a dash where there is none.
-
-    Examples
-    --------
-    >>> percent(0.5)
-    '50.0 %'
-    """
-    return "–" if np.isnan(x) else f"{100 * x:.1f} %"

@@ -21,6 +21,7 @@ from bayespool.options import (
     option,
     options_of,
 )
+from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     from bayespool.counts import Estimand
@@ -251,9 +252,9 @@ class PoolSettings(ExperimentSettings):
         super().__post_init__()
         check_cutoffs(self.measures, self.pool_depth)
         known = sorted({kind for _, kind in self.run_types})
-        hint = f"known: {', '.join(known)}" if known else "give the types of the runs"
         for kind, what in ((self.pool_type, "pool"), (self.target_type, "target")):
             if kind is not None and kind not in known:
+                hint = known_names(kind, known) if known else "give the types of the runs"
                 raise InputError(f"no run has the {what} type {kind!r}", hint=hint)
 
     def describe(self) -> dict[str, Any]:

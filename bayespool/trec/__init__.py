@@ -66,17 +66,36 @@ from bayespool.trec.readers import (
 )
 from bayespool.trec.records import Labels, Qrels, Run, Skipped
 from bayespool.trec.run_types import read_run_types
+from bayespool.trec.sources import (
+    Judges,
+    Judgments,
+    Organizations,
+    Reading,
+    Runs,
+    judges_of,
+    organizations_of,
+    qrels_of,
+    runs_of,
+)
 from bayespool.trec.writers import qrels_text, write_organizations, write_qrels, write_run
 
 __all__ = [
+    "Judges",
+    "Judgments",
     "Labels",
+    "Organizations",
     "Qrels",
+    "Reading",
     "Run",
+    "Runs",
     "Skipped",
     "find_files",
     "id_of_file",
+    "judges_of",
     "labels_from_frame",
+    "organizations_of",
     "qrels_from_frame",
+    "qrels_of",
     "qrels_text",
     "read_labels",
     "read_organizations",
@@ -85,6 +104,7 @@ __all__ = [
     "read_run_types",
     "read_runs",
     "run_from_frame",
+    "runs_of",
     "write_organizations",
     "write_qrels",
     "write_run",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -13,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from bayespool.callers import warn_caller
 from bayespool.errors import InputError, InputWarning
 from bayespool.files import PathLike
 from bayespool.options import MAX_FILE_SIZE
@@ -185,7 +185,7 @@ def _warn(skipped: tuple[Skipped, ...]) -> None:
         for part in skipped:
             lines = "1 line" if part.n_lines == 1 else f"{part.n_lines:,} lines"
             told.append(f"{lines} {part.reason} (first: line {part.first_line})")
-        warnings.warn(f"{skipped[0].path}: {'; '.join(told)}", InputWarning, stacklevel=3)
+        warn_caller(f"{skipped[0].path}: {'; '.join(told)}", InputWarning)
 
 
 def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_FILE_SIZE) -> Qrels:

@@ -18,7 +18,7 @@ from bayespool.containers import container_bytes, container_of_bytes
 from bayespool.errors import InputError
 from bayespool.estimates import Estimates
 from bayespool.inference import draw_effects
-from bayespool.scoring import Scores
+from bayespool.scores import Scores
 from bayespool.simulation import load_example
 
 GROUPS = {"posterior", "sample_stats", "prior", "log_likelihood", "observed_data", "constant_data"}

@@ -47,7 +47,7 @@ def test_compare_prints_both_scopes_the_tests_and_a_sentence(
     )
     assert done.status == 0, done.err
     lines = "".join(f"{line.rstrip()}\n" for line in done.out.splitlines())
-    assert lines == printed(lambda console: print_comparison(compared(), console))
+    assert lines == printed(lambda console: print_comparison(compared(), console), width=1000)
     headings = [line for line in done.out.splitlines() if line.startswith("P@10, ")]
     assert headings == [
         "P@10, these 20 topics: only unjudged documents are uncertain",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import typer.main
 from commands import FAST, Outcome, arguments, everything_in
 
+from bayespool.cli import app
 from bayespool.posterior import PosteriorEstimator
 
 
@@ -109,10 +112,6 @@ UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
         ),
         r"new-a\.run, line 12: document D\d+ is repeated in topic 701 \(first on line 1\)",
     ),
-    "unknown run in the organizations": (
-        lambda f: append(f / "organizations.csv", "ghost,north\n"),
-        r"organizations\.csv: 1 listed runs are not among the runs read, 'ghost' for one",
-    ),
     "run of the pool without an organization": (
         lambda f: shutil.copy(f / "new" / "new-a.run", f / "pool" / "stranger.run"),
         r"organizations\.csv: 1 runs of the pool have no organization, 'stranger' for one",
@@ -153,8 +152,6 @@ def assert_refused(
     done: Outcome, message: str, folder: Path, before: dict[str, bytes], status: int = 1
 ) -> None:
     """One clear line, nothing printed as a result, nothing written or touched."""
-    import re
-
     assert done.status == status
     assert done.out == ""
     last = done.err.splitlines()[-1]
@@ -360,3 +357,151 @@ def test_bug_keeps_its_traceback(
     with pytest.raises(ZeroDivisionError):
         run(*arguments(example), "-o", example / "result.csv")
     assert everything_in(example) == before
+
+
+# --- each option of each command ----------------------------------------------------------------------------
+
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+WRONG: dict[str, tuple[str, ...]] = {
+    "announce": ("0.1", "half"),
+    "budgets": ("0", "many"),
+    "ci_prob": ("7", "nan"),
+    "estimator": ("foreground", "background"),
+    "estimators": ("foreground", "background(e=7)"),
+    "format_": ("docx",),
+    "jobs": ("0", "many"),
+    "judges": ("=",),
+    "level": ("7",),
+    "measures": ("P@zero", "MAP"),
+    "models": ("nonsense", "combined"),
+    "n_common": ("0", "many"),
+    "output": ("nowhere/x.csv",),
+    "pool_strategy": ("nonsense", "take(k=x)"),
+    "priors": ("mu", "mu=Foo(1)", "zz=Normal(0,1)", "mu=Normal(0", "mu=Normal(0,-1)", "mu=Normal(1e308,1)"),
+    "rope": ("-1",),
+    "scopes": ("nonsense",),
+    "strategies": ("nonsense",),
+    "strategy": ("nonsense",),
+    "tests": ("nonsense",),
+    "top": ("0", "101"),
+    "until": ("0",),
+    "widths": ("0", "many"),
+}
+"""Values that no file makes right; those of choices and of numbers with bounds are made up by the test."""
+OF_FILES = {
+    *("qrels", "pool", "organizations", "own_judgments", "judged", "run_types", "write"),
+    *("unpool", "pooled_run_ids", "exclude", "common_topics", "types", "pool_type", "target_type"),
+}
+"""Files, and runs, topics and types, which are known once files are read."""
+NEEDED = {
+    "score": ["nowhere.run"],
+    "impute": ["nowhere.run", "-o", "out"],
+    "judge-next": ["nowhere.run"],
+    "compare": ["nowhere.run", "nowhere.b.run"],
+    "judges": ["nowhere.run", "--judge", "x=nowhere.labels"],
+    "run-types": ["--run-types", "types.csv"],
+    "pool": ["--strategy", "take"],
+}
+
+
+def wrong_values() -> Iterator[tuple[str, str, str]]:
+    """Command, option and value."""
+    for command, entry in COMMANDS.items():
+        for parameter in entry.params:
+            if parameter.param_type_name != "option" or parameter.is_flag or parameter.name in OF_FILES:
+                continue
+            if parameter.name in WRONG:
+                values = WRONG[parameter.name]
+            elif parameter.min is not None:
+                values = (str(parameter.min - 1), "many")
+            else:
+                values = ("??",)  # a choice, or it should stand above
+            for value in values:
+                yield command, parameter.opts[0], value
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_wrong_value_of_any_option_is_told_before_a_file_is_read(
+    command: str, run: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
+    names = {parameter.name for parameter in COMMANDS[command].params}
+    given = list(NEEDED.get(command, []))
+    given += ["--qrels", "nowhere.qrels"] if "qrels" in names else []
+    given += ["--pool", "nowhere.runs"] if "pool" in names else []
+    late = []
+    for name, option, value in wrong_values():
+        if name == command:
+            done = run(command, *given, option, value)
+            told = done.status in (1, 2) and done.out == "" and "Traceback" not in done.err
+            if not told or "nowhere." in done.err:
+                late.append((option, value, done.err))
+    assert late == []
+    assert list(tmp_path.iterdir()) == [tmp_path / "types.csv"]
+
+
+NOT_ESTIMATED = {"score", "compare", "demo", "pool", "doctor"}  # they take it, or no measure
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in NOT_ESTIMATED])
+def test_a_measure_of_the_judgments_is_no_measure_to_estimate(
+    command: str, run: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "types.csv").write_text("run_id,type\na,x\n")
+    given = [*NEEDED.get(command, []), "--qrels", "nowhere.qrels", "--pool", "nowhere.runs"]
+    done = run(command, *given, "-m", "Judged@10")
+    assert done.status == 1
+    assert "is of the judgments as they stand" in done.err
+
+
+def test_the_loop_over_options_is_one() -> None:
+    looked_at = list(wrong_values())
+    assert len(looked_at) > 300
+    assert {command for command, _, _ in looked_at} == set(COMMANDS) - {"doctor"}
+
+
+def test_a_file_of_gigabytes_is_not_opened_for_a_wrong_option(
+    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open(example / "qrels.txt", "wb") as file:
+        file.truncate(2**33)  # without a byte on the disk
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the judgments were read")
+
+    monkeypatch.setattr("bayespool.loading.read_qrels", refuse)
+    for wrong in (["--pool-strategy", "nonsense"], ["--estimators", "foreground"], ["-o", "x.docx"]):
+        done = run(*arguments(example), *wrong)
+        assert done.status == 1
+        assert done.err.startswith("error: ")
+
+
+# --- statuses -----------------------------------------------------------------------------------------------
+
+
+def test_statuses_are_those_of_the_page(run: Callable[..., Outcome], example: Path) -> None:
+    """0, 1 and 2; 130 is what `test_ctrl_c_ends_with_130_and_nothing_written` sees."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "command-line.md").read_text("utf-8")
+    assert re.findall(r"^\| (\d+) \| ", page, flags=re.MULTILINE) == ["0", "1", "2", "130"]
+    assert run(*arguments(example), *FAST).status == 0
+    assert run("score", "-h").status == 0
+    assert run(*arguments(example), "--estimators", "foreground").status == 1  # input
+    assert run(*arguments(example), *FAST, "-o", example / "no" / "x.csv").status == 1  # output
+    assert run(*arguments(example), "--draws", "many").status == 2
+    assert run("scor").status == 2
+    assert run().status == 2
+
+
+def test_a_list_of_more_organizations_than_were_read_is_one_short_warning(
+    run: Callable[..., Outcome], example: Path
+) -> None:
+    append(example / "organizations.csv", "".join(f"ghost-{i},north\n" for i in range(40)))
+    done = run(*arguments(example), *FAST)
+    assert done.status == 0
+    said = [line for line in done.err.splitlines() if line.startswith("warning: ")]
+    path = example / "organizations.csv"
+    assert said == [
+        f"warning: {path}: 40 listed runs were not read: 'ghost-0', 'ghost-1', 'ghost-2' …",
+    ]

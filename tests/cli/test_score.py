@@ -192,7 +192,7 @@ def test_common_topics_add_the_topics_adjustment(run: Callable[..., Outcome], ex
     assert found["topics-adjustment"].to_numpy() == pytest.approx(
         direct.frame()["topics-adjustment"].to_numpy()
     )
-    assert list(found.columns)[6:8] == ["background", "topics-adjustment"]
+    assert list(found.columns)[7:9] == ["background", "topics-adjustment"]
 
 
 def test_compressed_files_and_globs(run: Callable[..., Outcome], example: Path) -> None:

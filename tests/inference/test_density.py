@@ -10,7 +10,7 @@ from bayespool.inference.density import Density
 from bayespool.models import MODELS
 from bayespool.posterior import MODEL_NAMES
 
-CENTRED = {("interpolated", "topic"), ("interpolated", "run"), ("smoothed", "topic"), ("smoothed", "run")}
+CENTRED = {(model, of) for model in ("interpolated", "odds_ratio", "smoothed") for of in ("topic", "run")}
 
 
 def _random_point(density, rng):

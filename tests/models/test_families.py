@@ -10,7 +10,13 @@ from scipy import stats
 from scipy.special import expit
 
 from bayespool.errors import InputError
-from bayespool.models import draw_prior, log_density_of_coefficient, log_density_of_scale, parse_prior
+from bayespool.models import (
+    draw_prior,
+    log_density_of_coefficient,
+    log_density_of_scale,
+    parse_prior,
+    refuse_no_density,
+)
 
 
 @pytest.mark.parametrize(
@@ -116,3 +122,33 @@ def test_coefficient_without_a_density_is_refused(text: str, logit: bool, messag
 def test_scale_without_a_density_is_refused(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         log_density_of_scale("sigma_topic", parse_prior(text))
+
+
+@pytest.mark.parametrize(
+    ("name", "prior", "engine", "message"),
+    [
+        ("mu", "Foo(1)", "laplace", r"prior of mu: the laplace engine takes .*, not Foo\(1\)"),
+        ("mu", "Foo(1)", "nuts", "prior of mu: PyMC has no continuous distribution 'Foo'"),
+        ("mu", "Normal(0, -1)", "laplace", r"prior of mu: Normal\(0, -1\) is no density"),
+        (
+            "sigma_topic",
+            "Normal(0, 1)",
+            "laplace",
+            "prior of sigma_topic: the laplace engine takes .*HalfNormal",
+        ),
+        ("sigma_topic", "HalfNormal(-1)", "laplace", "is no density"),
+        ("c", "Beta(2, -1)", "laplace", "is no density"),
+    ],
+)
+def test_what_has_no_density_is_refused_without_a_model(
+    name: str, prior: str, engine: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        refuse_no_density(name, parse_prior(prior), engine)
+
+
+def test_what_has_a_density_is_let_through() -> None:
+    for name, prior in (("mu", "Normal(0, 1)"), ("sigma_topic", "HalfNormal(1)"), ("c", "Beta(2, 2.5)")):
+        refuse_no_density(name, parse_prior(prior), "laplace")
+        refuse_no_density(name, parse_prior(prior), "nuts")
+    refuse_no_density("mu", parse_prior("SkewNormal(0, 1, 2)"), "nuts")  # which PyMC alone has

@@ -40,6 +40,9 @@ DIMS = {
         "sigma_organization": None,
     },
 }
+DIMS["odds_ratio"] = {
+    ("log_ratio" if name == "c" else name): dim for name, dim in DIMS["interpolated"].items()
+}
 DIMS["smoothed"] = DIMS["interpolated"] | {
     "mu": None,
     "background_effect": "topic",
@@ -185,6 +188,7 @@ def log_density(model: str, evidence: ModelEvidence, values: Mapping[str, Any], 
     priors = {
         "background": {"mu": stats.norm(-2.2, 1.5)},
         "interpolated": {"a": stats.norm(-0.5, 1.5), "c": stats.beta(2, 2.5)},
+        "odds_ratio": {"a": stats.norm(-0.5, 1.5), "log_ratio": stats.norm(-1.8, 0.7)},
         "smoothed": {"a": stats.norm(-0.5, 1.5), "c": stats.beta(2, 2.5), "mu": stats.norm(-2.8, 1)},
     }
     for name, prior in priors[model].items():
@@ -202,7 +206,8 @@ def log_density(model: str, evidence: ModelEvidence, values: Mapping[str, Any], 
     else:
         precision = expit(v["a"] + v["topic_effect"][e.judged_topic] + v["run_effect"][e.judged_run])
         total += binomial_log_mass(e.n_relevant, e.n_judged, precision)
-        p = v["c"] * expit(v["a"] + v["topic_effect"][e.hidden_topic] + v["run_effect"][e.hidden_run])
+        p = expit(v["a"] + v["topic_effect"][e.hidden_topic] + v["run_effect"][e.hidden_run])
+        p = expit(logit(p) + v["log_ratio"]) if model == "odds_ratio" else v["c"] * p
         if model == "smoothed":
             background = expit(v["mu"] + v["background_effect"][e.hidden_topic])
             p = (1 - e.hidden_residual) * p + e.hidden_residual * background
@@ -313,6 +318,7 @@ def test_log_odds_by_hand() -> None:
         "mu": np.array([-1.0]),
         "a": np.array([0.5]),
         "c": np.array([0.4]),
+        "log_ratio": np.array([-2.0]),
         "topic_effect": np.array([[0.2, -0.2]]),
         "run_effect": np.array([[0.3]]),
         "background_effect": np.array([[1.0, -1.0]]),
@@ -322,6 +328,7 @@ def test_log_odds_by_hand() -> None:
     precision = 1 / (1 + np.exp(-np.array([1.0, 0.6])))
     p = 0.4 * precision
     assert log_odds_of("interpolated", draws, run, residual)[0, 0] == pytest.approx(np.log(p / (1 - p)))
+    assert log_odds_of("odds_ratio", draws, run, residual)[0, 0] == pytest.approx([-1.0, -1.4])
     q = [0.75 * p[0] + 0.25 * 0.5, 1 / (1 + np.exp(2))]  # E = ½ on the first; nothing judged on the second
     assert log_odds_of("smoothed", draws, run, residual)[0, 0] == pytest.approx(logit(q))
 

@@ -465,7 +465,7 @@ def test_a_prior_that_no_model_took_is_noted() -> None:
     (without,) = estimate(
         PosteriorEstimator(priors={"mu": "Normal(-8, 0.1)"}), without_pool(load_example()), TARGETS, "P@10"
     )
-    assert "interpolated took no prior of mu" in without.notes[0]
+    assert "odds_ratio took no prior of mu" in without.notes[0]
     (taken,) = estimate(PosteriorEstimator(priors={"mu": "Normal(-2, 1)"}), load_example(), TARGETS, "P@10")
     assert taken.notes[0] == ""
 

@@ -22,6 +22,7 @@ from bayespool.report.comparisons import (
     write_reversals,
 )
 from bayespool.simulation import load_example
+from bayespool.tables import Arrangement
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
@@ -120,3 +121,40 @@ def test_tables_of_reversals_are_written(tmp_path: Path) -> None:
         assert len(frame) == len(getattr(reversed_example(), name)())
     risks = pd.read_csv(tmp_path / "risks.csv")
     np.testing.assert_array_equal(risks["reversal_risk"].notna(), risks["significant"])
+
+
+# --- 80 columns --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_narrow_terminal_gets_tables_that_fit(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each method has a table of its own, and what follows from other columns goes first."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    found = compared("new-a", "new-b", "north-1")
+    text = printed(lambda console: print_comparison(found, console), width=width)
+    lines = text.splitlines()
+    assert max(len(line) for line in lines if line.startswith(" ")) <= width
+    assert "posterior-ratio:" in lines
+    assert "…" in text  # of intervals, which are whole
+    rows = found.differences()
+    for row in rows[rows["lower"].notna()].itertuples():
+        assert f"{row.difference:+.4f}  {row.lower:+.4f} … {row.upper:+.4f}  {row.prob_greater:.3f}" in text
+    p = found.significance()["p_adjusted"]
+    assert all(f"{x:.4f}" in text for x in p)
+
+
+def test_pairs_are_sorted_and_the_first_ones_shown() -> None:
+    found = compared("new-a", "new-b", "north-1")
+    asked = Arrangement(sort="difference", top=2)
+    text = printed(lambda console: print_comparison(found, console, arrangement=asked))
+    table = text.split("these 20 topics")[1].split("note:")[0]
+    pairs = [tuple(line.split()[:2]) for line in table.splitlines() if line.startswith((" new", " north"))]
+    assert pairs[:4] == [("new-a", "new-b")] * 2 + [("new-b", "north-1")] * 2
+    assert text.count("On these 20 topics") == 2
+    with pytest.raises(InputError, match="cannot sort by 'run'"):
+        printed(lambda console: print_comparison(found, console, arrangement=Arrangement(sort="run")))
+
+
+def test_a_paper_is_written_by_its_ending(tmp_path: Path) -> None:
+    write_comparison(compared(), tmp_path / "a.tex")
+    assert (tmp_path / "a.tex").read_text(encoding="utf-8") == compared().to_latex()

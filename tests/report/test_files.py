@@ -16,7 +16,8 @@ from toys import toy_collection
 from bayespool.errors import OutputError
 from bayespool.measures import parse_measures
 from bayespool.report import check_output, write_scores
-from bayespool.scoring import Scores, score
+from bayespool.scores import Scores
+from bayespool.scoring import score
 from bayespool.simulation import load_example
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")

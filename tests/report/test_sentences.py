@@ -9,7 +9,7 @@ from toys import from_rankings
 from bayespool.comparisons import compare
 from bayespool.errors import InputError
 from bayespool.report.comparisons import print_comparison
-from bayespool.report.sentences import comparison_sentence
+from bayespool.report.sentences import _range, comparison_sentence
 from bayespool.simulation import load_example
 
 # runs of the pool are compared beside new ones
@@ -34,13 +34,33 @@ def test_sentence_says_the_better_one_first_and_what_may_change() -> None:
 
 
 def test_sentence_of_a_pair_that_is_not_significant() -> None:
-    found = compared(*load_example().run_ids[:12])
-    tested = found.significance()
-    mine = tested[(tested["test"] == "paired-t") & (tested["method"] == "lower-bound")]
-    pair = mine[~mine["significant"]].iloc[0]
-    said = comparison_sentence(found, pair["run_a"], pair["run_b"])
-    assert "is not significant at 0.05 (paired t test, Holm over 66 pairs" in said
+    said = comparison_sentence(compared("new-a", "north-1"), "new-a", "north-1")
+    assert "is not significant at 0.05 (paired t test, one pair: p = 0.2063)" in said
     assert "with all documents judged it would be with a chance of" in said
+
+
+def test_sentence_of_a_pair_that_is_judged_has_no_interval() -> None:
+    """Nothing of the two is unjudged: nothing may change, and the topics alone are uncertain."""
+    found = compared("north-1", "north-2")
+    said = comparison_sentence(found, "north-1", "north-2")
+    assert said.startswith(
+        "On these 20 topics the P@10 of north-1 is higher than that of north-2 by 0.065: nothing of either "
+        "is unjudged. For the population of topics that they are a sample of the interval is "
+    )
+    assert said.endswith("is significant at 0.05 (paired t test, one pair: p = 0.0115).")
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "said"),
+    [
+        (0.002, 0.0149, "0.002 to 0.015"),
+        (0.0019, 0.0024, "0.0019 to 0.0024"),
+        (0.00201, 0.00204, "0.00201 to 0.00204"),
+        (0.002, 0.002000001, "narrower than 0.00001, at 0.002"),
+    ],
+)
+def test_ends_of_an_interval_differ(lower: float, upper: float, said: str) -> None:
+    assert _range(lower, upper) == said
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,13 @@ from known_scores import POINT, with_posterior
 from rich.console import Console
 from toys import toy_collection
 
+from bayespool.errors import InputError
 from bayespool.report import print_scores
-from bayespool.scoring import Scores, score
+from bayespool.scores import Scores
+from bayespool.scoring import score
 from bayespool.simulation import load_example
+from bayespool.tables import Arrangement
+from bayespool.values import Values
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 
@@ -23,12 +27,19 @@ def toy_scores(*measures: str) -> Scores:
     return score(toy_collection(), ["u", "s2"], measures or ("P@3",), estimators=["lower-bound", *POINT])
 
 
-def printed(scores: Scores, *, width: int = 80, terminal: bool = False, per_topic: bool = False) -> str:
+def printed(
+    scores: Scores,
+    *,
+    width: int = 80,
+    terminal: bool = False,
+    per_topic: bool = False,
+    arrangement: Arrangement | None = None,
+) -> str:
     file = io.StringIO()
     console = Console(
         file=file, width=width, force_terminal=terminal, color_system=None, legacy_windows=False
     )
-    print_scores(scores, console, per_topic=per_topic)
+    print_scores(scores, console, per_topic=per_topic, arrangement=arrangement)
     return "".join(f"{line.rstrip()}\n" for line in file.getvalue().splitlines())
 
 
@@ -48,19 +59,13 @@ note: s2: 1 of 3 topics missing from the run; nothing unjudged
 NARROW = """\
 P@3, mean over 3 topics
 
- run                      u      s2
- ──────────────────────────────────
- lower               0.3333  0.1111
- upper               0.8889  0.1111
- residual            0.5556  0.0000
- lower-bound         0.3333  0.1111
- background          0.3500  0.1111
- interpolated        0.4733  0.1111
- smoothed            0.4848  0.1111
- systems-adjustment  0.3889  0.1111
- anti-precision      0.3488  0.1111
- condensed-list      0.4444  0.1111
+                 un-   lower   back-   inter-  smooth-  systems   anti-    con-
+ run   lower  judged   bound  ground  polated       ed  adjust.   prec.  densed
+ ──────────────────────────────────────────────────────────────────────────────
+ u    0.3333  55.6 %  0.3333  0.3500   0.4733   0.4848   0.3889  0.3488  0.4444
+ s2   0.1111   0.0 %  0.1111  0.1111   0.1111   0.1111   0.1111  0.1111  0.1111
 
+note: files and --columns all have the bounds and corrections, too
 note: s2: 1 of 3 topics missing from the run; nothing unjudged
 """
 
@@ -84,8 +89,7 @@ def test_numbers_of_the_snapshots_are_those_of_the_toy() -> None:
     row = toy_scores().frame().iloc[0]
     assert {name: row[name] for name in expected} == pytest.approx(expected)
     for name, value in expected.items():
-        printed_name = name.removeprefix("bound_")
-        assert f"{value:.4f}" in NARROW.split(printed_name)[1].split("\n")[0]
+        assert f" {value:.4f}" in WIDE.split("\n u ")[1].split("\n")[0], name
 
 
 def test_pipe_gets_one_row_per_run() -> None:
@@ -96,7 +100,7 @@ def test_wide_terminal_gets_one_row_per_run() -> None:
     assert printed(toy_scores(), width=120, terminal=True) == WIDE
 
 
-def test_narrow_terminal_gets_one_column_per_run() -> None:
+def test_narrow_terminal_gets_the_columns_that_fit() -> None:
     assert printed(toy_scores(), width=80, terminal=True) == NARROW
 
 
@@ -110,10 +114,69 @@ def test_posterior_stands_with_its_interval() -> None:
     ]
     assert wide[5] == " u    0.3333  0.8889  0.5556  0.3500     0.6111  0.3333–0.8889"
     narrow = printed(with_posterior(toy_scores(), ci_prob=0.5), terminal=True).splitlines()
-    assert narrow[14:16] == [
-        " posterior-known            0.6111         0.1111",
-        " 50 % interval       0.3333–0.8889  0.1111–0.1111",
+    assert narrow[2:6] == [
+        "                 un-  posterior           50 %",
+        " run   lower  judged      known       interval",
+        " ─────────────────────────────────────────────",
+        " u    0.3333  55.6 %     0.6111  0.3333–0.8889",
     ]
+
+
+def test_a_pipe_is_as_wide_as_the_variable_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert printed(toy_scores()) == NARROW
+    assert printed(toy_scores(), width=120) == WIDE
+
+
+def test_columns_order_and_rows_are_as_asked() -> None:
+    scores = with_posterior(toy_scores())
+    asked = Arrangement(["unjudged", "background", "mean", "interval"], sort="lower", top=1)
+    lines = printed(scores, arrangement=asked).splitlines()
+    assert lines[0] == "P@3, mean over 3 topics, 1 of 2 runs"
+    assert lines[5].split() == ["u", "55.6", "%", "0.3500", "0.6111", "0.3333–0.8889"]
+    by_name = printed(scores, arrangement=Arrangement(["lower"], sort="run")).splitlines()
+    assert [line.split()[0] for line in by_name[4:6]] == ["s2", "u"]
+    with pytest.raises(InputError, match="no column 'posterior-none'") as refused:
+        printed(scores, arrangement=Arrangement(["posterior-none"]))
+    assert "posterior-known" in (refused.value.hint or "")
+
+
+def test_many_runs_fit_140_lines_of_80_columns() -> None:
+    """129 runs, each with a note of its own: the longest lists of runs and of notes are shortened."""
+    one = score(toy_collection(), ["u"], ["P@3"], estimators=POINT)
+    ids = tuple(f"run-with-a-name-{i}" for i in range(129))
+
+    def often(values: Values) -> Values:
+        return Values(np.repeat(values.amount, 129, axis=0), values.unit)
+
+    (found,) = one.bounds
+    names = ("low", "high", "least", "most")
+    counts = ("n_judged", "n_unjudged", "n_missing")
+    found = dataclasses.replace(
+        found,
+        run_ids=ids,
+        **{name: often(getattr(found, name)) for name in names},
+        **{name: np.repeat(getattr(found, name), 129, axis=0) for name in counts},
+    )
+    noted = tuple(f"this run is number {i} of a campaign with many runs and more to say" for i in range(129))
+    estimates = tuple(
+        dataclasses.replace(
+            e,
+            run_ids=ids,
+            value=np.repeat(e.value, 129),
+            per_topic=np.repeat(e.per_topic, 129, axis=0),
+            notes=noted,
+            std=None,
+        )
+        for e in one.estimates
+    )
+    scores = with_posterior(dataclasses.replace(one, run_ids=ids, bounds=(found,), estimates=estimates))
+    lines = printed(scores, terminal=True).splitlines()
+    assert len(lines) <= 140
+    assert max(map(len, lines)) <= 80
+    assert lines[-1].startswith("note: ")
+    assert lines[-1].endswith("Scores.notes")
+    assert sum(line.startswith(" run-with") for line in lines) == 129
 
 
 def test_over_an_ideal_ranking_the_score_as_judged_stands_before_the_bounds() -> None:
@@ -185,7 +248,8 @@ def test_no_number_is_cut_short_however_narrow_the_terminal(width: int, per_topi
     """All 23 runs of the example, or two runs on 20 topics: more columns than fit side by side."""
     example = load_example()
     scores = score(example, None if per_topic else example.run_ids, "P@15", estimators=POINT)
-    text = printed(scores, width=width, terminal=True, per_topic=per_topic)
+    whole = Arrangement(["all"])
+    text = printed(scores, width=width, terminal=True, per_topic=per_topic, arrangement=whole)
     assert "…" not in text
     if width >= 40:
         assert max(len(line) for line in text.splitlines() if not line.startswith("note")) <= width

@@ -34,6 +34,21 @@ RUN_OBJECTS: dict[str, Any] = {
     "dictionary": {"101": {"d1": 3.5, "d2": 2.5}, "102": {"d1": 0.5}},
     "dictionary with integer topics": {101: {"d1": 3.5, "d2": 2.5}, np.int64(102): {"d1": np.float32(0.5)}},
     "named tuples": [ScoredDoc(*row) for row in PLAIN_ROWS],
+    "dictionaries as rows": [dict(zip(ScoredDoc._fields, row, strict=True)) for row in PLAIN_ROWS],
+    "dictionaries in another order": [
+        {"score": score, "qid": topic, "docno": document, "query": "words"}
+        for topic, document, score in PLAIN_ROWS
+    ],
+    "table of Arrow": pa.Table.from_pandas(FRAME),
+    "table of large strings": pa.Table.from_pandas(FRAME).cast(
+        pa.schema({"query_id": pa.large_string(), "doc_id": pa.large_string(), "score": pa.float32()})
+    ),
+    "table of dictionaries": pa.table(
+        {
+            name: pa.array(FRAME[name]).dictionary_encode() if name != "score" else FRAME[name]
+            for name in FRAME
+        }
+    ),
 }
 
 
@@ -188,6 +203,22 @@ BAD_OBJECTS: dict[str, tuple[Any, str]] = {
     "id empty": (
         FRAME.assign(query_id=["a", "", "b"]),
         "run x: query_id is '' in row 2; ids are text or whole numbers",
+    ),
+    "id missing in a table": (
+        pa.table({"qid": ["1", "1"], "docno": ["a", None], "score": [1.0, 2.0]}),
+        "run x: doc_id is None in row 2; ids are text",
+    ),
+    "score missing in a table": (
+        pa.table({"qid": ["1", "1"], "docno": ["a", "b"], "score": [1.0, None]}),
+        "run x: score is NaN in row 2",
+    ),
+    "ragged dictionaries": (
+        [{"qid": "1", "docno": "a", "score": 0.5}, {"qid": "1", "docno": "b"}],
+        "run x: row 2 has other fields than row 1; give each row the fields of the first: qid, docno, score",
+    ),
+    "a slip of the pen": (
+        FRAME.rename(columns={"score": "scroe"}),
+        "run x: no column score; did you mean 'scroe'? it may be called score, sim",
     ),
     "id a float": (FRAME.assign(query_id=[101.0, 101.0, 102.0]), "run x: query_id is 101.0 in row 1"),
     "rank no integer": (

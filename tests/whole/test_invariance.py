@@ -13,7 +13,7 @@ import pytest
 from bayespool import load_example, read_collection, score
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning
-from bayespool.scoring import Scores
+from bayespool.scores import Scores
 from bayespool.simulation import simulate_example
 
 COMBINED = "posterior-combined"

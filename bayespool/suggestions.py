@@ -1,0 +1,56 @@
+"""What was probably meant by a name that nothing has."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["did_you_mean", "known_names"]
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """The question which of the known names was meant; empty where none is near.
+
+    Parameters
+    ----------
+    name : object
+        What was given. Upper and lower case count alike.
+    known : iterable of object
+        Names that there are.
+
+    Examples
+    --------
+    >>> did_you_mean("posterior_combined", ["background", "posterior-combined"])
+    "did you mean 'posterior-combined'?"
+    >>> did_you_mean("drawz", ["draws", "tune"])
+    "did you mean 'draws'?"
+    >>> did_you_mean("elephant", ["draws", "tune"])
+    ''
+    """
+    names = {str(one).lower(): str(one) for one in known}
+    near = difflib.get_close_matches(str(name).lower(), names, n=1, cutoff=0.7)
+    return f"did you mean {names[near[0]]!r}?" if near else ""
+
+
+def known_names(name: object, known: Iterable[object], *, before: str = "known: ") -> str:
+    """A hint: which name was probably meant, and all that there are.
+
+    Parameters
+    ----------
+    name : object
+        What was given.
+    known : iterable of object
+        Names that there are, in the order in which they are listed.
+    before : str
+        What stands before the list.
+
+    Examples
+    --------
+    >>> known_names("combnz", ["take", "combmnz"])
+    "did you mean 'combmnz'? known: take, combmnz"
+    >>> known_names("x", ["take", "combmnz"], before="there are: ")
+    'there are: take, combmnz'
+    """
+    names = [str(one) for one in known]
+    asked = did_you_mean(name, names)
+    return f"{asked} {before}{', '.join(names)}".lstrip()

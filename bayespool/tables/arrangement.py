@@ -1,0 +1,64 @@
+"""How a reader wants a table: which columns, by what the rows are sorted, how many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bayespool.errors import InputError
+
+__all__ = ["Arrangement"]
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Columns, order and number of the rows of a table.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        Names of columns, in the order in which they are shown. Default: those that the place has room for.
+    sort : str, optional
+        A column by which rows are sorted: runs by name, numbers from the largest. Default: as they came.
+    top : int, optional
+        Rows that are shown, the first ones. Without ``sort`` they are the best ones.
+
+    Raises
+    ------
+    InputError
+        No columns, one of them twice, or fewer than one row.
+    """
+
+    columns: Sequence[str] | None = None
+    sort: str | None = None
+    top: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.top is not None and self.top < 1:
+            raise InputError(f"top cannot be {self.top}; 1 or more")
+        if self.columns is not None:
+            if isinstance(self.columns, str) or not self.columns:
+                raise InputError("columns are a list of names, of one at least")
+            if twice := [c for c in dict.fromkeys(self.columns) if list(self.columns).count(c) > 1]:
+                raise InputError(f"column {twice[0]!r} is named twice")
+
+    def check(self, columns: Sequence[str], keys: Sequence[str]) -> None:
+        """Raise for names that the table does not have.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Names of columns that there are.
+        keys : sequence of str
+            Names that rows can be sorted by.
+
+        Raises
+        ------
+        InputError
+            There is no such column, or rows cannot be sorted by it.
+        """
+        for name in self.columns or ():
+            if name not in columns:
+                raise InputError(f"no column {name!r}", hint=f"there are {', '.join(columns)}")
+        if self.sort is not None and self.sort not in keys:
+            raise InputError(f"cannot sort by {self.sort!r}", hint=f"use {', '.join(keys)}")

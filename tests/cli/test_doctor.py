@@ -1,0 +1,81 @@
+"""What ``doctor`` prints, and when it says that something is broken."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from commands import Outcome
+
+from bayespool import installation
+from bayespool.installation import Installation, Package, Timing
+
+MACHINE = {
+    "system": "Linux x86_64",
+    "cores": 2,
+    "memory_free_mib": 20_000,
+    "compiled_loops": None,
+    "collections": None,
+}
+WORKS = Installation(
+    packages=(Package("Python", "3.12.1", ">=3.11"), Package("numpy", "2.1.0", ">=1.26")),
+    machine=MACHINE,
+    timings=(Timing("first fit, Laplace", 4.26),),
+)
+BROKEN = Installation(
+    packages=(Package("numpy", None, ">=1.26", "is not installed"),),
+    machine=MACHINE,
+    timings=(Timing("short fit, NUTS", None, "RuntimeError: no compiler"),),
+)
+
+
+def test_what_works_is_printed(run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installation, "examine", lambda **_: WORKS)
+    assert run("doctor") == Outcome(
+        0,
+        "package  installed       needed\n"
+        "Python   3.12.1          >=3.11\n"
+        "numpy    2.1.0           >=1.26\n"
+        "\n"
+        "machine\n"
+        "system          Linux x86_64\n"
+        "cores           2\n"
+        "free memory     20,000 MiB\n"
+        "compiled loops  kept nowhere: name a folder in NUMBA_CACHE_DIR\n"
+        "collections     –\n"
+        "\n"
+        "fits of the embedded example\n"
+        "first fit, Laplace  4.3 s\n"
+        "\n"
+        "everything works\n",
+        "",
+    )
+
+
+def test_what_is_broken_ends_with_status_1(
+    run: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installation, "examine", lambda **_: BROKEN)
+    done = run("doctor")
+    assert done.status == 1
+    assert "numpy    –               >=1.26  BROKEN: is not installed" in done.out
+    assert "short fit, NUTS  BROKEN: RuntimeError: no compiler" in done.out
+    assert done.err == "error: 2 things are broken; see above\n"
+    as_json = run("doctor", "--json")
+    assert as_json.status == 1
+    found = json.loads(as_json.out)
+    assert found["notes"] == ["numpy: is not installed", "short fit, NUTS: RuntimeError: no compiler"]
+    assert found["tables"]["timings"] == [
+        {"name": "short fit, NUTS", "seconds": None, "problem": "RuntimeError: no compiler"}
+    ]
+    assert {"name": "cores", "value": 2} in found["tables"]["machine"]
+
+
+def test_a_quick_look_at_this_installation(run: Callable[..., Outcome]) -> None:
+    done = run("doctor", "--quick", "--json", "-q")
+    assert done.status == 0, done.out
+    tables = json.loads(done.out)["tables"]
+    assert tables["timings"] == []
+    assert {"Python", "numpy", "pymc", "typer"} <= {row["name"] for row in tables["packages"]}
+    assert max(map(len, run("doctor", "--quick").out.splitlines())) <= 200

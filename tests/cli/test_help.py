@@ -1,0 +1,99 @@
+"""Help in groups, on 80 columns."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer.main
+from commands import Outcome
+
+from bayespool.cli import COMMANDS, app
+from bayespool.cli.help import OPTION_GROUPS, group_of
+
+ROOT = Path(__file__).resolve().parents[2]
+BY_NAME = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+
+
+def headings(text: str) -> list[str]:
+    return re.findall(r"^([A-Z][^:\n]*(?:: [^:\n]*)?):$", text, flags=re.MULTILINE)
+
+
+def section(text: str, title: str) -> str:
+    return text.split(f"\n{title}:\n")[1].split("\n\n")[0]
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_every_option_of_a_command_has_a_group(name: str) -> None:
+    groups = {p.name: group_of(name, p.name) for p in BY_NAME[name].params}
+    assert [option for option, group in groups.items() if group == "Other"] == []
+
+
+@pytest.mark.parametrize("name", [None, *BY_NAME])
+def test_help_fits_80_columns_and_h_is_help(run: Callable[..., Outcome], name: str | None) -> None:
+    asked = [name] if name else []
+    short, long = run(*asked, "-h"), run(*asked, "--help")
+    assert short == long
+    assert short.status == 0
+    assert max(map(len, short.out.splitlines())) <= 80
+    assert "<list[" not in short.out
+    assert "range>" not in short.out
+    assert "-h, --help" in short.out
+
+
+def test_commands_stand_in_their_groups(run: Callable[..., Outcome]) -> None:
+    shown = run("--help").out
+    assert headings(shown) == [*COMMANDS, "Output", "Help"]
+    for title, commands in COMMANDS.items():
+        lines = section(shown, title).splitlines()
+        assert [line.split()[0] for line in lines] == [f.__name__.replace("_", "-") for f in commands]
+        assert [line.split(maxsplit=1)[1] for line in lines] == list(commands.values())
+
+
+def test_options_stand_in_their_groups(run: Callable[..., Outcome]) -> None:
+    shown = run("score", "--help").out
+    groups = [title for title in headings(shown) if title in OPTION_GROUPS]
+    assert groups == ["Input", "Pool", "Estimation", "Sampling", "Output", "Help"]
+    for title, option in (
+        ("Input", "--qrels <path>"),
+        ("Pool", "--known-depth <int>"),
+        ("Estimation", "--estimators <text>"),
+        ("Sampling", "--seed <int>"),
+        ("Output", "--json"),
+        ("Output", "-q, --quiet"),
+    ):
+        assert f"\n  {option} " in f"\n{section(shown, title)}"
+    assert "Comparison" in headings(run("compare", "--help").out)
+    assert "Design" in headings(run("leave-out", "--help").out)
+
+
+def test_estimators_are_named_by_kind_and_the_default_ones_marked(run: Callable[..., Outcome]) -> None:
+    shown = run("score", "--help").out
+    points = section(shown, "Estimators: corrections as published (* by default)")
+    posteriors = section(shown, "Estimators: posteriors, which have intervals (* by default)")
+    assert "\n  background *  " in points
+    assert "\n  lu-moffat-culpepper  " in points
+    assert posteriors.startswith("  posterior-combined *  ")
+    assert "posterior" not in points
+    alone = run("impute", "--help").out
+    assert "corrections as published" not in alone
+    assert "\n  posterior-ratio  " in alone
+
+
+def test_top_is_a_choice_of_runs_in_a_study_and_of_rows_in_a_table() -> None:
+    assert group_of("leave-out", "top") == "Design"
+    assert group_of("score", "top") == "Output"
+
+
+def test_tables_of_the_page_are_those_of_the_commands() -> None:
+    """``python docs/options.py`` writes them."""
+    made = runpy.run_path(str(ROOT / "docs" / "options.py"))
+    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    assert made["with_tables"](page) == page
+    assert re.findall(r"^<!-- options in (\w+) -->$", page, flags=re.MULTILINE) == list(OPTION_GROUPS)
+    flags = {flag for entry in BY_NAME.values() for p in entry.params for flag in p.opts if "-" in flag}
+    assert {flag for flag in flags if f"`{flag}`" not in page} == set()
+    assert all(f"| `{name}` |" in page for name in BY_NAME)

@@ -1,0 +1,179 @@
+"""What commands write is read back: every table of every command, its settings and its notes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from commands import Outcome, arguments
+
+from bayespool import read_results, read_scores
+from bayespool.errors import InputError
+from bayespool.stored import StoredResults
+
+POOL = ("--estimators", "background", "-m", "P@5")
+FOLDERS: dict[str, tuple[str, tuple[object, ...], set[str]]] = {
+    "leave-out": ("leave-out", (*POOL, "--jobs", 1), {"runs", "summary", "reliability"}),
+    "check": ("check", ("-m", "P@5", "--models", "evidence", "--draws", 30), {"calibration", "elpd", "runs"}),
+    "budgets": (
+        "budgets",
+        ("-m", "P@5", "--strategies", "take", "--budgets", "300", "--jobs", 1),
+        {"bias", "by_organization", "pools", "summary", "ranking"},
+    ),
+    "pool-width": (
+        "pool-width",
+        (*POOL, "--widths", 3, "--samples", 2, "--targets", 1, "--jobs", 1),
+        {"pools", "summary"},
+    ),
+    "common-topics": (
+        "common-topics",
+        ("-m", "P@5", "--widths", 3, "--common", 4, "--samples", 2, "--topic-samples", 2, "--jobs", 1),
+        {"pools", "summary"},
+    ),
+    "run-types": ("run-types", (*POOL, "--run-types", "types.csv", "--jobs", 1), {"runs", "summary"}),
+}
+FILES: dict[str, tuple[tuple[object, ...], str]] = {
+    "compare": (("--estimators", "posterior-ratio", "--draws", 60, "-m", "P@5"), "differences"),
+    "reversals": (("--estimators", "background", "--judgments", 300, "-m", "P@5"), "rates"),
+    "pool": (("--strategy", "take", "--budget", 100), "documents"),
+    "judge-next": (("--budget", 3, "--draws", 60, "-m", "P@5"), "documents"),
+}
+
+
+def files_of(folder: Path, *, new: bool) -> list[str]:
+    return arguments(folder)[1 if new else 2 : -1]
+
+
+def same_as_csv(found: StoredResults, folder: Path) -> None:
+    """The tables are those of the CSV files, which people open."""
+    for name, frame in found.tables.items():
+        written = pd.read_csv(folder / f"{name}.csv")
+        assert list(written.columns) == list(frame.columns)
+        assert len(written) == len(frame)
+        numbers = frame.select_dtypes("number")
+        for column in numbers:
+            assert written[column].to_numpy() == pytest.approx(numbers[column].to_numpy(), nan_ok=True)
+
+
+@pytest.mark.parametrize("command", FOLDERS)
+def test_folder_is_read_back(
+    command: str, run: Callable[..., Outcome], example: Path, tmp_path: Path
+) -> None:
+    experiment, asked, tables = FOLDERS[command]
+    if "types.csv" in asked:
+        runs = sorted(path.stem for path in (example / "pool").iterdir())
+        rows = [f"{run_id},{'manual' if i % 4 else 'automatic'}" for i, run_id in enumerate(runs)]
+        (tmp_path / "types.csv").write_text("\n".join(["run_id,type", *rows]) + "\n")
+        asked = tuple(tmp_path / "types.csv" if part == "types.csv" else part for part in asked)
+    out = tmp_path / "out"
+    done = run(command, *files_of(example, new=False), *asked, "--figures", "none", "-o", out)
+    assert done.status == 0, done.err
+    found = read_results(out)
+    assert (found.experiment, set(found.tables)) == (experiment, tables)
+    assert found.settings == json.loads((out / "settings.json").read_text(encoding="utf-8"))
+    same_as_csv(found, out)
+    assert found.to_frame() is next(iter(found.tables.values()))
+    for name in found.files:
+        assert set(found.container(name).children) >= {"posterior"}
+
+
+@pytest.mark.parametrize("command", FILES)
+def test_file_is_read_back(command: str, run: Callable[..., Outcome], example: Path, tmp_path: Path) -> None:
+    asked, table = FILES[command]
+    files = files_of(example, new=command in ("compare", "judge-next"))
+    if command == "pool":
+        files = files[2:]  # without judgments
+    outputs = [("-o", tmp_path / f"{table}.{end}") for end in ("json", "parquet", "csv")]
+    for given in outputs if command == "pool" else [sum(outputs, ())]:  # pool takes one
+        done = run(command, *files, *asked, *given)
+        assert done.status == 0, done.err
+    text, binary = read_results(tmp_path / f"{table}.json"), read_results(tmp_path / f"{table}.parquet")
+    assert text.settings == binary.settings
+    assert list(binary.tables) == [table]
+    same_as_csv(binary, tmp_path)
+    pd.testing.assert_frame_equal(text.tables[table], binary.tables[table], check_dtype=False)
+    assert len(text.tables[table]) > 0
+
+
+def test_scores_are_read_back_by_both_readers(
+    run: Callable[..., Outcome], example: Path, tmp_path: Path
+) -> None:
+    done = run(*arguments(example), "--estimators", "background", "-o", tmp_path / "a.json")
+    assert done.status == 0, done.err
+    stored, results = read_scores(tmp_path / "a.json"), read_results(tmp_path / "a.json")
+    pd.testing.assert_frame_equal(stored.to_frame(), results.to_frame("scores"), check_dtype=False)
+    assert results.settings == stored.metadata
+    assert "| new-a |" in stored.to_markdown(columns=["lower"])
+
+
+def test_completed_qrels_are_named(run: Callable[..., Outcome], example: Path, tmp_path: Path) -> None:
+    files = files_of(example, new=True)
+    done = run("impute", *files, "-m", "P@5", "--draws", 2, "-o", tmp_path / "out")
+    assert done.status == 0, done.err
+    found = read_results(tmp_path / "out")
+    assert (found.experiment, dict(found.tables)) == ("completed qrels", {})
+    assert list(found.files) == ["qrels-01.txt", "qrels-02.txt"]
+    with pytest.raises(InputError, match="no table ''"):
+        found.to_frame()
+
+
+def test_what_is_damaged_or_nothing_of_ours_is_refused(
+    run: Callable[..., Outcome], example: Path, tmp_path: Path
+) -> None:
+    asked = ("pool-width", *files_of(example, new=False), *FOLDERS["pool-width"][1])
+    done = run(*asked, "--figures", "none", "-o", tmp_path / "out")
+    assert done.status == 0, done.err
+    (tmp_path / "out" / "pools.parquet").write_bytes((tmp_path / "out" / "summary.parquet").read_bytes())
+    with pytest.raises(InputError, match="is not as it was written"):
+        read_results(tmp_path / "out")
+    (tmp_path / "out" / "pools.parquet").unlink()
+    with pytest.raises(InputError, match="is missing, which settings"):
+        read_results(tmp_path / "out")
+    for path, said in (
+        (tmp_path, "no results"),
+        (tmp_path / "a.csv", "cannot read results from"),
+        (tmp_path / "a.json", "no su"),
+    ):
+        with pytest.raises(InputError, match=said):
+            read_results(path)
+    (tmp_path / "b.json").write_text("[1]")
+    with pytest.raises(InputError, match="holds no results"):
+        read_results(tmp_path / "b.json")
+
+
+@pytest.mark.parametrize("ending", ["tex", "md", "html"])
+def test_tables_for_a_paper_are_those_of_the_library(
+    ending: str, run: Callable[..., Outcome], example: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / f"table.{ending}"
+    wicked = example / "new" / "a_b<img src=x onerror=alert(1)>.run"
+    wicked.write_bytes((example / "new" / "new-a.run").read_bytes())
+    done = run(
+        *arguments(example), "--estimators", "background", "--sort", "run", "--columns", "lower,estimates",
+        "--top", 2, "-o", path, "-o", tmp_path / "all.csv",
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    text = path.read_text(encoding="utf-8")
+    escaped = {"tex": r"a\_b\textless{}img", "md": r"a\_b&lt;img", "html": "a_b&lt;img"}[ending]
+    assert escaped in text
+    assert "<img" not in text
+    assert "new-b" not in text
+    assert len(pd.read_csv(tmp_path / "all.csv")) == 3
+    assert "2 of 3 runs" in done.out
+    before = path.read_bytes()
+    refused = run(*arguments(example), "--columns", "lower,nothing", "-o", path)
+    assert (refused.status, path.read_bytes()) == (1, before)
+    assert "no column 'nothing'" in refused.err
+    assert "reading" not in refused.err
+
+
+def test_compare_writes_pairs_for_a_paper(run: Callable[..., Outcome], example: Path, tmp_path: Path) -> None:
+    done = run(
+        "compare", *files_of(example, new=True), "--estimators", "posterior-ratio", "--draws", 60,
+        "-m", "P@5",         "--sort", "risk", "--top", 1, "-o", tmp_path / "pairs.tex",
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    assert r"new-a & new-b & +0.2" in (tmp_path / "pairs.tex").read_text(encoding="utf-8")

@@ -1,0 +1,24 @@
+"""Numbers in tables."""
+
+from __future__ import annotations
+
+from bayespool.tables.numbers import difference, number, percent, spread
+
+NAN = float("nan")
+
+
+def test_what_is_not_there_is_a_dash() -> None:
+    assert {number(NAN), percent(NAN), difference(NAN), spread(NAN, NAN), spread(NAN, 1, signed=True)} == {
+        "–"
+    }
+
+
+def test_numbers_have_their_decimals() -> None:
+    assert (number(0.5, 2), percent(0.123), difference(0.0), difference(-0.5, 1)) == (
+        "0.50",
+        "12.3 %",
+        "+0.0000",
+        "-0.5",
+    )
+    assert spread(0.1, 0.25) == "0.1000–0.2500"
+    assert spread(-0.1, 0.25, signed=True) == "-0.1000 … +0.2500"

@@ -1,0 +1,364 @@
+"""The same run and judgments, however they are handed over, give the same bytes."""
+
+from __future__ import annotations
+
+import sys
+import types
+import warnings
+from collections import namedtuple
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from bayespool import (
+    build_collection,
+    compare,
+    discover_pool,
+    impute,
+    judge_next,
+    leave_out,
+    load_example,
+    read_collection,
+    read_run,
+    score,
+)
+from bayespool.errors import InputError, NoPoolWarning, OrganizationWarning
+from bayespool.scores import Scores
+from bayespool.simulation import simulate_example
+from bayespool.trec import Qrels, Run, read_qrels, read_runs
+
+ScoredDoc = namedtuple("ScoredDoc", ["query_id", "doc_id", "score"])
+Qrel = namedtuple("Qrel", ["query_id", "doc_id", "relevance", "iteration"])
+NEW = "new-b"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The embedded example as files; the run to score once more under the name of what has none."""
+    folder = tmp_path_factory.mktemp("example")
+    simulate_example().write(folder)
+    (found,) = (path for path in (folder / "new").iterdir() if NEW in path.name)
+    (folder / "run").write_bytes(found.read_bytes())
+    return folder
+
+
+def frame_of(run: Run) -> pd.DataFrame:
+    topics, documents = run.query_id.to_pylist(), run.doc_id.to_pylist()
+    return pd.DataFrame({"query_id": topics, "doc_id": documents, "score": run.score})
+
+
+def qrels_frame(qrels: Qrels) -> pd.DataFrame:
+    columns = {"query_id": qrels.query_id.to_pylist(), "doc_id": qrels.doc_id.to_pylist()}
+    return pd.DataFrame(columns | {"relevance": qrels.relevance.astype(int)})
+
+
+def nested(frame: pd.DataFrame, value: str) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for q, d, v in zip(frame["query_id"], frame["doc_id"], frame[value].tolist(), strict=True):
+        found.setdefault(q, {})[d] = v
+    return found
+
+
+def polars_of(frame: pd.DataFrame) -> Any:
+    polars = pytest.importorskip("polars")
+    return polars.DataFrame({name: frame[name].tolist() for name in frame.columns})
+
+
+def ir_measures_of(frame: pd.DataFrame, kind: str) -> Any:
+    ir_measures = pytest.importorskip("ir_measures")
+    rows = frame.itertuples(index=False)
+    return (getattr(ir_measures, kind)(*row) for row in rows)  # consumed once
+
+
+class RanxLike:
+    """What a run or judgments of ranx look like from outside."""
+
+    def __init__(self, frame: pd.DataFrame, value: str, name: str | None) -> None:
+        setattr(self, "run" if value == "score" else "qrels", nested(frame, value))
+        self.name = name
+
+    def to_dataframe(self) -> pd.DataFrame:
+        by_topic: dict[str, dict[str, Any]] = self.__dict__.get("run") or self.__dict__["qrels"]
+        rows = [(q, d, v) for q, documents in by_topic.items() for d, v in documents.items()]
+        return pd.DataFrame(rows, columns=["q_id", "doc_id", "score"])
+
+
+# Each makes a run and judgments from a data frame each, with the names of ir_measures.
+WAYS: dict[str, Callable[[pd.DataFrame, pd.DataFrame], tuple[Any, Any]]] = {
+    "pandas, names of ir_measures": lambda run, qrels: (run, qrels),
+    "pandas, names of PyTerrier": lambda run, qrels: (
+        run.set_axis(["qid", "docno", "score"], axis=1).assign(rank=range(len(run)), query="words"),
+        qrels.set_axis(["qid", "docno", "label"], axis=1),
+    ),
+    "pandas, names of trec_eval": lambda run, qrels: (
+        run.set_axis(["qid", "docno", "sim"], axis=1),
+        qrels.set_axis(["qid", "docno", "rel"], axis=1).assign(iter=0),
+    ),
+    "pandas, names of ranx": lambda run, qrels: (
+        run.set_axis(["q_id", "doc_id", "score"], axis=1),
+        qrels.set_axis(["q_id", "doc_id", "score"], axis=1),
+    ),
+    "pandas, categories": lambda run, qrels: (
+        run.astype({"query_id": "category"}),
+        qrels.astype({"doc_id": "category"}),
+    ),
+    "pandas, other order of rows": lambda run, qrels: (run[::-1], qrels.sample(frac=1, random_state=1)),
+    "pandas, a column that names the run": lambda run, qrels: (run.assign(run_id="run"), qrels),
+    "polars": lambda run, qrels: (polars_of(run), polars_of(qrels)),
+    "polars, lazy": lambda run, qrels: (polars_of(run).lazy(), polars_of(qrels).lazy()),
+    "Arrow": lambda run, qrels: (
+        pa.Table.from_pandas(run, preserve_index=False),
+        pa.Table.from_pandas(qrels, preserve_index=False),
+    ),
+    "dictionaries": lambda run, qrels: (nested(run, "score"), nested(qrels, "relevance")),
+    "named tuples": lambda run, qrels: (
+        [ScoredDoc(*row) for row in run.itertuples(index=False)],
+        [Qrel(*row, "0") for row in qrels.itertuples(index=False)],
+    ),
+    "rows of dictionaries": lambda run, qrels: (run.to_dict("records"), qrels.to_dict("records")),
+    "iterators of ir_measures": lambda run, qrels: (
+        ir_measures_of(run, "ScoredDoc"),
+        ir_measures_of(qrels.assign(iteration="0"), "Qrel"),
+    ),
+    "objects like those of ranx": lambda run, qrels: (
+        RanxLike(run, "score", None),
+        RanxLike(qrels, "relevance", "judged"),
+    ),
+    "by name": lambda run, qrels: ({"run": nested(run, "score")}, qrels),
+    "a frame and a dictionary": lambda run, qrels: ([run], nested(qrels, "relevance")),
+}
+
+
+def bytes_of(scores: Scores) -> bytes:
+    return scores.frame(per_topic=True).to_csv(float_format="%.17g").encode()
+
+
+def scored(run: Any, qrels: Any, folder: Path, **more: Any) -> Scores:
+    settings = {
+        "pool": folder / "pool",
+        "organizations": folder / "organizations.csv",
+        "estimators": ["background", "systems-adjustment"],
+    }
+    return score(run, qrels, ["P@10", "nDCG@10"], **settings | more)  # type: ignore[arg-type]
+
+
+@cache
+def from_files(folder: Path) -> Scores:
+    return scored(folder / "run", folder / "qrels.txt", folder)
+
+
+def test_there_are_eight_ways_and_more() -> None:
+    assert len(WAYS) >= 8
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_every_way_gives_the_same_bytes(way: Callable[..., tuple[Any, Any]], folder: Path) -> None:
+    expected = from_files(folder)
+    assert expected.run_ids == ("run",)
+    run, qrels = way(frame_of(read_run(folder / "run")), qrels_frame(read_qrels(folder / "qrels.txt")))
+    found = scored(run, qrels, folder)
+    assert found.metadata["fingerprint"] == expected.metadata["fingerprint"]
+    assert bytes_of(found) == bytes_of(expected)
+
+
+def test_posterior_of_what_is_in_memory_is_that_of_the_files(folder: Path) -> None:
+    more: dict[str, Any] = {"estimators": "posterior-ratio", "draws": 50}
+    run, qrels = frame_of(read_run(folder / "run")), qrels_frame(read_qrels(folder / "qrels.txt"))
+    in_memory = scored(nested(run, "score"), qrels, folder, **more)
+    assert bytes_of(in_memory) == bytes_of(scored(folder / "run", folder / "qrels.txt", folder, **more))
+
+
+@pytest.mark.slow  # numba compiles ranx for most of a minute
+def test_objects_of_ranx_itself(folder: Path) -> None:
+    ranx = pytest.importorskip("ranx")
+    run, qrels = frame_of(read_run(folder / "run")), qrels_frame(read_qrels(folder / "qrels.txt"))
+    of_ranx = ranx.Run(nested(run, "score"), name="run"), ranx.Qrels(nested(qrels, "relevance"))
+    assert bytes_of(scored(*of_ranx, folder)) == bytes_of(from_files(folder))
+
+
+def test_judgments_by_keyword_and_objects_that_were_read(folder: Path) -> None:
+    run, qrels = read_run(folder / "run"), read_qrels(folder / "qrels.txt")
+    assert bytes_of(scored(run, qrels, folder)) == bytes_of(from_files(folder))
+    settings: dict[str, Any] = {"estimators": "background", "pool": folder / "pool"}
+    with pytest.warns(OrganizationWarning):
+        by_keyword = score(run, qrels=qrels, measures="P@10", **settings)
+    with pytest.warns(OrganizationWarning):
+        in_order = score(run, qrels, "P@10", **settings)
+    assert by_keyword.frame().equals(in_order.frame())
+
+
+def test_pool_and_organizations_in_memory_are_those_of_the_files(folder: Path) -> None:
+    """Pool as one frame with a column of run ids, organizations as a frame."""
+    pool = read_runs(folder / "pool")
+    of_pool = pd.concat([frame_of(run).assign(run_id=run.run_id) for run in pool])
+    listed = pd.read_csv(folder / "organizations.csv")
+    found = scored(folder / "run", folder / "qrels.txt", folder, pool=of_pool, organizations=listed)
+    assert bytes_of(found) == bytes_of(from_files(folder))
+    by_name: dict[str, Any] = {run.run_id: nested(frame_of(run), "score") for run in pool}
+    first, *_ = by_name
+    by_name[first] = next(path for path in (folder / "pool").iterdir() if first in path.name)  # mixed at will
+    organizations = dict(zip(listed["run_id"], listed["organization"], strict=True))
+    again = scored(folder / "run", folder / "qrels.txt", folder, pool=by_name, organizations=organizations)
+    assert bytes_of(again) == bytes_of(from_files(folder))
+
+
+def test_several_runs_in_the_order_given(folder: Path) -> None:
+    frame = frame_of(read_run(folder / "run"))
+    worse = frame.assign(score=-frame["score"])
+    named = score({"b": worse, "a": frame}, folder / "qrels.txt", pool=folder / "pool",
+                  organizations=folder / "organizations.csv", estimators="background")  # fmt: skip
+    assert named.run_ids == ("b", "a")
+    listed = score([worse, frame], folder / "qrels.txt", pool=folder / "pool",
+                   organizations=folder / "organizations.csv", estimators="background")  # fmt: skip
+    assert listed.run_ids == ("run-1", "run-2")
+    values = [s["background", "P@10"].value.tolist() for s in (named, listed)]
+    assert values[0] == values[1]
+
+
+def test_a_run_that_is_in_the_pool_too_is_read_once(folder: Path) -> None:
+    frames = [frame_of(run).assign(run_id=run.run_id) for run in read_runs(folder / "pool")]
+    names = [frame["run_id"].iloc[0] for frame in frames]
+    collection = read_collection(
+        folder / "qrels.txt", frames[0], pool=frames, organizations=folder / "organizations.csv"
+    )
+    assert collection.given_run_ids == (names[0],)
+    assert set(collection.pooled_run_ids) <= set(collection.run_ids) == set(names)
+    with pytest.raises(InputError, match="two runs are called"):
+        read_collection(
+            folder / "qrels.txt",
+            frames[0].copy(),
+            pool=frames,
+            organizations=folder / "organizations.csv",
+        )
+
+
+def test_collections_built_in_memory_are_taken_everywhere(folder: Path) -> None:
+    pool = {run.run_id: frame_of(run) for run in read_runs(folder / "pool")}
+    runs = pool | {NEW: nested(frame_of(read_run(folder / "run")), "score")}
+    built = build_collection(
+        runs, qrels_frame(read_qrels(folder / "qrels.txt")), organizations=folder / "organizations.csv"
+    )
+    collection = discover_pool(built, pool)
+    assert collection.unpooled_run_ids == (NEW,)
+    assert score(collection, estimators="background").run_ids == (NEW,)
+    assert len(judge_next(collection, NEW, budget=2, estimator="posterior-ratio", draws=50)) == 2
+    assert len(impute(collection, NEW, draws=2, estimator="posterior-ratio", chains=1)) == 2
+    old = collection.pooled_run_ids[0]
+    assert compare(collection, [NEW], estimators="background", unpool=old).scores.run_ids == (NEW, old)
+    assert leave_out(collection, estimators="lower-bound").summary_frame()["n_runs"].item() == len(pool)
+
+
+def test_without_a_pool_the_warning_of_the_docs_comes(folder: Path) -> None:
+    run, qrels = frame_of(read_run(folder / "run")), folder / "qrels.txt"
+    settings: dict[str, Any] = {"estimators": "posterior-interpolated", "draws": 50}
+    with pytest.warns(NoPoolWarning, match="no pooled runs given") as caught:
+        score(run, qrels, **settings)
+    assert [w.filename for w in caught] == [__file__]  # once, and here
+    built = build_collection(run, qrels)
+    with pytest.warns(NoPoolWarning, match="the collection has no pooled run") as caught:
+        score(built, "run", **settings)
+    assert [w.filename for w in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        score(built, "run", estimators="background")  # which rests on no prior
+    with pytest.warns(NoPoolWarning):
+        read = read_collection(qrels, run)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        score(read, "run", **settings)  # it was said when the collection was read
+
+
+def test_others_say_that_they_want_a_collection(folder: Path) -> None:
+    frame = frame_of(read_run(folder / "run"))
+    for function in (compare, impute, judge_next):
+        call: Any = function
+        with pytest.raises(InputError, match="a DataFrame where a Collection is expected; read_collection"):
+            call(frame, folder / "qrels.txt")
+
+
+def test_second_judges_and_own_judgments_in_memory(folder: Path) -> None:
+    run = {"q": {"d": 2.0, "e": 1.0, "f": 0.5}}
+    pool = {"a": {"q": {"d": 1.0, "g": 0.5}}}
+    labels = pd.DataFrame({"qid": ["q", "q"], "docno": ["d", "e"], "label": [2.0, 0.5]})
+    collection = read_collection(
+        {"q": {"d": 1, "g": 0}},
+        run,
+        pool=pool,
+        organizations=[{"run_id": "a", "organization": "north"}],
+        judges={"llm": labels, "nested": {"q": {"d": 1, "f": 0}}},
+        own_judgments=[Qrel("q", "e", 1, "0")],
+    )
+    assert [judge.name for judge in collection.judges] == ["llm", "nested"]
+    assert "north" in collection.organizations
+    assert int(collection.judged.sum()) == 3
+    judges: Any = [labels]
+    with pytest.raises(InputError, match="a judge of a DataFrame has no name"):
+        read_collection({"q": {"d": 1}}, run, pool=pool, organizations={"a": "x"}, judges=judges)
+    with pytest.raises(InputError, match="run 'a' belongs to 'y' and to 'x'"):
+        read_collection(
+            {"q": {"d": 1}},
+            run,
+            pool=pool,
+            organizations=pd.DataFrame({"run": ["a", "a"], "organization": ["x", "y"]}),
+        )
+
+
+class Dataset:
+    """What ir_datasets has under a name."""
+
+    def qrels_iter(self) -> Any:
+        return iter([Qrel("q1", "d1", 1, "0"), Qrel("q1", "d2", 0, "0")])
+
+    def scoreddocs_iter(self) -> Any:
+        return iter([ScoredDoc("q1", "d2", 2.0), ScoredDoc("q1", "d3", 1.0)])
+
+
+def test_names_of_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("ir_datasets")
+    module.load = {"toy/judged": Dataset(), "toy": object()}.__getitem__  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "ir_datasets", module)
+    built = build_collection("irds:toy/judged", "irds:toy/judged")
+    assert built.run_ids == ("toy/judged",)
+    assert int(built.judged.sum()) == 2
+    assert build_collection(ir_path(), Path("irds:toy/judged")).run_ids == ("toy/judged",)
+    with pytest.raises(InputError, match="irds:toy has no judgments"):
+        build_collection("irds:toy/judged", "irds:toy")
+    with pytest.raises(InputError, match="ir_datasets has no data set 'toys'"):
+        build_collection("irds:toy/judged", "irds:toys")
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    with pytest.raises(InputError, match="pip install ir_datasets"):
+        build_collection("irds:toy/judged", "irds:toy/judged")
+
+
+def ir_path() -> Path:
+    return Path("irds:toy/judged")
+
+
+def test_what_cannot_be_meant_is_refused(folder: Path) -> None:
+    run, qrels = read_run(folder / "run"), read_qrels(folder / "qrels.txt")
+    example = load_example()
+    call: Any = score
+    for arguments, message in (
+        (((qrels, run), {}), "Run objects where qrels are expected; are the arguments in order?"),
+        (((qrels, qrels), {}), "Qrels objects where runs are expected"),
+        (((run, run), {}), "Run objects where qrels are expected"),
+        (((run,), {}), "runs without judgments; score(run, qrels), or score(collection)"),
+        (((run, qrels), {"qrels": qrels}), "judgments are given twice"),
+        (((example,), {"pool": [run]}), "the collection has judgments and a pool already (pool)"),
+        (((example,), {"qrels": qrels}), "the collection has judgments and a pool already (qrels)"),
+        (((3, qrels), {}), "no run can be read from a int"),
+        ((([("q1", "d1", 0.5)], qrels), {}), "run run: tuple objects where named tuples are expected"),
+        (
+            (({"a": [run, {"q": {"d": 1.0}}]}, qrels), {}),
+            "run a: 2 runs where one is expected",
+        ),
+    ):
+        positional, keywords = arguments
+        with pytest.raises(InputError) as refused:
+            call(*positional, **keywords)
+        assert str(refused.value).startswith(message), str(refused.value)
