@@ -9,7 +9,7 @@ out, far those of clusters and types of runs, which are unlike the pool; no figu
 Near: calibration, over
 all pooled runs with anything unjudged: the share of randomised PIT values inside the central 95 %, 80 % and
 50 %, expected over their random part, by folder and measure and over all. Errors, over the runs reported: MAE
-and SRE of the run as it stands, of the better of the two corrections of table 2 of "Splitting Water", of the
+and SRE of the uncorrected run, of the better of the two corrections of table 2 of "Splitting Water", of the
 best of all point corrections in the result (each best chosen in hindsight, for MAE and for SRE apart), and of
 the estimator; and how much it is below the best of all, with a standard error over organizations.
 
@@ -109,7 +109,7 @@ def shares(runs: pd.DataFrame) -> str:
 
 def errors(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
     """MAE and SRE of the estimator and of the point corrections, one row per result and measure."""
-    four = ("as it stands", "best in table 2", "best of all", estimator.removeprefix("posterior-"))
+    four = ("uncorrected", "best in table 2", "best of all", estimator.removeprefix("posterior-"))
     head = ["measure", *(f"MAE {what}" for what in four), "below", *(f"SRE {what}" for what in four), "below"]
     lines = ["| | " + " | ".join(head) + " |", "| --- | --- |" + " ---: |" * 10]
     for name, table in tables:

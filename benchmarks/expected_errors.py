@@ -8,7 +8,7 @@ posterior mean and the corrections, which are what they are. If the posterior we
 be distributed like this. Printed as a table in Markdown: expected beside observed MAE and SRE of the
 posterior mean, the same of the correction with the smallest observed SRE, and the probability that one of the
 six corrections has no larger error than the posterior mean, chosen in hindsight as on that page. Last comes
-in how many rows with something to correct (MAE as it stands over .005) that is expected, and is so.
+in how many rows with something to correct (uncorrected MAE over .005) that is expected, and is so.
 
 Runs of one organization are drawn together, and organizations, which are left out one at a time, apart from
 one another. Drawn score and estimate stand among the true scores of the other organizations' runs and the

@@ -225,7 +225,7 @@ SWITCHES = {
         "own_topics",
     ): "means over the topics that a run has, those of a composed run over the "
     "topics of both; here over all topics",
-    ("anti-precision", "decimals"): "P@n and anti-P@n are rounded to 4 decimals before use, P@n as it stands "
+    ("anti-precision", "decimals"): "P@n and anti-P@n are rounded to 4 decimals before use, uncorrected P@n "
     "included",
     (
         "anti-precision",
@@ -241,8 +241,8 @@ SWITCHES = {
     (
         "webber-park",
         "siblings_in_pool",
-    ): "in the inner loop only the run itself is out of the pool: judgments "
-    "that the other runs of its organization brought are used",
+    ): "in the inner loop only the run itself is out of the pool: it uses judgments "
+    "that the other runs of its organization contributed",
     ("webber-park", "siblings_in_mean"): "the mean is over all kept runs but the run itself, in which the "
     "others of its organization count with a loss of 0; here over the runs that are in the pool",
     ("webber-park", "decimals"): "all scores are rounded to 4 decimals before use",
@@ -411,9 +411,7 @@ def left_over(findings: Sequence[Finding], printed: Printed) -> str:
     if len(lines) > 2:
         return "Figures that differ even as then:\n\n" + "\n".join(lines)
     n_figures = 2 * sum(len(printed_keys(finding, printed)) for finding in findings)
-    return (
-        f"Of MAE and SRE nothing: as then, all {n_figures} figures are those printed. SRE* is told of above."
-    )
+    return f"All {n_figures} figures of MAE and SRE agree, as then, with those printed. For SRE* see above."
 
 
 def section(finding: Finding, printed: Printed) -> str:

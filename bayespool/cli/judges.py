@@ -51,6 +51,7 @@ def judges(
     from bayespool.posterior import PosteriorEstimator
     from bayespool.report import check_folder
     from bayespool.report import judges as report
+    from bayespool.report.figures import check_figures
 
     if not reading["judges"]:
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")

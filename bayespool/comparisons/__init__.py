@@ -1,5 +1,5 @@
-"""What may be said of one run against another: differences, ranks and probabilities over draws of completed
-judgments; significance tests, separability, reversals; reliability of the whole comparison.
+"""Comparisons of runs: differences, ranks and probabilities over draws of completed judgments; significance
+tests, separability, reversals; reliability of the whole comparison.
 """
 
 from bayespool.comparisons.agreement import (

@@ -91,9 +91,9 @@ def compare(
 
     Notes
     -----
-    All runs are scored together: a document that several of them retrieve has one relevance per draw, so that
-    it cancels in their difference. Measures are so, too (``joint``), so that `Comparison.across_measures` can
-    say how likely one run is better on all of them.
+    `compare` scores all runs together: a document that several of them retrieve has one relevance per draw,
+    so that it cancels in their difference. Measures share draws, too (``joint``), so that
+    `Comparison.across_measures` can say how likely one run is better on all of them.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def compare_scores(
         raise InputError("one run cannot be compared", hint="name two or more")
     if not any(e.method == AS_THEY_STAND for e in scores.estimates):
         raise InputError(
-            f"no scores as they stand to compare with: {AS_THEY_STAND} is missing",
+            f"no uncorrected scores to compare with: {AS_THEY_STAND} is missing",
             hint=f"score with {AS_THEY_STAND} among the estimators",
         )
     draws: dict[tuple[Measure, str, Scope], DrawComparison] = {}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["AS_THEY_STAND", "Comparison", "TestKey"]
 
 AS_THEY_STAND = "lower-bound"
-"""The method whose scores are those of the judgments as they stand: every unjudged document nonrelevant."""
+"""The method of the uncorrected scores: every unjudged document is nonrelevant."""
 
 FloatArray = npt.NDArray[np.float64]
 TestKey = tuple[Measure, str, SignificanceTest]
@@ -42,7 +42,7 @@ _SURE = 0.95
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(WithPaper):
-    """What may be said of every pair of some runs.
+    """A comparison of every pair of some runs.
 
     Made by `bayespool.compare`. A matrix of shape (run, run) speaks of the row's run against the column's, in
     the order of `run_ids`; the frames have each pair once.
@@ -50,7 +50,7 @@ class Comparison(WithPaper):
     Attributes
     ----------
     scores : Scores
-        The runs' bounds and estimates; the first method is the scores as they stand, ``lower-bound``.
+        The runs' bounds and estimates; the first method is the uncorrected scores, ``lower-bound``.
     draws : mapping of (Measure, method, scope) to DrawComparison
         For methods with draws. Scope ``"these-topics"``: only unjudged documents are uncertain;
         ``"population"``: the topics are a sample, too.
@@ -163,9 +163,9 @@ class Comparison(WithPaper):
     def across_measures(self) -> pd.DataFrame:
         """The chance that a run is better than another on several measures at once.
 
-        It is said of measures whose draws are of the same completed judgments: those that `compare` completed
-        together (``joint``), or that would share a completion anyway, such as P@5 and P@10. AntiP, which is
-        the higher the worse a run is, and Judged take no part.
+        It covers measures whose draws come from the same completed judgments: those that `compare` completed
+        together (``joint``), or that share a completion anyway, such as P@5 and P@10. AntiP, which is higher
+        for worse runs, and Judged take no part.
 
         Returns
         -------
@@ -261,8 +261,8 @@ class Comparison(WithPaper):
             ``p_adjusted``, ``level``, ``significant``; for methods with draws and tests that are repeated in
             every draw also ``prob_significant``, ``prob_significant_greater`` and ``prob_significant_less``
             (a significantly greater, less than b), and ``reversal_risk``, for pairs that are significant on
-            the scores as they stand: the chance that completed judgments do not bear it out, be it that the
-            pair is not significant any more or the other way round.
+            the uncorrected scores: the chance that completed judgments do not confirm it, because the pair is
+            no longer significant or is significant in the other direction.
         """
         return self._significance.copy()
 
@@ -312,7 +312,7 @@ class Comparison(WithPaper):
         ).reset_index()
 
     def better_as_they_stand(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
-        """Where the row's run is significantly better than the column's on the scores as they stand."""
+        """Where the row's run is significantly better than the column's on the uncorrected scores."""
         value = self.scores[AS_THEY_STAND, measure].value
         found: npt.NDArray[np.bool_] = self.p_adjusted[measure, AS_THEY_STAND, test] <= self.level
         return found & (np.subtract.outer(value, value) > 0)

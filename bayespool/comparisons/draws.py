@@ -1,8 +1,8 @@
 """What joint draws say of pairs of runs and of the order of all runs, at either scope.
 
-*These topics*: a draw completes the judgments, and the runs' totals of relevant documents are compared;
-only unjudged documents are uncertain. *A population of topics*: in each draw the topics are taken as a
-sample, too, and what is compared are the means over the population they come from.
+*These topics*: a draw completes the judgments, and the runs' totals of relevant documents are compared; only
+unjudged documents are uncertain. *A population of topics*: each draw takes the topics as a sample, too, and
+compares the means over the population that they come from.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def population_draws(draws: npt.NDArray[Any], *, random_seed: int = 1) -> FloatA
 
     whose difference for any two runs is exactly such a draw. Runs with equal scores on all topics have equal
     means. Where nothing is unjudged the chance that a run's mean is not the greater one is half the p-value
-    of the two-sided paired t test in favour of it.
+    of the two-sided paired t test in favor of it.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def population_draws(draws: npt.NDArray[Any], *, random_seed: int = 1) -> FloatA
     """
     n_draws, n_runs, n_topics = draws.shape
     if n_topics < 2:
-        raise InputError("one topic says nothing of a population of topics")
+        raise InputError("one topic says nothing about a population of topics")
     rng = np.random.default_rng(random_seed)
     scale = 1 / np.sqrt(n_topics * rng.chisquare(n_topics - 1, size=n_draws))
     means = np.empty((n_draws, n_runs))

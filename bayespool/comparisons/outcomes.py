@@ -76,7 +76,7 @@ class Reversals(Shown):
     constants : mapping of str to Constants
         Fitted to the contributing runs, by method.
     test, level, control, metadata
-        As they were asked for.
+        As requested.
     """
 
     measure: Measure
@@ -124,7 +124,7 @@ class Reversals(Shown):
         pandas.DataFrame
             One row per group, size and method: ``measure``, ``group``, ``judgments``, ``pool_depth``,
             ``residual`` (mean Δ of the runs), ``method``, ``value`` (mean over runs), ``rmse`` (of the runs'
-            values from their scores as they stand under all judgments), ``separability`` (share of pairs that
+            values from their uncorrected scores under all judgments), ``separability`` (share of pairs that
             are significant; figure 4).
         """
         import pandas as pd
@@ -145,7 +145,7 @@ class Reversals(Shown):
         Returns
         -------
         pandas.DataFrame
-            One row per group, method, smaller judgment set and what it is held against: ``measure``,
+            One row per group, method, smaller judgment set and standard of comparison: ``measure``,
             ``group``, ``method``, ``judgments``, ``all_judgments``, ``against`` (``same method``, as in the
             paper, or ``as they stand``: the lower bound under all judgments), ``n_pairs``; the shares of all
             pairs ``separability`` and ``separability_all`` (significant under either set), ``kept``
@@ -199,7 +199,7 @@ class Reversals(Shown):
         -------
         pandas.DataFrame
             ``measure``, ``group``, ``method``, ``judgments``, ``run_a``, ``run_b``, ``p_value``,
-            ``p_value_all``, both adjusted as asked for.
+            ``p_value_all``, both adjusted as requested.
         """
         import pandas as pd
 
@@ -220,10 +220,10 @@ class Reversals(Shown):
         -------
         pandas.DataFrame
             One row per group, method with draws, smaller judgment set and pair: ``measure``, ``group``,
-            ``method``, ``judgments``, ``run_a``, ``run_b``; ``significant`` (on the scores as they stand),
-            ``reversal_risk`` and ``reversed`` (for those: the chance that completed judgments do not bear it
-            out the same way, and whether all judgments did not; NaN and False for others),
-            ``prob_significant`` and ``significant_all`` (on the scores as they stand under all judgments),
+            ``method``, ``judgments``, ``run_a``, ``run_b``; ``significant`` (on the uncorrected scores),
+            ``reversal_risk`` and ``reversed`` (for those: the chance that completed judgments do not confirm
+            it in the same direction, and whether all judgments did not; NaN and False for others),
+            ``prob_significant`` and ``significant_all`` (on the uncorrected scores under all judgments),
             ``gradable`` (whether both runs are, see `gradable`).
         """
         import pandas as pd

@@ -118,7 +118,7 @@ def significant_draws(
     if control not in get_args(Control):
         raise InputError(f"no control {control!r}", hint=known_names(control, get_args(Control)))
     if test == "tukey-hsd" and control != "none":
-        raise InputError("tukey-hsd is controlled for all pairs by itself", hint="use control none")
+        raise InputError("tukey-hsd controls for all pairs by itself", hint="use control none")
     n_draws, n_runs, n_topics = draws.shape
     if n_topics < 2:
         raise InputError("one topic cannot be tested")

@@ -62,14 +62,14 @@ def reversals(
     report: Callable[[str], None] | None = None,
     **settings: Unpack[PosteriorOptions],
 ) -> Reversals:
-    """How many significant differences under few judgments all judgments take back, by method.
+    """Count the significant differences under few judgments that all judgments reverse, by method.
 
     Parameters
     ----------
     collection : Collection
         With all judgments, and pooled runs to order them by.
     run_ids : iterable of str, optional
-        Runs whose pairs are looked at; default: all. Pooled ones are the contributing group, the others the
+        Runs whose pairs to consider; default: all. Pooled ones are the contributing group, the others the
         non-contributing one, and pairs are formed within a group of two or more.
     measure : measure
     {options}
@@ -89,13 +89,13 @@ def reversals(
 
     Notes
     -----
-    Contributing runs are scored by posterior estimators as copies that were not pooled
+    Posterior estimators score contributing runs as copies that were not pooled
     (`bayespool.comparisons.shallow.unpooled_copies`), which have the effect of a new organization, as the
     other runs have; the runs themselves are evidence either way.
 
-    Under all judgments something may be unjudged yet, in runs that did not contribute. "All judgments" then
-    takes it as nonrelevant, as the paper does, while draws complete it. Announced chances are graded only on
-    pairs of runs of which all judgments leave no more than one rank in a hundred unjudged.
+    Even all judgments may leave documents unjudged in runs that did not contribute. "All judgments" then
+    takes these as nonrelevant, as the paper does, while draws complete them. The grading of announced chances
+    takes only pairs of runs of which all judgments leave no more than one rank in a hundred unjudged.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def reversals(
 
 
 def _methods(estimators: Sequence[str | Estimator], **settings: Any) -> dict[str, Estimator]:
-    """Estimators by name, the scores as they stand first."""
+    """Estimators by name, the uncorrected scores first."""
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
     refuse_unknown_settings(
         settings.keys() - {"random_seed"}, known, more={"reversals": options_of(ReversalSettings)}

@@ -37,7 +37,7 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
     collection : Collection
         With pooled runs.
     n_judgments : int
-        How many judgments are kept. All of them if there are no more; the collection is then as it was.
+        How many judgments to keep. If there are no more, all of them stay, and the collection is unchanged.
     random_seed : int
         Of the order within a rank.
 
@@ -49,23 +49,22 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
     Raises
     ------
     InputError
-        No pooled run, or fewer than one judgment asked for.
+        No pooled run, or ``n_judgments`` below 1.
 
     Notes
     -----
-    Each judgment is tagged with the smallest rank at which a contributing run retrieved its document; the
-    judgments are sorted by tag and a prefix is kept (§4 of the paper).
+    The function tags each judgment with the smallest rank at which a contributing run retrieved its document,
+    sorts the judgments by tag and keeps a prefix (§4 of the paper).
 
     - *Ties.* A tag stands for some hundreds to thousands of judgments, and the paper does not say in which
-      order they come. Here the order within a tag is random: in the order of the file the last topics would
-      have nothing judged where the first have all.
-    - *Judgments that no pooled run explains*, because who contributed them is not among the runs or was no
-      run at all, come last, so that the sets are nested and end with all judgments.
+      order they come. Here the order within a tag is random: in the order of the file the first topics would
+      have all of a tag's judgments and the last topics none.
+    - *Judgments that no pooled run explains*, because their contributor is not among the runs or was not a
+      run, come last, so that the sets are nested and end with all judgments.
     - *The pool depth* becomes the deepest tag in the prefix (and no run's is ever more than it was). The
-      judgments with this tag that were not reached are holes, left at random. The other choice is the last
-      depth that is complete, which is 0 if the prefix ends within the first rank, as it does for 1,000
-      judgments of TREC-8, where 72 runs put 1,487 documents on rank 1 of 50 topics; nothing would then be a
-      pool's.
+      other judgments with this tag are random holes. The alternative is the last complete depth, which is 0
+      if the prefix ends within the first rank, as it does for 1,000 judgments of TREC-8, where 72 runs put
+      1,487 documents on rank 1 of 50 topics; the pool would then be empty.
     - *What held-out evidence means here.* A hidden document is a judged one that only one organization
       retrieved within that depth. With the deepest tag as the depth every judgment of the prefix has a
       contributor within it, so that none is taken for explained by nobody, and a hole, which is unjudged,

@@ -27,7 +27,7 @@ def rmse_surface(
 ) -> FloatArray:
     """RMSE of a correction for each pair of constants, against a fuller judgment set.
 
-    Its minimum over the unit square is what `bayespool.corrections.fit_constants` finds.
+    `bayespool.corrections.fit_constants` finds its minimum over the unit square.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Published point corrections, one file per paper: arithmetic on what is judged.
+"""Published point corrections, one file per paper: arithmetic on judgments.
 
 Three files serve several: `tallies` counts judged documents, `expected` takes expectations of measures, and
 `labels` reads those of second judges.

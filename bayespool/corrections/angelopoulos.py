@@ -40,7 +40,7 @@ _MOST_DRAWS = 1_000_000
 _TOO_FEW = "needs two judged documents to learn from"
 _SAID = {
     "hidden": "its interval takes hidden documents for a random sample of documents like the unjudged ones",
-    "judged": "its interval takes judged documents for a random sample of the top n; pooled ones are none",
+    "judged": "its interval takes judged documents for a random sample of the top n, but a pool is not one",
 }
 
 
@@ -122,7 +122,7 @@ def within_room(added: FloatArray, room: FloatArray) -> FloatArray:
 @register_estimator(
     "prediction-powered",
     label="pred.-\npowered",
-    description="a second judge's labels, put right by a sample, with an interval of its own",
+    description="a second judge's labels, corrected by a sample, with an interval of its own",
     source="Angelopoulos et al. 2023 (PPI, PPI++); Oosterhuis et al. 2024",
     needs_judge=True,
 )
@@ -171,13 +171,13 @@ class PredictionPowered(LabelCorrection):
 
     Notes
     -----
-    Where a choice was open, it is the one that is kindest to the method. The sample are hidden documents,
-    down to rank 30 or the cutoff. The population is finite, for topics are fixed and what is judged is known:
-    only the rest is estimated, and a fully judged run has its value and an interval of no width. In the
-    papers it is infinite, which makes intervals wider. A prediction is the mean gain of judged documents with
-    a label of the grade, among those that some run ranks in its top 30 and that are not hidden: it leaves
-    less to put right than the label itself. The total is kept within the bounds, in each draw, and so is
-    every topic.
+    Where the papers leave a choice open, we chose what favors the method. The sample consists of hidden
+    documents, down to rank 30 or the cutoff. The population is finite, because topics are fixed and judged
+    documents are known: the method estimates only the rest, and a fully judged run has its value and an
+    interval of no width. In the papers the population is infinite, which makes intervals wider. A prediction
+    is the mean gain of judged documents with a label of the grade, among those that some run ranks in its top
+    30 and that are not hidden: it leaves less to correct than the label itself. The method keeps the total
+    and every topic within the bounds, in each draw.
 
     Draws are normal ones of a run's total, spread over its topics as the variance is; under P@n they are
     rounded to numbers of documents. They say nothing of which document is relevant. Runs share the error of
@@ -187,7 +187,7 @@ class PredictionPowered(LabelCorrection):
     and the interval says nothing of what completed judgments do to it. Other measures have no value.
 
     Edges: without unjudged documents the value is B; with fewer than two documents in the sample of a run it
-    is NaN, and no run that is asked about with it has an interval.
+    is NaN, and no run estimated with it has an interval.
     """
 
     sample: Sample = "hidden"

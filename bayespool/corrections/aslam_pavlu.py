@@ -58,7 +58,7 @@ class StatAP(SharedCorrection):
         return "stat-ap"
 
     def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures: the sample is asked once."""
+        """`correct` for several measures, with one look at the sample."""
         pool = sample_of(collection)
         if isinstance(pool, str):
             return [not_defined(one, pool) for one in found]

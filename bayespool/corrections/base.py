@@ -60,7 +60,7 @@ class Corrected(NamedTuple):
 class PointCorrection(ABC):
     """A published correction: arithmetic on bounds, without an interval, but where the method states its own.
 
-    A measure that is about the judgments as they stand has nothing to correct: every correction gives B.
+    For a measure of the judgments themselves there is nothing to correct: every correction gives B.
 
     Parameters
     ----------
@@ -176,8 +176,8 @@ def lacks_pool(collection: Collection, found: Bounds) -> npt.NDArray[np.bool_]:
 
 
 def sample_of(collection: Collection) -> StrategyPool | str:
-    """The pool of the collection where it is a random sample of what some runs retrieve, else why there is
-    none to count on: the pool is no sample, or more judgments than a few are not as the sample asks for
+    """The pool of the collection if it is a random sample of what some runs retrieve, else the reason why
+    not: the pool is not a sample, or more than a few judgments differ from the stated sample
     (`bayespool.pooling.Misfit`).
     """
     pool, misfit = collection.pooling, misfit_of(collection)

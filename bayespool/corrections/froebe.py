@@ -191,7 +191,7 @@ def best_quantile(
     Returns
     -------
     int
-        Of several best ones the middle one, the lower of two; 50 where there is no value.
+        If several are best, the middle one, the lower of two; 50 without a value.
 
     Examples
     --------
@@ -226,10 +226,10 @@ def best_quantile(
 class FroebeBootstrap(SharedCorrection):
     """A quantile of scores with judged documents drawn in place of the unjudged ones (Fröbe et al. 2023).
 
-    For each run and topic, each unjudged document of the top n is replaced by a judged document of the topic
-    that the top n does not have. Its grade is drawn from a distribution, without replacement, and the measure
-    is computed, over the ideal ranking of the judgments as they stand. Of many such values the estimate on
-    the topic is a quantile, a whole per cent, which is fitted on other runs.
+    For each run and topic, the method replaces each unjudged document of the top n by a judged document of
+    the topic that the top n lacks. It draws the grade from a distribution, without replacement, and computes
+    the measure over the ideal ranking of the present judgments. The estimate on the topic is a quantile of
+    many such values, a whole percent, fitted on other runs.
 
     Parameters
     ----------

@@ -40,12 +40,12 @@ class HorvitzThompson(PointCorrection):
     """Let each document of the sample stand for 1 / p documents, where p is its inclusion probability.
 
     The estimate is Σ weight · gain / p over the judged documents of the run's top n. It is unbiased over
-    samples of documents that could all have been sampled. What no pooled run retrieves could not, and counts
-    as not relevant; a note says how many such documents a run has. Judgments that are not of the sample
-    (added ones, those that no pooled run explains) count once. The value is NaN where the pool is no sample
-    (`bayespool.pooling.Sampling`), and where it cannot have been this one: more than 1 % of the sample (and
-    more than one document) is unjudged, or as many documents are judged that could have been sampled and were
-    not. A note tells of fewer. Of these the former count as not relevant, the latter once.
+    samples of documents that could all have been sampled. A document that no pooled run retrieves could not,
+    and counts as not relevant; a note says how many such documents a run has. Judgments that are not of the
+    sample (added ones, those that no pooled run explains) count once. The value is NaN where the pool is not
+    a sample (`bayespool.pooling.Sampling`), or cannot be the stated one: more than 1 % of the sample (and
+    more than one document) is unjudged, or as many documents are judged that could have been sampled but were
+    not. A note reports smaller numbers. Of these the former count as not relevant, the latter once.
 
     Defined for sums of gains that no ideal ranking divides: P@n, RBP, DCG.
 

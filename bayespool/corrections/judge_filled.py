@@ -51,15 +51,15 @@ class JudgeFilled(LabelCorrection):
     -----
     Which relevance a label stands for (`relevance_of_labels`):
 
-    - labels that are whole numbers from 0 to 2 or more, and no higher than judgments are: themselves;
+    - labels that are whole numbers from 0 to 2 or more, and do not exceed judgments: themselves;
     - of two labels the lower one: 0; the higher one: the median relevance of the judged documents that have
       it and that the measure counts as relevant, the least such relevance where there is none;
     - all others: the median relevance of the judged documents of their grade (`bayespool.collection.Judge`),
       and 0 where there is none.
 
     These are judged documents that some run ranks in its top 30, and of two medians the lower one. Labels of
-    another scale than that of the judgments say nothing of levels; the median makes the least error on judged
-    documents, which is kind to the method. A note says what the labels stand for.
+    another scale than that of the judgments say nothing about levels; the median makes the least error on
+    judged documents, which favors the method. A note says what the labels stand for.
     """
 
     @property
@@ -91,7 +91,7 @@ class JudgeFilled(LabelCorrection):
 
 
 def is_on_scale(collection: Collection, judge: Judge) -> bool:
-    """Whether labels are levels of relevance: whole numbers that reach 2 and are no higher than judgments."""
+    """Whether labels are levels of relevance: whole numbers that reach 2 and do not exceed judgments."""
     label = judge.label[judge.is_labelled]
     top = collection.levels[-1] if collection.levels else 0
     is_whole = len(label) > 0 and bool((label == np.floor(label)).all())
@@ -115,7 +115,7 @@ def relevance_of_labels(collection: Collection, judge: Judge, rel: int = 1) -> L
 
 
 def relevance_of_grades(collection: Collection, judge: Judge, rel: int = 1) -> LevelArray:
-    """The relevance that the labels of each grade stand for, where they are no levels themselves; the lowest
+    """The relevance that the labels of each grade stand for, where they are not levels themselves; the lowest
     grade first, shape (grade,).
 
     Parameters

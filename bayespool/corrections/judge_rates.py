@@ -41,11 +41,11 @@ class JudgeRates(LabelCorrection):
 
     Notes
     -----
-    It is what remains of the posterior with labels when organizations, topics and all other predictors go.
-    Hidden documents are counted down to rank 30, or to the cutoff if that is deeper. Sums of gains, average
+    The method is the posterior with labels, but without organizations, topics and all other predictors. It
+    counts hidden documents down to rank 30, or to the cutoff if that is deeper. Sums of gains, average
     precision, (expected) reciprocal rank and success are expectations with independent chances
-    (`bayespool.corrections.expected.expected_amounts`); other measures have no value. Under a measure over
-    an ideal ranking the amount is divided by the ideal of the judged documents, and the value kept where
+    (`bayespool.corrections.expected.expected_amounts`); other measures have no value. Under a measure over an
+    ideal ranking the amount is divided by the ideal of the judged documents, and the value kept where
     completed judgments can bring it; with the ideal that completed judgments are expected to have, errors of
     nDCG@10 were larger on DL 2021.
 

@@ -59,7 +59,7 @@ def judge_of(collection: Collection, name: str | None, method: str) -> Judge | N
     Raises
     ------
     InputError
-        There is no judge of the name; or none is named and there are several.
+        No judge has the name, or there are several and you name none.
     """
     judges = {judge.name: judge for judge in collection.judges}
     known = ", ".join(judges)
@@ -71,7 +71,7 @@ def judge_of(collection: Collection, name: str | None, method: str) -> Judge | N
         return judges[name]
     if len(judges) > 1:
         raise InputError(
-            f"{method}: there are {len(judges)} judges, and none is named",
+            f"{method}: there are {len(judges)} judges, name one",
             hint=f"{method}(judge={next(iter(judges))!r}); known: {known}",
         )
     return next(iter(judges.values()), None)

@@ -37,9 +37,9 @@ class AntiPrecision(SharedCorrection):
 
     With s, s̄ and k̄ the run's mean precision, anti-precision and unjudged share of the top n, and ΔP, ΔP̄
     and Δk̄ = −ΔP − ΔP̄ the mean effects of composing it with the pooled runs, the estimate is s + k̄·max(Δk̄,
-    0) if λ = k̄·(ΔP·s̄ − ΔP̄·s) > 0 (equation 3) and s otherwise. All is arithmetic on means over topics; per
-    topic, the correction is shared out in proportion to the unjudged documents. A missing rank counts as
-    judged and nonrelevant, so that k̄ is the residual Δ and s̄ = 1 − s − k̄. Other measures than P@n have no
+    0) if λ = k̄·(ΔP·s̄ − ΔP̄·s) > 0 (equation 3) and s otherwise. All is arithmetic on means over topics;
+    topics share the correction in proportion to their unjudged documents. A missing rank counts as judged and
+    nonrelevant, so that k̄ is the residual Δ and s̄ = 1 − s − k̄. Other measures than P@n have no
     anti-precision, and their values are NaN.
 
     Parameters

@@ -97,19 +97,19 @@ def simplex_weights(table: FloatArray, target: FloatArray) -> FloatArray:
 class LuMoffatCulpepper(SharedCorrection):
     """Add what unjudged documents are expected to gain by their ranks in the pooled runs (Lu et al. 2017).
 
-    On each topic the mean gain at each rank of the pooled runs, down to the pool depth, is fitted by a curve
-    g, which is drawn on below it (`bayespool.corrections.gain_by_rank.gain_curves`). The gain of a document
-    is expected to be Σ w_s g(rank of it in s) over the pooled runs s, with weights of 0 and more that sum to
-    1. They are fitted on the judged documents, for each shape of g apart. In the end the estimates by a
-    linear, a Zipf and a Weibull curve are combined, with weights that are fitted alike.
+    On each topic the method fits a curve g to the mean gain at each rank of the pooled runs, down to the pool
+    depth, and extrapolates it below (`bayespool.corrections.gain_by_rank.gain_curves`). The expected gain of
+    a document is Σ w_s g(rank of it in s) over the pooled runs s, with weights of 0 and more that sum to 1.
+    The method fits them on the judged documents, for each shape of g separately. In the end it combines the
+    estimates by a linear, a Zipf and a Weibull curve, with weights fitted in the same way.
 
     Parameters
     ----------
     shape : {"combined", "constant", "linear", "zipf", "weibull"}
         The combination of the last three, or the estimates by one shape.
     loss : {"a", "b"}
-        What weights make least: squared errors of RBP of each pooled run over its judged documents, or of
-        the RBP that each of these documents contributes.
+        The loss that the weights minimize: squared errors of RBP of each pooled run over its judged
+        documents, or of the RBP that each of these documents contributes.
     persistence : float between 0 and 1, default 0.95
         The p of that RBP, as in the authors' program.
 
@@ -120,20 +120,20 @@ class LuMoffatCulpepper(SharedCorrection):
 
     Notes
     -----
-    The papers are about RBP and sums of gains. Gains are those of the measure here, over the greatest; the
-    expected ones of unjudged documents are weighted as the measure weighs their ranks. Under a measure over
-    an ideal ranking the amount is divided by the ideal of the judged documents, and the value kept where
+    The papers are about RBP and sums of gains. Here gains are those of the measure, over the greatest; the
+    measure's weights of ranks apply to the expected gains of unjudged documents. Under a measure over an
+    ideal ranking the amount is divided by the ideal of the judged documents, and the value kept where
     completed judgments can bring it (`bayespool.counts.Bounds`). Average precision, (expected) reciprocal
     rank and success are expectations with independent chances
     (`bayespool.corrections.expected.expected_amounts`). Other measures, and those that fall with relevance,
     have no value.
 
-    Where a choice was open, it is the one that is kindest to the method. A pooled run that does not return a
+    Where the papers leave a choice open, we chose what favors the method. A pooled run that does not return a
     document counts as having it at rank 1,000, as in the program, also where no pooled run returns it: g at
-    the document's rank in the run to score made errors no smaller there on the collections tried. The
-    run to score has no weight, unless it is in the pool. Loss b sums squares over all documents, where the
-    program sums the roots of the sums over each run. The program's mean over random subsets of the runs is
-    not taken. A note says where the pool is so shallow that curves have little to be fitted to.
+    the document's rank in the run to score made errors no smaller there on the collections tried. The run to
+    score has no weight, unless it is in the pool. Loss b sums squares over all documents, where the program
+    sums the roots of the sums over each run. We do not take the program's mean over random subsets of the
+    runs. A note says where the pool is so shallow that curves have little data.
 
     Edges: without unjudged documents the value is B; without another pooled run it is NaN; on a topic where
     nothing gains anything it is B.

@@ -229,8 +229,8 @@ def fit_constants(
 ) -> Constants:
     """Constants (C, E) of least RMSE against a fuller judgment set (Ravana & Moffat 2010, §4).
 
-    All three corrections are linear in their constants, so that the minimum over the unit square is found
-    exactly, by bounded least squares.
+    All three corrections are linear in their constants, so bounded least squares finds the minimum over the
+    unit square exactly.
 
     Parameters
     ----------

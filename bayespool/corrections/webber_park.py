@@ -48,8 +48,8 @@ class SystemsAdjustment(SharedCorrection):
     s). It is an adjustment of the mean; topics share it in proportion to their Δ. Without another pooled run
     the value is NaN.
 
-    What leaves the pool with s leaves the ideal rankings, too, so that under a measure over an ideal ranking
-    a system may gain by being left out, and the adjustment may be negative.
+    Documents that leave the pool with s leave the ideal rankings, too, so that under a measure over an ideal
+    ranking a system may gain by being left out, and the adjustment may be negative.
 
     Parameters
     ----------
@@ -58,10 +58,10 @@ class SystemsAdjustment(SharedCorrection):
     substitute : bool, default True
         Whether the target takes the held-out system's place in the pool, the paper's refinement.
     within_bounds : bool, default True
-        Keep every value inside [B, T], which the paper does not ask for: an adjustment beyond the residual is
-        known to be wrong, and a run that is fully judged has nothing to adjust. Under a measure over an ideal
-        ranking it is [least, T] within [least, most] (`bayespool.counts.Bounds`). A note says where it was
-        cut. ``False`` gives algorithm 1 to the letter, with the same a on every topic.
+        Keep every value inside [B, T], which the paper does not require: an adjustment beyond the residual is
+        certainly wrong, and a fully judged run has nothing to adjust. Under a measure over an ideal ranking
+        it is [least, T] within [least, most] (`bayespool.counts.Bounds`). A note says where it was cut.
+        ``False`` gives algorithm 1 to the letter, with the same a on every topic.
     """
 
     by: Literal["run", "organization"] = "run"
@@ -74,7 +74,7 @@ class SystemsAdjustment(SharedCorrection):
         return "systems-adjustment"
 
     def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures: what is hidden with a system held out is looked for once."""
+        """`correct` for several measures, with one search for the documents hidden with each system."""
         depth = max(b.measure.cutoff for b in found)
         pooled = np.array(collection.pooled_run_ids)
         adjustment = np.zeros((len(found), len(found[0].run_ids)))
@@ -119,7 +119,7 @@ class TopicsAdjustment(PointCorrection):
     contributed are both known; the mean difference a is added to its mean unpooled score. Var(a) = (N − n)/N
     · s²/n with s² the variance of the n differences (equations 3, 4 and 7); for a to help with about 68 %
     confidence its standard error must be under a itself (equation 6), and the note says so where it is not.
-    What the run alone contributed leaves the ideal rankings, too.
+    The documents that the run alone contributed leave the ideal rankings, too.
 
     Parameters
     ----------

@@ -45,11 +45,11 @@ class InferredAP(SharedCorrection):
     """The precision expected at the ranks of the judged relevant documents, from the sample above them.
 
     infAP of a uniform sample, as trec_eval computes it, and xinfAP of a stratified one
-    (`bayespool.pooling.sampled`). What could not be sampled, as no pooled run retrieves it, counts as not
-    relevant; a note says how many such documents a run has. Judgments that are not of the sample (added ones,
-    those that no pooled run explains) are a stratum of their own, which is judged in full. The value is NaN
-    where the pool is no sample, one that is not made of strata, or not the one that is stated, within the
-    limits of `HorvitzThompson`.
+    (`bayespool.pooling.sampled`). A document that no pooled run retrieves could not be sampled and counts as
+    not relevant; a note says how many such documents a run has. Judgments that are not of the sample (added
+    ones, those that no pooled run explains) are a stratum of their own, which is fully judged. The value is
+    NaN where the pool is not a sample, has no strata, or is not the stated sample, within the limits of
+    `HorvitzThompson`.
 
     Defined for AP over the relevant documents of completed judgments. It lies between 0 and 1, and may lie
     outside the bounds. A run whose top is fully judged has not its value as judged, as the number of relevant
@@ -62,7 +62,7 @@ class InferredAP(SharedCorrection):
         return "inferred-ap"
 
     def correct_all(self, collection: Collection, found: Sequence[Bounds]) -> list[Corrected]:
-        """`correct` for several measures: strata are looked for once."""
+        """`correct` for several measures, with one search for strata."""
         pool = sample_of(collection)
         if isinstance(pool, str):
             return [not_defined(one, pool) for one in found]

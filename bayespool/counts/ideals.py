@@ -136,8 +136,8 @@ def tally_within_reach(
     -------
     Tally or None
         Of the collection's judgments, and of the fuller ones on documents that a run has within reach: what a
-        completion stands for. With the ideal of the judgments as they stand, of the collection's alone. None
-        for a measure that has no ideal ranking.
+        completion estimates. With the ideal of the present judgments, of the collection's alone. None for a
+        measure that has no ideal ranking.
     """
     if not isinstance(measure, Normalised):
         return None

@@ -35,7 +35,7 @@ class JudgmentCounts:
     run_ids, query_ids : tuple of str
     cutoffs : tuple of int
     n_relevant, n_nonrelevant, n_unjudged, n_missing : ndarray of int32, shape (run, topic, cutoff)
-        Judged relevant; judged nonrelevant; unjudged; ranks that the run did not fill, nonrelevant for ever.
+        Judged relevant; judged nonrelevant; unjudged; ranks that the run did not fill, always nonrelevant.
     """
 
     run_ids: tuple[str, ...]
@@ -147,7 +147,7 @@ def unjudged_documents(
     cutoff: int,
     estimand: Estimand = "complete",
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp], IntArray]:
-    """What is to be completed: run, topic, rank from 1, pair code of each unjudged document in the top n, in
+    """Documents to complete: run, topic, rank from 1, pair code of each unjudged document in the top n, in
     the order of runs, topics, ranks.
 
     Runs are positions in ``run_ids``; a document that several runs retrieve occurs once for each with the

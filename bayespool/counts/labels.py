@@ -87,7 +87,7 @@ class GradeCounts:
 
     @property
     def rate(self) -> npt.NDArray[np.float64]:
-        """Share relevant by grade, drawn a little to that of all, shape (grade,)."""
+        """Share of relevant documents by grade, drawn slightly to that of all, shape (grade,)."""
         rate: npt.NDArray[np.float64] = (self.n_relevant + self.base) / (self.n + 1)
         return rate
 
@@ -189,7 +189,7 @@ class LabelLift:
     Attributes
     ----------
     n : ndarray of int64, shape (organization,)
-        Judged and labelled documents in the top 10 of its runs.
+        Judged and labeled documents in the top 10 of its runs.
     lift : ndarray of float, shape (organization,)
         Share of pairs of such a document and one of others, both relevant or both not, in which it has the
         higher label, equal labels counting half, less a half: from −.5 to .5; NaN where there are none.

@@ -139,7 +139,7 @@ def estimate_rows(
     found : sequence of (str, int, dict of str to list)
         Text of the strategy, budget, and what `estimates_of` gave.
     rows : pandas.DataFrame
-        The table of runs as they stand, in that order.
+        The table of uncorrected runs, in that order.
     settings : BudgetSettings
     """
     import pandas as pd

@@ -56,8 +56,7 @@ class Part:
     run_ids : tuple of str
         The runs to score: those left out, or all that are pooled.
     budget : int or None
-        The one whose pool estimators are asked about; None for a part of scores as they stand, at every
-        budget.
+        The budget whose pool estimators get; None for a part with uncorrected scores at every budget.
     """
 
     strategy: Strategy
@@ -138,8 +137,8 @@ def scores_of(
 
 
 def run_part(whole: Collection, part: Part, settings: BudgetSettings) -> PartResult:
-    """Scores of the part's runs at every budget, and where nobody is left out what the pools are like; or
-    what estimators make of one of these pools.
+    """Scores of the part's runs at every budget, and where nobody is left out properties of the pools; or the
+    estimators' results on one of these pools.
 
     Parameters
     ----------

@@ -224,7 +224,9 @@ class Budgets(Shown):
             No estimator was asked.
         """
         if self._estimates is None:
-            raise InputError("no estimator was asked", hint='budgets(…, estimators="posterior-combined")')
+            raise InputError(
+                "the experiment has no estimators", hint='budgets(…, estimators="posterior-combined")'
+            )
         rows = self._estimates
         return (rows[rows["reported"]] if reported_only else rows).reset_index(drop=True)
 

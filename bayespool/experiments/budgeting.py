@@ -96,7 +96,7 @@ def budgets(
     progress: Callable[[int, int], None] | None = None,
     **settings: Unpack[ExperimentOptions],
 ) -> Budgets:
-    """How biased pools of different strategies and budgets are against runs that did not contribute.
+    """Measure how biased pools of different strategies and budgets are against runs that did not contribute.
 
     Parameters
     ----------
@@ -108,10 +108,10 @@ def budgets(
         Results are the same to the byte.
     folder : path, optional
         Each strategy's pools are stored in it, in ``budgets/``, as soon as they are finished, and not
-        computed again, even when more strategies are asked for.
+        computed again, even if you request more strategies.
     progress : callable, optional
         Called with the number of finished parts and their total: each strategy with nobody left out, and with
-        each organization (or run) left out; with estimators each budget besides.
+        each organization (or run) left out; with estimators also each budget.
     **settings
         Settings of the named estimators that have them: ``draws``, ``engine``, ``priors``, ….
 
@@ -127,12 +127,12 @@ def budgets(
     OutputError
         ``folder`` cannot be written.
     WorkerError
-        A worker process died. With a folder the same call goes on from what is stored.
+        A worker process died. With a folder the same call continues from the stored parts.
 
     Warns
     -----
     ExperimentChangedWarning
-        ``folder`` holds what other settings came to, or files that cannot be read.
+        ``folder`` holds results of other settings, or unreadable files.
     InputWarning
         No document has the relevance that a measure asks for.
     JudgeWarning
@@ -140,18 +140,19 @@ def budgets(
 
     Notes
     -----
-    As in the paper, the collection is first made a clean Depth@k pool of its pooled runs, which are cut to k
-    documents: judgments of other documents go. From it each strategy chooses what a budget judges, first from
-    all runs, then without each organization's, with the same budget. Adaptive strategies ask the depth pool's
-    judgments. What is not judged counts as not relevant, and every score is what trec_eval gives it with the
-    judgments at hand, also of a measure over an ideal ranking.
+    As in the paper, the experiment first reduces the collection to a clean Depth@k pool of its pooled runs,
+    cut to k documents, and drops judgments of other documents. From it each strategy chooses what a budget
+    judges, first from all runs, then without each organization's, with the same budget. Adaptive strategies
+    learn from the depth pool's judgments. Unjudged documents count as not relevant, and every score is what
+    trec_eval gives with the judgments at hand, also for a measure over an ideal ranking.
 
-    A pool without an organization is no subset of that with it: its budget buys other documents.
+    A pool without an organization is not a subset of the pool with it: its budget buys other documents.
 
     An estimator gets the judgments that the budget bought without the organization, and the strategy, which
-    it may ask again without a further one. Its estimates are compared with scores on the whole depth pool,
-    whatever ``truth`` is; of a measure over an ideal ranking, with ideal rankings of the documents that the
-    budget judged and of those that the runs have within reach, since a posterior speaks of no others.
+    it may run again without a further one. The errors compare its estimates with scores on the whole depth
+    pool, whatever ``truth`` is. For a measure over an ideal ranking these have ideal rankings of the
+    documents that the budget judged and of those that the runs have within reach, since a posterior covers no
+    others.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def covered(draws: IntDraws, truth: IntDraws, ci_prob: float) -> npt.NDArray[np.
 
 
 def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]:
-    """P(draw < truth) and P(draw ≤ truth), each of shape (run,): between them lies the randomised PIT.
+    """P(draw < truth) and P(draw ≤ truth), each of shape (run,): between them lies the randomized PIT.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]
 
 
 def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> float:
-    """Share of randomised PIT values in the central ``prob`` of (0, 1), expected over their random part: near
+    """Share of randomized PIT values in the central ``prob`` of (0, 1), expected over their random part: near
     ``prob`` itself where the draws are calibrated. NaN without any value; NaN values are left out.
 
     Parameters

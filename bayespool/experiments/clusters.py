@@ -42,7 +42,7 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
     Parameters
     ----------
     collection : Collection
-        Its pool says who takes part. Judgments are not looked at.
+        Its pool says who takes part. Judgments do not matter.
     n_clusters : int, default 5
         How many, or fewer where joins are tied.
 
@@ -53,17 +53,18 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
     Raises
     ------
     InputError
-        No pooled run; fewer than two clusters asked for.
+        No pooled run, or ``n_clusters`` below 2.
 
     Notes
     -----
     Average linkage of 1 − `bayespool.counts.overlap`. Names of runs decide nothing: where two joins are tied,
-    the order of the documents retrieved says which is made first. All joins up to a distance are made, and
-    runs with the same documents are always joined, so that there may be fewer clusters than asked for.
+    the order of the retrieved documents decides which comes first. The function makes all joins up to a
+    distance, and always joins runs with the same documents, so that there may be fewer clusters than
+    requested.
 
     A cluster can be left out if it has two runs or more and at most three quarters of all, and the other runs
     are of two organizations or more, without which a posterior has no organization to hold out. Organizations
-    are not looked at otherwise: one may have runs in several clusters.
+    play no other role: one may have runs in several clusters.
 
     Examples
     --------

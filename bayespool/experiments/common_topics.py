@@ -197,12 +197,12 @@ def vary_common_topics(
     OutputError
         ``folder`` cannot be written.
     WorkerError
-        A worker process died. With a folder the same call goes on from the pools that are stored.
+        A worker process died. With a folder the same call continues from the stored pools.
 
     Warns
     -----
     ExperimentChangedWarning
-        ``folder`` holds pools of other settings, or some that cannot be read.
+        ``folder`` holds pools of other settings, or unreadable ones.
     InputWarning
         No document has the relevance that a measure asks for.
     JudgeWarning
@@ -221,8 +221,8 @@ def vary_common_topics(
     Over an ideal ranking (R, AP, nDCG) a true score is that with the relevant documents of the drawn pool and
     of the run.
 
-    Topics are exchanged here at random, between topics that are all the same campaign's; common topics of
-    another kind would be worth less.
+    The experiment draws common topics at random from one campaign; common topics of another kind would be
+    worth less.
 
     Examples
     --------

@@ -167,7 +167,9 @@ def n_best(n_runs: int, top: float) -> int:
     """
     n_kept = int(top / 100 * n_runs + 0.5)
     if n_kept == 0:
-        raise InputError(f"the best {top:g} % of {n_runs} runs are none", hint="report on more of them")
+        raise InputError(
+            f"the best {top:g} % of {n_runs} runs are no run at all", hint="report on more of them"
+        )
     return n_kept
 
 

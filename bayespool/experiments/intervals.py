@@ -39,9 +39,9 @@ def interval_columns(
     open_ : ndarray of bool, shape (run,)
         Runs of which anything is unjudged. The others' intervals are points and are not graded.
     ci_prob : float in (0, 1)
-        Probability of the interval that is told.
+        Probability of the reported interval.
     seed : int
-        Of the randomised PIT.
+        Of the randomized PIT.
     n_topics : ndarray of int, shape (run,), or int, optional
         Topics that scores are means over; default: all.
 

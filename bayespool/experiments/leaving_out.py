@@ -69,7 +69,7 @@ def leave_out(
         Processes; −1 for one per core, None for 1 or what a ``joblib.parallel_config`` around the call says.
         Results are the same to the byte, also on a Dask cluster.
     folder : path, optional
-        Store each fold there as soon as it is finished, in ``folds/``, and go on from what is stored.
+        Store each fold there as soon as it is finished, in ``folds/``, and continue from stored folds.
     progress : callable, optional
         Called with the number of finished folds and their total, first with those that were stored.
     **settings
@@ -87,12 +87,12 @@ def leave_out(
     OutputError
         ``folder`` cannot be written.
     WorkerError
-        A worker process died. With a folder the same call goes on from the folds that are stored.
+        A worker process died. With a folder the same call continues from the stored folds.
 
     Warns
     -----
     ExperimentChangedWarning
-        ``folder`` holds another experiment's folds, or folds that cannot be read.
+        ``folder`` holds another experiment's folds, or unreadable ones.
     InputWarning
         No document has the relevance that a measure asks for.
     JudgeWarning
@@ -103,7 +103,8 @@ def leave_out(
     An estimator gets the collection without the judgments that only the left-out runs contributed, the names
     of the runs, and the measures; nothing that it is given depends on the truth. Judgments that no pooled run
     explains stay, unless ``pool_depth`` is given. Over an ideal ranking (R, AP, nDCG) the true scores of a
-    fold are with the relevant documents that its runs have within reach, besides those judged without them.
+    fold also count the relevant documents that its runs have within reach, in addition to those judged
+    without them.
 
     Clusters are those of `bayespool.experiments.cluster_runs`, which says which of them can be left out; runs
     of the others are neither estimated nor reported. Runs keep their organizations: one with runs in the

@@ -63,7 +63,7 @@ def own_estimators(
             digests = [_digest(c) for c in cls.__mro__ if not _is_ours(c) and c.__module__ != "builtins"]
             found.setdefault(f"own {kind}", {})[label] = digests
         except _Opaque:
-            found.setdefault(f"own {kind} that are no plain dataclasses", {})[label] = os.urandom(8).hex()
+            found.setdefault(f"own {kind} that are not plain dataclasses", {})[label] = os.urandom(8).hex()
     if own := [predictor for predictor in PREDICTORS.values() if not _is_ours(predictor.compute)]:
         found["own predictors"] = {predictor.name: _digest_predictor(predictor) for predictor in own}
     used = {getattr(one, "model", None) for _, one in estimators}

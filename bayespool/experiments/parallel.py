@@ -59,7 +59,7 @@ def completed(
     Yields
     ------
     object
-        A result, which is independent of all that is said here of processes.
+        A result, which does not depend on the settings of processes.
 
     Raises
     ------
@@ -114,8 +114,8 @@ def _work(
 
 
 def _end_with(parent: int) -> None:
-    """Let a local worker end when the process that started it is killed; it would wait for work for ever.
-    Let it be silent about compiled loops that are not kept.
+    """Let a local worker end when the process that started it is killed; otherwise it would wait for work
+    forever. Let it be silent about compiled loops that are not kept.
     """
 
     def watch() -> None:

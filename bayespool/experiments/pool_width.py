@@ -152,7 +152,7 @@ def vary_pool_width(
         With a known pool.
     {options}
     folder : path, optional
-        Finished pools are stored in it and not computed again, even when more pools or widths are asked for.
+        Finished pools are stored in it and not computed again, even if you request more pools or widths.
     n_jobs : int, optional
         Processes; −1 for one per core, None for 1 or what a ``joblib.parallel_config`` around the call says.
         Results are the same to the byte.
@@ -173,12 +173,12 @@ def vary_pool_width(
     OutputError
         ``folder`` cannot be written.
     WorkerError
-        A worker process died. With a folder the same call goes on from the pools that are stored.
+        A worker process died. With a folder the same call continues from the stored pools.
 
     Warns
     -----
     ExperimentChangedWarning
-        ``folder`` holds pools of other settings, or some that cannot be read.
+        ``folder`` holds pools of other settings, or unreadable ones.
     InputWarning
         No document has the relevance that a measure asks for.
     JudgeWarning
@@ -189,9 +189,9 @@ def vary_pool_width(
     A run's true score is that on the whole pool. Down to the pool depth its own documents are judged there,
     so that it is its score under full judgment. An estimator gets the collection with the judgments of the
     drawn pool alone, the names of the runs and the measures. The paper draws w + 1 systems and takes one out
-    to score it, which comes to the same. Over an ideal ranking (R, AP, nDCG) the true score is that with the
-    relevant documents of the drawn pool and of the runs scored: what other runs would have found is nothing
-    that any estimate is asked about.
+    to score it, which is equivalent. Over an ideal ranking (R, AP, nDCG) the true score is that with the
+    relevant documents of the drawn pool and of the runs scored: no estimate covers what other runs would have
+    found.
 
     Examples
     --------

@@ -38,7 +38,7 @@ class Reliability:
     Attributes
     ----------
     n_topics : int
-        The number of topics that is asked about.
+        The number of topics.
     generalizability : float in [0, 1]
         Eρ² = σ²_run / (σ²_run + σ²_rest/n): for differences between runs. NaN where all scores are equal.
     generalizability_lower, generalizability_upper : float

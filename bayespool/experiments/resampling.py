@@ -168,7 +168,7 @@ def fitting_widths(
     run_types: tuple[tuple[str, str], ...],
     pool_type: str | None,
 ) -> tuple[int, ...]:
-    """The widths asked for, checked; by default those of the paper that leave a contributor outside.
+    """The requested widths, checked; by default those of the paper that leave a contributor outside.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def fitting_widths(
     if not chosen or max(chosen) > most:
         which = "" if pool_type is None else f" of type {pool_type!r}"
         raise InputError(
-            f"{n_units} {by}s{which} make no pool of width {max(chosen, default=1)} with one outside it",
+            f"{n_units} {by}s{which} are too few for a pool of width {max(chosen, default=1)} and one more",
             hint=f"widths from 1 to {most}" if most > 0 else "give more runs",
         )
     return chosen
@@ -195,7 +195,7 @@ def distinct_sizes(sizes: Iterable[int], what: str) -> tuple[int, ...]:
     """Sizes in ascending order, each once and at least 1."""
     chosen = tuple(sorted(set(sizes)))
     if chosen and chosen[0] < 1:
-        raise InputError(f"a {what} of {chosen[0]} is none", hint="1 or more")
+        raise InputError(f"a {what} of {chosen[0]} is too small", hint="1 or more")
     return chosen
 
 

@@ -93,7 +93,7 @@ class LeaveOutResult(Shown):
         pandas.DataFrame
             ``fold`` (what was left out), ``organization``, ``run_id``, ``measure``, ``estimator``,
             ``reported`` (among the best), ``truth``, ``value`` (the estimate), ``lower`` and ``upper`` (ends
-            of its interval, NaN for a point correction), ``ci_prob``, ``std``, ``as_judged`` (as it stands:
+            of its interval, NaN for a point correction), ``ci_prob``, ``std``, ``as_judged`` (uncorrected:
             unjudged documents are not relevant), ``bound_lower`` and ``bound_upper`` (what no completion of
             the judgments goes below or beyond, see `bayespool.counts.Bounds`), ``n_unjudged`` (unjudged
             documents in the top n, over all topics), ``n_unknown`` (unjudged in truth, too), ``topic_rmse``
@@ -132,10 +132,10 @@ class LeaveOutResult(Shown):
             ``topic_rmse`` (over all runs and topics), ``sre``, ``sre_star`` (NaN where no two runs could be
             tested), ``kendall_tau_b``, ``n_open`` (runs with anything unjudged); for posteriors, over these,
             ``coverage_50``, ``coverage_80``, ``coverage_95`` (share of intervals that hold the truth, ends
-            included), ``pit_50``, ``pit_80``, ``pit_95`` (share of randomised PIT values in the central
-            50, 80, 95 %, expected over their random part), ``width`` (mean width of the ``ci_prob``
-            intervals), ``ci_prob``, and ``crps`` (mean over all reported runs, to be set against the MAE of a
-            point correction).
+            included), ``pit_50``, ``pit_80``, ``pit_95`` (share of randomized PIT values in the central 50,
+            80, 95 %, expected over their random part), ``width`` (mean width of the ``ci_prob`` intervals),
+            ``ci_prob``, and ``crps`` (mean over all reported runs, to be set against the MAE of a point
+            correction).
         """
         return self._summary.copy()
 

@@ -1,7 +1,7 @@
 """From runs of some types to runs of another: a pool made without a type of runs, which are then new to it.
 
 Webber & Park (2009, §2.1 and table 1) score manual runs on pools of other runs: an estimator that learns from
-runs like the one that it is asked about does better than one that learns from others.
+runs like the one that it estimates does better than one that learns from others.
 
 References
 ----------
@@ -177,7 +177,7 @@ def leave_types_out(
     Warns
     -----
     ExperimentChangedWarning
-        ``folder`` holds types of other settings, or some that cannot be read.
+        ``folder`` holds types of other settings, or unreadable ones.
     InputWarning
         No document has the relevance that a measure asks for.
     JudgeWarning

@@ -117,13 +117,13 @@ class PartStore:
         if damaged:
             what = "1 file" if damaged == 1 else f"{damaged} files"
             warn_caller(
-                f"{folder}: {what} of finished work cannot be read and will be made again",
+                f"{folder}: {what} of finished work cannot be read; computing it again",
                 ExperimentChangedWarning,
             )
         if others:
             warn_caller(
                 f"{folder}: the experiment stored there differs in {', '.join(dict.fromkeys(others))}; "
-                "its finished work is removed, starting afresh",
+                "removing its finished work and starting over",
                 ExperimentChangedWarning,
             )
 

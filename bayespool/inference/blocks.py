@@ -63,7 +63,7 @@ class Rows:
         start: npt.NDArray[np.intp],
         run: npt.NDArray[np.intp],
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Totals of counts by run where all log odds are shifted, with what they hang on.
+        """Totals of counts by run where all log odds are shifted, with the parameters that they depend on.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class Rows:
 
     @property
     def parameters(self) -> IndexArray:
-        """Those that the rows hang on."""
+        """The parameters that the rows depend on."""
         return np.union1d(self._design.columns, self._design.effects)
 
 

@@ -138,8 +138,8 @@ class Density:
         return sum(prior(at) for prior, at in zip(self._scale_priors, theta, strict=True))
 
     def prior_curvature(self, theta: FloatArray) -> FloatArray:
-        """The part of the negative Hessian in x that hangs on the scales by the effects' priors, in the form
-        of `Layout.zeros`.
+        """The part of the negative Hessian in x that depends on the scales through the effects' priors, in
+        the form of `Layout.zeros`.
         """
         diagonal = np.zeros(self.size)
         for g, name in enumerate(self.scales):
@@ -161,7 +161,7 @@ class Density:
         return drift
 
     def totals(self, x: FloatArray, theta: FloatArray) -> list[FloatArray]:
-        """How the expected total of each block's counts hangs on the parameters: its gradient at x."""
+        """How the expected total of each block's counts depends on the parameters: its gradient at x."""
         return [block.total(x, self._tau(theta)) for block in self._blocks]
 
     def draw_cells(self, x: FloatArray, theta: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -26,10 +26,10 @@ Class = TypeVar("Class", bound=type)
 
 
 class Engine(Protocol):
-    """What draws from the posterior of a model: the settings of an engine, a frozen dataclass.
+    """The settings of an engine, which draws from the posterior of a model: a frozen dataclass.
 
-    Its class may also say ``independent = True``, of draws that are, so that their number is all there is to
-    check of them; and ``takes_over``, the name of the engine that is asked where a fit fails.
+    Its class may also declare ``independent = True`` if its draws are, so that only their number needs a
+    check; and ``takes_over``, the name of the engine that replaces it where a fit fails.
     """
 
     @property
@@ -54,7 +54,7 @@ class Engine(Protocol):
         random_seed : int
             The same seed, model, evidence and settings give the same bytes.
         known : sequence of int, optional
-            Organizations of the evidence whose effects on topics are asked for; default: all.
+            Organizations of the evidence whose effects on topics to return; default: all.
 
         Returns
         -------
@@ -78,7 +78,7 @@ ENGINES: dict[str, type[Any]] = {engine.name: engine for engine in (Laplace, NUT
 
 
 def register_engine(engine: Class) -> Class:
-    """Class decorator that makes an engine known by its ``name``, wherever engines are asked for.
+    """Class decorator that registers an engine by its ``name``.
 
     ``draws``, ``tune``, ``chains``, ``target_accept`` and ``progress`` of an estimator become its settings,
     where it has fields of these names. ``del ENGINES[name]`` forgets it.

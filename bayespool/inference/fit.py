@@ -20,8 +20,7 @@ __all__ = ["Fit", "Source"]
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What a fit is of, by reference: priors and likelihood can be worked out from it when they are asked
-    for.
+    """The inputs of a fit, by reference: priors and likelihood can be computed from them on demand.
 
     Attributes
     ----------
@@ -31,7 +30,7 @@ class Source:
     run_ids : tuple of str
         Names of the runs that the evidence numbers.
     known : tuple of int, or None
-        Organizations whose effects on topics were asked for; None for all.
+        Organizations whose effects on topics were requested; None for all.
     """
 
     spec: ModelSpec

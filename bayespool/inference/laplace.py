@@ -2,15 +2,15 @@
 in.
 
 For log scales θ the conditional posterior of everything else, x, is approximated by a Gaussian at its mode;
-the marginal density of θ follows from it (Tierney & Kadane 1986; Rue, Martino & Chopin 2009), and is mended
-by that of the best Gaussian, which need not be at the mode (`bayespool.inference.modes.find_center`). θ
-itself is drawn from a fixed low-discrepancy set of points spread about its mode, each weighted by that
+the marginal density of θ follows from it (Tierney & Kadane 1986; Rue, Martino & Chopin 2009), and is
+corrected by that of the best Gaussian, which may lie off the mode (`bayespool.inference.modes.find_center`).
+θ itself is drawn from a fixed low-discrepancy set of points spread about its mode, each weighted by that
 marginal density over the density it was placed with. A mode is looked for at a few of them; the rest is
 interpolated (`bayespool.inference.points`).
 
 The curvature is an arrowhead (`bayespool.inference.arrow`), so that the cost grows linearly with topics.
-Effects of cells, an organization on a topic each, are no part of x: they are integrated
-(`bayespool.inference.cells`), and drawn at the end where they are asked for.
+Effects of cells, an organization on a topic each, are not part of x: they are integrated
+(`bayespool.inference.cells`), and drawn at the end where needed.
 
 References
 ----------
@@ -77,7 +77,7 @@ class Laplace:
     Parameters
     ----------
     draws, chains : int
-        Their product is how many draws there are, independent ones in one chain.
+        Their product is the number of draws, which are independent and form one chain.
     n_points : int
         Points of the scales that have a Gaussian of their own, for each scale.
     check : bool

@@ -105,7 +105,7 @@ def find_modes(
     middle : Mode
         The mode at ``theta``.
     points, straight : ndarray, shape (point, scale)
-        θ and coordinates in which what hangs on it does so smoothly, zero in the middle.
+        θ and coordinates in which quantities depend on it smoothly, zero in the middle.
     drift : ndarray, shape (scale, parameter)
         How x moves with these.
     n : int

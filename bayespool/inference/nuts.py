@@ -121,7 +121,7 @@ class CompiledModel:
             New values for all of the model's ``pm.Data``; the number of observations may differ, the
             coordinates may not.
         kept : mapping of str to ndarray of int, optional
-            Which positions along a coordinate are asked for; default: all.
+            Which positions along a coordinate to keep; default: all.
 
         Returns
         -------

@@ -52,7 +52,7 @@ def axis_points(n_dims: int) -> FloatArray:
 
 
 def straightened(theta: FloatArray, mode: FloatArray, spread: FloatArray) -> FloatArray:
-    """Coordinates in which what hangs on log scales θ does so smoothly, shape (point, scale): logarithms of a
+    """Coordinates in which quantities depend smoothly on log scales θ, shape (point, scale): logarithms of a
     scale plus its mode, in standard deviations. Near zero, where nothing changes any more, they hardly do.
     """
     straight: FloatArray = 2 * np.log1p(np.expm1(theta - mode) / 2) / spread

@@ -58,8 +58,8 @@ class Belief:
         return gains
 
     def judge(self, document: int) -> None:
-        """A document is judged: what is left open of the others and of the sums. One that is judged already
-        is no news.
+        """Judge a document, which updates the uncertainty of the others and of the sums. A document judged
+        already changes nothing.
         """
         own = self.own[document]
         if own <= 0:

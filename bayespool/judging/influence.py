@@ -1,4 +1,4 @@
-"""How the values of runs hang on single documents: what a judgment of each would tell."""
+"""How the values of runs depend on single documents: what a judgment of each would tell."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def worth_of_levels(measure: Measure, levels: tuple[int, ...]) -> FloatArray:
 
 
 def find_influence(completion: Completion, measure: Measure, values: Values) -> Influence:
-    """How the means of the completion's runs hang on its unjudged documents.
+    """How the means of the completion's runs depend on its unjudged documents.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What to judge next: the unjudged documents whose judgment is expected to tell most."""
+"""What to judge next: the unjudged documents whose judgments should tell most."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ __all__ = ["Afterwards", "NextJudgments", "Plan", "judge_next", "plan", "sole_me
 
 FloatArray = npt.NDArray[np.float64]
 _MOST_STEPS = 1000
-"""Judgments that are looked ahead at most."""
+"""How many judgments a plan looks ahead at most."""
 
 
 @dataclass(frozen=True)
 class Afterwards:
-    """What all judgments of one's own together did, against what was to be expected of them at the start.
+    """The effect of all your own judgments together, beside the effect expected at the start.
 
-    When they are made in rounds, each round has printed what it expected, given the answers of those before.
-    This here looks at all rounds from where the first one stood, with none of the answers.
+    If you judge in rounds, each round prints what it expects, given the answers of the earlier ones. This
+    class looks at all rounds from the start of the first one, with none of the answers.
 
     Attributes
     ----------
     n : int
         How many there are.
     before, expected, now : float
-        What is to be brought down: with none of them, as is to be expected from there when these documents
-        are judged, and as it is.
+        The quantity to reduce: with none of the judgments, as expected from there after judging these
+        documents, and as it is now.
     """
 
     n: int
@@ -66,19 +66,19 @@ class Afterwards:
 
 
 class Plan(NamedTuple):
-    """Documents to judge, each the most telling given those before it.
+    """Documents to judge, each the most informative one given those before it.
 
     Attributes
     ----------
     unknown : ndarray of int, shape (document,)
         Positions among the completion's unknowns.
     expected : ndarray of float, shape (document,)
-        What is expected to be left after each.
+        The expected quantity after each.
     left : ndarray of float, shape (sum,)
-        What is expected to be left of each interval or chance after all of them.
+        Each interval or chance as expected after all of them.
     n_needed : int or None
-        After how many it is expected to be low enough; None where nobody asked, or all that are looked ahead
-        will not do.
+        After how many it is expected to be low enough; None without a target, or if all that the plan looks
+        ahead are not enough.
     """
 
     unknown: npt.NDArray[np.intp]
@@ -89,32 +89,32 @@ class Plan(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NextJudgments(Shown):
-    """Documents to judge, the most telling first.
+    """Documents to judge, the most informative first.
 
     Made by `bayespool.judge_next`.
 
     Attributes
     ----------
     completion : Completion
-        The draws that say what a judgment is expected to tell.
+        The draws from which the expected effect of a judgment is computed.
     measure : Measure
     target : Target
-        What is to be brought down: intervals, or chances of a wrong order.
+        The quantities to reduce: intervals, or chances of a wrong order.
     unknown : ndarray of int, shape (document,)
         The documents, as positions among the completion's unknowns; none once judging may stop.
     expected : ndarray of float, shape (document,)
-        What the criterion is expected to be when the documents down to this one are judged.
+        The expected criterion after the documents down to this one are judged.
     left : ndarray of float, shape (sum,)
-        What each interval or chance of the target is expected to be when all of them are.
+        Each interval or chance of the target as expected after all of them are judged.
     chance : ndarray of float, shape (document,)
         Chance that each is relevant; under a graded measure its expected gain, from 0 to 1.
     until : float or None
         Where judging may stop.
     n_needed : int or None
-        How many judgments that is expected to take; None where nobody asked, or all that are looked ahead
-        will not do.
+        How many judgments that is expected to take; None without ``until``, or if all that the plan looks
+        ahead are not enough.
     afterwards : Afterwards or None
-        What the judgments told so far did.
+        The effect of your own judgments so far.
     metadata : dict
         Version, fingerprint, pool, settings.
     """
@@ -140,7 +140,7 @@ class NextJudgments(Shown):
 
     @property
     def criterion(self) -> str:
-        """What is to be brought down, in words (`Target.criterion`)."""
+        """The quantity to reduce, in words (`Target.criterion`)."""
         return self.target.criterion(self.until)
 
     @property
@@ -150,7 +150,7 @@ class NextJudgments(Shown):
 
     @property
     def expected_after(self) -> float:
-        """What it is expected to be when all these documents are judged."""
+        """Its expected value after all these documents are judged."""
         return float(self.expected[-1]) if len(self) else self.now
 
     @property
@@ -234,7 +234,7 @@ def judge_next(
     Parameters
     ----------
     collection : Collection
-        With the judgments of one's own so far (`Collection.add_judgments`), from which the models learn.
+        With your own judgments so far (`Collection.add_judgments`), from which the models learn.
     run_ids : str or iterable of str, optional
         Default: the runs that were not pooled, or with ``unpool`` none but those named there.
     measures : measure
@@ -355,7 +355,7 @@ def sole_measure(measures: object) -> Measure:
     """
     asked = parse_measures(measures)
     if len(asked) != 1:
-        raise InputError(f"{len(asked)} measures", hint="judgments are chosen for one at a time")
+        raise InputError(f"{len(asked)} measures", hint="choose judgments for one at a time")
     refuse_of_judgments(asked)
     return asked[0]
 

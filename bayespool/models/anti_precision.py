@@ -27,7 +27,7 @@ __all__ = ["ANTI_PRECISION"]
 ANTI_PRECISION = dataclasses.replace(
     RATIO,
     name="anti_precision",
-    description="by what the run does to the pooled runs",
+    description="by how composing with the run changes the pooled runs",
     source="after Lipani et al. 2015",
     predictors={
         "delta_precision": (-3.0, 5.0),

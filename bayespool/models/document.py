@@ -44,7 +44,7 @@ have an expected slope."""
 EVIDENCE = dataclasses.replace(
     RATIO,
     name="evidence",
-    description="document by document: who ranks it where, and what is judged around it",
+    description="document by document: which runs rank it where, and the judgments around it",
     source="",
     predictors=EVIDENCE_SLOPES,
 )

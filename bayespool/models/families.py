@@ -141,7 +141,7 @@ def draw_prior(prior: Prior, size: int | tuple[int, ...], rng: np.random.Generat
     family = FAMILIES.get(prior.distribution)
     if family is None:
         raise InputError(
-            f"no draws from the prior {prior}", hint=f"prior checks know {', '.join(sorted(FAMILIES))}"
+            f"cannot draw from the prior {prior}", hint=f"prior checks know {', '.join(sorted(FAMILIES))}"
         )
     if len(prior.args) != len(family.parameters):
         n = len(family.parameters)
@@ -250,5 +250,7 @@ def _checked(name: str, prior: Prior) -> tuple[float, ...]:
     if len(prior.args) != len(family.parameters) or not all(given[p] > 0 for p in family.positive):
         form = f"{prior.distribution}({', '.join(family.parameters)})"
         positive = f"the {family.positive[0]}" if len(family.positive) == 1 else "both"
-        raise InputError(f"prior of {name}: {prior} is no density", hint=f"write {form}, {positive} positive")
+        raise InputError(
+            f"prior of {name}: {prior} is not a density", hint=f"write {form}, {positive} positive"
+        )
     return prior.args

@@ -25,12 +25,12 @@ class Effect:
     ----------
     dim : str
         The coordinate: ``topic``, ``run``, ``organization``; or ``organization_topic``, whose groups are
-        cells of an organization and a topic; or ``organization_predictor``, whose effects are what an
-        organization's slopes are off the common ones. Effects of these two do not sum to zero.
+        cells of an organization and a topic; or ``organization_predictor``, whose effects are the differences
+        of an organization's slopes from the common ones. Effects of these two do not sum to zero.
     scale : Prior
         Of their standard deviation.
     centred : bool
-        Whether the sampler sees effects themselves, and not standardised ones, where much is judged. The
+        Whether the sampler sees effects themselves, and not standardized ones, where much is judged. The
         model is the same.
     """
 

@@ -34,7 +34,7 @@ class LinearEvidence:
         With mean 0 over hidden documents, in units in which slopes have a standard deviation of 1 a priori.
     n_hidden, n_hidden_relevant : ndarray of int64, shape (row,)
     center, unit : ndarray of float, shape (predictor,)
-        Mean over hidden documents, and what a unit is on the predictor's own scale.
+        Mean over hidden documents, and the size of a unit on the predictor's own scale.
     expected : ndarray of float, shape (predictor,)
         Slopes expected a priori, per unit.
     """

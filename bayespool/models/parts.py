@@ -22,7 +22,7 @@ def group_effect(name: str, scale: Prior, dims: str, *, centred: bool) -> Any:
     effect N(0, σ·√(1 + 1/J)), J the number of groups, about that intercept.
 
     ``centred`` says how the sampler sees them: effects themselves where each group has much data,
-    standardised ones where it has little and the scale may be near zero. The model is the same.
+    standardized ones where it has little and the scale may be near zero. The model is the same.
     """
     sigma = scale.variable(f"sigma_{name}")
     n_groups = len(pm.modelcontext(None).coords[dims])

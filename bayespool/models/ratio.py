@@ -28,7 +28,7 @@ __all__ = ["RATIO"]
 
 RATIO = ModelSpec(
     name="ratio",
-    description="a share by how good the run is on what is judged",
+    description="a share that depends on how good the run's judged documents are",
     source="after Webber & Park 2009",
     evidence="documents",
     coefficients={"mu": LOG_ODDS, "beta": SLOPE},

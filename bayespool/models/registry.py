@@ -30,7 +30,7 @@ _NO_MODELS = ("combined",)  # what a mixture of models is called
 
 
 def add_model(spec: ModelSpec) -> None:
-    """Make a model known by its name; one's own that is declared again, as in a notebook, is replaced.
+    """Register a model by its name; declaring your own model again, as in a notebook, replaces it.
     `bayespool.register_model` makes its estimator known, too.
 
     Raises

@@ -60,7 +60,7 @@ class ModelSpec:
     name : str
         Lower-case letters, digits and underscores.
     description, source : str
-        One line on what it says, and where it is from if not our own.
+        One line on the model, and its source if it is not our own.
     evidence : {"documents", "counts"}
         Whether it learns from hidden documents with predictors, `LinearEvidence`, or from numbers of hidden
         and of judged documents by run and topic, `ModelEvidence`.
@@ -68,22 +68,22 @@ class ModelSpec:
         Intercepts, slopes and factors. The prior of slopes is about those expected, in standard deviations.
     effects : mapping of str to Effect
         Those of ``organization`` are among them: they say how far a new run may be from the pooled ones. Most
-        models of documents want ``"interaction": Effect("organization_topic")`` too: what an organization
-        retrieves for a topic is relevant together, and without it intervals are too narrow. With
-        ``"slope": Effect("organization_predictor")`` slopes differ from organization to organization, so
-        that a run unlike those of the pool has a wide interval.
+        models of documents need ``"interaction": Effect("organization_topic")`` too: the documents that an
+        organization retrieves for a topic tend to be relevant together, and without it intervals are too
+        narrow. With ``"slope": Effect("organization_predictor")`` slopes differ from organization to
+        organization, so that a run unlike those of the pool has a wide interval.
     hidden : Linear or Chances
         Log odds that a hidden document is relevant, and an unjudged one.
     judged : Linear or Chances, optional
         Log odds that a judged document is; of models of counts.
     predictors : mapping of str to (float, float), optional
-        Predictors of models with slopes, out of `bayespool.predictors.PREDICTORS`, and the mean and standard
-        deviation that is expected of their slopes.
+        Predictors of models with slopes, out of `bayespool.predictors.PREDICTORS`, and the expected mean and
+        standard deviation of their slopes.
 
     Raises
     ------
     InputError
-        Names that are not declared or not used, or what the evidence does not have.
+        Names that are not declared or not used, or that the evidence lacks.
 
     Examples
     --------
@@ -128,9 +128,9 @@ class ModelSpec:
             ("effect", self.effects, [name for one in linear for name in one.effects]),
         ):
             if unknown := [name for name in used if name not in declared]:
-                return f"{kind} {unknown[0]} is in a formula and not declared"
+                return f"{kind} {unknown[0]} is in a formula but not declared"
             if idle := [name for name in declared if name not in used]:
-                return f"{kind} {idle[0]} is declared and in no formula"
+                return f"{kind} {idle[0]} is declared but in no formula"
         if both := [name for name in self.effects if name in self.coefficients]:
             return f"{both[0]} is both a coefficient and an effect"
         dims = {name: effect.dim for name, effect in self.effects.items()}
@@ -139,25 +139,25 @@ class ModelSpec:
             return f"effect {unknown[0]} is of {dims[unknown[0]]}, {self.evidence} have {known}"
         of_new = [name for name, dim in dims.items() if dim == _NEW]
         if of_new != [_NEW] or self.hidden.outer.effects.count(_NEW) != 1:
-            return "one effect of organization, called so, is added to the log odds of hidden documents"
+            return "the log odds of hidden documents need one effect of organization, named organization"
         if any(_NEW in one.effects for one in linear if one is not self.hidden.outer):
             return (
                 "effects of organization are added to the log odds of hidden documents, and to nothing else"
             )
         for of, called in ((_CELLS, _INTERACTION), (_SLOPES, _SLOPE)):
             if any((dim == of) != (name == called) for name, dim in dims.items()):
-                return f"effects of {of} are called {called}, and no others"
+                return f"an effect of {of} has the name {called}, and no other effect has it"
         if _SLOPE in dims and _INTERACTION not in dims:
-            return f"where slopes differ from organization to organization there is an effect {_INTERACTION}"
+            return f"slopes that differ between organizations need an effect {_INTERACTION}"
         if self.evidence == "documents" and (self.judged is not None or isinstance(self.hidden, Chances)):
-            return "a model of documents has one linear formula, of hidden ones"
+            return "a model of documents has one linear formula, for hidden ones"
         slopes = {one.slopes for one in linear} - {None}
         if self.evidence == "counts" and (slopes or self.predictors):
-            return "slopes and predictors are of documents"
+            return "only models of documents have slopes and predictors"
         if bool(slopes) != bool(self.predictors):
-            return "slopes have predictors, and predictors slopes"
+            return "slopes need predictors, and predictors need slopes"
         if _SLOPE in dims and not slopes:
-            return f"there are no slopes that {_SLOPE} could be an effect on"
+            return f"the effect {_SLOPE} needs slopes"
         return ""
 
     @property
@@ -196,7 +196,7 @@ class ModelSpec:
     def structure(self, evidence: Evidence, known: Sequence[int] | None = None) -> Structure:
         """The model of this evidence for the Laplace engine, and for draws from the priors.
 
-        ``known`` are organizations, as indices, whose effects on topics are asked for; by default all.
+        ``known`` are organizations, as indices, whose effects on topics to return; by default all.
         """
         arrays = evidence.arrays()
         factors = [f.factor for f in self.likelihoods.values() if isinstance(f, Chances)]

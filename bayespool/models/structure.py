@@ -56,7 +56,7 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Effects of a grouping factor with a scale of their own, which sum to zero unless it is said.
+    """Effects of a grouping factor with a scale of their own, which sum to zero unless stated otherwise.
 
     Attributes
     ----------
@@ -110,9 +110,9 @@ class Predictor:
     Attributes
     ----------
     coefficients : mapping of str to ndarray of float, shape (observation,) or (observation, size)
-        What multiplies a scalar (vector) coefficient.
+        The factors of a scalar (vector) coefficient.
     groups : mapping of str to ndarray of int, shape (observation,)
-        Whose effect is added.
+        The group whose effect is added.
     varying : Varying or None
         Slopes that differ from group to group.
     """

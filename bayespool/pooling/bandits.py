@@ -70,7 +70,7 @@ class MaxMean(Bandit):
 
 @register_strategy(
     "thompson",
-    description="from the run of the largest draw from what is believed of its share of relevant documents",
+    description="from the run with the largest draw from the posterior of its share of relevant documents",
     source="Losada, Parapar & Barreiro 2017",
 )
 @dataclass(frozen=True, kw_only=True)

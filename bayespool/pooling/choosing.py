@@ -38,7 +38,7 @@ class Chosen:
     ----------
     strategy : Strategy
     budget : int or None
-        How many documents were asked for; None where the strategy itself says how many.
+        How many documents were requested; None where the strategy itself says how many.
     pair : ndarray of int32, shape (document,)
         Pair codes, topic by topic, in each topic in the order of judging.
     start : ndarray of int, shape (topic + 1,)
@@ -152,7 +152,7 @@ def order_of_topic(
     strategy : Strategy
     topic : Retrieved
     relevance : ndarray of int16, shape (pair,)
-        What an assessor says of each pair of the collection; negative where nobody does, which adaptive
+        An assessor's relevance for each pair of the collection; negative without a judgment, which adaptive
         strategies take for not relevant.
     n : int
         As many, or all where there are fewer.
@@ -163,8 +163,8 @@ def order_of_topic(
     Raises
     ------
     InputError
-        The strategy needs the scores of the runs, and the collection has none; or what it gives is no order:
-        not n numbers, documents that are not there, one twice.
+        The strategy needs the scores of the runs, and the collection has none; or its answer is not an order:
+        not n numbers, numbers out of range, or a number twice.
     """
     if strategy.needs_scores:
         topic.scores()
@@ -204,7 +204,7 @@ def inclusion_of_topic(
     rel: int = 1,
     random_seed: int = 1,
 ) -> npt.NDArray[np.float64]:
-    """The probability with which each chosen document was to be judged, 1 if the strategy is no sample.
+    """The probability with which each chosen document was to be judged, 1 if the strategy is not a sample.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class Contributions:
     n_alone : ndarray of int, shape (contributor,)
         Those that nobody else does.
     n_of_topic : ndarray of int, shape (topic,)
-        Documents of the pool, whoever retrieves them.
+        Documents of the pool, regardless of who retrieves them.
     """
 
     names: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The documents chosen as judgments: what assessors are given, and what they would have made of it."""
+"""The chosen documents as judgments: the list for assessors, and the qrels that it would have led to."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def choice_frame(collection: Collection, chosen: Chosen, *, relevance: bool = Tr
     -------
     pandas.DataFrame
         A row per document, topic by topic in the order of judging: ``query_id``, ``doc_id``, ``order`` (from
-        1 in each topic), ``inclusion`` (1 where the strategy is no sample) and, if asked for, ``relevance``,
-        None where there is no judgment.
+        1 in each topic), ``inclusion`` (1 where the strategy is not a sample) and, on request, ``relevance``,
+        None without a judgment.
 
     Examples
     --------

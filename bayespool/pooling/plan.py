@@ -1,4 +1,4 @@
-"""What a pool is made by: a strategy, its budget, and all else that decides what is judged."""
+"""The plan of a pool: a strategy, its budget, and everything else that decides which documents are judged."""
 
 from __future__ import annotations
 

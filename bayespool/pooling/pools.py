@@ -28,17 +28,17 @@ Runs = npt.NDArray[np.integer] | Sequence[int]
 class StrategyPool:
     """A pool of the documents that a strategy judges for a budget.
 
-    Without some of its runs the strategy is asked again, for the same budget: other documents then take the
-    place of theirs. A sample is drawn again, too, and has other inclusion probabilities. Equal settings and
+    Without some of its runs the strategy chooses again, for the same budget: other documents then replace
+    theirs. It draws a sample again, too, which then has other inclusion probabilities. Equal settings and
     judgments have an equal ``repr``. `StrategyPool.of` makes one.
 
     Attributes
     ----------
     plan : PoolPlan
-        Strategy, budget and whatever else decides what is judged.
+        Strategy, budget and everything else that decides which documents are judged.
     depth : int
-        Depth of the deepest depth pool of the contributing runs that is no larger: what stands for the pool
-        depth where one is asked for.
+        Depth of the deepest depth pool of the contributing runs that is not larger; it serves as the pool
+        depth where code needs one.
     labels : ndarray of int16, shape (pair,)
         What assessors say of each document, as far as that is known; negative elsewhere.
     """
@@ -128,7 +128,8 @@ class StrategyPool:
         ndarray of float, shape (pair,)
             Of a document of the sample what the strategy says (`Sampling.inclusion`). 1 for a judgment that
             is not of the sample: an added one, or one that these runs do not explain. 1, too, where the
-            strategy is no sample. NaN for what the collection has no judgment of, in the sample or not.
+            strategy is not a sample. NaN for documents without a judgment in the collection, in the sample or
+            not.
         """
         _, chosen = self._ask(collection, runs)
         inclusion = np.where(collection.judged, 1.0, np.nan)
@@ -192,7 +193,7 @@ class StrategyPool:
         )
 
     def of_runs(self, runs: Runs) -> StrategyPool:
-        """The same: runs are told by their names."""
+        """The same: runs are known by their names."""
         return self
 
 

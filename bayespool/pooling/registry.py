@@ -20,7 +20,7 @@ Class = TypeVar("Class", bound=type[Strategy])
 
 @dataclass(frozen=True, kw_only=True)
 class StrategyEntry:
-    """A name that a strategy can be asked for by.
+    """A registered name of a strategy.
 
     Attributes
     ----------
@@ -40,9 +40,7 @@ class StrategyEntry:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Its settings by name, and what each is where nobody gives it (`dataclasses.MISSING` if it has to be
-        given).
-        """
+        """Its settings by name, with their defaults (`dataclasses.MISSING` if you have to give it)."""
         fields = dataclasses.fields(self.make)  # type: ignore[arg-type]
         return {field.name: field.default for field in fields if field.init}
 
@@ -78,7 +76,7 @@ def register_strategy(name: str, *, description: str, source: str) -> Callable[[
     Raises
     ------
     InputError
-        A name that cannot be one, or that another class has; a class that is no frozen dataclass.
+        A name that cannot be one, or that another class has; a class that is not a frozen dataclass.
 
     Examples
     --------
@@ -111,7 +109,7 @@ def register_strategy(name: str, *, description: str, source: str) -> Callable[[
         parameters = getattr(cls, "__dataclass_params__", None)
         if parameters is None or not parameters.frozen:
             raise InputError(
-                f"strategy {name!r}: {cls.__name__} is no frozen dataclass",
+                f"strategy {name!r}: {cls.__name__} is not a frozen dataclass",
                 hint="write @dataclass(frozen=True, kw_only=True) above the class, below @register_strategy",
             )
         cls.name = name

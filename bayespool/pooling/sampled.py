@@ -38,7 +38,7 @@ def sampled_states(
     document : ndarray of int32, shape (..., rank)
         Numbers of documents, −1 where a run has ended.
     relevant, judged, pooled : ndarray of bool, shape (document,)
-        ``relevant`` is looked at for judged documents alone. A judged document is pooled.
+        ``relevant`` matters only for judged documents. A judged document is pooled.
 
     Returns
     -------
@@ -72,12 +72,12 @@ def sampled_ap(
     state : ndarray of int8, shape (..., rank)
         From `sampled_states`. Ranks that are not there are not relevant.
     inclusion : ndarray of float, shape (..., rank)
-        The probability with which the document at each rank was judged; looked at for relevant ones alone.
+        The probability with which the document at each rank was judged; it matters only for relevant ones.
     n_relevant : float or ndarray of float, shape (...)
         Relevant documents of the topic: the sum of 1 / inclusion over those judged relevant.
     stratum : ndarray of int32, shape (..., rank), optional
-        Number of each document's stratum from 0; looked at for relevant ones alone. By default documents are
-        taken to be judged independently, which is a good approximation for large samples.
+        Number of each document's stratum from 0; it matters only for relevant ones. By default the function
+        takes documents to be judged independently, which is a good approximation for large samples.
     pair_weight : ndarray of float, shape (stratum,), optional
         By how much more a pair of one stratum counts than two independent documents: the product of two
         inclusions over their joint one, n (N − 1) / (N (n − 1)) for n of N. Needed with ``stratum``.
@@ -167,7 +167,7 @@ def infer_stratified_ap(
     state : ndarray of int8, shape (..., rank)
         From `sampled_states`.
     stratum : ndarray of int32, shape (..., rank)
-        Number of each document's stratum from 0. It is looked at for pooled documents alone.
+        Number of each document's stratum from 0. It matters only for pooled documents.
     n_pooled, n_judged, n_relevant : ndarray of int, shape (stratum,)
         Documents of each of the topic's strata, retrieved or not: all, judged, judged relevant.
 

@@ -45,7 +45,7 @@ class Strategy(ABC):
         return type(self).size is Strategy.size
 
     def size(self, topic: Retrieved) -> int | None:
-        """How many documents of a topic are judged where nobody gives a budget; None where one is needed."""
+        """How many documents of a topic to judge if nobody gives a budget; None if the strategy needs one."""
         return None
 
     @abstractmethod
@@ -56,8 +56,8 @@ class Strategy(ABC):
         ----------
         topic : Retrieved
         relevant : ndarray of bool, shape (document,)
-            What the assessor says of each document, who is asked for those alone that are judged. A document
-            without a judgment counts as not relevant.
+            The assessor's answer for each document; a strategy may look at it only for judged documents. A
+            document without a judgment counts as not relevant.
         n : int
             From 0 up to the number of documents.
         rng : numpy.random.Generator

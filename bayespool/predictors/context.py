@@ -55,7 +55,7 @@ class AmongOthers(NamedTuple):
 class DocumentContext:
     """Documents that predictors are wanted of, and what is known of the runs that retrieved them.
 
-    A document's values do not depend on the other documents asked for, nor on runs that were not pooled
+    A document's values do not depend on the other requested documents, nor on runs that were not pooled,
     except its own.
 
     Attributes
@@ -124,7 +124,7 @@ class DocumentContext:
 
     @cached_property
     def top(self) -> int:
-        """How deep a run is looked at as a whole: as deep as the pool, 10 to 30."""
+        """How deep predictors look at a run as a whole: as deep as the pool, 10 to 30."""
         return int(np.clip(self.collection.pool_depth, *_TOP))
 
     @cached_property

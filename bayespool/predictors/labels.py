@@ -52,7 +52,7 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
     it, and whether there is none.
 
     A document without a label has NaN for the former, and counts as one at the mean of labels. So does one of
-    a run of an organization that the judge favors. A run without a labelled unjudged document has NaN, too.
+    a run of an organization that the judge favors. A run without a labeled unjudged document has NaN, too.
     """
     found = {}
     for judge in collection.judges:
@@ -89,14 +89,14 @@ def label_predictors(collection: Collection) -> dict[str, Predictor]:
 def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dict[str, tuple[float, float]]:
     r"""Expected slopes of `label_predictors`, mean and standard deviation.
 
-    What a grade is worth are its log odds ratios among judged documents that are no evidence themselves:
+    The worth of a grade is its log odds ratio among judged documents that are not evidence themselves:
 
     .. math::
 
         \log \frac{P(g \mid \text{relevant})}{P(g \mid \text{nonrelevant})}
 
-    The slope of a threshold is the step from the grade below. What labels are worth among hidden documents
-    differs from that by a standard deviation of .5, besides the standard error.
+    The slope of a threshold is the step from the grade below. The worth of labels among hidden documents
+    differs from that by a standard deviation of .5, in addition to the standard error.
     """
     slopes: dict[str, tuple[float, float]] = {}
     for judge in usable_judges(collection, rel=rel, given=given):
@@ -189,7 +189,7 @@ def label_columns(judge: Judge) -> tuple[tuple[str, ...], str, str]:
 
 
 def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tuple[Judge, ...]:
-    """Judges that judged documents tell something of: five labelled ones at least are relevant, and five
+    """Judges with enough judged documents to know them by: at least five labeled ones are relevant, and five
     not.
     """
     return tuple(

@@ -82,8 +82,8 @@ RUN_PRECISION = Predictor(
 LOCAL_PRECISION = Predictor(
     name="local_precision",
     description="log odds of relevant and nonrelevant judged documents of the run around the document, down "
-    "to rank 100, or the cutoff if that is deeper: a neighbour $d$ ranks away weighs $1/(1 + d/5)$, and the "
-    "run's precision over all topics counts as one more neighbour",
+    "to rank 100, or the cutoff if that is deeper: a neighbor $d$ ranks away weighs $1/(1 + d/5)$, and the "
+    "run's precision over all topics counts as one more neighbor",
     per="document",
     compute=_local_precision,
     slope=(0.8, 0.4),

@@ -20,7 +20,7 @@ Per = Literal["ranking", "label", "document"]
 
 @dataclass(frozen=True, kw_only=True)
 class Predictor:
-    """Something that is known of a document before it is judged.
+    """A quantity that is known about a document before it is judged.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Predictor:
     Raises
     ------
     InputError
-        A slope without a spread, or a ``per`` that is none.
+        A slope without a spread, or an unknown ``per``.
     """
 
     name: str

@@ -18,7 +18,7 @@ COMPOSITION_PREDICTORS = (DELTA_PRECISION.name, DELTA_ANTIPRECISION.name)
 
 
 def register_predictor(predictor: Predictor) -> None:
-    """Make a predictor known; one with an expected slope is in the evidence model from here on.
+    """Register a predictor; the evidence model then has it if it has an expected slope.
 
     Raises
     ------

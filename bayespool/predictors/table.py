@@ -43,7 +43,7 @@ class DocumentTable:
     relevant : ndarray of int64, shape (document,)
         1 for a relevant hidden document; 0 throughout for unjudged ones.
     predictors : ndarray of float, shape (document, predictor)
-        Not standardised.
+        Not standardized.
     names : tuple of str
         Names of the predictors.
     """
@@ -87,7 +87,7 @@ def document_table(
         Its code.
     depth : int
         How deep the documents may stand. A document has the same values at every depth up to 100; greater
-        depths know more of its neighbours.
+        depths see more of its neighbors.
     rel : int
         Smallest relevance that counts as relevant.
     given : int
@@ -121,7 +121,7 @@ def document_table(
         finite = np.isfinite(values) | (np.isnan(values) & (name in of_labels))
         if values.shape != (len(pair),) or not finite.all():
             raise InputError(
-                f"predictor {name} has not one finite value for each of {len(pair)} documents",
+                f"predictor {name} does not have one finite value for each of {len(pair)} documents",
                 hint=f"its shape is {values.shape}",
             )
         predictors[:, column] = values
@@ -200,7 +200,7 @@ def with_predictors(
     rel: int = 1,
     given: int = 0,
 ) -> DocumentTable:
-    """The table with other predictors besides, those that it has not; the cutoff is `document_table`'s."""
+    """The table with additional predictors, those that it lacks; the cutoff is `document_table`'s."""
     missing = tuple(name for name in names if name not in table.names)
     if not missing:
         return table

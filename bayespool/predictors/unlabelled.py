@@ -23,11 +23,12 @@ none, however few these are."""
 def without_some_labels(
     collection: Collection, hidden: DocumentTable, unjudged: DocumentTable
 ) -> tuple[DocumentTable, DocumentTable]:
-    """Both tables, with labels of as many hidden documents taken away as the documents to complete lack.
+    """Both tables, without the labels of some hidden documents, so that these lack labels as often as the
+    documents to complete.
 
-    The chance of a document without a label is the mean of all chances, not the one at the mean label, and
-    log odds bend. So what it means to have no label is learned from hidden documents without any. Where no
-    document to complete has a label, the models know of none.
+    The chance of a document without a label is the mean of all chances, not the one at the mean label,
+    because log odds are not linear. So the models learn what a missing label means from hidden documents
+    without one. Where no document to complete has a label, the models ignore all labels.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def without_some_labels(
     Returns
     -------
     hidden, unjudged : DocumentTable
-        Which hidden documents go without hangs on their names.
+        The names of hidden documents decide which of them lose their labels.
     """
     place = {name: column for column, name in enumerate(hidden.names)}
     known = [columns for columns in map(label_columns, collection.judges) if columns[1] in place]

@@ -228,7 +228,7 @@ def test_judgments_that_are_of_no_use_are_told(
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["-m", "P@10", "-m", "nDCG@10"], "2 measures; judgments are chosen for one at a time"),
+        (["-m", "P@10", "-m", "nDCG@10"], "2 measures; choose judgments for one at a time"),
         (["-m", "Judged@10"], "Judged@10 is of the judgments as they stand"),
         (["--goal", "comparison"], "a comparison of one run; name two, or ask for their ranking"),
         (["--goal", "ranking"], "a ranking of one run; name two or more"),

@@ -135,7 +135,7 @@ def test_run_types_writes_what_the_library_finds(
     ("command", "more", "message"),
     [
         ("pool-width", ("--widths", "2,many"), "--widths 2,many: not whole numbers"),
-        ("pool-width", ("--widths", 30), "21 runs make no pool of width 30"),
+        ("pool-width", ("--widths", 30), "21 runs are too few for a pool of width 30"),
         (
             "pool-width",
             ("--target-type", "manual"),

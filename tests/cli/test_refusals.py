@@ -192,7 +192,7 @@ def test_unusable_input_is_told_and_nothing_is_written(
         (["--estimators", "posterior-background", "--prior", "mu=Foo(1)"], r"prior of mu: .*Foo"),
         (
             ["--estimators", "posterior-background", "--prior", "mu=Normal(0,-1)"],
-            r"prior of mu: .* is no density",
+            r"prior of mu: .* is not a density",
         ),
         (
             ["--estimators", "posterior-background", "--prior", "mu=Normal(1e308,1e308)"],

@@ -208,7 +208,7 @@ def test_p_values_are_adjusted_over_the_pairs_that_have_one() -> None:
         (lambda: significant_draws(np.zeros((2, 2, 1), int)), "one topic cannot be tested"),
         (
             lambda: significant_draws(np.zeros((2, 2, 3), int), test="tukey-hsd", control="holm"),
-            "controlled for all pairs by itself",
+            "controls for all pairs by itself",
         ),
         (lambda: population_draws(np.zeros((2, 2, 1), int)), "one topic says nothing"),
         (lambda: compare_draws(np.zeros((2, 2), int), ci_prob=0.95, rope=-1), "cannot reach to -1"),

@@ -120,7 +120,7 @@ def test_the_judged_documents_of_the_run_are_the_sample_of_the_paper() -> None:
     assert found.std == pytest.approx(0, abs=1e-15)
     assert found.draws is not None
     assert (found.draws.amount == [5, 4, 2]).all()
-    assert found.notes[0].endswith("for a random sample of the top n; pooled ones are none")
+    assert found.notes[0].endswith("for a random sample of the top n, but a pool is not one")
 
 
 def test_the_papers_estimate_is_the_mean_of_predictions_put_right() -> None:

@@ -52,7 +52,7 @@ def test_a_name_is_needed_among_several() -> None:
     with pytest.raises(InputError) as raised:
         judge_of(both, None, "judge-rates")
     assert str(raised.value) == (
-        "judge-rates: there are 2 judges, and none is named; judge-rates(judge='llm'); known: llm, other"
+        "judge-rates: there are 2 judges, name one; judge-rates(judge='llm'); known: llm, other"
     )
     with pytest.raises(InputError, match="judge-rates: no judge 'lm'; known: llm, other"):
         judge_of(both, "lm", "judge-rates")
@@ -68,7 +68,7 @@ def test_the_judge_that_is_named_is_asked(correction: LabelCorrection) -> None:
     assert np.array_equal(alone.per_topic, named.per_topic)
     if getattr(correction, "sample", "hidden") == "hidden":
         assert not np.array_equal(alone.per_topic, other.per_topic)
-    with pytest.raises(InputError, match="none is named"):
+    with pytest.raises(InputError, match="name one"):
         estimate(correction, "P@5", "u", two_judges())
 
 

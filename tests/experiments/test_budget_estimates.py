@@ -145,7 +145,7 @@ def test_estimates_are_stored_beside_what_was_there(posterior: tuple[Budgets, Pa
 
 
 def test_what_cannot_be_asked_is_refused(example: Collection) -> None:
-    with pytest.raises(InputError, match="no estimator was asked"):
+    with pytest.raises(InputError, match="the experiment has no estimators"):
         budgets(example, **ASKED).estimate_frame()
     with pytest.raises(InputError, match="unknown settings"):
         budgets(example, estimators="lower-bound", drawz=3, **ASKED)

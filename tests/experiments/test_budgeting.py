@@ -255,7 +255,7 @@ def test_names_of_strategies() -> None:
         ({"measures": "Judged@10"}, "Judged@10"),
         ({"strategies": "combmnz"}, "a strategy reads the scores of the runs"),
         ({"strategies": "rbp-c", "shares": "global"}, "say nothing across topics"),
-        ({"top": 1}, "the best 1 % of 21 runs are none"),
+        ({"top": 1}, "the best 1 % of 21 runs are no run at all"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(example: Collection, asked: dict[str, Any], message: str) -> None:

@@ -179,7 +179,7 @@ def test_the_best_of_the_runs_left_out_are_reported() -> None:
     found = left_out(top=60)
     assert found.frame()["run_id"].tolist() == ["a1", "a2", "b1"]
     assert found.frame(reported_only=False)["run_id"].tolist() == ["a1", "a2", "b1", "b2", "b3"]
-    with pytest.raises(InputError, match="the best 5 % of 5 runs are none"):
+    with pytest.raises(InputError, match="the best 5 % of 5 runs are no run at all"):
         left_out(top=5)
 
 

@@ -187,7 +187,7 @@ def test_another_own_estimator_starts_afresh(other: dict[str, str], what: str, t
 def test_what_cannot_be_compared_is_not_taken_for_the_same(parts: dict[str, str], tmp_path: Path) -> None:
     cls = shift(**parts)
     first = mae_of(cls(0.1), tmp_path)
-    with pytest.warns(ExperimentChangedWarning, match="own estimators that are no plain dataclasses"):
+    with pytest.warns(ExperimentChangedWarning, match="own estimators that are not plain dataclasses"):
         assert mae_of(cls(0.2), tmp_path) != first
 
 
@@ -205,5 +205,5 @@ def test_a_class_below_a_dataclass_keeps_what_it_was_made_with(tmp_path: Path) -
     values = [leave_out(shapes(), "P@2", estimators=[Below(by)]).frame()["value"].tolist() for by in (0, 0.2)]
     np.testing.assert_allclose(values[1], np.add(values[0], 0.2))
     mae_of(Below(0.1), tmp_path)
-    with pytest.warns(ExperimentChangedWarning, match="no plain dataclasses"):
+    with pytest.warns(ExperimentChangedWarning, match="not plain dataclasses"):
         mae_of(Below(0.2), tmp_path)

@@ -276,7 +276,7 @@ def test_warnings_of_types_are_given_once(example: Collection) -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"widths": [21]}, "21 runs make no pool of width 21"),
+        ({"widths": [21]}, "21 runs are too few for a pool of width 21"),
         ({"widths": [0]}, "widths cannot be 0"),
         ({"widths": []}, "widths cannot be empty"),
         ({"measures": "P@11"}, "P@11 looks deeper than the pools"),

@@ -365,7 +365,7 @@ def test_an_ideal_ranking_alone_may_hold_a_document() -> None:
 
 def test_refused() -> None:
     example = load_example()
-    with pytest.raises(InputError, match="2 measures; judgments are chosen for one at a time"):
+    with pytest.raises(InputError, match="2 measures; choose judgments for one at a time"):
         judge_next(example, TARGETS, ["P@10", "P@5"])
     with pytest.raises(InputError, match="Judged@10"):
         judge_next(example, TARGETS, "Judged@10")

@@ -47,7 +47,7 @@ def test_draws_follow_the_prior(text: str, reference: Any) -> None:
 
 
 def test_unknown_prior_is_named() -> None:
-    with pytest.raises(InputError, match=r"no draws from the prior Kumaraswamy\(1, 1\)"):
+    with pytest.raises(InputError, match=r"cannot draw from the prior Kumaraswamy\(1, 1\)"):
         draw_prior(parse_prior("Kumaraswamy(1, 1)"), 3, np.random.default_rng(1))
     with pytest.raises(InputError, match="has 1 parameters, not 2"):
         draw_prior(parse_prior("Normal(1)"), 3, np.random.default_rng(1))
@@ -100,9 +100,9 @@ def assert_derivatives(density: Any, x: np.ndarray) -> None:
     [
         ("Beta(1, 1)", False, r"prior of x: the laplace engine takes Normal or Logistic, not Beta\(1, 1\)"),
         ("Normal(0, 1)", True, r"the laplace engine takes Beta, not Normal\(0, 1\); use the nuts engine"),
-        ("Normal(0, 0)", False, r"no density; write Normal\(mean, scale\), the scale positive"),
-        ("Normal(0)", False, r"prior of x: Normal\(0\) is no density"),
-        ("Beta(1, -1)", True, r"Beta\(1, -1\) is no density; write Beta\(a, b\), both positive"),
+        ("Normal(0, 0)", False, r"not a density; write Normal\(mean, scale\), the scale positive"),
+        ("Normal(0)", False, r"prior of x: Normal\(0\) is not a density"),
+        ("Beta(1, -1)", True, r"Beta\(1, -1\) is not a density; write Beta\(a, b\), both positive"),
         ("Flat()", False, r"takes Normal or Logistic, not Flat\(\)"),
     ],
 )
@@ -115,8 +115,8 @@ def test_coefficient_without_a_density_is_refused(text: str, logit: bool, messag
     ("text", "message"),
     [
         ("HalfCauchy(1)", r"the laplace engine takes HalfNormal or Exponential, not HalfCauchy\(1\)"),
-        ("Exponential(0)", r"is no density; write Exponential\(rate\), the rate positive"),
-        ("HalfNormal(1, 2)", r"is no density; write HalfNormal\(scale\), the scale positive"),
+        ("Exponential(0)", r"is not a density; write Exponential\(rate\), the rate positive"),
+        ("HalfNormal(1, 2)", r"is not a density; write HalfNormal\(scale\), the scale positive"),
     ],
 )
 def test_scale_without_a_density_is_refused(text: str, message: str) -> None:

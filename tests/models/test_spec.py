@@ -194,12 +194,12 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
     [
         (OWN_OF_DOCUMENTS, {"name": "Mine"}, "its name has lower-case letters"),
         (OWN_OF_DOCUMENTS, {"evidence": "runs"}, "no evidence 'runs'; known: documents, counts"),
-        (OWN_OF_DOCUMENTS, {"coefficients": {}}, "coefficient level is in a formula and not declared"),
-        (OWN_OF_DOCUMENTS, {"effects": {}}, "effect organization is in a formula and not declared"),
+        (OWN_OF_DOCUMENTS, {"coefficients": {}}, "coefficient level is in a formula but not declared"),
+        (OWN_OF_DOCUMENTS, {"effects": {}}, "effect organization is in a formula but not declared"),
         (
             OWN_OF_DOCUMENTS,
             {"effects": {**OWN_OF_DOCUMENTS.effects, "topic": Effect("topic")}},
-            "effect topic is declared and in no formula",
+            "effect topic is declared but in no formula",
         ),
         (
             OWN_OF_DOCUMENTS,
@@ -212,7 +212,7 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
         (
             OWN_OF_COUNTS,
             {"effects": {"run": Effect("run"), "organization": Effect("topic")}},
-            "one effect of organization, called so, is added to the log odds of hidden documents",
+            "the log odds of hidden documents need one effect of organization, named organization",
         ),
         (
             OWN_OF_COUNTS,
@@ -225,7 +225,7 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
                 "effects": {**OWN_OF_DOCUMENTS.effects, "cell": Effect("organization_topic")},
                 "hidden": Linear("level", "slope", ("organization", "cell")),
             },
-            "effects of organization_topic are called interaction, and no others",
+            "an effect of organization_topic has the name interaction, and no other effect has it",
         ),
         (
             OWN_OF_DOCUMENTS,
@@ -233,7 +233,7 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
                 "effects": {**OWN_OF_DOCUMENTS.effects, "interaction": Effect("topic")},
                 "hidden": Linear("level", "slope", ("organization", "interaction")),
             },
-            "effects of organization_topic are called interaction, and no others",
+            "an effect of organization_topic has the name interaction, and no other effect has it",
         ),
         (
             OWN_OF_DOCUMENTS,
@@ -241,7 +241,7 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
                 "effects": {**OWN_OF_DOCUMENTS.effects, "own": Effect("organization_predictor")},
                 "hidden": Linear("level", "slope", ("organization", "own")),
             },
-            "effects of organization_predictor are called slope, and no others",
+            "an effect of organization_predictor has the name slope, and no other effect has it",
         ),
         (
             OWN_OF_DOCUMENTS,
@@ -257,7 +257,7 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
                 "effects": {k: v for k, v in MODELS["ratio"].effects.items() if k != "interaction"},
                 "hidden": Linear("mu", "beta", ("topic", "organization", "slope")),
             },
-            "where slopes differ from organization to organization there is an effect interaction",
+            "slopes that differ between organizations need an effect interaction",
         ),
         (
             BARE,
@@ -269,7 +269,7 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
                 },
                 "hidden": Linear("level", effects=("organization", "interaction", "slope")),
             },
-            "there are no slopes that slope could be an effect on",
+            "the effect slope needs slopes",
         ),
         (
             OWN_OF_COUNTS,
@@ -280,8 +280,12 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
             "effect interaction is of organization_topic, counts have topic, organization, run",
         ),
         (OWN_OF_DOCUMENTS, {"judged": Linear("level")}, "a model of documents has one linear formula"),
-        (OWN_OF_COUNTS, {"predictors": {"support": (0.0, 1.0)}}, "slopes and predictors are of documents"),
-        (OWN_OF_DOCUMENTS, {"predictors": {}}, "slopes have predictors, and predictors slopes"),
+        (
+            OWN_OF_COUNTS,
+            {"predictors": {"support": (0.0, 1.0)}},
+            "only models of documents have slopes and predictors",
+        ),
+        (OWN_OF_DOCUMENTS, {"predictors": {}}, "slopes need predictors, and predictors need slopes"),
     ],
 )
 def test_what_makes_no_model_is_refused(spec: ModelSpec, changes: dict[str, Any], message: str) -> None:

@@ -95,7 +95,9 @@ def test_a_class_that_is_no_frozen_dataclass_is_refused() -> None:
         pass
 
     for cls in (Plain, Changing):
-        with pytest.raises(InputError, match=rf"'mine': {cls.__name__} is no frozen dataclass; write @data"):
+        with pytest.raises(
+            InputError, match=rf"'mine': {cls.__name__} is not a frozen dataclass; write @data"
+        ):
             register_strategy("mine", description="", source="")(cls)
     assert "mine" not in STRATEGIES
     with pytest.raises(InputError, match="Plain is not registered; write @register_strategy"):

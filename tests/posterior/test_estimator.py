@@ -399,7 +399,7 @@ def test_priors_that_the_model_does_not_have_are_refused(
     ],
 )
 def test_prior_without_a_density_is_refused(model: str, name: str, prior: str) -> None:
-    with pytest.raises(InputError, match=rf"prior of {name}: .* is no density; write \w+\("):
+    with pytest.raises(InputError, match=rf"prior of {name}: .* is not a density; write \w+\("):
         quick(model, priors={name: prior}).estimate(load_example(), TARGETS)
 
 

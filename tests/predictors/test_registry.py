@@ -147,5 +147,5 @@ def test_bad_predictors_are_refused(toy_predictor):
         document_table(collection, run, topic, rank, pair, depth=2)
     broken = dataclasses.replace(toy_predictor, compute=lambda documents: np.log(documents.rank - 1.0))
     PREDICTORS["half"] = broken
-    with np.errstate(divide="ignore"), pytest.raises(InputError, match="half has not one finite value"):
+    with np.errstate(divide="ignore"), pytest.raises(InputError, match="half does not have one finite value"):
         document_table(collection, run, topic, rank, pair, depth=3, names=("half",))
