@@ -53,7 +53,8 @@ def options_in(group: str) -> str:
     """A Markdown table with a row for each option of a group, and for each thing that it means."""
     program: Any = typer.main.get_command(cli.app)
     found: dict[tuple[str, str], list[str]] = {}
-    places = {name: place for place, name in enumerate(OPTION_GROUPS[group])}
+    names = [name for of_group in OPTION_GROUPS.values() for name in of_group]
+    places = {name: place for place, name in enumerate(names)}
     order: dict[tuple[str, str], int] = {}
     for name, command in {"": program, **program.commands}.items():
         for parameter in command.params:

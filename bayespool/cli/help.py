@@ -24,7 +24,7 @@ OPTION_GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Design": (
         *("strategy", "strategies", "budget", "budgets", "goal", "until", "depth", "shares", "rel"),
-        *("sbc", "compare_engines", "found", "models", "n_folds", "simulations", "intervals"),
+        *("sbc", "new_kind", "compare_engines", "found", "models", "n_folds", "simulations", "intervals"),
         *("by", "n_clusters", "types", "widths", "n_samples", "n_targets", "n_common", "n_topic_samples"),
         *("pool_type", "target_type", "truth", "denominator", "top", "top_pool", "judgments", "fitted"),
         "announce",
@@ -33,7 +33,18 @@ OPTION_GROUPS: dict[str, tuple[str, ...]] = {
     "Comparison": ("scopes", "tests", "test", "level", "control", "rope", "joint"),
     "Sampling": ("priors", "engine", "draws", "tune", "chains", "random_seed", "jobs", "quick"),
     "Output": (
-        *("per_topic", "table", "sort", "columns", "output", "format_", "figure", "figures", "write"),
+        *(
+            "per_topic",
+            "table",
+            "sort",
+            "columns",
+            "output",
+            "format_",
+            "figure",
+            "figures",
+            "report",
+            "write",
+        ),
         *("list_", "json_", "csv_for_spreadsheets", "quiet"),
     ),
     "Help": ("version", "install_completion", "show_completion", "help"),

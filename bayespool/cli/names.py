@@ -52,7 +52,7 @@ MEASURES = (
     *("AP@100", "AP@1000", "RR@10", "R@100", "R@1000", "Success@10", "ERR@20", "RBP(p=0.8)@10"),
     *("Judged@10", "AntiP@10"),
 )
-MODELS = ("background", "interpolated", "smoothed", "ratio", "anti_precision", "evidence")
+MODELS = ("background", "interpolated", "smoothed", "odds_ratio", "ratio", "anti_precision", "evidence")
 _ESTIMATORS = (
     NamedChoice(
         "lower-bound", "B: the measure as trec_eval gives it, what is not judged is not relevant", "point"
@@ -138,6 +138,11 @@ _ESTIMATORS = (
         "posterior-interpolated", "a share C of the run's judged precision on the topic", "posterior"
     ),
     NamedChoice("posterior-smoothed", "interpolated where much is judged, background elsewhere", "posterior"),
+    NamedChoice(
+        "posterior-odds-ratio",
+        "odds a constant times those of the run's judged documents on the topic",
+        "posterior",
+    ),
     NamedChoice("posterior-ratio", "a share by how good the run is on what is judged", "posterior"),
     NamedChoice("posterior-anti-precision", "by what the run does to the pooled runs", "posterior"),
     NamedChoice(
