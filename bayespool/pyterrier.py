@@ -38,7 +38,7 @@ def pyterrier_measure(
     Parameters
     ----------
     measure : measure
-        ``"P@10"``, ``"nDCG@10"``, …
+        ``"P@10"``, ``"nDCG@10"`` and so on.
     quantity : {"mean", "lower", "upper"}
         The estimate, or an end of its interval.
     estimator : str

@@ -15,8 +15,9 @@ __all__ = ["OPTION_GROUPS", "GroupedCommand", "GroupedCommands", "group_of"]
 
 OPTION_GROUPS: dict[str, tuple[str, ...]] = {
     "Input": (
-        *("runs", "qrels", "pool", "organizations", "each_its_own", "own_judgments", "judged", "judges"),
-        *("common_topics", "run_types", "exclude", "order", "negative", "run_id", "strict", "max_file_size"),
+        *("result", "runs", "qrels", "pool", "organizations", "each_its_own", "own_judgments", "judged"),
+        *("judges", "common_topics", "run_types", "exclude", "order", "negative", "run_id", "strict"),
+        "max_file_size",
     ),
     "Pool": (
         *("unpool", "unpool_by", "pool_depth", "known_depth", "max_holes", "pooled_run_ids", "pool_rule"),

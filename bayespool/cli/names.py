@@ -122,7 +122,7 @@ _ESTIMATORS = (
     ),
     NamedChoice(
         "prediction-powered",
-        "a second judge's labels, put right by a sample, with an interval of its own",
+        "a second judge's labels, corrected by a sample, with an interval of its own",
         "point",
     ),
     NamedChoice(
@@ -143,11 +143,15 @@ _ESTIMATORS = (
         "odds a constant times those of the run's judged documents on the topic",
         "posterior",
     ),
-    NamedChoice("posterior-ratio", "a share by how good the run is on what is judged", "posterior"),
-    NamedChoice("posterior-anti-precision", "by what the run does to the pooled runs", "posterior"),
+    NamedChoice(
+        "posterior-ratio", "a share that depends on how good the run's judged documents are", "posterior"
+    ),
+    NamedChoice(
+        "posterior-anti-precision", "by how composing with the run changes the pooled runs", "posterior"
+    ),
     NamedChoice(
         "posterior-evidence",
-        "document by document: who ranks it where, and what is judged around it",
+        "document by document: which runs rank it where, and the judgments around it",
         "posterior",
     ),
 )
@@ -166,7 +170,7 @@ _STRATEGIES = (
     ),
     NamedChoice(
         "thompson",
-        "from the run of the largest draw from what is believed of its share of relevant documents",
+        "from the run with the largest draw from the posterior of its share of relevant documents",
         "strategy",
     ),
     NamedChoice(

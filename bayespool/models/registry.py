@@ -15,10 +15,8 @@ from bayespool.suggestions import known_names
 
 __all__ = ["MODELS", "MODEL_NAMES", "add_model", "model_named", "own_models"]
 
-_OURS = {
-    spec.name: spec
-    for spec in (BACKGROUND, INTERPOLATED, SMOOTHED, ODDS_RATIO, RATIO, ANTI_PRECISION, EVIDENCE)
-}
+_MODELS = (BACKGROUND, INTERPOLATED, SMOOTHED, ODDS_RATIO, RATIO, ANTI_PRECISION, EVIDENCE)
+_OURS = {spec.name: spec for spec in _MODELS}
 
 MODELS: dict[str, ModelSpec] = dict(_OURS)
 """Every model by name, those of one's own after the package's."""

@@ -206,7 +206,11 @@ def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("arguments", "pool", "message"),
     [
-        (["--models", "rato"], True, "no model 'rato' to check; known: background, interpolated"),
+        (
+            ["--models", "rato"],
+            True,
+            "no model 'rato' to check; did you mean 'ratio'? known: background, interpolated",
+        ),
         ([], False, "--qrels is missing; only --sbc needs no files"),
         (["--sbc", "--compare-engines"], True, "are 2 checks; give one"),
         (["--new-kind"], True, "--new-kind is of --sbc; add --sbc"),

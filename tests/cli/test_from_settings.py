@@ -11,6 +11,7 @@ from commands import Outcome
 
 from bayespool.cli import app
 from bayespool.cli.from_settings import _judges as named_files
+from bayespool.cli.help import group_of
 from bayespool.errors import InputError
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -27,8 +28,8 @@ def test_an_option_says_the_same_in_every_command() -> None:
     # the draws of a posterior or those of them that are written
     shared = {"--by", "--measure", "--output", "--qrels", "--table", "--control", "--draws"}
     # a strategy's budget or that of what to judge next; the posterior that is written or that chooses; what
-    # an experiment on pools takes for true, and whom it reports
-    assert different <= shared | {"--budget", "--estimator", "--estimators", "--truth", "--top"}
+    # an experiment on pools takes for true, and whom it reports; rows of runs or of pairs
+    assert different <= shared | {"--budget", "--estimator", "--estimators", "--truth", "--top", "--sort"}
 
 
 @pytest.mark.parametrize(
@@ -47,8 +48,9 @@ def test_an_option_says_the_same_in_every_command() -> None:
     ],
 )
 def test_an_option_has_one_default(flag: str, default: object) -> None:
-    but = {"--top": "budgets"}.get(flag)  # which reports on the best 75 %, as its paper does
-    found = [p.default for n, c in COMMANDS.items() for p in c.params if flag in p.opts and n != but]
+    # budgets reports on the best 75 %, as its paper does; where it is output, it is of the rows to print
+    but = {n for n in COMMANDS if flag == "--top" and (n == "budgets" or group_of(n, "top") == "Output")}
+    found = [p.default for n, c in COMMANDS.items() for p in c.params if flag in p.opts and n not in but]
     assert set(found) == {default}
 
 

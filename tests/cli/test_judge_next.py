@@ -304,10 +304,13 @@ def test_no_run_to_judge_for(run: Callable[..., Outcome], written: Path) -> None
 def test_the_same_call_writes_the_same_bytes(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
+    out = tmp_path / "out"
     for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        outputs = ("-o", tmp_path / name / "list.txt", "-o", tmp_path / name / "list.json")
+        out.mkdir()
+        outputs = ("-o", out / "list.txt", "-o", out / "list.json")
         assert run(*call(written, "--budget", 10, "--seed", 7), *outputs).status == 0
+        out.rename(tmp_path / name)  # the list has the command, and so its paths
+    assert set(everything_in(tmp_path / "one")) == {"list.txt", "list.json"}
     assert everything_in(tmp_path / "one") == everything_in(tmp_path / "two")
 
 

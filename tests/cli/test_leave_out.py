@@ -85,7 +85,7 @@ def test_a_command_that_is_given_again_reads_its_folds(
     changed = run(*arguments(written, *asked, "--truth", "full"))
     assert changed.status == 0
     assert "warning: " in changed.err
-    assert "differs in truth; its finished work is removed" in changed.err
+    assert "differs in truth; removing its finished work" in changed.err
     assert not list(tmp_path.glob("*.png"))
 
 

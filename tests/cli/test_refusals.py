@@ -14,6 +14,7 @@ import typer.main
 from commands import FAST, Outcome, arguments, everything_in
 
 from bayespool.cli import app
+from bayespool.cli.help import group_of
 from bayespool.posterior import PosteriorEstimator
 
 
@@ -413,6 +414,7 @@ NEEDED = {
     "score": ["nowhere.run"],
     "impute": ["nowhere.run", "-o", "out"],
     "judge-next": ["nowhere.run"],
+    "report": ["nowhere.json"],
     "compare": ["nowhere.run", "nowhere.b.run"],
     "judges": ["nowhere.run", "--judge", "x=nowhere.labels"],
     "run-types": ["--run-types", "types.csv"],
@@ -426,7 +428,9 @@ def wrong_values() -> Iterator[tuple[str, str, str]]:
         for parameter in entry.params:
             if parameter.param_type_name != "option" or parameter.is_flag or parameter.name in OF_FILES:
                 continue
-            if parameter.name in WRONG:
+            if parameter.name == "top" and group_of(command, "top") == "Output":
+                values = ("0", "many")  # rows to print, as many as one likes
+            elif parameter.name in WRONG:
                 values = WRONG[parameter.name]
             elif parameter.min is not None:
                 values = (str(parameter.min - 1), "many")
@@ -457,7 +461,7 @@ def test_wrong_value_of_any_option_is_told_before_a_file_is_read(
     assert list(tmp_path.iterdir()) == [tmp_path / "types.csv"]
 
 
-NOT_ESTIMATED = {"score", "compare", "demo", "pool", "doctor"}  # they take it, or no measure
+NOT_ESTIMATED = {"score", "compare", "demo", "pool", "report", "doctor"}  # they take it, or no measure
 
 
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name not in NOT_ESTIMATED])
@@ -487,7 +491,9 @@ def test_a_file_of_gigabytes_is_not_opened_for_a_wrong_option(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the judgments were read")
 
-    monkeypatch.setattr("bayespool.loading.read_qrels", refuse)
+    monkeypatch.setattr("bayespool.trec.sources.read_qrels", refuse)
+    with pytest.raises(AssertionError, match="the judgments were read"):
+        run(*arguments(example), *FAST)
     for wrong in (["--pool-strategy", "nonsense"], ["--estimators", "foreground"], ["-o", "x.docx"]):
         done = run(*arguments(example), *wrong)
         assert done.status == 1

@@ -91,7 +91,10 @@ def test_file_is_read_back(command: str, run: Callable[..., Outcome], example: P
         done = run(command, *files, *asked, *given)
         assert done.status == 0, done.err
     text, binary = read_results(tmp_path / f"{table}.json"), read_results(tmp_path / f"{table}.parquet")
-    assert text.settings == binary.settings
+    settings, others = (json.dumps(found.settings) for found in (text, binary))
+    if command == "pool":  # the command that made each file has its path
+        settings = settings.replace(f"/{table}.json", f"/{table}.parquet")
+    assert settings == others
     assert list(binary.tables) == [table]
     same_as_csv(binary, tmp_path)
     pd.testing.assert_frame_equal(text.tables[table], binary.tables[table], check_dtype=False)

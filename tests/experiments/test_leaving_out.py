@@ -105,7 +105,7 @@ def test_the_best_runs_are_reported() -> None:
     # 0.625 of four is rounded half up to three; of equal ones the earlier is taken
     assert len(leave_out(four_runs(), "P@2", estimators="lower-bound", top=62.5).frame()) == 3
     assert leave_out(four_runs(), "P@2", estimators="lower-bound", top=25).frame()["run_id"].tolist() == ["a"]
-    with pytest.raises(InputError, match="are none"):
+    with pytest.raises(InputError, match="are no run at all"):
         leave_out(four_runs(), "P@2", top=5)
 
 

@@ -123,7 +123,7 @@ def test_experiments_keep_their_work_apart(example: Collection, tmp_path: Path) 
 
 def test_other_settings_start_afresh(example: Collection, tmp_path: Path) -> None:
     of_widths(example, folder=tmp_path)
-    with pytest.warns(ExperimentChangedWarning, match="differs in estimators, random_seed; its"):
+    with pytest.warns(ExperimentChangedWarning, match="differs in estimators, random_seed; removing its"):
         found = of_widths(example, folder=tmp_path, random_seed=2)
     pd.testing.assert_frame_equal(found.frame(), of_widths(example, random_seed=2).frame())
 

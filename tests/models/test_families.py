@@ -129,15 +129,15 @@ def test_scale_without_a_density_is_refused(text: str, message: str) -> None:
     [
         ("mu", "Foo(1)", "laplace", r"prior of mu: the laplace engine takes .*, not Foo\(1\)"),
         ("mu", "Foo(1)", "nuts", "prior of mu: PyMC has no continuous distribution 'Foo'"),
-        ("mu", "Normal(0, -1)", "laplace", r"prior of mu: Normal\(0, -1\) is no density"),
+        ("mu", "Normal(0, -1)", "laplace", r"prior of mu: Normal\(0, -1\) is not a density"),
         (
             "sigma_topic",
             "Normal(0, 1)",
             "laplace",
             "prior of sigma_topic: the laplace engine takes .*HalfNormal",
         ),
-        ("sigma_topic", "HalfNormal(-1)", "laplace", "is no density"),
-        ("c", "Beta(2, -1)", "laplace", "is no density"),
+        ("sigma_topic", "HalfNormal(-1)", "laplace", "is not a density"),
+        ("c", "Beta(2, -1)", "laplace", "is not a density"),
     ],
 )
 def test_what_has_no_density_is_refused_without_a_model(

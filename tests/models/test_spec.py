@@ -295,7 +295,9 @@ def test_what_makes_no_model_is_refused(spec: ModelSpec, changes: dict[str, Any]
 
 def test_a_predictor_that_is_not_there_is_named() -> None:
     register_model(dataclasses.replace(OWN_OF_DOCUMENTS, predictors={"suport": (1.0, 1.0)}))
-    with pytest.raises(InputError, match="no predictor 'suport'; known: log_rank, "):
+    with pytest.raises(
+        InputError, match="no predictor 'suport'; did you mean 'support'\\? known: log_rank, "
+    ):
         complete(load_example(), "new-b", "P@10", model="mine", draws=10)
 
 
