@@ -183,8 +183,8 @@ def markdown_tables(tables: Sequence[TextTable]) -> str:
     <BLANKLINE>
     | run  |   P@10 |
     | :--- | -----: |
-    | a\\_1 | 0.5000 |
-    | b\\|c | 0.2500 |
+    | a\_1 | 0.5000 |
+    | b\|c | 0.2500 |
     <BLANKLINE>
     """
     texts = []

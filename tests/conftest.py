@@ -22,6 +22,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# pytest loads readline, which sets these for processes started later: xdist's, and commands under test. With
+# COLUMNS a pipe gets narrow tables.
+for _size in ("COLUMNS", "LINES"):
+    os.environ.pop(_size, None)
+    os.unsetenv(_size)  # what readline set is not in os.environ, and pop leaves it
+
 # In CI a property fails or passes the same way every time; at a desk it looks for new examples.
 EXAMPLES = int(os.environ.get("BAYESPOOL_EXAMPLES", "100"))  # of a property that does not say how many
 settings.register_profile("bayespool-desk", deadline=None, max_examples=EXAMPLES)

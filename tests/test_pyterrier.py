@@ -53,15 +53,15 @@ def inputs() -> tuple[pd.DataFrame, pd.DataFrame, list[Run], dict[str, str]]:
 
 
 def experiment(measures: list[Any]) -> dict[Any, dict[str, float]]:
-    """What pt.Experiment computes of a system: measure → topic → value."""
+    """What pt.Experiment computes of a system: measure → topic → value, the measures in their order."""
     results, qrels, _, _ = inputs()
     assert all(isinstance(m, ir_measures.Measure) for m in measures)  # else it raises KeyError
     assert set(ir_measures.run_inputs(measures)) == {"query_id", "doc_id", "score"}
-    found: dict[Any, dict[str, float]] = {}
+    found: dict[Any, dict[str, float]] = {m: {} for m in measures}  # ir_measures goes by their hashes
     for metric in ir_measures.iter_calc(
         measures, qrels.rename(columns=RENAMED), results.rename(columns=RENAMED)
     ):
-        found.setdefault(metric.measure, {})[metric.query_id] = metric.value
+        found[metric.measure][metric.query_id] = metric.value
     return found
 
 

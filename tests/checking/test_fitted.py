@@ -15,7 +15,7 @@ from scipy import stats
 from bayespool import fit_container, score
 from bayespool.checking.priors import draw_priors
 from bayespool.containers import container_bytes, container_of_bytes
-from bayespool.errors import InputError
+from bayespool.errors import InputError, NoPoolWarning
 from bayespool.estimates import Estimates
 from bayespool.inference import draw_effects
 from bayespool.scores import Scores
@@ -149,13 +149,9 @@ def test_fit_of_the_sampler_keeps_its_chains_and_statistics() -> None:
 
 
 def test_without_a_pool_there_are_parameters_and_priors_alone() -> None:
-    (estimates,) = score(
-        load_example().with_pool(np.zeros(23, dtype=bool), 0),
-        TARGETS,
-        "P@10",
-        estimators="posterior-background",
-        draws=50,
-    ).estimates
+    nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
+    with pytest.warns(NoPoolWarning, match="the collection has no pooled run"):
+        (estimates,) = score(nobody, TARGETS, "P@10", estimators="posterior-background", draws=50).estimates
     tree = fit_container(estimates)
     assert {"posterior", "prior"} <= set(tree.children) <= {"posterior", "prior", "sample_stats"}
 

@@ -71,8 +71,11 @@ print([name for name in {heavy!r} if name in sys.modules])
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_default_call_as_a_process(run: Callable[..., Outcome], example: Path) -> None:
+def test_default_call_as_a_process(
+    run: Callable[..., Outcome], example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What the issue shows; the same bytes as from this process, and every default column."""
+    monkeypatch.setenv("COLUMNS", "80")  # as the process has it; a pipe is as wide as it says
     settings = ["--draws", "250", "-m", "P@5", "-m", "P@10"]
     done = process(*arguments(example), *settings, "-o", example / "result.json")
     assert done.returncode == 0, done.stderr

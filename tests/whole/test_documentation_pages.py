@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import Browser, missing, requested, start_browser
+from browser import Browser, requested, start_browser
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / "docs" / "_build" / "html"
@@ -42,7 +42,7 @@ return [...document.querySelectorAll("article *, .mobile-header *")].filter(e =>
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if not PAGES:
-        missing("the pages are not built: make docs")
+        pytest.skip("the pages are not built: make docs")
     with start_browser() as started:
         yield started
 
