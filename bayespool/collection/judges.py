@@ -97,7 +97,7 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     """The collection with labels of second judges.
 
     They are no judgments: no measure counts them. Models with predictors learn from documents whose relevance
-    is known what a label is worth ({doc}`judges`).
+    is known what a label is worth (:doc:`Labels of second judges </judges>`).
 
     Parameters
     ----------
