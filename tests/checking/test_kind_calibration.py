@@ -26,7 +26,7 @@ KINDS_ARE_BETTER = {"mu": "Normal(1.5, 0.5)"}
 def test_the_score_of_a_run_of_unknown_kind_ranks_uniformly(
     model: str, repetitions: Callable[[int, int], int]
 ) -> None:
-    (found,) = self_calibrate_kinds(model, n_simulations=repetitions(600, 150))
+    (found,) = self_calibrate_kinds(model, n_simulations=repetitions(600, 100))
     frame = self_calibration_frame([found])
     assert frame["uniform"].all(), frame.to_string()
 
