@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
+from bayespool.checking.hidden import pool_alone
 from bayespool.checking.priors import simulate_counts
-from bayespool.checking.self_calibration import DESIGN, SelfCalibration
+from bayespool.checking.self_calibration import DESIGN, SelfCalibration, has_failed
 from bayespool.checking.uniformity import randomised_rank
 from bayespool.collection import Collection
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.estimates import Diagnostics
 from bayespool.estimators import refuse_large_priors
 from bayespool.inference import is_independent, make_engine
 from bayespool.measures import parse_measure
@@ -28,6 +28,7 @@ from bayespool.posterior import (
     Task,
     fitted_step,
     pool_distance,
+    rungs_of,
     with_kinds,
 )
 from bayespool.simulation import SimulationSettings, simulate
@@ -83,7 +84,7 @@ def self_calibrate_kinds(
     Raises
     ------
     InputError
-        A model of counts, or a collection without a pool or without a run outside it.
+        A model of counts, or a collection without a pool of two organizations or without a run outside it.
     """
     names = (models,) if isinstance(models, str) else tuple(models)
     given = dict(priors or {})
@@ -92,10 +93,11 @@ def self_calibrate_kinds(
         raise InputError("n_simulations and n_draws must be at least 1")
     if collection is None:
         collection = simulate(DESIGN_OF_KINDS, random_seed=_DESIGN_SEED).collection
-    runs = collection.unpooled_run_ids[:1]
-    if not runs or not collection.pooled.any():
-        raise InputError("a chance of a new kind needs a pool and a run outside it")
-    task = Task(collection, runs, parse_measure(measure), "complete")
+    collection, parsed = pool_alone(collection), parse_measure(measure)
+    runs, pooled = collection.unpooled_run_ids[:1], np.flatnonzero(collection.pooled)
+    if not runs or len(np.unique(collection.organization[pooled])) < 2:
+        raise InputError("a chance of a new kind needs a pool of two organizations and a run outside it")
+    task = Task(collection, runs, parsed, "complete", rung=rungs_of(collection, parsed)[0])
     of_kinds = dataclasses.replace(task, collection=with_kinds(collection))
     chance = pool_distance(collection, runs, rel=task.asked.rel).new_kind
     kept = n_draws if is_independent(engine) else n_draws * _DRAWS_PER_RANK
@@ -118,7 +120,7 @@ def self_calibrate_kinds(
                     (task, {name: near}), (of_kinds, {name: far}), fast, kept, seed, new_kind=chance
                 )
             fits = [component.fit.diagnostics for component in step.components]
-            n_failed += any(_has_failed(found) for found in fits)
+            n_failed += any(has_failed(found, engine) for found in fits)
             ess.append(min(n_draws, *(found.min_ess_bulk for found in fits)))
             known = np.full(len(task.unknowns), -1, dtype=np.int16)
             completion = Completion(task.unknowns, kept, (step,), (task.asked,), known, {}, seed)
@@ -138,11 +140,6 @@ def self_calibrate_kinds(
             )
         )
     return tuple(done)
-
-
-def _has_failed(found: Diagnostics) -> bool:
-    """Whether a check of the fit failed; one chain has nothing to be compared with."""
-    return any("one chain" not in problem for problem in found.problems)
 
 
 def _simulated(prepared: Prepared, task: Task, rng: np.random.Generator) -> tuple[Prepared, float]:

@@ -31,6 +31,7 @@ from bayespool.checking.priors import block_log_odds, simulate_counts
 from bayespool.checking.uniformity import ecdf_band, holm, randomised_rank, uniformity_p_value
 from bayespool.collection import Collection
 from bayespool.errors import InputError
+from bayespool.estimates import Diagnostics
 from bayespool.estimators import refuse_large_priors
 from bayespool.inference import is_independent
 from bayespool.measures import Measure, parse_measure
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-__all__ = ["DESIGN", "SelfCalibration", "self_calibrate", "self_calibration_frame"]
+__all__ = ["DESIGN", "SelfCalibration", "has_failed", "self_calibrate", "self_calibration_frame"]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -215,8 +216,7 @@ def self_calibrate(
             rng = np.random.default_rng([random_seed, s])
             truth, evidence = process.simulate(rng)
             fit = fitting.fit(prepared, evidence, int(rng.integers(2**31)))
-            problems = [p for p in fit.diagnostics.problems if "one chain" not in p]
-            n_failed += bool(problems) if fitting.independent else fit.diagnostics.n_divergences > 0
+            n_failed += has_failed(fit.diagnostics, engine)
             ess.append(min(fit.diagnostics.min_ess_bulk, n_draws))
             draws = {v: values[:: kept // n_draws] for v, values in fit.draws().items()}
             posterior = process.quantities(draws, evidence, rng)
@@ -278,6 +278,15 @@ def self_calibration_frame(calibrations: Sequence[SelfCalibration], *, alpha: fl
     frame.insert(7, "p_holm", holm(frame["p_value"].to_numpy()))
     frame.insert(8, "uniform", frame["p_holm"] >= alpha)
     return frame
+
+
+def has_failed(found: Diagnostics, engine: str) -> bool:
+    """Whether a check of a fit failed: of a sampler divergences, since its few draws would fail other checks.
+    Of an engine of independent draws any check, but that one chain has no other to be compared with.
+    """
+    if not is_independent(engine):
+        return found.n_divergences > 0
+    return any("one chain" not in problem for problem in found.problems)
 
 
 class _Process:

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from graded_example import graded_example
 
 from bayespool.checking import kind_calibration as module
 from bayespool.checking import self_calibrate_kinds, self_calibration_frame
 from bayespool.checking.self_calibration import DESIGN
 from bayespool.errors import InputError
 from bayespool.inference import Laplace
-from bayespool.posterior import COMBINED
+from bayespool.posterior import COMBINED, Rung
 from bayespool.simulation import simulate
 
 KINDS_ARE_BETTER = {"mu": "Normal(1.5, 0.5)"}
@@ -59,10 +60,25 @@ def test_ranks_are_repeated_by_the_seed() -> None:
     assert one.n_draws == 99
 
 
+def test_a_measure_of_higher_levels_is_calibrated_on_its_first_question(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whether a document is relevant at all, which is what posterior-combined asks first."""
+    fitted, asked = module.fitted_step, []
+
+    def watched(usual: Any, *given: Any, **more: Any) -> Any:
+        asked.append(usual[0].asked)
+        return fitted(usual, *given, **more)
+
+    monkeypatch.setattr(module, "fitted_step", watched)
+    self_calibrate_kinds("ratio", n_simulations=1, collection=graded_example((1, 2)), measure="P(rel=2)@10")
+    assert asked == [Rung(0, 1)]
+
+
 def test_models_of_counts_and_collections_without_a_run_are_refused() -> None:
     with pytest.raises(InputError, match="background is no model of documents"):
         self_calibrate_kinds("background", n_simulations=1)
-    with pytest.raises(InputError, match="needs a pool and a run outside it"):
+    with pytest.raises(InputError, match="needs a pool of two organizations and a run outside"):
         self_calibrate_kinds("ratio", n_simulations=1, collection=simulate(DESIGN, random_seed=1).collection)
     with pytest.raises(InputError, match="at least 1"):
         self_calibrate_kinds("ratio", n_simulations=0)
