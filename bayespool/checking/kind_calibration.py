@@ -12,7 +12,7 @@ import numpy as np
 
 from bayespool.checking.hidden import pool_alone
 from bayespool.checking.priors import simulate_counts
-from bayespool.checking.self_calibration import DESIGN, SelfCalibration, has_failed
+from bayespool.checking.self_calibration import DESIGN, DRAWS_PER_RANK, SelfCalibration, has_failed
 from bayespool.checking.uniformity import randomised_rank
 from bayespool.collection import Collection
 from bayespool.errors import DiagnosticsWarning, InputError
@@ -39,7 +39,6 @@ DESIGN_OF_KINDS: SimulationSettings = dataclasses.replace(DESIGN, n_organization
 """A pool of eight organizations, and a run to score."""
 
 _DESIGN_SEED = 5  # the run is of a new kind with a chance of .58
-_DRAWS_PER_RANK = 6
 _NEW = "new"
 
 
@@ -100,7 +99,7 @@ def self_calibrate_kinds(
     task = Task(collection, runs, parsed, "complete", rung=rungs_of(collection, parsed)[0])
     of_kinds = dataclasses.replace(task, collection=with_kinds(collection))
     chance = pool_distance(collection, runs, rel=task.asked.rel).new_kind
-    kept = n_draws if is_independent(engine) else n_draws * _DRAWS_PER_RANK
+    kept = n_draws if is_independent(engine) else n_draws * DRAWS_PER_RANK
     fast = make_engine(engine, draws=kept, tune=500, chains=1, target_accept=0.95)
     done = []
     for name in names:

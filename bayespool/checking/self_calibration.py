@@ -53,7 +53,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-__all__ = ["DESIGN", "SelfCalibration", "has_failed", "self_calibrate", "self_calibration_frame"]
+__all__ = [
+    "DESIGN",
+    "DRAWS_PER_RANK",
+    "SelfCalibration",
+    "has_failed",
+    "self_calibrate",
+    "self_calibration_frame",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
@@ -64,7 +71,7 @@ DESIGN = SimulationSettings(
 """A pool small enough for hundreds of fits: 8 topics, 6 organizations of one run each."""
 
 _DESIGN_SEED = 7
-_DRAWS_PER_RANK = 6  # a chain keeps every sixth draw, so that the kept ones are nearly independent
+DRAWS_PER_RANK = 6  # a chain keeps every sixth draw, so that the kept ones are nearly independent
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,7 +210,7 @@ def self_calibrate(
         raise InputError(f"{parsed} asks {len(asked)} questions of a document here, and there is no {rung}")
     task = Task(collection, (), parsed, "pooled", rung=asked[rung])
     hidden = HiddenDocuments(task)
-    kept = n_draws if is_independent(engine) else n_draws * _DRAWS_PER_RANK
+    kept = n_draws if is_independent(engine) else n_draws * DRAWS_PER_RANK
     fitting = Fitting(engine=engine, draws=kept, tune=500, chains=1, target_accept=0.95)
     done = []
     for name in names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,9 +53,10 @@ class Paper:
         raise InputError(f"no tables in the format {suffix!r}", hint=f"use {', '.join(PAPER_FORMATS)}")
 
 
-class WithPaper(Shown):
+class WithPaper(Shown, ABC):
     """A result with tables for a paper, which a notebook shows, too."""
 
+    @abstractmethod
     def paper(self, arrangement: Arrangement | None = None) -> Paper:
         """The tables that `to_latex`, `to_markdown` and `to_html` are of.
 
@@ -62,7 +64,6 @@ class WithPaper(Shown):
         ----------
         arrangement : Arrangement, optional
         """
-        raise NotImplementedError
 
     def to_latex(
         self, *, columns: Sequence[str] | None = None, sort: str | None = None, top: int | None = None
