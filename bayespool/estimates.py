@@ -358,14 +358,14 @@ def ask(
         The answer is not one `Estimates` for each measure, of these runs in this order, on all topics.
     """
     found: Any = estimator.estimate(collection, tuple(run_ids), tuple(measures))
-    if not isinstance(found, tuple) or not all(isinstance(of_one, Estimates) for of_one in found):
+    if not isinstance(found, tuple) or not all(isinstance(group, Estimates) for group in found):
         raise InputError(f"estimator {estimator.name!r} does not return a tuple of Estimates")
-    if [of_one.measure for of_one in found] != list(measures):
+    if [group.measure for group in found] != list(measures):
         raise InputError(
             f"estimator {estimator.name!r} does not answer for {', '.join(map(str, measures))} in this order"
         )
-    for of_one in found:
-        if tuple(of_one.run_ids) != tuple(run_ids) or tuple(of_one.query_ids) != collection.query_ids:
+    for group in found:
+        if tuple(group.run_ids) != tuple(run_ids) or tuple(group.query_ids) != collection.query_ids:
             raise InputError(
                 f"estimator {estimator.name!r} does not speak of the runs asked about, in their order, on "
                 "all topics"

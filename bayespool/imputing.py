@@ -17,7 +17,7 @@ from bayespool.collection.negatives import relevance_codes
 from bayespool.counts import Estimand, reach_of_ideal
 from bayespool.errors import InputError
 from bayespool.estimators import ESTIMATORS, parse_estimator, refuse_idle_priors
-from bayespool.measures import Measure, Normalised, parse_measures
+from bayespool.measures import Measure, Normalized, parse_measures
 from bayespool.options import describe_estimator, documented, options_of
 from bayespool.pool import describe_pool
 from bayespool.posterior import (
@@ -119,7 +119,7 @@ class Imputations(Shown):
             )
         for measure in self.measures:
             reach = reach_of_ideal(unknowns.collection, measure)
-            if isinstance(measure, Normalised) and reach < unknowns.depth:
+            if isinstance(measure, Normalized) and reach < unknowns.depth:
                 said.append(
                     f"the ideal ranking of {measure} has completed documents down to rank {reach}, and the "
                     f"files down to rank {unknowns.depth}: ask for it alone to have what score gives"
@@ -239,7 +239,7 @@ def impute(
     asked = parse_measures(measures)
     refuse_of_judgments(asked)
     for measure in asked:
-        if isinstance(measure, Normalised) and measure.ideal == "judged":
+        if isinstance(measure, Normalized) and measure.ideal == "judged":
             raise InputError(
                 f"{measure}: tools make the ideal ranking of all documents of the qrels, completed ones too",
                 hint="leave ideal='judged' out",

@@ -40,7 +40,7 @@ def normals(n: int, *names: object) -> npt.NDArray[np.float64]:
 
 
 def scrambled(draws: npt.NDArray[np.integer]) -> KeyArray:
-    """Numbers of draws as 64 random bits each (the finaliser of SplitMix64)."""
+    """Numbers of draws as 64 random bits each (the finalizer of SplitMix64)."""
     with np.errstate(over="ignore"):
         z = (draws.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

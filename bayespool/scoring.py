@@ -22,7 +22,7 @@ from bayespool.estimators import (
     refuse_too_many_draws,
 )
 from bayespool.loading import ReadOptions, read_collection
-from bayespool.measures import Measure, Normalised, parse_measures
+from bayespool.measures import Measure, Normalized, parse_measures
 from bayespool.options import ScoringSettings, describe_estimator, documented, options_of
 from bayespool.pool import describe_pool, take_out
 from bayespool.posterior import (
@@ -327,17 +327,17 @@ def score(
         query_ids=collection.query_ids,
         measures=parsed,
         bounds=found,
-        estimates=tuple(of_one[i] for i in range(len(parsed)) for of_one in results),
+        estimates=tuple(group[i] for i in range(len(parsed)) for group in results),
         ci_prob=ci_prob,
         metadata={
             "bayespool": __version__,
             "fingerprint": collection.fingerprint,
             "estimand": estimand,
-            "ideals": {str(m): m.ideal for m in parsed if isinstance(m, Normalised)},
+            "ideals": {str(m): m.ideal for m in parsed if isinstance(m, Normalized)},
             "unpooled": unpooled,
             "estimators": [describe_estimator(e) for e in chosen],
             "weights": {
-                f"{e.method} {e.measure}": dict(e.weights) for of_one in results for e in of_one if e.weights
+                f"{e.method} {e.measure}": dict(e.weights) for group in results for e in group if e.weights
             },
             "runs_of_the_user": [
                 run
@@ -349,10 +349,10 @@ def score(
             "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
             "query_ids": list(collection.query_ids),
             "unjudged": {
-                str(of_one.measure): [" ".join(map(str, counts)) for counts in of_one.n_unjudged.tolist()]
-                for of_one in found
+                str(one.measure): [" ".join(map(str, counts)) for counts in one.n_unjudged.tolist()]
+                for one in found
             },
-            "diagnostics": list(_diagnostics(e for of_one in results for e in of_one)),
+            "diagnostics": list(_diagnostics(e for group in results for e in group)),
         },
     )
 
@@ -397,7 +397,7 @@ def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:
 def _warn_of_pooled_runs(collection: Collection, targets: Sequence[str], found: Sequence[Bounds]) -> None:
     """Warn of runs to score that the pool contains and that have nothing unjudged under any measure."""
     pooled = collection.pooled[collection.run_index(targets)]
-    judged = np.all([~of_one.has_unjudged for of_one in found], axis=0)
+    judged = np.all([~one.has_unjudged for one in found], axis=0)
     known = [run for run, at_hand in zip(targets, pooled & judged, strict=True) if at_hand]
     if known:
         which = known[0] if len(known) == 1 else f"{known[0]} and {len(known) - 1} more"

@@ -7,7 +7,7 @@ in Markdown: two of near newcomers, one of far ones. Near are runs of organizati
 out, far those of clusters and types of runs, which are unlike the pool; no figure is over both.
 
 Near: calibration, over
-all pooled runs with anything unjudged: the share of randomised PIT values inside the central 95 %, 80 % and
+all pooled runs with anything unjudged: the share of randomized PIT values inside the central 95 %, 80 % and
 50 %, expected over their random part, by folder and measure and over all. Errors, over the runs reported: MAE
 and SRE of the uncorrected run, of the better of the two corrections of table 2 of "Splitting Water", of the
 best of all point corrections in the result (each best chosen in hindsight, for MAE and for SRE apart), and of
@@ -78,7 +78,7 @@ def by_type(name: str, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """A table for each type of runs that was left out; all clusters are one."""
     if "type" not in table:
         return [(name, table)]
-    return [(f"{name}, {kind}", of_one) for kind, of_one in table.groupby("type", sort=False)]
+    return [(f"{name}, {kind}", group) for kind, group in table.groupby("type", sort=False)]
 
 
 def short(text: str) -> str:
@@ -115,14 +115,14 @@ def errors(tables: list[tuple[str, pd.DataFrame]], estimator: str) -> str:
     for name, table in tables:
         groups = table[table["reported"]].groupby("measure", sort=False)
         for i, (measure, runs) in enumerate(groups):
-            by_method = {method: of_one.set_index("run_id") for method, of_one in runs.groupby("estimator")}
+            by_method = {method: group.set_index("run_id") for method, group in runs.groupby("estimator")}
             absolute, moved = {}, {}
-            for method, of_one in by_method.items():
-                if of_one["value"].isna().any():
+            for method, group in by_method.items():
+                if group["value"].isna().any():
                     continue  # no error without an estimate of every run
-                absolute[method] = (of_one["value"] - of_one["truth"]).abs() / len(of_one)
-                passed = passed_over(of_one["truth"], of_one["value"]).sum(axis=1)
-                moved[method] = pd.Series(passed, index=of_one.index)
+                absolute[method] = (group["value"] - group["truth"]).abs() / len(group)
+                passed = passed_over(group["truth"], group["value"]).sum(axis=1)
+                moved[method] = pd.Series(passed, index=group.index)
             organization = by_method[estimator]["organization"]
             row = [*compared(absolute, estimator, organization, "{:.4f}", "{:+.4f} ± {:.4f}")]
             row += compared(moved, estimator, organization, "{:.0f}", "{:+.0f} ± {:.0f}")

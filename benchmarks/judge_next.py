@@ -239,7 +239,7 @@ def scored(
     fold: Fold,
     measure: Measure,
 ) -> list[tuple[str, dict[str, Any]]]:
-    """Estimate, interval and randomised PIT bounds of each run."""
+    """Estimate, interval and randomized PIT bounds of each run."""
     collection = with_answers(smaller, told, answers)
     (estimates,) = posterior(fold).estimate(collection, fold.runs, measure)
     open_ = bounds(collection, fold.runs, measure).has_unjudged

@@ -7,7 +7,7 @@
     BAYESPOOL_COLLECTIONS=folder python benchmarks/judges.py topics [--judge umbrela-gpt4]
 
 ``near`` leaves each organization out, ``far`` all runs of a type, ``no-pool`` forgets which runs were pooled
-once an organization is left out. Labels may be shuffled among the labelled documents (a judge that knows
+once an organization is left out. Labels may be shuffled among the labeled documents (a judge that knows
 nothing), turned upside down, or taken away but for a share of them. ``topics`` asks whether what a label is
 worth differs from topic to topic: log density of hidden documents of organizations that were held out, by the
 standard deviation that slopes of labels have over topics.
@@ -87,7 +87,7 @@ def main() -> None:
 
 def changed(judge: Judge, labels: str, share: float, rng: np.random.Generator) -> Judge:
     """The judge with labels shuffled, turned upside down, or taken away."""
-    label, there = judge.label.copy(), judge.is_labelled
+    label, there = judge.label.copy(), judge.is_labeled
     if labels == "shuffled":
         label[there] = rng.permutation(label[there])
     elif labels == "upside-down":

@@ -360,7 +360,7 @@ def predict(
     seen = [one.of_organizations(kept) for one in evidence]
     tables = [hidden.documents] * len(seen) if model in "DF" else hidden.tables
     topic = hidden.documents.topic[rows]
-    x = [one.standardise(table)[rows] for one, table in zip(evidence, tables, strict=True)]
+    x = [one.standardize(table)[rows] for one, table in zip(evidence, tables, strict=True)]
     if model in "CD":
         parts = []
         for k, one in enumerate(seen):
@@ -476,8 +476,8 @@ def cumulative(
         beta = pm.Deterministic(
             "beta", seen.expected + seen.rotation @ pm.Normal("standard_beta", shape=len(seen.expected))
         )
-        topic = group_effect("topic", SCALE, "topic", centred=False)
-        organization = group_effect("organization", SCALE, "organization", centred=False)
+        topic = group_effect("topic", SCALE, "topic", centered=False)
+        organization = group_effect("organization", SCALE, "organization", centered=False)
         common = topic[seen.topic] + organization[seen.organization] + seen.predictors @ beta
         cut = pt.concatenate([mu[None], mu - pt.cumsum(gap)])
         for k in range(n_rungs + 1):

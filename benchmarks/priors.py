@@ -11,7 +11,7 @@ posterior mean and standard deviation.
 Otherwise two tables. First: posterior means of the interpolated model's parameters on whole collections.
 Second: each pooled run scored as if its organization had not been pooled and no pool were at hand, under the
 model's own prior of C and under the one used without a pool: mean absolute error of the run score, and the
-share of randomised PIT values in the central 95 % and 50 %.
+share of randomized PIT values in the central 95 % and 50 %.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 from at_hand import UNSET, read
 
 from bayespool import Collection, Precision, parse_measure
-from bayespool.checking import randomised_pit
+from bayespool.checking import randomized_pit
 from bayespool.counts import bounds
 from bayespool.inference import Laplace
 from bayespool.models import LinearEvidence
@@ -149,7 +149,7 @@ def posterior_means(collection: Collection, cutoff: int) -> dict[str, float]:
 def without_pool(
     collection: Collection, cutoff: int, priors: dict[str, str]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Errors of run scores and randomised PIT values, each organization's runs scored without a pool."""
+    """Errors of run scores and randomized PIT values, each organization's runs scored without a pool."""
     estimator = PosteriorEstimator(model="interpolated", priors=priors, draws=500)
     rng, errors, pits = np.random.default_rng(1), [], []
     for o in np.unique(collection.organization[collection.pooled]):
@@ -163,7 +163,7 @@ def without_pool(
         assert result.draws is not None
         total = result.draws.totals()
         errors += list(result.value - truth.means())
-        pit = randomised_pit(total, truth.totals(), rng)
+        pit = randomized_pit(total, truth.totals(), rng)
         pits += list(pit[np.ptp(total, axis=0) > 0])
     return np.array(errors), np.array(pits)
 

@@ -68,7 +68,7 @@ def lenient(path: Path, text: str) -> Path:
     return path
 
 
-def labelled() -> Collection:
+def labeled() -> Collection:
     """The example with a judge who says the same of all documents."""
     example = load_example()
     labels = {example.query_ids[0]: {example.doc_id(0): 1, example.doc_id(1): 1}}
@@ -97,7 +97,7 @@ CALLS: dict[str, tuple[str, Callable[[], object]]] = {
     "compare, by a property": ("InputWarning", lambda: Lazy().warned),
     "impute": ("InputWarning", lambda: impute(EXAMPLE, measures=LEVEL, estimator=QUICK, draws=2)),
     "judge_next": ("InputWarning", lambda: judge_next(EXAMPLE, "new-a", LEVEL, estimator=QUICK, draws=10)),
-    "check_judges": ("InputWarning", lambda: check_judges(labelled(), LEVEL)),
+    "check_judges": ("InputWarning", lambda: check_judges(labeled(), LEVEL)),
     "leave_out": ("InputWarning", lambda: leave_out(EXAMPLE, LEVEL, estimators=POINT)),
     "budgets": ("InputWarning", lambda: budgets(EXAMPLE, LEVEL, strategies="take", budgets=[200])),
     "vary_pool_width": (
@@ -121,7 +121,7 @@ CALLS: dict[str, tuple[str, Callable[[], object]]] = {
         "NoPoolWarning",
         lambda: discover_pool(build_collection({"q": {"x": 1.0}}, TINY[1]), ["run"]),
     ),
-    "add_judges": ("InputWarning", labelled),
+    "add_judges": ("InputWarning", labeled),
     "add_judgments": (
         "InputWarning",
         lambda: build_collection({"q": {"d": 1.0, "x": 0.5}}, TINY[1]).add_judgments(

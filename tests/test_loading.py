@@ -439,7 +439,7 @@ def read_with_judges(folder: Path, judges: Any, **settings: Any) -> dict[str, di
     found: dict[str, dict[str, dict[str, float]]] = {}
     for judge in collection.judges:
         labels = found.setdefault(judge.name, {})
-        for pair in np.flatnonzero(judge.is_labelled):
+        for pair in np.flatnonzero(judge.is_labeled):
             query_id = collection.query_ids[collection.pair_topic[pair]]
             labels.setdefault(query_id, {})[collection.doc_id(int(pair))] = float(judge.label[pair])
     return found
@@ -519,7 +519,7 @@ def test_labels_and_own_judgments_are_two_things(labeled: Path) -> None:
     )
     assert toys.judged(collection) == ["abcfhijkl", "pqrvw", "abcd"]  # l, and not z
     (judge,) = collection.judges
-    assert judge.is_labelled.sum() == 3
+    assert judge.is_labeled.sum() == 3
 
 
 # No pool, no runs

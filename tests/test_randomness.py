@@ -13,6 +13,6 @@ def test_keys_are_of_seed_topic_and_document() -> None:
     assert document_keys(1, "401", ["b", "a"])[::-1].tolist() == keys.tolist()
     others = [document_keys(2, "401", ["a"])[0], document_keys(1, "40", ["1a"])[0], keys[1]]
     assert len({int(keys[0]), *map(int, others)}) == 4
-    # the finaliser of SplitMix64, from its reference implementation with seed 0
+    # the finalizer of SplitMix64, from its reference implementation with seed 0
     assert int(scrambled(np.array([0]))[0]) == 0xE220A8397B1DCDAF
     assert np.array_equal(normals(5, "a", 1), normals(9, "a", 1)[:5])

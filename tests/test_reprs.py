@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from compared import compared
 from known_scores import example_scores
-from labelled import labelled_toy
+from labeled import labeled_toy
 
 import bayespool
 from bayespool import load_example
@@ -68,7 +68,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "ModelChecks": lambda: check_models(
         simulate(random_seed=3).collection, "P@5", models=["evidence"], draws=20
     ),
-    "JudgeCheck": lambda: check_judges(labelled_toy(), "P@3"),
+    "JudgeCheck": lambda: check_judges(labeled_toy(), "P@3"),
     "Imputations": lambda: impute(load_example(), "new-a", "P@5", draws=2),
     "NextJudgments": lambda: judge_next(load_example(), "new-a", "P@5", budget=2, draws=20),
     "Completion": lambda: complete(load_example(), "new-a", "P@5", draws=20),

@@ -17,10 +17,10 @@ from bayespool.simulated_judges import simulate_judge
 from bayespool.simulation import Simulation, SimulationSettings, simulate, simulate_example
 from bayespool.trec import Labels, Qrels
 
-Labelled = dict[tuple[str, str], float]
+Labeled = dict[tuple[str, str], float]
 
 
-def by_document(labels: Labels) -> Labelled:
+def by_document(labels: Labels) -> Labeled:
     pairs = zip(labels.query_id.to_pylist(), labels.doc_id.to_pylist(), strict=True)
     return dict(zip(pairs, labels.label.tolist(), strict=True))
 
@@ -32,7 +32,7 @@ def truth(simulation: Simulation) -> dict[tuple[str, str], int]:
     return dict(zip(pairs, qrels.relevance.tolist(), strict=True))
 
 
-def judged(**asked: Any) -> Labelled:
+def judged(**asked: Any) -> Labeled:
     return by_document(simulate_judge(simulate_example(), **{"random_seed": 1, **asked}))
 
 
@@ -111,7 +111,7 @@ def test_favored_documents_are_those_in_the_top_20() -> None:
 def test_a_judge_is_added_to_a_collection() -> None:
     labels = simulate_judge(simulate_example(), quality=2.0, share=0.1, random_seed=1)
     (judge,) = add_judges(simulate_example().collection, {"llm": labels}).judges
-    assert judge.is_labelled.sum() == len(labels.doc_id)
+    assert judge.is_labeled.sum() == len(labels.doc_id)
     assert judge.thresholds == (1, 2, 3)
 
 

@@ -18,7 +18,7 @@ from bayespool.checking.kind_calibration import self_calibrate_kinds
 from bayespool.checking.predictions import HeldOutPrediction, predict_held_out
 from bayespool.checking.self_calibration import SelfCalibration, self_calibrate, self_calibration_frame
 from bayespool.checking.tables import CI_PROBS, calibration_frame, elpd_frame, run_frame, stack
-from bayespool.checking.uniformity import bar_limits, ecdf_band, holm, randomised_pit, uniformity_p_value
+from bayespool.checking.uniformity import bar_limits, ecdf_band, holm, randomized_pit, uniformity_p_value
 
 __all__ = [
     "ALL_JUDGES",
@@ -49,7 +49,7 @@ __all__ = [
     "gather_container",
     "holm",
     "predict_held_out",
-    "randomised_pit",
+    "randomized_pit",
     "run_frame",
     "self_calibrate",
     "self_calibrate_kinds",

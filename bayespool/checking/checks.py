@@ -97,7 +97,7 @@ class ModelChecks(Shown):
         raise KeyError(key)
 
     def calibration(self, ci_probs: Sequence[float] = CI_PROBS) -> pd.DataFrame:
-        """Shares of randomised PIT values and coverage, see `calibration_frame`."""
+        """Shares of randomized PIT values and coverage, see `calibration_frame`."""
         return calibration_frame(self.predictions, ci_probs)
 
     def elpd(self) -> pd.DataFrame:

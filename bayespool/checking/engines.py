@@ -31,7 +31,7 @@ MEAN_WITHIN, ENDS_WITHIN = 0.02, 0.05
 """How far the engines may be apart, in shares of the width of NUTS' interval."""
 
 _NAMES = ("mean", "lower", "upper")
-_N_BATCHES = 20  # of draws, whose spread is the Monte-Carlo error: neighbouring draws may resemble each other
+_N_BATCHES = 20  # of draws, whose spread is the Monte-Carlo error: neighboring draws may resemble each other
 
 
 def compare_engines(

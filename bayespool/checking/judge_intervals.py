@@ -81,7 +81,7 @@ def compare_intervals(
             for measure, name in rows:
                 rows[measure, name] += _rows(collection, runs, measure, name, found, ci_prob)
     _warn_once(caught)
-    return tuple(row for of_one in rows.values() for row in of_one)
+    return tuple(row for group in rows.values() for row in group)
 
 
 def interval_rows(rows: Sequence[Row]) -> list[Row]:

@@ -115,19 +115,19 @@ def coverage_rows(
         if run_ids:
             of_runs = unjudged_documents(collection, run_ids, cutoff=measure.cutoff, estimand=estimand)
             unjudged = np.unique(of_runs[3])
-        is_labelled, judged = found.judge.is_labelled, collection.judged
-        for documents, n, n_labelled in (
-            ("judged", judged.sum(), is_labelled[judged].sum()),
+        is_labeled, judged = found.judge.is_labeled, collection.judged
+        for documents, n, n_labeled in (
+            ("judged", judged.sum(), is_labeled[judged].sum()),
             ("hidden", found.hidden.sum(), found.hidden[:-1].sum()),
-            ("unjudged", len(unjudged), is_labelled[unjudged].sum()),
+            ("unjudged", len(unjudged), is_labeled[unjudged].sum()),
         ):
             yield {
                 "measure": str(measure),
                 "judge": judge,
                 "documents": documents,
                 "n": int(n),
-                "n_labelled": int(n_labelled),
-                "share": float(n_labelled / n) if n else np.nan,
+                "n_labeled": int(n_labeled),
+                "share": float(n_labeled / n) if n else np.nan,
             }
 
 
@@ -147,7 +147,7 @@ def organization_rows(collection: Collection, measures: Sequence[Measure]) -> It
                         "n": int(found.n[o]),
                         "lift": float(found.lift[o]),
                         "se": float(found.error[o]),
-                        "favored": bool(found.is_favoured[o]),
+                        "favored": bool(found.is_favored[o]),
                     }
 
 

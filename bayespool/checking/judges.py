@@ -110,17 +110,17 @@ class JudgeCheck(Shown):
                 ``relevant_from``, ``label``, ``n``, ``n_relevant``, ``share`` relevant, and ``lower`` and
                 ``upper``, the ends of Wilson's interval of ``ci_prob``, which takes documents as independent.
             ``agreement``
-                ``relevant_from``, ``n`` labelled documents, ``n_relevant``, ``promised`` (as many would be
+                ``relevant_from``, ``n`` labeled documents, ``n_relevant``, ``promised`` (as many would be
                 relevant if those of each label were as often as other documents with it), ``auc`` (chance
                 that a relevant document has a higher label than a nonrelevant one, half of it if the same),
                 ``kappa`` (Cohen's) of relevance and of a label of ``label_from`` or more. That is where κ of
                 the other documents is greatest, of hidden ones if there are no others.
             ``coverage``
                 ``documents`` here are *judged* (all of the collection), *hidden* and *unjudged* (within the
-                cutoff of the runs to score, each once); ``n``, ``n_labelled``, ``share``.
+                cutoff of the runs to score, each once); ``n``, ``n_labeled``, ``share``.
             ``organizations``
                 ``relevant_from`` among documents of relevance ``given`` or more, ``organization``, ``n``
-                judged and labelled documents in the top 10 of its runs, ``lift`` (share of pairs of one of
+                judged and labeled documents in the top 10 of its runs, ``lift`` (share of pairs of one of
                 them and one of others, as relevant, in which it has the higher label, less ½), ``se``,
                 ``favored``.
             ``intervals``

@@ -13,7 +13,7 @@ import numpy as np
 from bayespool.checking.hidden import pool_alone
 from bayespool.checking.priors import simulate_counts
 from bayespool.checking.self_calibration import DESIGN, DRAWS_PER_RANK, SelfCalibration, has_failed
-from bayespool.checking.uniformity import randomised_rank
+from bayespool.checking.uniformity import randomized_rank
 from bayespool.collection import Collection
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.estimators import refuse_large_priors
@@ -126,7 +126,7 @@ def self_calibrate_kinds(
             draws = np.zeros(kept)
             for topic in range(len(collection.query_ids)):
                 draws += completion.block(topic).sum(axis=1)
-            ranks.append(randomised_rank(draws[:: kept // n_draws], truth, rng))
+            ranks.append(randomized_rank(draws[:: kept // n_draws], truth, rng))
         done.append(
             SelfCalibration(
                 model=name,

@@ -16,7 +16,7 @@ from bayespool.checking.hidden import HiddenDocuments, Rows, without_organizatio
 from bayespool.checking.priors import draw_priors
 from bayespool.checking.questions import Question, draw_levels, questions_of
 from bayespool.checking.rankings import HeldOutRankings
-from bayespool.checking.uniformity import randomised_pit
+from bayespool.checking.uniformity import randomized_pit
 from bayespool.errors import InputError
 from bayespool.measures import Measure, Precision
 from bayespool.posterior import Prepared, evidence_depth, stacking_weights
@@ -75,7 +75,7 @@ class HeldOutPrediction:
     n_predicted : ndarray of float, shape (run,)
         Mean prediction of ``n_hidden_relevant``.
     pit : ndarray of float, shape (run,)
-        Randomised probability integral transform of ``observed``; NaN where nothing is hidden.
+        Randomized probability integral transform of ``observed``; NaN where nothing is hidden.
     densities : ndarray of float, shape (rung, run)
         Rung by rung of the measure's ladder: of the hidden documents credited to the run that reached the
         rung below, the log predictive density of how many reach this one. NaN where there are none.
@@ -356,7 +356,7 @@ def _prediction(
     observed = beyond(rankings.observed(drawn.every), drawn.known)
     relevant = beyond(rankings.observed(drawn.every, drawn.counted), drawn.judged)
     n_hidden = hidden.counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0]
-    pit = randomised_pit(drawn.amount, observed, _generator(random_seed, hidden.measure, 2**20))
+    pit = randomized_pit(drawn.amount, observed, _generator(random_seed, hidden.measure, 2**20))
     return HeldOutPrediction(
         model=model,
         measure=hidden.measure,

@@ -146,7 +146,7 @@ def _ask_each(
             run=run.astype(np.int64),
             topic=rows.topic,
             organization=rows.organization,
-            predictors=evidence.standardise(_table(prepared, hidden, documents)),
+            predictors=evidence.standardize(_table(prepared, hidden, documents)),
             n_hidden=rows.n_hidden,
             n_hidden_relevant=rows.n_hidden_relevant,
         ), rows

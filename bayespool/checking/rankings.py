@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bayespool.checking.hidden import HiddenDocuments
 from bayespool.collection import IntArray, sole_contributor
 from bayespool.counts import held_out_documents, ranked_levels, reach_of_ideal, tally_of
-from bayespool.measures import Measure, Normalised, Tally
+from bayespool.measures import Measure, Normalized, Tally
 from bayespool.posterior import levels_of
 from bayespool.posterior.amounts import completing
 from bayespool.posterior.drawing import count_levels
@@ -139,13 +139,13 @@ class HeldOutRankings:
             where = row[here].astype(np.int32), rank[here].astype(np.int32), which.astype(np.int32)
             some = np.ascontiguousarray(block[:, distinct])
             completing(of, ranked[:, t], where, self.levels)(amount[:, :, t], some)
-        if isinstance(of, Normalised):
-            self._normalise(of, amount, runs, documents, block)
+        if isinstance(of, Normalized):
+            self._normalize(of, amount, runs, documents, block)
         return Values(amount, of.unit)
 
-    def _normalise(
+    def _normalize(
         self,
-        measure: Normalised,
+        measure: Normalized,
         amount: npt.NDArray[Any],
         runs: npt.NDArray[np.intp],
         documents: npt.NDArray[np.intp],
@@ -165,7 +165,7 @@ class HeldOutRankings:
                     drawn = np.ascontiguousarray(block[:, mine])
                     count_levels(drawn, np.ones(drawn.shape[1], dtype=np.bool_), n)
                 tally = Tally((n + judged.n[t])[:, None], judged.levels)
-                amount[:, rows, t] = measure.normalise(amount[:, rows, t][:, :, None], tally)[:, :, 0]
+                amount[:, rows, t] = measure.normalize(amount[:, rows, t][:, :, None], tally)[:, :, 0]
 
     def _tally_without(self, organization: int) -> Tally:
         """The judged documents of each topic but those that an organization alone brought."""

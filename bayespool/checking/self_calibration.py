@@ -28,7 +28,7 @@ from scipy.special import expit
 from bayespool.checking.fitting import Fitting
 from bayespool.checking.hidden import HiddenDocuments, Rows, pool_alone, row_log_odds, without_organizations
 from bayespool.checking.priors import block_log_odds, simulate_counts
-from bayespool.checking.uniformity import ecdf_band, holm, randomised_rank, uniformity_p_value
+from bayespool.checking.uniformity import ecdf_band, holm, randomized_rank, uniformity_p_value
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.estimates import Diagnostics
@@ -227,7 +227,7 @@ def self_calibrate(
             ess.append(min(fit.diagnostics.min_ess_bulk, n_draws))
             draws = {v: values[:: kept // n_draws] for v, values in fit.draws().items()}
             posterior = process.quantities(draws, evidence, rng)
-            ranks.append({q: randomised_rank(posterior[q], truth[q], rng) for q in truth})
+            ranks.append({q: randomized_rank(posterior[q], truth[q], rng) for q in truth})
         quantities = tuple(ranks[0])
         done.append(
             SelfCalibration(

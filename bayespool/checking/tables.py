@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from bayespool.checking.predictions import HeldOutPrediction
-from bayespool.checking.uniformity import randomised_pit
+from bayespool.checking.uniformity import randomized_pit
 from bayespool.measures import Precision
 from bayespool.posterior import mix, stacking_weights
 
@@ -58,7 +58,7 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
         n_predicted[runs] = weights @ np.array([p.n_predicted[runs] for p in predictions])
     if isinstance(first.measure, Precision):
         n_predicted = draws.mean(axis=0)
-    pit = randomised_pit(draws, first.observed, np.random.default_rng([random_seed, 2**20]))
+    pit = randomized_pit(draws, first.observed, np.random.default_rng([random_seed, 2**20]))
     return dataclasses.replace(
         first,
         model="combined",
@@ -85,7 +85,7 @@ def calibration_frame(
     -------
     pandas.DataFrame
         One row per measure, model and probability: ``measure``, ``model``, ``ci_prob``; ``pit_inside``, the
-        share of runs whose randomised PIT lies in the central part, which should be ``ci_prob``, and ``se``,
+        share of runs whose randomized PIT lies in the central part, which should be ``ci_prob``, and ``se``,
         its standard error with runs of an organization taken together; ``covered``, the share of runs whose
         interval contains the truth, ends included, which for whole documents is somewhat more; ``width``, the
         mean width of the intervals of the measure; ``pit_mean``; ``mae``, the mean absolute error of its

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, bdtrc, bdtrik, gammaln
 
-__all__ = ["bar_limits", "ecdf_band", "holm", "randomised_pit", "randomised_rank", "uniformity_p_value"]
+__all__ = ["bar_limits", "ecdf_band", "holm", "randomized_pit", "randomized_rank", "uniformity_p_value"]
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 
 
-def randomised_pit(
+def randomized_pit(
     draws: npt.NDArray[np.integer], observed: npt.NDArray[np.integer], rng: np.random.Generator
 ) -> FloatArray:
     """P(draw < observed) + u·P(draw = observed) with u uniform on (0, 1): uniform where the draws are from
@@ -35,7 +35,7 @@ def randomised_pit(
     Examples
     --------
     >>> draws = np.repeat([[0], [1]], 50, axis=0)
-    >>> bool(0.5 <= randomised_pit(draws, np.array([1]), np.random.default_rng(1))[0] <= 1)
+    >>> bool(0.5 <= randomized_pit(draws, np.array([1]), np.random.default_rng(1))[0] <= 1)
     True
     """
     below, equal = (draws < observed).mean(axis=0), (draws == observed).mean(axis=0)
@@ -43,7 +43,7 @@ def randomised_pit(
     return pit
 
 
-def randomised_rank(draws: FloatArray, true: float, rng: np.random.Generator) -> int:
+def randomized_rank(draws: FloatArray, true: float, rng: np.random.Generator) -> int:
     """Rank of a true value among draws, from 0 to their number; among ties any place is as likely."""
     return int((draws < true).sum() + rng.integers((draws == true).sum() + 1))
 

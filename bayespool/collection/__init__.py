@@ -4,7 +4,7 @@ This is the only place that orders a ranking and the only one that knows organiz
 
 Documents are *pair codes*: every (topic, document) that a run retrieved or an assessor judged has one
 integer, numbered by topic and then by document id in byte order. ``relevance[pair]`` is therefore a flat
-array and each question about a ranking one vectorised look-up; within a topic a larger code is a larger
+array and each question about a ranking one vectorized look-up; within a topic a larger code is a larger
 document id, which is what trec_eval's tie rule asks for.
 """
 

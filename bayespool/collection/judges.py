@@ -58,10 +58,10 @@ class Judge:
 
     def __repr__(self) -> str:
         grades = "" if len(self.thresholds) == 0 else f", {len(self.thresholds) + 1} grades"
-        return f"<Judge {self.name}: {self.is_labelled.sum():,} labels{grades}>"
+        return f"<Judge {self.name}: {self.is_labeled.sum():,} labels{grades}>"
 
     @property
-    def is_labelled(self) -> npt.NDArray[np.bool_]:
+    def is_labeled(self) -> npt.NDArray[np.bool_]:
         """Which documents have a label, shape (pair,)."""
         return ~np.isnan(self.label)
 
@@ -70,9 +70,9 @@ class Judge:
         """Where a grade begins, but for the lowest, ascending: every label that there is, or five cuts of
         them where there are more than `MOST_GRADES`, fewer where many labels are equal.
         """
-        values = np.unique(self.label[self.is_labelled])
+        values = np.unique(self.label[self.is_labeled])
         if len(values) > MOST_GRADES:
-            cuts = np.quantile(self.label[self.is_labelled], _TAIL, method="higher")
+            cuts = np.quantile(self.label[self.is_labeled], _TAIL, method="higher")
             cuts = cuts if cuts[-1] > values[0] else values[1:2]  # nearly all are the lowest
             values = np.unique(np.append(values[0], cuts))
         return tuple(values[1:].tolist())
@@ -81,7 +81,7 @@ class Judge:
     def grade(self) -> npt.NDArray[np.int8]:
         """How many thresholds a label reaches, shape (pair,); −1 where there is none."""
         grade = np.searchsorted(self.thresholds, self.label, side="right").astype(np.int8)
-        grade[~self.is_labelled] = -1
+        grade[~self.is_labeled] = -1
         grade.flags.writeable = False
         return grade
 

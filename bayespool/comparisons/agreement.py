@@ -85,7 +85,7 @@ def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
     >>> int(found.n_greater[0, 1]), int(found.n_disagree[0, 1]), round(float(found.prob_tied[0, 1]), 3)
     (1, 1, 0.333)
     """
-    if not values or len({of_one.shape for of_one in values}) != 1:
+    if not values or len({group.shape for group in values}) != 1:
         raise InputError("statements across measures need as many draws of the same runs of each measure")
     n_draws, n_runs = values[0].shape
     first, second = np.triu_indices(n_runs, 1)
@@ -95,8 +95,8 @@ def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
         a, b = first[start : start + step], second[start : start + step]
         above = below = np.ones((n_draws, len(a)), dtype=bool)
         once_above = once_below = np.zeros((n_draws, len(a)), dtype=bool)
-        for of_one in values:
-            difference = of_one[:, a] - of_one[:, b]
+        for group in values:
+            difference = group[:, a] - group[:, b]
             if difference.dtype.kind == "f":
                 difference = np.round(difference, _DECIMALS)
             above, below = above & (difference > 0), below & (difference < 0)

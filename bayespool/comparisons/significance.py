@@ -23,14 +23,14 @@ __all__ = [
     "check_level",
     "p_values",
     "paired_t",
-    "randomisation",
+    "randomization",
     "tukey_critical",
     "tukey_hsd",
     "tukey_significant",
     "wilcoxon",
 ]
 
-SignificanceTest = Literal["paired-t", "wilcoxon", "randomisation", "tukey-hsd"]
+SignificanceTest = Literal["paired-t", "wilcoxon", "randomization", "tukey-hsd"]
 Control = Literal["none", "holm", "benjamini-hochberg"]
 
 FloatArray = npt.NDArray[np.float64]
@@ -38,7 +38,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 _DECIMALS = 12
 _EXACT_WILCOXON = 50  # as SciPy's limit
-_CELLS = 1 << 24  # floats held at a time by the randomisation test
+_CELLS = 1 << 24  # floats held at a time by the randomization test
 
 
 def p_values(
@@ -53,9 +53,9 @@ def p_values(
     Parameters
     ----------
     scores : array_like of float, shape (run, topic)
-    test : {"paired-t", "wilcoxon", "randomisation", "tukey-hsd"}
+    test : {"paired-t", "wilcoxon", "randomization", "tukey-hsd"}
     n_flips, random_seed : int
-        Of the randomisation test.
+        Of the randomization test.
 
     Returns
     -------
@@ -71,8 +71,8 @@ def p_values(
             return paired_t(scores)
         case "wilcoxon":
             return wilcoxon(scores)
-        case "randomisation":
-            return randomisation(scores, n_flips=n_flips, random_seed=random_seed)
+        case "randomization":
+            return randomization(scores, n_flips=n_flips, random_seed=random_seed)
         case "tukey-hsd":
             return tukey_hsd(scores)
     raise InputError(f"no test {test!r}", hint=known_names(test, get_args(SignificanceTest)))
@@ -155,8 +155,8 @@ def wilcoxon(scores: npt.ArrayLike) -> FloatArray:
     return _symmetric(np.minimum(p, 1), len(matrix))
 
 
-def randomisation(scores: npt.ArrayLike, *, n_flips: int = 10_000, random_seed: int = 0) -> FloatArray:
-    """P-values of Fisher's randomisation test of the mean difference: signs of topics' differences flipped.
+def randomization(scores: npt.ArrayLike, *, n_flips: int = 10_000, random_seed: int = 0) -> FloatArray:
+    """P-values of Fisher's randomization test of the mean difference: signs of topics' differences flipped.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def randomisation(scores: npt.ArrayLike, *, n_flips: int = 10_000, random_seed: 
 
     Examples
     --------
-    >>> randomisation([[5, 7, 9, 4, 6], [1, 5, 8, 1, 6]])[0, 1]
+    >>> randomization([[5, 7, 9, 4, 6], [1, 5, 8, 1, 6]])[0, 1]
     np.float64(0.125)
     """
     if n_flips < 1:

@@ -26,8 +26,8 @@ from bayespool.corrections.base import Corrected, FloatArray, not_defined
 from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates, opened_ranks
 from bayespool.counts import Bounds, is_other, relevance_levels, tally_of
 from bayespool.errors import InputError
-from bayespool.measures import Additive, Normalised
-from bayespool.measures.normalised import over
+from bayespool.measures import Additive, Normalized
+from bayespool.measures.normalized import over
 from bayespool.randomness import normals
 from bayespool.registry import register_estimator
 from bayespool.values import Values
@@ -213,7 +213,7 @@ class PredictionPowered(LabelCorrection):
         levels = relevance_levels(collection, measure)
         level, opened, document = opened_ranks(collection, found, self.estimand)
         weight = np.where(opened, measure.weights()[: level.shape[2]] / measure.unit, 0.0)
-        if isinstance(measure, Normalised):
+        if isinstance(measure, Normalized):
             weight = over(weight, measure.best(tally_of(collection, levels))[:, None])
         predicted = self._predicted(collection, judge, levels, measure.gains(np.array(levels)))[judge.grade]
         of_top = np.append(predicted, 0.0)[document]

@@ -301,7 +301,7 @@ class FroebeBootstrap(SharedCorrection):
         corrected: dict[Measure, Corrected] = {}
         for (cutoff, levels), group in groups.items():
             values = self._of_cutoff(collection, group, cutoff, levels)
-            corrected |= {one.measure: of_one for one, of_one in zip(group, values, strict=True)}
+            corrected |= {one.measure: value for one, value in zip(group, values, strict=True)}
         return [corrected[one.measure] for one in found]
 
     def _of_cutoff(
@@ -373,7 +373,7 @@ class FroebeBootstrap(SharedCorrection):
         shares = grade_shares(top, part.judged, self.distribution)
         stock = np.maximum(part.judged - top, 0)
         base = [m.amounts(m.read(part.level)).astype(np.float64) for m in measures]
-        amounts = [np.repeat(of_one[..., None], len(_PER_CENT), axis=2) for of_one in base]
+        amounts = [np.repeat(group[..., None], len(_PER_CENT), axis=2) for group in base]
         weights = [m.weights() if isinstance(m, Additive) else None for m in measures]
         for r, t in np.argwhere(part.opened.any(axis=2)):
             ranks = np.flatnonzero(part.opened[r, t])
@@ -394,8 +394,8 @@ class FroebeBootstrap(SharedCorrection):
         for measure, of_measure in zip(measures, amounts, strict=True):
             # each run has ideal rankings of its own, and dividing by them changes no order of values
             by_run = np.moveaxis(of_measure, 2, 0)[:, :, None]
-            normalised = measure.normalise(by_run, tally)[:, :, 0] / measure.unit
-            found.append(np.moveaxis(normalised, 0, 2))
+            normalized = measure.normalize(by_run, tally)[:, :, 0] / measure.unit
+            found.append(np.moveaxis(normalized, 0, 2))
         return found
 
     def _numbers(self, *names: str) -> np.random.Generator:

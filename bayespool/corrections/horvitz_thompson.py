@@ -22,7 +22,7 @@ from bayespool.corrections.base import (
 )
 from bayespool.counts import Bounds, ranked_levels
 from bayespool.measures import Additive
-from bayespool.measures.normalised import Normalised
+from bayespool.measures.normalized import Normalized
 from bayespool.registry import register_estimator
 
 __all__ = ["HorvitzThompson"]
@@ -74,7 +74,7 @@ class HorvitzThompson(PointCorrection):
         measure, pool = found.measure, sample_of(collection)
         if isinstance(pool, str):
             return not_defined(found, pool)
-        if not isinstance(measure, Additive) or isinstance(measure, Normalised):
+        if not isinstance(measure, Additive) or isinstance(measure, Normalized):
             return not_defined(found, "defined for sums of gains that no ideal ranking divides")
         index = collection.run_index(found.run_ids)
         inclusion = pool.inclusion(collection, np.flatnonzero(collection.pooled))

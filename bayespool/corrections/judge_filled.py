@@ -76,7 +76,7 @@ class JudgeFilled(LabelCorrection):
         fuller = dataclasses.replace(collection, relevance=relevance)
         tally = tally_within_reach(collection, fuller, found.run_ids, measure, self.estimand)
         scale = ""
-        if judge.is_labelled.any() and not is_on_scale(collection, judge):
+        if judge.is_labeled.any() and not is_on_scale(collection, judge):
             scale = _said(judge, relevance_of_grades(collection, judge, measure.rel))
         n_left = (opened & (level < 0)).sum(axis=(1, 2))
         is_open = np.asarray(opened.any(axis=(1, 2)))
@@ -92,7 +92,7 @@ class JudgeFilled(LabelCorrection):
 
 def is_on_scale(collection: Collection, judge: Judge) -> bool:
     """Whether labels are levels of relevance: whole numbers that reach 2 and do not exceed judgments."""
-    label = judge.label[judge.is_labelled]
+    label = judge.label[judge.is_labeled]
     top = collection.levels[-1] if collection.levels else 0
     is_whole = len(label) > 0 and bool((label == np.floor(label)).all())
     return is_whole and bool(label.min() >= 0 and 2 <= label.max() <= top)
@@ -109,7 +109,7 @@ def relevance_of_labels(collection: Collection, judge: Judge, rel: int = 1) -> L
         The smallest relevance that a measure counts as relevant.
     """
     if is_on_scale(collection, judge):
-        return np.where(judge.is_labelled, judge.label, -1).astype(np.int16)
+        return np.where(judge.is_labeled, judge.label, -1).astype(np.int16)
     of_grade = relevance_of_grades(collection, judge, rel)
     return np.append(of_grade, np.int16(-1))[judge.grade]
 

@@ -11,7 +11,7 @@ from bayespool.corrections.base import Corrected, not_defined
 from bayespool.corrections.expected import amounts_with_expected, gains_of_levels
 from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates, opened_ranks
 from bayespool.counts import Bounds, relevance_levels, tally_of
-from bayespool.measures import Normalised
+from bayespool.measures import Normalized
 from bayespool.registry import register_estimator
 
 __all__ = ["JudgeRates"]
@@ -71,7 +71,7 @@ class JudgeRates(LabelCorrection):
             return Corrected(values, notes=tuple(_NOTHING_HIDDEN if one else "" for one in is_open))
         gain = (level_rates(collection, judge, hidden, levels) @ gains)[np.append(judge.grade, -1)[document]]
         amounts = amounts_with_expected(measure, level, opened, gain)
-        values = measure.normalise(amounts, tally_of(collection, levels)) / measure.unit
-        if isinstance(measure, Normalised):
+        values = measure.normalize(amounts, tally_of(collection, levels)) / measure.unit
+        if isinstance(measure, Normalized):
             values = np.clip(values, found.least.scores(), found.most.scores())
         return Corrected(values)

@@ -29,7 +29,7 @@ from bayespool.corrections.gain_by_rank import SHAPES, Shape, gain_curves
 from bayespool.counts import Bounds, ranked_levels, relevance_levels, tally_of
 from bayespool.counts.states import reach_of
 from bayespool.errors import InputError
-from bayespool.measures import Normalised
+from bayespool.measures import Normalized
 from bayespool.registry import register_estimator
 
 __all__ = ["LuMoffatCulpepper", "simplex_weights"]
@@ -233,8 +233,8 @@ def _value(collection: Collection, found: Bounds, expected: _Expected, greatest:
     gain = expected.gain[:, :, : measure.cutoff]
     opened = expected.opened[:, :, : measure.cutoff]
     tally = tally_of(collection, relevance_levels(collection, measure))
-    amounts = measure.normalise(expected_amounts(measure, gain * greatest), tally) / measure.unit
-    if isinstance(measure, Normalised):
+    amounts = measure.normalize(expected_amounts(measure, gain * greatest), tally) / measure.unit
+    if isinstance(measure, Normalized):
         amounts = np.clip(amounts, found.least.scores(), found.most.scores())
     per_topic = np.where(opened.any(axis=2), amounts, found.lower)
     per_topic[lacks_pool(collection, found)] = np.nan

@@ -24,7 +24,7 @@ from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection, not_defined, open_residual
 from bayespool.counts import Bounds, JudgmentCounts, relevance_levels
 from bayespool.errors import InputError
-from bayespool.measures import Additive, Measure, Normalised
+from bayespool.measures import Additive, Measure, Normalized
 from bayespool.registry import register_estimator
 
 __all__ = [
@@ -321,7 +321,7 @@ def _highest(collection: Collection, measure: Measure) -> float | None:
 
 def _ends_at_one(measure: Measure) -> bool:
     """Whether B and T lie between 0 and 1. Over the ideal of the judgments as they stand they do, too."""
-    return measure.range == (0.0, 1.0) or isinstance(measure, Normalised)
+    return measure.range == (0.0, 1.0) or isinstance(measure, Normalized)
 
 
 def _axes(table: JudgmentCounts | Bounds) -> tuple[object, ...]:

@@ -27,7 +27,7 @@ from bayespool.corrections.base import (
 from bayespool.corrections.tallies import hidden_at_levels
 from bayespool.counts import Bounds, held_out_levels, ranked_levels, relevance_levels, tally_of
 from bayespool.errors import InputError
-from bayespool.measures import Measure, Normalised, Tally
+from bayespool.measures import Measure, Normalized, Tally
 from bayespool.registry import register_estimator
 
 __all__ = ["SystemsAdjustment", "TopicsAdjustment"]
@@ -91,11 +91,11 @@ class SystemsAdjustment(SharedCorrection):
             for b, one in enumerate(found):
                 measure, levels = one.measure, relevance_levels(collection, one.measure)
                 before, after = (measure.amounts(measure.read(now)) for now in (judged, kept))
-                if isinstance(measure, Normalised):
+                if isinstance(measure, Normalized):
                     tally = tally_of(collection, levels)
                     left = Tally(tally.n - hidden_at(levels)[others, :, 1:], tally.levels)
-                    before = measure.normalise(before, tally)
-                    after = measure.normalise(after[:, None], left)[:, 0]
+                    before = measure.normalize(before, tally)
+                    after = measure.normalize(after[:, None], left)[:, 0]
                 adjustment[b, row] = ((before - after) / one.low.unit).mean()
         everywhere = np.ones(len(collection.query_ids), dtype=bool)
         corrected = []

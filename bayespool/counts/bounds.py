@@ -11,9 +11,9 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray
 from bayespool.counts.ideals import n_in_reach, reach_of_ideal, relevance_levels, tally_of
 from bayespool.counts.states import Estimand, check_estimand, reach_of
-from bayespool.measures import Measure, Normalised, Tally
+from bayespool.measures import Measure, Normalized, Tally
 from bayespool.measures.base import MISSING_RANK
-from bayespool.measures.normalised import inserted
+from bayespool.measures.normalized import inserted
 from bayespool.printable import some_of
 from bayespool.reprs import Shown, one_line
 from bayespool.values import Values
@@ -154,7 +154,7 @@ def bounds(
         highest = top if measure.rises else 0
         high = measure.values(measure.read(np.where(unjudged, np.int16(highest), ranked)), tally)
     least, most = low, high
-    if isinstance(measure, Normalised):
+    if isinstance(measure, Normalized):
         opened = np.where(unjudged, np.int16(-1), np.maximum(ranked, 0))
         high = measure.values(inserted(opened, tally), tally)
         elsewhere = n_in_reach(collection, index, reach_of_ideal(collection, measure), estimand)

@@ -83,7 +83,7 @@ class LabelConfusion:
         )
 
     def by_grade(self, documents: KindOfDocuments, rel: int) -> GradeCounts:
-        """Labelled documents by grade, relevant from one of the levels on."""
+        """Labeled documents by grade, relevant from one of the levels on."""
         table: npt.NDArray[np.int64] = getattr(self, documents)[:-1]
         first = self.levels.index(rel) + 1
         return GradeCounts(self.judge, table[:, first:].sum(axis=1), table[:, :first].sum(axis=1))
@@ -119,10 +119,10 @@ def kappas(counted: GradeCounts) -> npt.NDArray[np.float64]:
     """
     relevant, nonrelevant = counted.n_relevant, counted.n_nonrelevant
     n = int(relevant.sum() + nonrelevant.sum())
-    labelled_relevant = relevant.sum() - np.cumsum(relevant)[:-1]  # relevant ones above the threshold
-    labelled = n - np.cumsum(relevant + nonrelevant)[:-1]
-    agree = n - labelled - relevant.sum() + 2 * labelled_relevant
-    expected = labelled * relevant.sum() + (n - labelled) * nonrelevant.sum()
+    labeled_relevant = relevant.sum() - np.cumsum(relevant)[:-1]  # relevant ones above the threshold
+    labeled = n - np.cumsum(relevant + nonrelevant)[:-1]
+    agree = n - labeled - relevant.sum() + 2 * labeled_relevant
+    expected = labeled * relevant.sum() + (n - labeled) * nonrelevant.sum()
     with np.errstate(invalid="ignore"):
         kappa: npt.NDArray[np.float64] = (n * agree - expected) / (n * n - expected)
     return kappa
@@ -139,7 +139,7 @@ def grade_names(judge: Judge) -> tuple[str, ...]:
     >>> grade_names(Judge("a", np.linspace(0, 1, 101)))
     ('< 0.25', '≥ 0.25', '≥ 0.5', '≥ 0.75', '≥ 0.88', '≥ 0.95')
     """
-    values = np.unique(judge.label[judge.is_labelled])
+    values = np.unique(judge.label[judge.is_labeled])
     if len(values) <= MOST_GRADES:
         return tuple(f"{value:g}" for value in values.tolist())
     return (f"< {judge.thresholds[0]:g}", *(f"≥ {threshold:g}" for threshold in judge.thresholds))

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
 from bayespool.counts.states import Estimand, reach_of
-from bayespool.measures import Measure, Normalised, Tally
-from bayespool.measures.normalised import n_relevant
+from bayespool.measures import Measure, Normalized, Tally
+from bayespool.measures.normalized import n_relevant
 
 __all__ = [
     "DEEPEST_FOR_IDEAL",
@@ -34,7 +34,7 @@ def reach_of_ideal(collection: Collection, measure: Measure) -> int:
     Had the runs been pooled, their documents down to the pool depth would have been judged. Beyond rank 100
     few of them are relevant, and judgments are not completed for their sake alone.
     """
-    if not isinstance(measure, Normalised) or measure.ideal == "judged":
+    if not isinstance(measure, Normalized) or measure.ideal == "judged":
         return measure.cutoff
     return max(measure.cutoff, min(collection.pool_depth, DEEPEST_FOR_IDEAL))
 
@@ -139,7 +139,7 @@ def tally_within_reach(
         completion estimates. With the ideal of the present judgments, of the collection's alone. None for a
         measure that has no ideal ranking.
     """
-    if not isinstance(measure, Normalised):
+    if not isinstance(measure, Normalized):
         return None
     relevance = collection.relevance.copy()
     if measure.ideal == "completed":

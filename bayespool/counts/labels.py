@@ -17,7 +17,7 @@ __all__ = [
     "TOP_OF_LABELS",
     "GradeCounts",
     "LabelLift",
-    "favoured_organizations",
+    "favored_organizations",
     "grade_counts",
     "hidden_grades",
     "in_top",
@@ -157,7 +157,7 @@ def is_other(collection: Collection) -> npt.NDArray[np.bool_]:
     return np.asarray(judged & (sole_contributor(collection) < 0))
 
 
-def favoured_organizations(
+def favored_organizations(
     collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
 ) -> dict[str, float]:
     """Organizations whose documents a judge labels higher than those of others that are as relevant.
@@ -179,7 +179,7 @@ def favoured_organizations(
         Lifts of favored organizations.
     """
     found = label_lift(collection, judge, rel=rel, given=given)
-    return {collection.organizations[o]: float(found.lift[o]) for o in np.flatnonzero(found.is_favoured)}
+    return {collection.organizations[o]: float(found.lift[o]) for o in np.flatnonzero(found.is_favored)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,19 +195,19 @@ class LabelLift:
         higher label, equal labels counting half, less a half: from −.5 to .5; NaN where there are none.
     error : ndarray of float, shape (organization,)
         Its standard error, with topics as units.
-    is_favoured : ndarray of bool, shape (organization,)
-        See `favoured_organizations`.
+    is_favored : ndarray of bool, shape (organization,)
+        See `favored_organizations`.
     """
 
     n: npt.NDArray[np.int64]
     lift: npt.NDArray[np.float64]
     error: npt.NDArray[np.float64]
-    is_favoured: npt.NDArray[np.bool_]
+    is_favored: npt.NDArray[np.bool_]
 
 
 @_once
 def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> LabelLift:
-    """The figures behind `favoured_organizations`, which has the same parameters.
+    """The figures behind `favored_organizations`, which has the same parameters.
 
     Labels are held against each other among documents of one relevance, so that it does not matter how good
     the runs of an organization are.

@@ -11,11 +11,11 @@ import numpy as np
 from bayespool.collection import Collection
 from bayespool.counts import bounds, tally_within_reach
 from bayespool.estimates import ask
+from bayespool.experiments.caught_warnings import CaughtWarnings, own_warnings
 from bayespool.experiments.fold_results import naming, seeded
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.intervals import COVERAGE_LEVELS, interval_columns
 from bayespool.experiments.storage import Columns
-from bayespool.experiments.warned import Said, own_warnings
 from bayespool.measures import Measure
 from bayespool.pooling import Strategy, strategy_text, with_strategy_pool
 from bayespool.settings import BudgetSettings
@@ -75,7 +75,7 @@ def estimates_of(
     run_ids: tuple[str, ...],
     names: tuple[Strategy, str, int],
     settings: BudgetSettings,
-) -> tuple[Columns, Said]:
+) -> tuple[Columns, CaughtWarnings]:
     """Rows of every estimator on runs, and the warnings that came up.
 
     Parameters

@@ -18,9 +18,9 @@ from bayespool.collection import Collection, IntArray
 from bayespool.comparisons import paired_t, tukey_significant
 from bayespool.counts import n_relevant_documents, ranked_levels, relevance_levels, tally_of
 from bayespool.experiments.budget_estimates import estimates_of, seen_by_estimators
+from bayespool.experiments.caught_warnings import CaughtWarnings
 from bayespool.experiments.error_measures import kendall_tau_b
 from bayespool.experiments.storage import Columns
-from bayespool.experiments.warned import Said
 from bayespool.measures import Measure
 from bayespool.pooling import Membership, Strategy, order_of_topic, retrieved_by, shares_of
 from bayespool.settings import BudgetSettings
@@ -85,7 +85,7 @@ class PartResult:
     part: Part
     rows: Columns
     pools: dict[str, Columns]
-    warnings: Said = ()
+    warnings: CaughtWarnings = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,13 +31,13 @@ from bayespool.experiments.budget_folds import (
     significant_pairs,
 )
 from bayespool.experiments.budget_results import Budgets
+from bayespool.experiments.caught_warnings import warn_once
+from bayespool.experiments.code_digests import own_estimators
 from bayespool.experiments.folds import best_scores, n_best
-from bayespool.experiments.own import own_estimators
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.resampling import contributors, distinct_sizes, whole_pool
-from bayespool.experiments.settings import Estimators, labelled_estimators
+from bayespool.experiments.settings import Estimators, labeled_estimators
 from bayespool.experiments.storage import Columns, PartStore, at_work, description_of
-from bayespool.experiments.warned import warn_once
 from bayespool.measures import parse_measures
 from bayespool.options import describe_estimator, documented
 from bayespool.pool import describe_pool
@@ -242,7 +242,7 @@ def budget_settings(
         raise InputError("budgets cannot be empty", hint="leave it out, or name some")
     parsed = parse_measures(measures)
     refuse_of_judgments(parsed)
-    labelled = labelled_estimators(
+    labeled = labeled_estimators(
         BudgetSettings,
         () if estimators is None else estimators,
         "complete",
@@ -252,7 +252,7 @@ def budget_settings(
     asked = BudgetSettings(
         measures=parsed,
         strategies=strategies_of(strategies),
-        estimators=labelled,
+        estimators=labeled,
         budgets=sizes,
         **options,
     )

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.counts import bounds, tally_within_reach
 from bayespool.errors import InputError
+from bayespool.experiments.caught_warnings import CaughtWarnings
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.resampling import (
     Columns,
@@ -40,7 +41,6 @@ from bayespool.experiments.resampling import (
 )
 from bayespool.experiments.settings import Estimators, experiment_settings
 from bayespool.experiments.storage import at_work
-from bayespool.experiments.warned import Said
 from bayespool.options import documented
 from bayespool.pool import describe_pool
 from bayespool.posterior import ExperimentOptions, warn_of_judges
@@ -147,7 +147,7 @@ class CommonTopicsResult(Shown):
         n_topics = len(self.query_ids)
         return pd.DataFrame(
             [
-                dict(zip(keys, key, strict=True)) | _summarise(group, n_topics)
+                dict(zip(keys, key, strict=True)) | _summarize(group, n_topics)
                 for key, group in rows.groupby(keys, sort=False)
             ]
         )
@@ -342,7 +342,7 @@ def _sizes(n_common: Sequence[int] | None, n_topics: int) -> tuple[int, ...]:
 
 def _adjust_outside(
     whole: Collection, pool: RandomPool, settings: CommonTopicsSettings
-) -> tuple[Columns, Said]:
+) -> tuple[Columns, CaughtWarnings]:
     """Rows of one pool: what adjusting the run outside it comes to."""
     reduced = with_drawn_pool(whole, pool)
     estimates, said = estimates_of(reduced, pool, settings)
@@ -386,7 +386,7 @@ def _adjust_outside(
     return columns, said
 
 
-def _summarise(rows: pd.DataFrame, n_topics: int) -> dict[str, Any]:
+def _summarize(rows: pd.DataFrame, n_topics: int) -> dict[str, Any]:
     law, n_common = rows["law"].to_numpy(), int(rows["n_common"].iloc[0])
     lost = np.abs(rows["truth"].to_numpy() - rows["value"].to_numpy())
     mae_law = np.sqrt(2 / np.pi) * law.mean()

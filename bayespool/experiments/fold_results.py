@@ -19,10 +19,10 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.counts import Bounds, bounds
 from bayespool.estimates import Estimates, Estimator, ask
+from bayespool.experiments.caught_warnings import CaughtWarnings, own_warnings
 from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_values, without
 from bayespool.experiments.intervals import interval_columns
 from bayespool.experiments.settings import LeaveOutSettings, changed
-from bayespool.experiments.warned import Said, own_warnings
 
 __all__ = ["FoldResult", "naming", "run_fold", "seeded"]
 
@@ -47,7 +47,7 @@ class FoldResult:
     fold: Fold
     rows: dict[str, list[Any]]
     true_scores: dict[str, npt.NDArray[np.float64]]
-    warnings: Said = ()
+    warnings: CaughtWarnings = ()
     seconds: dict[str, float] = field(default_factory=dict)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.checking import randomised_pit
+from bayespool.checking import randomized_pit
 from bayespool.estimates import Estimates
 from bayespool.experiments.calibration import central_share, covered, crps, pit_range
 from bayespool.values import Values, equal_tailed_interval
@@ -64,7 +64,7 @@ def interval_columns(
     per_mean = draws.per_mean(n_topics)
     low, high = equal_tailed_interval(total, ci_prob)
     inside = {level: covered(total, true_total, level / 100) for level in COVERAGE_LEVELS}
-    pit = randomised_pit(total, true_total, np.random.default_rng(seed))
+    pit = randomized_pit(total, true_total, np.random.default_rng(seed))
     below, up_to = pit_range(total, true_total)
     return {
         "lower": low / per_mean,

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.counts import Estimand
 from bayespool.errors import InputError
+from bayespool.experiments.caught_warnings import warn_once
 from bayespool.experiments.clusters import RunCluster, cluster_runs
 from bayespool.experiments.fold_results import FoldResult, run_fold
 from bayespool.experiments.folds import Fold, best_scores, make_folds
@@ -21,7 +22,6 @@ from bayespool.experiments.parallel import completed
 from bayespool.experiments.results import LeaveOutResult
 from bayespool.experiments.settings import Estimators, experiment_settings, parts_description
 from bayespool.experiments.storage import FoldStore, at_work, description_of
-from bayespool.experiments.warned import warn_once
 from bayespool.options import documented
 from bayespool.pool import describe_pool
 from bayespool.posterior import ExperimentOptions, warn_of_judges

@@ -17,6 +17,7 @@ import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.counts import bounds, tally_within_reach
+from bayespool.experiments.caught_warnings import CaughtWarnings
 from bayespool.experiments.error_measures import mean_absolute_error, mean_error, root_mean_squared_error
 from bayespool.experiments.resampling import (
     Columns,
@@ -34,7 +35,6 @@ from bayespool.experiments.resampling import (
 )
 from bayespool.experiments.settings import Estimators, experiment_settings
 from bayespool.experiments.storage import at_work
-from bayespool.experiments.warned import Said
 from bayespool.options import documented
 from bayespool.pool import describe_pool
 from bayespool.posterior import ExperimentOptions, warn_of_judges
@@ -116,7 +116,7 @@ class PoolWidthResult(Shown):
 
         keys = ["measure", "pool_width", "estimator"]
         rows = [
-            dict(zip(keys, key, strict=True)) | _summarise(group)
+            dict(zip(keys, key, strict=True)) | _summarize(group)
             for key, group in self._rows.groupby(keys, sort=False)
         ]
         return pd.DataFrame(rows)
@@ -246,7 +246,9 @@ def vary_pool_width(
     )
 
 
-def _score_outside(whole: Collection, pool: RandomPool, settings: PoolWidthSettings) -> tuple[Columns, Said]:
+def _score_outside(
+    whole: Collection, pool: RandomPool, settings: PoolWidthSettings
+) -> tuple[Columns, CaughtWarnings]:
     """Rows of one pool: every estimator on every measure for the runs to score."""
     reduced = with_drawn_pool(whole, pool)
     estimates, said = estimates_of(reduced, pool, settings)
@@ -284,7 +286,7 @@ def _score_outside(whole: Collection, pool: RandomPool, settings: PoolWidthSetti
     return columns, said
 
 
-def _summarise(rows: pd.DataFrame) -> dict[str, Any]:
+def _summarize(rows: pd.DataFrame) -> dict[str, Any]:
     truth, value, error = (rows[name].to_numpy() for name in ("truth", "value", "error"))
     of_pools = rows.groupby("sample")["error"].mean()
     open_ = rows[rows["ci_prob"].notna() & (rows["unjudged"] > 0)]

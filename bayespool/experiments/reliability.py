@@ -166,5 +166,5 @@ class _MeanSquares:
         )
         below = df_run * unbounded * self.run * self.rest + to_topic * self.run * self.topic
         ratio = max(0.0, float(above / below))
-        of_one = self.n_runs * ratio / (self.n_runs * ratio + self.n_topics)
-        return n * of_one / (1 + (n - 1) * of_one)
+        group = self.n_runs * ratio / (self.n_runs * ratio + self.n_topics)
+        return n * group / (1 + (n - 1) * group)

@@ -22,12 +22,12 @@ import numpy as np
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.estimates import Estimates, ask
+from bayespool.experiments.caught_warnings import CaughtWarnings, own_warnings, warn_once
 from bayespool.experiments.fold_results import naming, seeded
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.parallel import completed
 from bayespool.experiments.settings import parts_description
 from bayespool.experiments.storage import Columns, PartStore, description_of
-from bayespool.experiments.warned import Said, own_warnings, warn_once
 from bayespool.settings import PoolSettings
 from bayespool.settings.experiments import Runs
 
@@ -247,7 +247,7 @@ def with_drawn_pool(whole: Collection, pool: RandomPool) -> Collection:
 
 def estimates_of(
     reduced: Collection, pool: RandomPool, settings: PoolSettings
-) -> tuple[dict[str, tuple[Estimates, ...]], Said]:
+) -> tuple[dict[str, tuple[Estimates, ...]], CaughtWarnings]:
     """Estimates of a pool's runs to score by label, one per measure, and bayespool's own warnings."""
     found: dict[str, tuple[Estimates, ...]] = {}
     with warnings.catch_warnings(record=True) as caught:
@@ -270,7 +270,7 @@ def pool_store(
 
 
 def in_random_pools(
-    work: Callable[[Collection, RandomPool], tuple[Columns, Said]],
+    work: Callable[[Collection, RandomPool], tuple[Columns, CaughtWarnings]],
     whole: Collection,
     pools: Sequence[RandomPool],
     *,
@@ -282,7 +282,7 @@ def in_random_pools(
 
     Pools that are in the store are taken from there, the others are put there as soon as they are finished.
     """
-    results: dict[RandomPool, tuple[Columns, Said]] = {}
+    results: dict[RandomPool, tuple[Columns, CaughtWarnings]] = {}
     if store is not None:
         for pool in pools:
             if (stored := store.load(*_identity(pool))) is not None:
@@ -324,7 +324,7 @@ def ordered_table(results: Sequence[Columns], keys: Mapping[str, Sequence[object
 class _Named:
     """The work on a pool, with the pool beside what comes of it: results come in any order."""
 
-    work: Callable[[Collection, RandomPool], tuple[Columns, Said]]
+    work: Callable[[Collection, RandomPool], tuple[Columns, CaughtWarnings]]
 
-    def __call__(self, whole: Collection, pool: RandomPool) -> tuple[RandomPool, Columns, Said]:
+    def __call__(self, whole: Collection, pool: RandomPool) -> tuple[RandomPool, Columns, CaughtWarnings]:
         return pool, *self.work(whole, pool)

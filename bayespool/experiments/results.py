@@ -99,7 +99,7 @@ class LeaveOutResult(Shown):
             documents in the top n, over all topics), ``n_unknown`` (unjudged in truth, too), ``topic_rmse``
             (root mean squared error over the run's topics), ``covered_50``, ``covered_80``, ``covered_95``
             (whether the truth is inside the interval of that level, ends included; missing where nothing is
-            unjudged, and for point corrections), ``pit`` (randomised; NaN likewise), ``pit_lower`` and
+            unjudged, and for point corrections), ``pit`` (randomized; NaN likewise), ``pit_lower`` and
             ``pit_upper`` (the range that it is drawn from), ``crps`` (in units of the score), ``distance``
             and ``new_kind`` (see `bayespool.estimates.Estimates`), and ``note``.
         """
@@ -114,7 +114,7 @@ class LeaveOutResult(Shown):
 
         frame = self.frame()
         rows = [
-            self._summarise(
+            self._summarize(
                 frame[(frame["measure"] == str(measure)) & (frame["estimator"] == label)], str(measure), label
             )
             for measure in self.settings.measures
@@ -246,7 +246,7 @@ class LeaveOutResult(Shown):
         np.fill_diagonal(n_topics, 0)
         return bool(n_topics.max() > 1)
 
-    def _summarise(self, rows: pd.DataFrame, measure: str, label: str) -> dict[str, Any]:
+    def _summarize(self, rows: pd.DataFrame, measure: str, label: str) -> dict[str, Any]:
         truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
         significant = self._significant[measure]
         summary: dict[str, Any] = {

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.counts import bounds
 from bayespool.errors import InputError
+from bayespool.experiments.caught_warnings import warn_once
 from bayespool.experiments.error_measures import (
     kendall_tau_b,
     mean_absolute_error,
@@ -36,7 +37,6 @@ from bayespool.experiments.leaving_out import run_folds
 from bayespool.experiments.resampling import ordered_table, run_types_of, whole_pool
 from bayespool.experiments.settings import Estimators, experiment_settings, parts_description
 from bayespool.experiments.storage import FoldStore, at_work, description_of
-from bayespool.experiments.warned import warn_once
 from bayespool.options import documented
 from bayespool.pool import describe_pool
 from bayespool.posterior import ExperimentOptions, warn_of_judges
@@ -124,7 +124,7 @@ class RunTypesResult(Shown):
             others = {r: t for r, t in self.true_scores[measure].items() if r not in set(group["run_id"])}
             n_pool_runs = sum(self.n_runs.values()) - self.n_runs[kind]
             row = dict(zip(keys, key, strict=True)) | {"n_runs": len(group), "n_pool_runs": n_pool_runs}
-            rows.append(row | _summarise(group, np.array(list(others.values()))))
+            rows.append(row | _summarize(group, np.array(list(others.values()))))
         return pd.DataFrame(rows)
 
 
@@ -279,7 +279,7 @@ def _table(whole: Collection, settings: LeaveOutSettings, found: Sequence[FoldRe
     return frame.rename(columns={"fold": "type"})
 
 
-def _summarise(rows: pd.DataFrame, others: npt.NDArray[np.float64]) -> dict[str, Any]:
+def _summarize(rows: pd.DataFrame, others: npt.NDArray[np.float64]) -> dict[str, Any]:
     truth, value = rows["truth"].to_numpy(), rows["value"].to_numpy()
     posterior, open_ = bool(rows["ci_prob"].notna().any()), rows[rows["n_unjudged"] > 0]
     quartiles = np.quantile(value - truth, [0.25, 0.5, 0.75])

@@ -18,7 +18,7 @@ from bayespool.estimators import (
     parse_estimator,
     refuse_idle_priors,
 )
-from bayespool.experiments.own import own_estimators
+from bayespool.experiments.code_digests import own_estimators
 from bayespool.measures import parse_measures
 from bayespool.options import Settings, options_of
 from bayespool.posterior import PosteriorEstimator, refuse_unknown_settings
@@ -31,7 +31,7 @@ __all__ = [
     "LeaveOutSettings",
     "changed",
     "experiment_settings",
-    "labelled_estimators",
+    "labeled_estimators",
     "parts_description",
 ]
 
@@ -67,21 +67,21 @@ def experiment_settings(
     """
     parsed = parse_measures(measures)
     refuse_of_judgments(parsed)
-    labelled = labelled_estimators(
+    labeled = labeled_estimators(
         cls,
         estimators,
         options.get("estimand", "pooled"),
         random_seed=options.get("random_seed", 1),
         settings=settings,
     )
-    if not labelled:
+    if not labeled:
         raise InputError("no estimator given", hint=f"known: all, {', '.join(ESTIMATOR_NAMES)}")
     defaults = {name: default for name, (_, default) in options_of(cls).items()}
     given = {n: _held(n, v) for n, v in options.items() if v is not None or defaults[n] is not None}
-    return cls(measures=parsed, estimators=labelled, **given)
+    return cls(measures=parsed, estimators=labeled, **given)
 
 
-def labelled_estimators(
+def labeled_estimators(
     cls: type[Settings],
     estimators: Estimators,
     estimand: Estimand,
@@ -100,7 +100,7 @@ def labelled_estimators(
     of_estimators = dict(settings or {})
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
     refuse_unknown_settings(of_estimators, known, more={"the experiment": options_of(cls)})
-    return _labelled(estimators, estimand, random_seed=random_seed, **of_estimators)
+    return _labeled(estimators, estimand, random_seed=random_seed, **of_estimators)
 
 
 def parts_description(settings: ExperimentSettings) -> dict[str, Any]:
@@ -119,13 +119,13 @@ def _held(name: str, value: Any) -> Any:
     return value
 
 
-def _labelled(
+def _labeled(
     estimators: Estimators, estimand: Estimand, **settings: Any
 ) -> tuple[tuple[str, Estimator], ...]:
     if isinstance(estimators, Mapping):
-        labelled = tuple((label, _parsed(e, estimand, **settings)) for label, e in estimators.items())
-        refuse_idle_priors((e for _, e in labelled), settings.get("priors") or {})
-        return labelled
+        labeled = tuple((label, _parsed(e, estimand, **settings)) for label, e in estimators.items())
+        refuse_idle_priors((e for _, e in labeled), settings.get("priors") or {})
+        return labeled
     given = named_estimators(estimators)
     parsed = [_parsed(e, estimand, **settings) for e in given]
     refuse_idle_priors(parsed, settings.get("priors") or {})

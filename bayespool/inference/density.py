@@ -78,7 +78,7 @@ class Density:
     def start(self, near: Mapping[str, FloatArray] | None = None) -> tuple[FloatArray, FloatArray]:
         """A point x and log scales θ to start from.
 
-        Coefficients are at the centre of their priors, effects zero and scales 0.74; or all at the means of
+        Coefficients are at the center of their priors, effects zero and scales 0.74; or all at the means of
         draws that are given by the names of the variables.
         """
         x, theta = np.zeros(self.size), np.full(len(self.scales), _FIRST_SCALE)

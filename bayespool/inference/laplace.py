@@ -60,7 +60,7 @@ FloatArray = npt.NDArray[np.float64]
 
 _N_MANY = 4096  # points that scales are drawn from
 _N_NODES = 8  # for each scale: where modes are looked for
-_N_CENTRED = 3  # and of these, where the mean is looked for
+_N_CENTERED = 3  # and of these, where the mean is looked for
 _N_STEPS = 2  # from the mode to it where the scales are likeliest, one elsewhere
 _INSIDE = (-3.2, 2.5)  # standard deviations, the first one straightened, between which these are
 _NEAR_RIDGE = 0.01  # twice what is left to gain in log density on a ridge that is looked at
@@ -297,12 +297,12 @@ def approximate(
     points = theta + standard * spread
     straight = straightened(points, theta, spread)
     few = slice(len(points) if near is not None else n_points * n_scales)  # what has Gaussians
-    candidates, n_centred = np.arange(len(points))[few], 1 if near is not None else len(points[few]) + 1
+    candidates, n_centered = np.arange(len(points))[few], 1 if near is not None else len(points[few]) + 1
     n_nodes = len(candidates)
     if near is None and density.is_concave:  # else modes, and what hangs on them, may jump
         within = (straight[few] > _INSIDE[0]) & (standard[few] < _INSIDE[1])
         candidates = np.flatnonzero(within.all(axis=1))
-        n_nodes, n_centred = min(n_points, _N_NODES) * n_scales, _N_CENTRED * n_scales + 1
+        n_nodes, n_centered = min(n_points, _N_NODES) * n_scales, _N_CENTERED * n_scales + 1
     looked_at, found = find_modes(
         density, theta, middle, points[candidates], straight[candidates], spread[:, None] * drift, n_nodes
     )
@@ -310,7 +310,7 @@ def approximate(
     fine = [k for k, mode in enumerate(found) if mode.is_fine]
     found, nodes = [middle] + [found[k] for k in fine], np.vstack([theta, points[chosen[fine]]])
     at_nodes = np.vstack([0 * theta, straight[chosen[fine]]])
-    mean, likelihood, log_marginal = _means(density, found, nodes, at_nodes, n_centred)
+    mean, likelihood, log_marginal = _means(density, found, nodes, at_nodes, n_centered)
     shares = interpolate(straight, at_nodes, by_axis=density.is_concave)
     log_weight = shares @ (log_marginal - density.log_prior_of_scales(nodes.T))
     log_weight += density.log_prior_of_scales(points.T) - log_placed
@@ -337,22 +337,22 @@ def approximate(
 
 
 def _means(
-    density: Density, modes: list[Mode], nodes: FloatArray, at_nodes: FloatArray, n_centred: int
+    density: Density, modes: list[Mode], nodes: FloatArray, at_nodes: FloatArray, n_centered: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean of x at nodes, the likelihood's part of the negative Hessian about it, and the log marginal of θ,
     all found at the first nodes; how far they are off mode, curvature and Laplace's marginal is much the same
     elsewhere.
     """
     mean, curvature = np.array([mode.x for mode in modes]), np.array([mode.curvature.outer for mode in modes])
-    log_marginal, gained = np.array([mode.log_marginal for mode in modes]), np.zeros(len(modes[:n_centred]))
-    off, changed, n_steps = np.zeros_like(mean[:n_centred]), np.zeros_like(curvature[:n_centred]), _N_STEPS
-    for k, (at, mode) in enumerate(zip(nodes[:n_centred], modes, strict=False)):
+    log_marginal, gained = np.array([mode.log_marginal for mode in modes]), np.zeros(len(modes[:n_centered]))
+    off, changed, n_steps = np.zeros_like(mean[:n_centered]), np.zeros_like(curvature[:n_centered]), _N_STEPS
+    for k, (at, mode) in enumerate(zip(nodes[:n_centered], modes, strict=False)):
         x, _, about, bound = find_center(density, at, mode.x + off[0], mode.about, n_steps)
         off[k], n_steps = x - mode.x, 1
         if about is not None:
             changed[k] = about.outer - curvature[k]
             gained[k] = bound - mode.log_marginal if density.is_concave else 0.0  # else not exact enough
-    shares = interpolate(at_nodes, at_nodes[:n_centred], by_axis=density.is_concave)
+    shares = interpolate(at_nodes, at_nodes[:n_centered], by_axis=density.is_concave)
     mean += shares @ off
     log_marginal += shares @ gained
     for k, at in enumerate(nodes):  # one by one: with thousands of topics each is large

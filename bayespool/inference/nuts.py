@@ -194,7 +194,7 @@ def _fit(tree: Any, diagnostics: Diagnostics) -> Fit:
         str(n) for n in posterior.data_vars if not (str(n).endswith("__") or str(n).startswith("standard_"))
     ]
     dims = {name: tuple(str(d) for d in posterior[name].dims[2:]) for name in names}
-    used = {d for of_one in dims.values() for d in of_one}
+    used = {d for group in dims.values() for d in group}
     stats = tree["sample_stats"].to_dataset().data_vars
     return Fit(
         variables={name: posterior[name].to_numpy() for name in names},

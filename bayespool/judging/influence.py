@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.measures import Additive, Measure, Normalised
+from bayespool.measures import Additive, Measure, Normalized
 from bayespool.posterior import Completion
 from bayespool.posterior.amounts import CELLS
 from bayespool.values import Values
@@ -92,7 +92,7 @@ def find_influence(completion: Completion, measure: Measure, values: Values) -> 
     """
     unknowns = completion.unknowns
     worth = worth_of_levels(measure, completion.levels)
-    is_sum = isinstance(measure, Additive) and not isinstance(measure, Normalised)
+    is_sum = isinstance(measure, Additive) and not isinstance(measure, Normalized)
     found = Influence(
         document=np.zeros(0, dtype=np.intp),
         weight=np.zeros((len(unknowns.run_ids), 0)),

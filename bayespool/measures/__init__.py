@@ -6,7 +6,7 @@ from bayespool.measures.base import MEASURES, MISSING_RANK, Additive, Measure, T
 from bayespool.measures.err import ERR
 from bayespool.measures.gain import DCG, NDCG, SDCG
 from bayespool.measures.judged import Judged
-from bayespool.measures.normalised import Ideal, Normalised
+from bayespool.measures.normalized import Ideal, Normalized
 from bayespool.measures.parsing import parse_measure, parse_measures
 from bayespool.measures.precision import Precision
 from bayespool.measures.rank_biased import RBP
@@ -28,7 +28,7 @@ __all__ = [
     "Judged",
     "Measure",
     "NonrelevantShare",
-    "Normalised",
+    "Normalized",
     "Precision",
     "Recall",
     "ReciprocalRank",

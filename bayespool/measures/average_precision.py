@@ -12,14 +12,14 @@ import numpy.typing as npt
 from bayespool.compiled import compiled
 from bayespool.measures.base import DrawnRankings, Tally, register_measure
 from bayespool.measures.extremes import average_precision_extremes
-from bayespool.measures.normalised import FloatArray, Normalised, n_relevant
+from bayespool.measures.normalized import FloatArray, Normalized, n_relevant
 
 __all__ = ["AveragePrecision"]
 
 
 @register_measure
 @dataclass(frozen=True, order=True)
-class AveragePrecision(Normalised):
+class AveragePrecision(Normalized):
     """Average precision at a cutoff, AP@n: the mean over all relevant documents of a topic of the precision
     at the rank of each, which is 0 for those that are not in the top n.
 
@@ -32,7 +32,7 @@ class AveragePrecision(Normalised):
     rel : int, default 1
         The smallest relevance that counts as relevant, at least 1.
     ideal : {"completed", "judged"}
-        Which relevant documents the mean is over (`Normalised`).
+        Which relevant documents the mean is over (`Normalized`).
 
     Notes
     -----

@@ -229,8 +229,8 @@ class Measure(ABC):
         """Levels with unjudged documents as negative numbers, as `evaluate` takes them."""
         return levels if self.reads_unjudged else np.maximum(levels, 0)
 
-    def normalise(self, amounts: npt.NDArray[Any], tally: Tally) -> npt.NDArray[Any]:
-        """Amounts of shape (..., run, topic) as they are; of a `Normalised` measure, over what the ideal
+    def normalize(self, amounts: npt.NDArray[Any], tally: Tally) -> npt.NDArray[Any]:
+        """Amounts of shape (..., run, topic) as they are; of a `Normalized` measure, over what the ideal
         ranking of each topic gets.
         """
         return amounts
@@ -242,10 +242,10 @@ class Measure(ABC):
         ----------
         levels : ndarray of int, shape (..., run, topic, rank)
         tally : Tally, optional
-            What the topics' ideal rankings are made of; a `Normalised` measure needs it.
+            What the topics' ideal rankings are made of; a `Normalized` measure needs it.
         """
         amounts = self.amounts(levels)
-        return Values(amounts if tally is None else self.normalise(amounts, tally), self.unit)
+        return Values(amounts if tally is None else self.normalize(amounts, tally), self.unit)
 
 
 class Additive(Measure):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bayespool.errors import InputError
 from bayespool.measures.base import HIGHEST, Measure, register_measure, whole_number
-from bayespool.measures.normalised import FloatArray
+from bayespool.measures.normalized import FloatArray
 
 __all__ = ["ERR"]
 

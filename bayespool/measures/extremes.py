@@ -76,7 +76,7 @@ def gain_extremes(
     the judged documents that reach level k, and D sums of the first discounts, down to the cutoff. P sums the
     discounts of the first m unjudged ranks for the greatest value (e_k = 0: nothing elsewhere is relevant),
     of the last m for the least (e_k is all that is elsewhere). For a fixed λ the numerator less λ times the
-    denominator is a sum over k, optimised over nested m_k from the highest level down; λ is then the ratio
+    denominator is a sum over k, optimized over nested m_k from the highest level down; λ is then the ratio
     reached, until none is better (Dinkelbach 1967, On nonlinear fractional programming).
     """
     least, most = np.zeros(gained.shape), np.zeros(gained.shape)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayespool.errors import InputError
 from bayespool.measures.base import HIGHEST, Additive, Tally, register_measure, whole_number
 from bayespool.measures.extremes import gain_extremes
-from bayespool.measures.normalised import FloatArray, Normalised
+from bayespool.measures.normalized import FloatArray, Normalized
 
 __all__ = ["DCG", "NDCG", "SDCG", "Formula"]
 
@@ -124,7 +124,7 @@ class DCG(_Gain):
 
 @register_measure
 @dataclass(frozen=True, order=True)
-class NDCG(Normalised, _Gain):
+class NDCG(Normalized, _Gain):
     """Discounted cumulative gain over that of the ideal ranking, nDCG@n.
 
     Amounts are those of `DCG`.
@@ -140,7 +140,7 @@ class NDCG(Normalised, _Gain):
     gain_of : mapping of int to float
         What levels gain, those that gain something else than themselves; ``gains`` in a text.
     ideal : {"completed", "judged"}
-        What the ideal ranking is made of (`Normalised`).
+        What the ideal ranking is made of (`Normalized`).
 
     Raises
     ------

@@ -8,7 +8,7 @@ from typing import Any
 import numpy.typing as npt
 
 from bayespool.measures.base import MISSING_RANK, Measure, register_measure
-from bayespool.measures.normalised import FloatArray, over
+from bayespool.measures.normalized import FloatArray, over
 
 __all__ = ["Judged"]
 

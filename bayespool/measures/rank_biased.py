@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bayespool.errors import InputError
 from bayespool.measures.base import Additive, Measure, register_measure
-from bayespool.measures.normalised import FloatArray
+from bayespool.measures.normalized import FloatArray
 
 __all__ = ["RBP"]
 

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.measures.base import Additive, Tally, register_measure
-from bayespool.measures.normalised import FloatArray, Normalised, n_relevant, over
+from bayespool.measures.normalized import FloatArray, Normalized, n_relevant, over
 
 __all__ = ["Recall"]
 
 
 @register_measure
 @dataclass(frozen=True, order=True)
-class Recall(Normalised, Additive):
+class Recall(Normalized, Additive):
     """Recall at a cutoff, R@n: the share of the relevant documents of a topic that are in the top n.
 
     Amounts are numbers of relevant documents in the top n.
@@ -28,7 +28,7 @@ class Recall(Normalised, Additive):
     rel : int, default 1
         The smallest relevance that counts as relevant, at least 1.
     ideal : {"completed", "judged"}
-        Which relevant documents there are (`Normalised`).
+        Which relevant documents there are (`Normalized`).
 
     Notes
     -----

@@ -29,14 +29,14 @@ class Effect:
         of an organization's slopes from the common ones. Effects of these two do not sum to zero.
     scale : Prior
         Of their standard deviation.
-    centred : bool
+    centered : bool
         Whether the sampler sees effects themselves, and not standardized ones, where much is judged. The
         model is the same.
     """
 
     dim: str
     scale: Prior = SCALE
-    centred: bool = False
+    centered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

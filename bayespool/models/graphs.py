@@ -47,8 +47,8 @@ def build_graph(spec: ModelSpec, evidence: Evidence) -> pm.Model:
             else:
                 coefficients[name] = prior.variable(name)
         for name, effect in spec.effects.items():
-            centred = effect.centred and evidence.much_judged
-            effects[name] = group_effect(name, effect.scale, effect.dim, centred=centred)
+            centered = effect.centered and evidence.much_judged
+            effects[name] = group_effect(name, effect.scale, effect.dim, centered=centered)
 
         def linear(part: Linear, of: str) -> Any:
             terms = [coefficients[name] for name in part.intercepts]

@@ -35,8 +35,8 @@ INTERPOLATED = ModelSpec(
     evidence="counts",
     coefficients={"a": PRECISION, "c": FACTOR},
     effects={
-        "topic": Effect("topic", centred=True),
-        "run": Effect("run", centred=True),
+        "topic": Effect("topic", centered=True),
+        "run": Effect("run", centered=True),
         "organization": Effect("organization"),
     },
     judged=_PRECISION,

@@ -86,7 +86,7 @@ class LinearEvidence:
         """Orthonormal directions in which predictors are uncorrelated, shape (predictor, direction)."""
         return np.linalg.eigh((self.predictors * self.n_hidden[:, None]).T @ self.predictors)[1]
 
-    def standardise(self, table: DocumentTable) -> FloatArray:
+    def standardize(self, table: DocumentTable) -> FloatArray:
         """Predictors of other documents on the scale of these, shape (document, predictor)."""
         standard: FloatArray = (table.columns(self.predictor_names) - self.center) / self.unit
         standard[np.isnan(standard)] = 0.0  # without a label: an average document

@@ -34,8 +34,8 @@ ODDS_RATIO = ModelSpec(
     evidence="counts",
     coefficients={"a": PRECISION, "log_ratio": LOG_RATIO},
     effects={
-        "topic": Effect("topic", centred=True),
-        "run": Effect("run", centred=True),
+        "topic": Effect("topic", centered=True),
+        "run": Effect("run", centered=True),
         "organization": Effect("organization"),
     },
     judged=Linear("a", effects=("topic", "run")),

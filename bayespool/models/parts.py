@@ -1,4 +1,4 @@
-"""Pieces that the models share: group effects and the binomial likelihood, parametrised for the sampler."""
+"""Pieces that the models share: group effects and the binomial likelihood, parametrized for the sampler."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bayespool.models.priors import Prior
 __all__ = ["binomial", "group_effect", "log_odds"]
 
 
-def group_effect(name: str, scale: Prior, dims: str, *, centred: bool) -> Any:
+def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
     """Zero-sum effects of a grouping factor, ``name_effect`` with dims ``(dims,)``, and their scale
     ``sigma_name``.
 
@@ -21,7 +21,7 @@ def group_effect(name: str, scale: Prior, dims: str, *, centred: bool) -> Any:
     sample tens of times better than effects that compete with the intercept. A group outside the data has the
     effect N(0, σ·√(1 + 1/J)), J the number of groups, about that intercept.
 
-    ``centred`` says how the sampler sees them: effects themselves where each group has much data,
+    ``centered`` says how the sampler sees them: effects themselves where each group has much data,
     standardized ones where it has little and the scale may be near zero. The model is the same.
     """
     sigma = scale.variable(f"sigma_{name}")
@@ -31,7 +31,7 @@ def group_effect(name: str, scale: Prior, dims: str, *, centred: bool) -> Any:
         return pm.Deterministic(f"{name}_effect", sigma * standard, dims=dims)
     if n_groups < 2:  # the effect of a single group is the intercept's
         return pm.Deterministic(f"{name}_effect", pt.zeros(n_groups), dims=dims)
-    if centred:
+    if centered:
         return pm.ZeroSumNormal(f"{name}_effect", sigma=sigma, dims=dims)
     standard = pm.ZeroSumNormal(f"standard_{name}", dims=dims)
     return pm.Deterministic(f"{name}_effect", sigma * standard, dims=dims)

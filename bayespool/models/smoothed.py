@@ -36,8 +36,8 @@ SMOOTHED = ModelSpec(
     evidence="counts",
     coefficients={"a": PRECISION, "c": FACTOR, "mu": Prior("Normal", (-2.8, 1.0))},
     effects={
-        "topic": Effect("topic", centred=True),
-        "run": Effect("run", centred=True),
+        "topic": Effect("topic", centered=True),
+        "run": Effect("run", centered=True),
         "background": Effect("topic"),
         "organization": Effect("organization"),
     },

@@ -191,9 +191,9 @@ def _corrected(one: _Measured, row: Mapping[str, Any]) -> str:
 def _problems(scores: Scores | StoredScores) -> tuple[str, ...]:
     """What is off, each once with the runs that it is about; what failed first."""
     failed = [
-        f"{of_one['method']}, {of_one['measure']}: {problem}"
-        for of_one in scores.metadata.get("diagnostics", ())
-        for problem in of_one.get("problems", ())
+        f"{group['method']}, {group['measure']}: {problem}"
+        for group in scores.metadata.get("diagnostics", ())
+        for problem in group.get("problems", ())
     ]
     of_note: dict[str, dict[str, list[str]]] = {}
     for (run, measure), note in scores.notes.items():

@@ -41,8 +41,8 @@ def plot_budgets(
         raise InputError(f"no bias measure {bias_measure!r}", hint=known_names(bias_measure, BIAS_MEASURES))
     rows, axes = of_measure(result.summary_frame(), measure), axes_of(ax)
     for i, label in enumerate(result.settings.labels):
-        of_one = rows[rows["strategy"] == label]
-        axes.plot(of_one["budget"] / 1000, of_one[bias_measure], label=literal(label), **line_of(i))
+        group = rows[rows["strategy"] == label]
+        axes.plot(group["budget"] / 1000, group[bias_measure], label=literal(label), **line_of(i))
     axes.set_ylim(bottom=0)
     axes.set_xlabel("documents judged, thousands")
     axes.set_ylabel(f"{_BIAS[bias_measure]} of {parse_measure(measure)}")

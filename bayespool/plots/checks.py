@@ -30,7 +30,7 @@ def plot_predictive(
 ) -> Axes:
     """Predicted values of runs whose organizations were held out, beside what was observed; a row per run.
 
-    Grey: the interval before anything is learnt. Thin and thick: the interval after learning from other
+    Gray: the interval before anything is learnt. Thin and thick: the interval after learning from other
     organizations, and the half of it that is likeliest. Dot: observed. Runs with nothing hidden are left out.
 
     Parameters
@@ -66,7 +66,7 @@ def plot_predictive(
 
 
 def plot_held_out_pit(prediction: HeldOutPrediction, *, n_bins: int = 10, ax: Axes | None = None) -> Axes:
-    """Histogram of the randomised PIT of runs whose organizations were held out; read like `plot_pit`.
+    """Histogram of the randomized PIT of runs whose organizations were held out; read like `plot_pit`.
 
     Between the dotted lines each bar would lie with 95 % probability if runs were independent.
 

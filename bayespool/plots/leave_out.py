@@ -25,7 +25,7 @@ _STYLES = ("-", "-.", ":")  # of lines once colors come round again
 def plot_truth(result: LeaveOutResult, measure: object, estimator: str, *, ax: Axes | None = None) -> Axes:
     """Estimates against true scores, a point per reported run, with intervals where there are any.
 
-    A perfect estimate lies on the diagonal. The grey marks are the scores as they stand, without the
+    A perfect estimate lies on the diagonal. The gray marks are the scores as they stand, without the
     judgments that only the left-out runs contributed.
 
     Parameters
@@ -69,7 +69,7 @@ def plot_truth(result: LeaveOutResult, measure: object, estimator: str, *, ax: A
 def plot_pit(
     result: LeaveOutResult, measure: object, estimator: str, *, n_bins: int = 10, ax: Axes | None = None
 ) -> Axes:
-    """Histogram of the randomised PIT values of the reported runs; flat where the posterior is calibrated.
+    """Histogram of the randomized PIT values of the reported runs; flat where the posterior is calibrated.
 
     A hump says that intervals are too wide, a U that they are too narrow, a slope that estimates are off to
     one side. Runs of one organization rise and fall together, so that few organizations make a rough

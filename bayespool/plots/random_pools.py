@@ -55,12 +55,12 @@ def plot_pool_width(result: PoolWidthResult, measure: object, *, ax: Axes | None
     axes = axes_of(ax)
     axes.axhline(0, color="0.8", lw=1, zorder=0)
     for i, label in enumerate(result.settings.labels):
-        of_one = rows[rows["estimator"] == label]
+        group = rows[rows["estimator"] == label]
         shift = 1.05 ** (i - (len(result.settings.labels) - 1) / 2)
-        places, color = of_one["pool_width"].to_numpy() * shift, color_of(result.settings.labels, label)
-        axes.vlines(places, of_one["quartile_1"], of_one["quartile_3"], color=color, lw=3, alpha=0.3)
+        places, color = group["pool_width"].to_numpy() * shift, color_of(result.settings.labels, label)
+        axes.vlines(places, group["quartile_1"], group["quartile_3"], color=color, lw=3, alpha=0.3)
         mark = MARKS[i % len(MARKS)]
-        axes.plot(places, of_one["bias"], color=color, marker=mark, ms=5, lw=1.4, label=literal(label))
+        axes.plot(places, group["bias"], color=color, marker=mark, ms=5, lw=1.4, label=literal(label))
     count_axis(axes, result.settings.widths)
     axes.set_xlabel(f"pool width, {result.settings.by}s")
     axes.set_ylabel(f"estimate − true {parse_measure(measure)}")
@@ -97,11 +97,11 @@ def plot_common_topics(
         )
     axes = axes_of(ax)
     for score, (color, style, mark) in _STYLES.items():
-        of_one = rows[rows["score"] == score]
-        n_common = of_one["n_common"].to_numpy()
-        axes.plot(n_common, of_one["mae"], color=color, ls=style, marker=mark, ms=4, lw=1.2, label=score)
-        if of_one["mae_law"].notna().any():
-            axes.plot(n_common, of_one["mae_law"], color=color, ls="--", lw=1, alpha=0.7)
+        group = rows[rows["score"] == score]
+        n_common = group["n_common"].to_numpy()
+        axes.plot(n_common, group["mae"], color=color, ls=style, marker=mark, ms=4, lw=1.2, label=score)
+        if group["mae_law"].notna().any():
+            axes.plot(n_common, group["mae_law"], color=color, ls="--", lw=1, alpha=0.7)
     count_axis(axes, result.settings.n_common)
     axes.set_ylim(0, 1.3 * float(rows["mae"].max()) or 1)
     axes.set_xlabel(f"common topics, of {len(result.query_ids)}")
@@ -136,10 +136,10 @@ def plot_run_types(result: RunTypesResult, measure: object, kind: str, *, ax: Ax
     bias = means[means["type"] == kind].set_index("estimator")["bias"]
     axes.axvline(0, color="0.8", lw=1, zorder=0)
     for row, label in enumerate(labels):
-        of_one = rows[rows["estimator"] == label]
-        color, n_runs = color_of(labels, label), len(of_one)
+        group = rows[rows["estimator"] == label]
+        color, n_runs = color_of(labels, label), len(group)
         places = -row + 0.5 * (np.arange(n_runs) + 0.5) / n_runs - 0.25
-        axes.plot(of_one["error"], places, "o", color=color, ms=3, mew=0, alpha=0.6)
+        axes.plot(group["error"], places, "o", color=color, ms=3, mew=0, alpha=0.6)
         axes.vlines(bias[label], -row - 0.35, -row + 0.35, color=color, lw=2)
     axes.set_yticks(-np.arange(len(labels)), [literal(label) for label in labels], fontsize="small")
     axes.xaxis.set_major_locator(MaxNLocator(5))  # more would run into one another

@@ -164,7 +164,7 @@ def _starts(*keys: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
 
 
 def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
-    """Mixture weights that maximise the weighted log predictive density, drawn a little towards equal ones.
+    """Mixture weights that maximize the weighted log predictive density, drawn a little towards equal ones.
 
     Parameters
     ----------

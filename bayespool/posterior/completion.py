@@ -17,7 +17,7 @@ from bayespool.collection.negatives import relevance_codes
 from bayespool.counts import ranked_levels, reach_of_ideal, tally_of
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.estimates import Diagnostics
-from bayespool.measures import Measure, Normalised, Tally, parse_measure, parse_measures
+from bayespool.measures import Measure, Normalized, Tally, parse_measure, parse_measures
 from bayespool.posterior.amounts import CELLS, completing, in_threads
 from bayespool.posterior.distance import PoolDistance
 from bayespool.posterior.drawing import (
@@ -264,7 +264,7 @@ class Completion(Shown):
             amounts.append(np.empty((self.n_draws, n_runs, n_topics), dtype=base.dtype))
             amounts[-1][:] = base
         reaches = [
-            reach_of_ideal(u.collection, m) if isinstance(m, Normalised) and m.ideal == "completed" else 0
+            reach_of_ideal(u.collection, m) if isinstance(m, Normalized) and m.ideal == "completed" else 0
             for m in asked
         ]
         topics = np.flatnonzero(np.diff(u.start))
@@ -280,13 +280,13 @@ class Completion(Shown):
                     part = amounts[i][first : first + step, :, t]
                     add[i](part, block)
                     if reaches[i]:
-                        part[:] = measure.normalise(part[:, :, None], tallies[reaches[i]])[:, :, 0]
+                        part[:] = measure.normalize(part[:, :, None], tallies[reaches[i]])[:, :, 0]
 
         in_threads(complete_topic, topics.tolist())
         for measure, amount, reach in zip(asked, amounts, reaches, strict=True):
             rest = np.setdiff1d(np.arange(n_topics), topics) if reach else np.arange(n_topics)
-            if isinstance(measure, Normalised) and len(rest):
-                amount[:, :, rest] = measure.normalise(
+            if isinstance(measure, Normalized) and len(rest):
+                amount[:, :, rest] = measure.normalize(
                     amount[:, :, rest], Tally(judged.n[rest], judged.levels)
                 )
         return tuple(Values(a, m.unit) for a, m in zip(amounts, asked, strict=True))

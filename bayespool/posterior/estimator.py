@@ -17,7 +17,7 @@ from bayespool.errors import InputError
 from bayespool.estimates import Diagnostics, Estimates
 from bayespool.inference import Engine, engine_named, is_independent, make_engine
 from bayespool.inference.diagnostics import MIN_ESS
-from bayespool.measures import Measure, Normalised, parse_measures
+from bayespool.measures import Measure, Normalized, parse_measures
 from bayespool.models import MODELS
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import PoolDistance, pool_distance
@@ -304,7 +304,7 @@ class PosteriorEstimator:
         unknowns = completion.unknowns
         shallow = unknowns.place_rank < measure.cutoff
         is_open = np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[shallow])
-        if isinstance(measure, Normalised) and measure.ideal == "completed":
+        if isinstance(measure, Normalized) and measure.ideal == "completed":
             is_open |= bool((unknowns.best_rank <= reach_of_ideal(unknowns.collection, measure)).any())
         drawn = bool(is_open.any())
         note = "; ".join([*completion.notes, *[more] * bool(more)])

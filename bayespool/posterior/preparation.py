@@ -277,7 +277,7 @@ class Task:
 
     def _predictors(self, spec: ModelSpec, evidence: LinearEvidence) -> FloatArray:
         """Of the documents to complete, means over their places, shape (document, predictor)."""
-        of_places = evidence.standardise(self.table(spec, hidden=False))
+        of_places = evidence.standardize(self.table(spec, hidden=False))
         return self.places(self.document_depth).mean(of_places)
 
     def _of_counts(self, spec: ModelSpec, evidence: ModelEvidence) -> LogOdds:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bayespool.callers import warn_caller
 from bayespool.collection import Collection, Judge
-from bayespool.counts import Estimand, favoured_organizations, grade_counts, unjudged_documents
+from bayespool.counts import Estimand, favored_organizations, grade_counts, unjudged_documents
 from bayespool.errors import JudgeWarning
 from bayespool.measures import Measure
 from bayespool.models import model_named
@@ -33,7 +33,7 @@ def judge_problems(
     """What is wrong with the judges of a collection.
 
     Too few judged documents have a judge's labels, so that it is not used; a judge favors an organization,
-    whose runs its labels are not used for (`bayespool.counts.favoured_organizations`); labels are absent on
+    whose runs its labels are not used for (`bayespool.counts.favored_organizations`); labels are absent on
     just the documents in question: fewer than half of the unjudged documents within the cutoff of the runs to
     score have one, and more than half of all judged documents.
 
@@ -67,7 +67,7 @@ def judge_problems(
         for name, lift in _favored(collection, judge, used).items():
             in_100 = 50 + 100 * max(lift.values())
             said.append(
-                f"judge {judge.name} favors {name}: a document in the top 10 of its runs is labelled higher "
+                f"judge {judge.name} favors {name}: a document in the top 10 of its runs is labeled higher "
                 f"than one of others that is as relevant in {in_100:.0f} of 100 pairs; labels of "
                 f"{judge.name} are not used for runs of {name}{_where(list(lift), rungs)}"
             )
@@ -142,11 +142,11 @@ def judge_notes(completion: Completion, measure: Measure) -> list[str]:
                 where = _where(list(favored[name]), rungs)
                 said[r].append(f"labels of judge {judge.name} not used{where}: it favors {name}")
             of_run = pair[run == r]
-            labelled = int(judge.is_labelled[of_run].sum())
-            if alone and labelled:
+            labeled = int(judge.is_labeled[of_run].sum())
+            if alone and labeled:
                 said[r].append(alone)
-            if set(used) - set(favored.get(name, {})) and labelled < len(of_run):
-                said[r].append(f"judge {judge.name} labels {labelled} of {len(of_run)} unjudged documents")
+            if set(used) - set(favored.get(name, {})) and labeled < len(of_run):
+                said[r].append(f"judge {judge.name} labels {labeled} of {len(of_run)} unjudged documents")
     return ["; ".join(of_run) for of_run in said]
 
 
@@ -165,7 +165,7 @@ def _favored(collection: Collection, judge: Judge, rungs: Sequence[Rung]) -> dic
     """Organizations that a judge favors, each with the questions on which it does, and by how much."""
     found: dict[str, dict[Rung, float]] = {}
     for rung in rungs:
-        favored = favoured_organizations(collection, judge, rel=rung.rel, given=rung.given)
+        favored = favored_organizations(collection, judge, rel=rung.rel, given=rung.given)
         for name, lift in favored.items():
             found.setdefault(name, {})[rung] = lift
     return found
@@ -173,11 +173,11 @@ def _favored(collection: Collection, judge: Judge, rungs: Sequence[Rung]) -> dic
 
 def _absent(collection: Collection, judge: Judge, unjudged: npt.NDArray[np.int32]) -> str:
     """That labels are absent on just these documents, if it is so."""
-    n_judged, labelled = int(collection.judged.sum()), int(judge.is_labelled[unjudged].sum())
-    known = int(judge.is_labelled[collection.judged].sum())
-    if 2 * labelled >= len(unjudged) or 2 * known <= n_judged:
+    n_judged, labeled = int(collection.judged.sum()), int(judge.is_labeled[unjudged].sum())
+    known = int(judge.is_labeled[collection.judged].sum())
+    if 2 * labeled >= len(unjudged) or 2 * known <= n_judged:
         return ""
-    of_judged, of_unjudged = f"{known:,} of {n_judged:,}", f"{labelled:,} of {len(unjudged):,}"
+    of_judged, of_unjudged = f"{known:,} of {n_judged:,}", f"{labeled:,} of {len(unjudged):,}"
     return f"labels {of_judged} judged documents, but {of_unjudged} unjudged ones"
 
 

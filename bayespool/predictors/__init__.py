@@ -27,7 +27,7 @@ from bayespool.predictors.table import (
     unjudged_document_table,
     with_predictors,
 )
-from bayespool.predictors.unlabelled import without_some_labels
+from bayespool.predictors.unlabeled import without_some_labels
 
 __all__ = [
     "COMPOSITION_PREDICTORS",

@@ -25,7 +25,7 @@ FloatArray = npt.NDArray[np.float64]
 CountArray = npt.NDArray[np.int64]
 
 _ABSENT = 2  # a document that no other run retrieves counts as ranked at twice the longest pooled ranking
-_NEIGHBOURS = 100  # how deep judged neighbours are looked for
+_NEIGHBORS = 100  # how deep judged neighbors are looked for
 _TOP = (10, 30)  # how deep a run's judged precision is taken: the pool depth, within these bounds
 
 
@@ -105,7 +105,7 @@ class DocumentContext:
         As many ranks as ``depth``, and at least a hundred: runs that are shorter are filled with missing
         documents, so that the shape does not depend on how long other runs are.
         """
-        reach = max(self.depth, _NEIGHBOURS)
+        reach = max(self.depth, _NEIGHBORS)
         state = states_without_own(self.collection, self.runs, reach, rel=self.rel, given=self.given)
         lacking = reach - state.shape[2]
         return np.pad(state, ((0, 0), (0, 0), (0, lacking)), constant_values=np.int8(MISSING))

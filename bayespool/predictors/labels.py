@@ -15,7 +15,7 @@ from bayespool.collection import Collection, Judge
 from bayespool.counts import (
     UNJUDGED_STATE,
     GradeCounts,
-    favoured_organizations,
+    favored_organizations,
     grade_counts,
     hidden_grades,
     submitters,
@@ -258,8 +258,8 @@ def _grades(
     collection: Collection, judge: Judge, run: npt.NDArray[Any], pair: npt.NDArray[Any], rel: int, given: int
 ) -> npt.NDArray[np.int8]:
     """Grades of documents, −1 where they do not count."""
-    favoured = favoured_organizations(collection, judge, rel=rel, given=given)
-    return np.where(_is_of(collection, judge, run, favoured), np.int8(-1), judge.grade[pair])
+    favored = favored_organizations(collection, judge, rel=rel, given=given)
+    return np.where(_is_of(collection, judge, run, favored), np.int8(-1), judge.grade[pair])
 
 
 def _is_of(
@@ -288,8 +288,8 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     document = collection.document[documents.runs, :, :top]
     unjudged = documents.state[:, :, : document.shape[2]] == UNJUDGED_STATE
     grade = np.where(unjudged, np.append(judge.grade, np.int8(-1))[document], np.int8(-1))
-    favoured = favoured_organizations(collection, judge, rel=documents.rel, given=documents.given)
-    grade[_is_of(collection, judge, documents.runs, favoured)] = -1
+    favored = favored_organizations(collection, judge, rel=documents.rel, given=documents.given)
+    grade[_is_of(collection, judge, documents.runs, favored)] = -1
     expected = np.where(grade < 0, 0.0, rate[grade]).sum(axis=(1, 2))
     n = (grade >= 0).sum(axis=(1, 2))
     log_odds = np.log((expected + _USUAL * usual) / (n - expected + _USUAL * (1 - usual)))

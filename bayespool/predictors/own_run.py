@@ -12,7 +12,7 @@ __all__ = ["LOCAL_PRECISION", "LOG_RANK", "PRECISION", "RUN_PRECISION", "RUN_UNJ
 
 FloatArray = npt.NDArray[np.float64]
 
-_NEAR = 5.0  # distance in ranks at which a judged neighbour counts half
+_NEAR = 5.0  # distance in ranks at which a judged neighbor counts half
 
 
 def _log_odds(n: npt.NDArray[np.int64], n_other: npt.NDArray[np.int64]) -> FloatArray:
@@ -36,11 +36,11 @@ def _run_precision(documents: DocumentContext) -> FloatArray:
 
 
 def _local_precision(documents: DocumentContext) -> FloatArray:
-    """Logit of judged precision around each rank, with the run's over all topics for one more neighbour.
+    """Logit of judged precision around each rank, with the run's over all topics for one more neighbor.
 
-    The neighbours of all ranks that ``state`` has are summed, whichever are asked for: a matrix product of
+    The neighbors of all ranks that ``state`` has are summed, whichever are asked for: a matrix product of
     other shape may round its sums in another order. So the same document has the same bytes at every depth up
-    to a hundred; a greater depth looks at more neighbours.
+    to a hundred; a greater depth looks at more neighbors.
     """
     relevant, nonrelevant = documents.relevant, documents.nonrelevant
     ranks = np.arange(relevant.shape[2])

@@ -163,7 +163,7 @@ def _print_estimates(result: Budgets, console: Console) -> None:
         console,
         "errors are against scores on the whole depth pool, with ideal rankings of what is judged or within "
         "reach of the runs (as judged*, estimated*: with those of the whole pool); inside: share of 95 % "
-        "intervals that hold the truth; PIT: share of randomised PIT values in the central 95 % and 50 %",
+        "intervals that hold the truth; PIT: share of randomized PIT values in the central 95 % and 50 %",
     )
 
 
@@ -178,8 +178,8 @@ def _scope(result: Budgets) -> str:
 
 
 def _by_budget(rows: pd.DataFrame, label: str, name: str, shown: tuple[int, ...], digits: int) -> list[str]:
-    of_one = rows[rows["strategy"] == label].set_index("budget")[name]
-    return [number(float(of_one[budget]), digits) for budget in shown]
+    group = rows[rows["strategy"] == label].set_index("budget")[name]
+    return [number(float(group[budget]), digits) for budget in shown]
 
 
 def _some(budgets: tuple[int, ...]) -> tuple[int, ...]:

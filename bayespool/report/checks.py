@@ -299,12 +299,12 @@ def _calibration_cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]
     header += [f"width of\n{100 * probs[-1]:g} %"]
     rows = []
     for model in dict.fromkeys(table["model"]):
-        of_one = table[table["model"] == model].set_index("ci_prob")
-        last = of_one.loc[probs[-1]]
+        group = table[table["model"] == model].set_index("ci_prob")
+        last = group.loc[probs[-1]]
         cells = [model, f"{last['mae']:.4f}"]
-        cells += [f"{of_one.loc[p, 'pit_inside']:.3f}" for p in probs]
+        cells += [f"{group.loc[p, 'pit_inside']:.3f}" for p in probs]
         cells += [f"{last['se']:.3f}", f"{last['pit_mean']:.3f}"]
-        cells += [f"{of_one.loc[p, 'covered']:.3f}" for p in probs]
+        cells += [f"{group.loc[p, 'covered']:.3f}" for p in probs]
         rows.append([*cells, f"{last['width']:.4f}"])
     return header, rows
 

@@ -27,7 +27,7 @@ _NOTHING = 0.005  # of a lift
 
 
 def print_judges(check: JudgeCheck, console: Console) -> None:
-    """Print per measure and judge how labels and judgments agree, then what is labelled, whom judges favor,
+    """Print per measure and judge how labels and judgments agree, then what is labeled, whom judges favor,
     how much narrower intervals are, and what to note. Measures that ask the same are printed together.
 
     Parameters
@@ -154,8 +154,8 @@ def _coverage_cells(rows: list[Row], cutoff: int) -> tuple[list[str], list[list[
     cells = []
     for row in (row for row in rows if row["n"]):
         what = names[row["documents"]]
-        cells.append([row["judge"], what, f"{row['n']:,}", f"{row['n_labelled']:,}", percent(row["share"])])
-    return ["judge", "documents", "", "labelled", ""], cells
+        cells.append([row["judge"], what, f"{row['n']:,}", f"{row['n_labeled']:,}", percent(row["share"])])
+    return ["judge", "documents", "", "labeled", ""], cells
 
 
 def _interval_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
@@ -181,5 +181,5 @@ def _lines(check: JudgeCheck, organizations: list[Row]) -> Iterator[str]:
         in_100 = f"{number(50 + 100 * most['lift'], 1)} ± {number(100 * most['se'], 1)} of 100 pairs"
         yield (
             f"judge {judge.name} favors no organization; nearest is {most['organization']}: a document in "
-            f"the top 10 of its runs is labelled higher than one of others that is as relevant in {in_100}"
+            f"the top 10 of its runs is labeled higher than one of others that is as relevant in {in_100}"
         )

@@ -195,10 +195,10 @@ def _of_width(rows: pd.DataFrame) -> list[list[str]]:
     width, plain = str(rows["pool_width"].iloc[0]), rows[rows["score"] == "unadjusted"]
     lines = [["unadjusted", width, number(plain["mae"].iloc[0]), *[""] * len(plain)]]
     for score in ("mixed", "adjusted", "common-only"):
-        of_one = rows[rows["score"] == score]
-        lines.append([score, width, "", *(number(x) for x in of_one["mae"])])
+        group = rows[rows["score"] == score]
+        lines.append([score, width, "", *(number(x) for x in group["mae"])])
         if score == "adjusted":
-            lines.append(["  law", width, "", *(number(x) for x in of_one["mae_law"])])
+            lines.append(["  law", width, "", *(number(x) for x in group["mae_law"])])
     return lines
 
 

@@ -35,7 +35,7 @@ __all__ = [
 
 Control = Literal["holm", "benjamini-hochberg", "none"]
 Scope = Literal["these-topics", "population"]
-SignificanceTest = Literal["paired-t", "wilcoxon", "randomisation", "tukey-hsd"]
+SignificanceTest = Literal["paired-t", "wilcoxon", "randomization", "tukey-hsd"]
 
 _ESTIMATORS = dataclasses.replace(
     ESTIMATORS, more=f"{ESTIMATORS.more} ``lower-bound``, the scores as they stand, is always among them."
@@ -148,7 +148,7 @@ class ComparingSettings(ScoringSettings):
     tests: tuple[SignificanceTest, ...] = option(
         ("paired-t",),
         Option(
-            help="Comma-separated tests of a pair: paired-t, wilcoxon, randomisation, tukey-hsd.",
+            help="Comma-separated tests of a pair: paired-t, wilcoxon, randomization, tukey-hsd.",
             of=SignificanceTest,
             many="listed",
         ),

@@ -43,7 +43,7 @@ Pair = tuple[str, str]
 TEST_NAMES = {
     "paired-t": "paired t test",
     "wilcoxon": "Wilcoxon's signed-rank test",
-    "randomisation": "randomisation test",
+    "randomization": "randomization test",
     "tukey-hsd": "Tukey's HSD",
 }
 _CONTROLS = {
@@ -99,10 +99,10 @@ def order_of_pairs(
         elif key == "risk":
             found = _by_key(rows_where(tested, method=_spoken(here)), "reversal_risk")
         else:
-            of_one = rows_where(here, method=_spoken(here))
-            sure = of_one[["prob_greater", "prob_less"]].max(axis=1)
-            values = of_one["difference"].abs() if key == "difference" else sure
-            found = _by_key(of_one.assign(key=values), "key")
+            group = rows_where(here, method=_spoken(here))
+            sure = group[["prob_greater", "prob_less"]].max(axis=1)
+            values = group["difference"].abs() if key == "difference" else sure
+            found = _by_key(group.assign(key=values), "key")
         pairs = [*found, *(pair for pair in pairs if pair not in set(found))]
     return pairs if chosen.top is None else pairs[: chosen.top]
 

@@ -247,7 +247,7 @@ def ideal_lines(metadata: Mapping[str, Any]) -> list[str]:
     """What the ideal rankings of measures are made of, as `bayespool.Scores.metadata` has it."""
     lines = []
     for ideal, what in _IDEALS.items():
-        if measures := [name for name, of_one in metadata["ideals"].items() if of_one == ideal]:
+        if measures := [name for name, group in metadata["ideals"].items() if group == ideal]:
             names = ", ".join(measures)
             lines.append(f"{names}: ideal ranking and number of relevant documents are of {what}")
     return lines
@@ -279,8 +279,8 @@ def note_lines(
             if run not in runs:
                 runs.append(run)
     measures_of: dict[tuple[tuple[str, ...], str], list[str]] = {}
-    for (measure, statement), of_one in runs_of.items():
-        measures_of.setdefault((tuple(of_one), statement), []).append(measure)
+    for (measure, statement), group in runs_of.items():
+        measures_of.setdefault((tuple(group), statement), []).append(measure)
     together: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for (of_runs, statement), of in measures_of.items():
         together.setdefault((of_runs, tuple(of)), []).append(statement)

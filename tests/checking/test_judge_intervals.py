@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fits import TARGETS
-from labelled import right_labels, with_judge
+from labeled import right_labels, with_judge
 from toys import no_pool
 
 from bayespool import check_judges
@@ -43,8 +43,8 @@ def test_rows_are_estimates_with_and_without_each_judge() -> None:
     judges = {"": (), "good": (good,), "coin": (coin,), ALL_JUDGES: (good, coin)}
     estimator = PosteriorEstimator(**QUICK)
     widths, values = {}, {}
-    for name, of_one in judges.items():
-        given = dataclasses.replace(collection, judges=of_one)
+    for name, group in judges.items():
+        given = dataclasses.replace(collection, judges=group)
         for estimates in estimator.estimate(given, TARGETS, ["P@10", "P@5"]):
             lower, upper = estimates.interval(0.9)
             widths[str(estimates.measure), name] = (upper - lower).tolist()

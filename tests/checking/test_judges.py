@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from labelled import LABELS, favoring_labels, labelled_toy, right_labels, with_judge
+from labeled import LABELS, favoring_labels, labeled_toy, right_labels, with_judge
 from statsmodels.stats.proportion import proportion_confint
 from toys import toy_collection
 
@@ -23,7 +23,7 @@ from bayespool.trec import labels_from_frame
 
 
 def toy_check(measures: object = "P@3", **settings: Any) -> JudgeCheck:
-    return check_judges(labelled_toy(), measures, **settings)
+    return check_judges(labeled_toy(), measures, **settings)
 
 
 def cells(frame: pd.DataFrame, *names: str) -> list[tuple[Any, ...]]:
@@ -98,7 +98,7 @@ def test_a_graded_measure_asks_each_level_and_a_binary_one_its_own() -> None:
 def test_coverage_counts_labels_on_judged_hidden_and_unjudged_documents() -> None:
     """Judged are 17, hidden 12; u has l d, z, e f unjudged in its top 3, the south and u t below theirs."""
     coverage = toy_check(["P@3", "P@1"]).frame("coverage")
-    assert cells(coverage, "measure", "documents", "n", "n_labelled") == [
+    assert cells(coverage, "measure", "documents", "n", "n_labeled") == [
         ("P@3", "judged", 17, 15),
         ("P@3", "hidden", 12, 11),
         ("P@3", "unjudged", 5, 2),
@@ -108,7 +108,7 @@ def test_coverage_counts_labels_on_judged_hidden_and_unjudged_documents() -> Non
     ]
     assert coverage["share"].tolist()[:3] == [15 / 17, 11 / 12, 2 / 5]
     nobody = toy_check(run_ids=()).frame("coverage").iloc[2]
-    assert (nobody["n"], nobody["n_labelled"]) == (0, 0)
+    assert (nobody["n"], nobody["n_labeled"]) == (0, 0)
     assert np.isnan(nobody["share"])
     without_pool = toy_check(estimand="pooled", measures="P@5").frame("coverage").iloc[2]
     assert without_pool["n"] == 5, "below the pool depth nothing is in question"
@@ -166,7 +166,7 @@ def test_tables_and_what_the_result_must_be_quoted_with() -> None:
     described = json.loads(json.dumps(dict(check.metadata)))
     assert described["measures"] == ["P@3", "P@1"]
     assert described["judges"] == ["llm"]
-    assert described["collection_fingerprint"] == labelled_toy().fingerprint
+    assert described["collection_fingerprint"] == labeled_toy().fingerprint
 
 
 def test_runs_may_be_taken_out_of_the_pool_first() -> None:
@@ -197,6 +197,6 @@ def test_a_collection_without_a_judge_is_refused() -> None:
 
 def test_counts_are_no_rates() -> None:
     """A grade of few documents is drawn to the share of all."""
-    (judge,) = labelled_toy().judges
+    (judge,) = labeled_toy().judges
     rate = GradeCounts(judge, np.array([0, 0, 1]), np.array([2, 1, 0])).rate
     np.testing.assert_allclose(rate, [0.3 / 3, 0.3 / 2, 1.3 / 2])

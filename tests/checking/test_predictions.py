@@ -35,7 +35,7 @@ def test_folds_are_dealt_out() -> None:
 def test_predictions_know_nothing_of_what_they_predict(model: str) -> None:
     """All hidden documents of a fold's organizations turned round: their predictions stay as they are.
 
-    The evidence model sees a little of it, in the judged neighbours of other organizations' documents.
+    The evidence model sees a little of it, in the judged neighbors of other organizations' documents.
     """
     example, hidden = load_example(), example_hidden()
     fold = deal_folds(len(hidden.organizations), 5)[hidden.organization]

@@ -33,7 +33,7 @@ from bayespool.simulation import SimulationSettings, simulate
 
 FALSE_ALARM = 1e-3  # of all quantities of a model together
 
-# Few judged documents: effects of topics and runs that the sampler sees standardised, not centred.
+# Few judged documents: effects of topics and runs that the sampler sees standardized, not centered.
 LITTLE_JUDGED = SimulationSettings(
     n_topics=8, n_candidates=40, n_organizations=4, max_runs=1, n_new=0, pool_depth=3, run_depth=40
 )

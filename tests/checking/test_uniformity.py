@@ -10,8 +10,8 @@ from arviz_stats.ecdf_utils import ecdf_pit
 from checked import with_the_first_arviz_stats
 from scipy import stats
 
-from bayespool.checking import bar_limits, ecdf_band, holm, randomised_pit, uniformity_p_value
-from bayespool.checking.uniformity import randomised_rank
+from bayespool.checking import bar_limits, ecdf_band, holm, randomized_pit, uniformity_p_value
+from bayespool.checking.uniformity import randomized_rank
 
 
 def test_pit_of_what_was_drawn_is_uniform_over_its_step() -> None:
@@ -19,7 +19,7 @@ def test_pit_of_what_was_drawn_is_uniform_over_its_step() -> None:
     steps = {-1: (0, 0), 0: (0, 0.1), 1: (0.1, 0.3), 2: (0.3, 0.6), 3: (0.6, 1), 4: (1, 1)}
     for value, (low, high) in steps.items():
         many = np.full(2000, value)
-        pit = randomised_pit(np.repeat(draws, 2000, axis=1), many, np.random.default_rng(1))
+        pit = randomized_pit(np.repeat(draws, 2000, axis=1), many, np.random.default_rng(1))
         assert pit.min() >= low
         assert pit.max() <= high
         assert pit.mean() == pytest.approx((low + high) / 2, abs=0.01)
@@ -27,8 +27,8 @@ def test_pit_of_what_was_drawn_is_uniform_over_its_step() -> None:
 
 def test_rank_counts_draws_below_and_shares_ties_out() -> None:
     rng = np.random.default_rng(1)
-    assert randomised_rank(np.array([0.1, 0.2, 0.3]), 0.25, rng) == 2
-    assert {randomised_rank(np.array([0.1, 0.2, 0.2]), 0.2, rng) for _ in range(100)} == {1, 2, 3}
+    assert randomized_rank(np.array([0.1, 0.2, 0.3]), 0.25, rng) == 2
+    assert {randomized_rank(np.array([0.1, 0.2, 0.2]), 0.2, rng) for _ in range(100)} == {1, 2, 3}
 
 
 @pytest.mark.parametrize(("n", "n_values"), [(3, 3), (4, 2), (3, 5)])

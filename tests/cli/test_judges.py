@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import Outcome, arguments
-from labelled import favoring_labels, right_labels, with_judge
+from labeled import favoring_labels, right_labels, with_judge
 
 from bayespool import check_judges
 from bayespool.collection import Collection
@@ -24,7 +24,7 @@ def write_labels(collection: Collection, path: Path) -> Path:
     """Labels of the collection's judge in the form of qrels."""
     (judge,) = collection.judges
     lines = []
-    for pair in np.flatnonzero(judge.is_labelled).tolist():
+    for pair in np.flatnonzero(judge.is_labeled).tolist():
         query_id = collection.query_ids[collection.pair_topic[pair]]
         lines.append(f"{query_id} 0 {collection.doc_id(pair)} {judge.label[pair]:g}\n")
     path.write_text("".join(lines), encoding="utf-8")

@@ -251,7 +251,7 @@ def test_wrong_option_is_told_and_nothing_is_written(
         (["--estimand", "half"], r"--estimand"),
         (["--engine", "hmc"], r"--engine"),
         (["--order", "date"], r"--order"),
-        (["--colour"], r"--colour"),
+        (["--color"], r"--color"),
         (["--pool-depth", "0"], r"--pool-depth"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -35,7 +35,7 @@ def labeled_toy() -> Collection:
 def labels_of(collection: Collection, name: str) -> dict[str, dict[str, float]]:
     (found,) = [judge for judge in collection.judges if judge.name == name]
     labels: dict[str, dict[str, float]] = {}
-    for pair in np.flatnonzero(found.is_labelled):
+    for pair in np.flatnonzero(found.is_labeled):
         query_id = collection.query_ids[collection.pair_topic[pair]]
         labels.setdefault(query_id, {})[collection.doc_id(int(pair))] = float(found.label[pair])
     return labels
@@ -61,7 +61,7 @@ def test_grades_by_hand(labels: tuple[float, ...], thresholds: tuple[float, ...]
     found = judge(*labels)
     assert found.thresholds == thresholds
     assert found.grade.tolist() == grades
-    assert found.is_labelled.tolist() == [grade >= 0 for grade in grades]
+    assert found.is_labeled.tolist() == [grade >= 0 for grade in grades]
 
 
 def test_labels_of_many_values_are_cut_where_relevant_documents_are_told_apart() -> None:

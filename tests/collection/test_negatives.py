@@ -73,7 +73,7 @@ def example(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def relabelled(example: Path, relevance: int, n: int = 275) -> None:
+def relabeled(example: Path, relevance: int, n: int = 275) -> None:
     """Give ``n`` of the judgments that are 0, spread over the file, another relevance."""
     qrels = read_qrels(example / "qrels.txt")
     zeros = np.flatnonzero(qrels.relevance == 0)
@@ -95,7 +95,7 @@ def read_example(example: Path, **settings: object) -> Collection:
 
 
 def test_spam_is_judged_nonrelevant(example: Path) -> None:
-    relabelled(example, -2)
+    relabeled(example, -2)
     collection = read_example(example)
     assert str(describe_pool(collection)) == (
         "21 of 23 runs pooled to depth 10 (8 organizations), 0 holes; "
@@ -110,7 +110,7 @@ def test_spam_is_judged_nonrelevant(example: Path) -> None:
 
 
 def test_listed_documents_are_in_the_pool_and_unjudged(example: Path) -> None:
-    relabelled(example, -1)
+    relabeled(example, -1)
     collection = read_example(example)
     assert str(describe_pool(collection)) == (
         "21 of 23 runs pooled to depth 10 (8 organizations), 275 holes; "
@@ -133,7 +133,7 @@ def test_negatives_among_judgments_of_ones_own() -> None:
 
 
 def test_command_says_what_negatives_are_taken_for(run: Callable[..., Outcome], example: Path) -> None:
-    relabelled(example, -1, 30)
+    relabeled(example, -1, 30)
     command = ["score", example / "new", "--qrels", example / "qrels.txt", "--pool", example / "pool"]
     command += ["--organizations", example / "organizations.csv", "--estimators", "background"]
     assert "30 listed with relevance −1 (unjudged)" in run(*command).err

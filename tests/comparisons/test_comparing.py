@@ -170,7 +170,7 @@ def test_compare_is_repeatable_and_takes_scores() -> None:
 
 
 def test_compare_without_draws() -> None:
-    found = compare(load_example(), NEW, estimators=["interpolated"], tests=["randomisation"])
+    found = compare(load_example(), NEW, estimators=["interpolated"], tests=["randomization"])
     assert found.draws == {}
     assert found.ranks().empty
     assert len(found.differences()) == 2

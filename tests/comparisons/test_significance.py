@@ -24,7 +24,7 @@ from bayespool.comparisons import (
     p_values,
     paired_t,
     population_draws,
-    randomisation,
+    randomization,
     significant_draws,
     tukey_hsd,
     tukey_significant,
@@ -44,7 +44,7 @@ def test_paired_t_is_scipys(scores: np.ndarray) -> None:
     assert np.isnan(np.diagonal(p)).all()
 
 
-@pytest.mark.parametrize("test", ["paired-t", "wilcoxon", "randomisation"])
+@pytest.mark.parametrize("test", ["paired-t", "wilcoxon", "randomization"])
 def test_runs_without_a_difference_have_no_p_value(test: str) -> None:
     scores = np.array([[0.1, 0.3, 0.2, 0.5], [0.1, 0.3, 0.2, 0.5], [0.2, 0.2, 0.4, 0.9]])
     p = p_values(scores, test)  # type: ignore[arg-type]
@@ -58,7 +58,7 @@ def test_a_constant_difference_is_infinitely_significant_by_t() -> None:
     assert paired_t([[0.4, 0.3, 0.9], [0.3, 0.2, 0.8]])[0, 1] == 0
 
 
-@pytest.mark.parametrize("test", ["paired-t", "wilcoxon", "randomisation"])
+@pytest.mark.parametrize("test", ["paired-t", "wilcoxon", "randomization"])
 def test_a_run_without_scores_has_no_p_value(test: str) -> None:
     scores = precisions(3, 12, 3)
     scores[1, 4] = np.nan
@@ -102,9 +102,9 @@ def test_wilcoxon_with_ties_counts_all_signs(difference: np.ndarray) -> None:
     assert p == pytest.approx(expected, rel=1e-12)
 
 
-def test_randomisation_is_scipys_where_exact() -> None:
+def test_randomization_is_scipys_where_exact() -> None:
     scores = precisions(4, 9, 6)
-    p = randomisation(scores)
+    p = randomization(scores)
     for a, b in pairs(4):
         expected = stats.permutation_test(
             (10 * scores[a], 10 * scores[b]),
@@ -116,19 +116,19 @@ def test_randomisation_is_scipys_where_exact() -> None:
         assert p[a, b] == pytest.approx(expected, rel=1e-12)
 
 
-def test_randomisation_draws_signs_where_there_are_too_many() -> None:
+def test_randomization_draws_signs_where_there_are_too_many() -> None:
     scores = precisions(3, 14, 7)
-    exact, drawn = randomisation(scores, n_flips=2**14), randomisation(scores, n_flips=4000, random_seed=1)
+    exact, drawn = randomization(scores, n_flips=2**14), randomization(scores, n_flips=4000, random_seed=1)
     # four standard errors of a share of 4,000
     assert np.nanmax(np.abs(exact - drawn)) < 4 * 0.5 / np.sqrt(4000)
     assert np.nanmin(drawn) >= 1 / 4001
-    np.testing.assert_array_equal(drawn, randomisation(scores, n_flips=4000, random_seed=1))
-    assert not np.array_equal(drawn, randomisation(scores, n_flips=4000, random_seed=2), equal_nan=True)
+    np.testing.assert_array_equal(drawn, randomization(scores, n_flips=4000, random_seed=1))
+    assert not np.array_equal(drawn, randomization(scores, n_flips=4000, random_seed=2), equal_nan=True)
 
 
-def test_randomisation_never_gives_nothing() -> None:
+def test_randomization_never_gives_nothing() -> None:
     better = np.stack([np.full(40, 0.9), np.full(40, 0.1)])
-    assert randomisation(better, n_flips=999)[0, 1] == 1 / 1000
+    assert randomization(better, n_flips=999)[0, 1] == 1 / 1000
 
 
 def test_tukey_by_hand() -> None:
@@ -201,7 +201,7 @@ def test_p_values_are_adjusted_over_the_pairs_that_have_one() -> None:
         (lambda: paired_t([0.1, 0.2]), r"shape \(2,\) cannot be tested"),
         (lambda: wilcoxon([[0.1], [0.2]]), r"shape \(2, 1\) cannot be tested"),
         (lambda: p_values(BY_HAND, "anova"), "no test 'anova'; known: paired-t"),  # type: ignore[arg-type]
-        (lambda: randomisation(BY_HAND, n_flips=0), "0 sign flips are too few"),
+        (lambda: randomization(BY_HAND, n_flips=0), "0 sign flips are too few"),
         (lambda: tukey_significant(BY_HAND, 1.0), "level 1.0 is not between 0 and 1"),
         (lambda: adjust_p_values(paired_t(BY_HAND), "bonferroni"), "no control 'bonferroni'"),  # type: ignore[arg-type]
         (lambda: significant_draws(np.zeros((2, 2, 3), int), test="wilcoxon"), "cannot be repeated"),

@@ -117,7 +117,7 @@ def test_labels_on_the_scale_are_themselves() -> None:
     (judge,) = collection.judges
     assert is_on_scale(collection, judge)
     read = relevance_of_labels(collection, judge)
-    assert np.array_equal(read, np.where(judge.is_labelled, np.nan_to_num(judge.label), -1))
+    assert np.array_equal(read, np.where(judge.is_labeled, np.nan_to_num(judge.label), -1))
     half = Judge("half", judge.label / 2)
     assert not is_on_scale(collection, half)
     nothing = Judge("nothing", np.full_like(judge.label, np.nan))

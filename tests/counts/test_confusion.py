@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from labelled import labelled_toy
+from labeled import labeled_toy
 from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 
@@ -13,7 +13,7 @@ from bayespool.counts import GradeCounts, LabelConfusion, auc, grade_counts, gra
 
 
 def toy_confusion(levels: tuple[int, ...] = (1, 2), cutoff: int = 30) -> LabelConfusion:
-    collection = labelled_toy()
+    collection = labeled_toy()
     return LabelConfusion.of(collection, collection.judges[0], levels, cutoff=cutoff)
 
 
@@ -52,7 +52,7 @@ def test_relevance_may_begin_at_any_of_the_levels() -> None:
 
 
 def test_other_documents_are_those_that_the_models_know_a_judge_by() -> None:
-    collection, found = labelled_toy(), toy_confusion()
+    collection, found = labeled_toy(), toy_confusion()
     for rel in (1, 2):
         expected, counted = (
             grade_counts(collection, collection.judges[0], rel=rel),

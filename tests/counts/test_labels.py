@@ -9,7 +9,7 @@ import pytest
 from toys import toy_collection
 
 from bayespool.collection import Collection, add_judges, build_collection
-from bayespool.counts import GradeCounts, favoured_organizations, grade_counts
+from bayespool.counts import GradeCounts, favored_organizations, grade_counts
 from bayespool.counts.labels import TOP_OF_LABELS
 from bayespool.simulated_judges import simulate_judge
 from bayespool.simulation import Simulation, SimulationSettings, simulate
@@ -100,7 +100,7 @@ def simulated(seed: int) -> Simulation:
 def favored(seed: int, quality: float, favors: str | None = None) -> list[str]:
     labels = simulate_judge(simulated(seed), quality=quality, favors=favors, random_seed=seed)
     collection = add_judges(simulated(seed).collection, {"llm": labels})
-    return list(favoured_organizations(collection, collection.judges[0]))
+    return list(favored_organizations(collection, collection.judges[0]))
 
 
 @pytest.mark.parametrize("quality", [1.0, 2.0])
@@ -117,4 +117,4 @@ def test_nobody_is_favored_by_a_judge_that_favors_nobody(quality: float) -> None
 
 def test_with_two_organizations_nobody_can_be_told_apart() -> None:
     collection = labeled(toy_collection(), LABELS)
-    assert favoured_organizations(collection.unpool("u"), collection.judges[0]) == {}
+    assert favored_organizations(collection.unpool("u"), collection.judges[0]) == {}

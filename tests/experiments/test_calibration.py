@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayespool.checking import randomised_pit
+from bayespool.checking import randomized_pit
 from bayespool.errors import InputError
 from bayespool.experiments import central_share, covered, crps, pit_range
 
@@ -29,11 +29,11 @@ def test_coverage_counts_the_ends() -> None:
     assert inside == [False, False, *[True] * 8, False, False]
 
 
-def test_randomised_pit_is_uniform_for_discrete_draws() -> None:
+def test_randomized_pit_is_uniform_for_discrete_draws() -> None:
     rng = np.random.default_rng(6)
     n = 4000
     truth, draws = rng.poisson(2, size=n), rng.poisson(2, size=(500, n))
-    pit = randomised_pit(draws, truth, rng)
+    pit = randomized_pit(draws, truth, rng)
     share = np.histogram(pit, bins=10, range=(0, 1))[0] / n
     assert np.abs(share - 0.1).max() < 4 * np.sqrt(0.09 / n)
     assert central_share(pit, pit, 0.5) == pytest.approx(0.5, abs=0.04)

@@ -290,7 +290,7 @@ def test_warnings_of_types_are_given_once(example: Collection) -> None:
         ({"target_type": "manual"}, "no run has the target type 'manual'"),
         ({"run_types": {"x": "manual"}}, "21 runs of the pool have no type"),
         ({"estimators": "oracle"}, "no estimator 'oracle'"),
-        ({"colour": "blue"}, "the experiment has .*n_targets"),
+        ({"color": "blue"}, "the experiment has .*n_targets"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(example: Collection, asked: dict[str, object], message: str) -> None:

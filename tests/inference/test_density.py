@@ -10,7 +10,7 @@ from bayespool.inference.density import Density
 from bayespool.models import MODELS
 from bayespool.posterior import MODEL_NAMES
 
-CENTRED = {(model, of) for model in ("interpolated", "odds_ratio", "smoothed") for of in ("topic", "run")}
+CENTERED = {(model, of) for model in ("interpolated", "odds_ratio", "smoothed") for of in ("topic", "run")}
 
 
 def _random_point(density, rng):
@@ -43,7 +43,7 @@ def test_the_density_is_the_one_of_the_pymc_graph(model):
                 values["standard_interaction"] = np.zeros(density.structure.groups["interaction"].size)
                 continue
             effect = x[density.slices[scale]]
-            if (model, scale) in CENTRED:
+            if (model, scale) in CENTERED:
                 values[f"{scale}_effect"] = effect
             else:
                 values[f"standard_{scale}"] = effect / np.exp(t)

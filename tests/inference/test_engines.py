@@ -15,7 +15,7 @@ from fits import TARGETS, compile_once, example_evidence, same_draws
 from bayespool import leave_out, load_example, parse_measure, score
 from bayespool.checking import Fitting, compare_engines
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.experiments.own import own_estimators
+from bayespool.experiments.code_digests import own_estimators
 from bayespool.inference import ENGINES, NUTS, Fit, Laplace, make_engine, register_engine
 from bayespool.options import SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator, Prepared, Task

@@ -149,14 +149,14 @@ def test_interrupted_sampling_returns_nothing(monkeypatch: pytest.MonkeyPatch) -
 
     from bayespool.inference.nuts import CompiledModel
 
-    cancelled = []
+    canceled = []
 
     class Interrupted:
         def wait(self) -> None:
             raise KeyboardInterrupt
 
         def cancel(self) -> None:
-            cancelled.append(True)
+            canceled.append(True)
 
     def sample(*_: object, blocking: bool = True, **__: object) -> Interrupted:
         assert not blocking
@@ -166,4 +166,4 @@ def test_interrupted_sampling_returns_nothing(monkeypatch: pytest.MonkeyPatch) -
     compiled = CompiledModel(SMALL, type("Compiled", (), {"shared_data": {}})())
     with pytest.raises(KeyboardInterrupt):
         compiled.sample(random_seed=1)
-    assert cancelled == [True]
+    assert canceled == [True]

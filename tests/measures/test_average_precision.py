@@ -12,7 +12,7 @@ from references import COLLECTIONS, MADE, assert_as_reference, made, real
 
 from bayespool.measures import AveragePrecision, Tally
 from bayespool.measures.base import DrawnRankings
-from bayespool.measures.normalised import inserted
+from bayespool.measures.normalized import inserted
 
 TEXTS = ("AP@10", "AP@1000", "AP(rel=2)@100")
 

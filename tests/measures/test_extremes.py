@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayespool.measures import MISSING_RANK, Normalised, Tally, parse_measure
+from bayespool.measures import MISSING_RANK, Normalized, Tally, parse_measure
 
 PARAMETERS = {
     "R": ("", "(rel=2)", "(ideal='judged')"),
@@ -48,7 +48,7 @@ def situations(draw: st.DrawFn) -> Situation:
     return Situation(levels, ranking, lacking, draw(st.integers(0, 2)), cutoff)
 
 
-def all_values(measure: Normalised, situation: Situation) -> np.ndarray:
+def all_values(measure: Normalized, situation: Situation) -> np.ndarray:
     """Values of all completions."""
     opened = [rank for rank, level in enumerate(situation.ranking) if level == -1]
     n_open = len(opened) + situation.n_elsewhere
@@ -63,15 +63,15 @@ def all_values(measure: Normalised, situation: Situation) -> np.ndarray:
     return measure.values(completed, tally).scores()[:, 0, 0]
 
 
-def bounds_of(measure: Normalised, situation: Situation) -> tuple[float, float]:
+def bounds_of(measure: Normalized, situation: Situation) -> tuple[float, float]:
     levels = np.array([[situation.ranking]], dtype=np.int16)
     least, most = measure.extremes(levels, situation.tally, np.array([[situation.n_elsewhere]]))
     return float(least[0, 0]), float(most[0, 0])
 
 
-def of_text(text: str, cutoff: int) -> Normalised:
+def of_text(text: str, cutoff: int) -> Normalized:
     measure = parse_measure(f"{text}@{cutoff}")
-    assert isinstance(measure, Normalised)
+    assert isinstance(measure, Normalized)
     return measure
 
 
@@ -89,7 +89,7 @@ def test_bounds_that_hold_for_any_family_hold(text: str, situation: Situation) -
     """What a family of one's own has that says nothing of its bounds."""
     measure = of_text(text, situation.cutoff)
     levels = np.array([[situation.ranking]], dtype=np.int16)
-    least, most = Normalised.extremes(measure, levels, situation.tally, np.array([[situation.n_elsewhere]]))
+    least, most = Normalized.extremes(measure, levels, situation.tally, np.array([[situation.n_elsewhere]]))
     values = all_values(measure, situation)
     assert least[0, 0] - 1e-12 <= values.min()
     assert values.max() <= most[0, 0] + 1e-12

@@ -181,7 +181,7 @@ def random_values(model: str, evidence: ModelEvidence, rng: np.random.Generator)
     return values
 
 
-def log_density(model: str, evidence: ModelEvidence, values: Mapping[str, Any], centred: bool) -> float:
+def log_density(model: str, evidence: ModelEvidence, values: Mapping[str, Any], centered: bool) -> float:
     """Joint log density of the sampled variables and of the data, from the page on the statistics."""
     e, v = evidence, values
     total = 0.0
@@ -196,9 +196,9 @@ def log_density(model: str, evidence: ModelEvidence, values: Mapping[str, Any], 
     for name in (n.removesuffix("_effect") for n in v if n.endswith("_effect")):
         sigma, effect = v[f"sigma_{name}"], v[f"{name}_effect"]
         total += float(stats.halfnorm.logpdf(sigma))
-        if centred and name in ("topic", "run") and model != "background":
+        if centered and name in ("topic", "run") and model != "background":
             total += zero_sum_log_density(effect, sigma)
-        else:  # what is sampled is the standardised effect
+        else:  # what is sampled is the standardized effect
             total += zero_sum_log_density(effect / sigma, 1.0)
     organization = v["organization_effect"][e.hidden_organization]
     if model == "background":
@@ -239,17 +239,17 @@ def point_of(graph: pm.Model, values: Mapping[str, Any]) -> dict[str, np.ndarray
 
 
 @every_model
-@pytest.mark.parametrize("centred", [True, False], ids=["much judged", "little judged"])
-def test_density_is_the_formula(model: str, centred: bool) -> None:
-    evidence = made_up_evidence(2, most_judged=30) if centred else made_up_evidence(3, most_judged=3)
-    assert evidence.much_judged == centred
+@pytest.mark.parametrize("centered", [True, False], ids=["much judged", "little judged"])
+def test_density_is_the_formula(model: str, centered: bool) -> None:
+    evidence = made_up_evidence(2, most_judged=30) if centered else made_up_evidence(3, most_judged=3)
+    assert evidence.much_judged == centered
     graph = build(model, evidence)
-    assert ("standard_run" in graph.named_vars) == (not centred and model != "background")
+    assert ("standard_run" in graph.named_vars) == (not centered and model != "background")
     density = graph.compile_logp(jacobian=False, **NO_LINKER)
     rng = np.random.default_rng(4)
     for _ in range(4):
         values = random_values(model, evidence, rng)
-        expected = log_density(model, evidence, values, centred)
+        expected = log_density(model, evidence, values, centered)
         # PyTensor keeps constants such as 1.5 in single precision
         assert float(density(point_of(graph, values))) == pytest.approx(expected, rel=1e-6)
 
@@ -263,7 +263,7 @@ def test_density_without_hidden_documents_is_the_formula(model: str) -> None:
     values["organization_effect"] = np.zeros(0)
     point = point_of(graph, values)
     assert set(point) == set(graph.initial_point())
-    expected = log_density(model, evidence, {**values, "organization_effect": np.zeros(1)}, centred=False)
+    expected = log_density(model, evidence, {**values, "organization_effect": np.zeros(1)}, centered=False)
     # no organization, no effect; a scale without a group keeps its prior
     assert float(density(point)) == pytest.approx(expected, rel=1e-6)
 

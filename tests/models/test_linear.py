@@ -99,7 +99,7 @@ def test_documents_to_predict_are_on_the_same_scale() -> None:
     collection = labeled()
     evidence = gathered(SLOPES)
     table = unjudged_document_table(collection, ("u",), cutoff=3, names=tuple(SLOPES))
-    standard = evidence.standardise(table)
+    standard = evidence.standardize(table)
     assert np.isfinite(standard).all()
     of = {collection.doc_id(int(pair)): row for pair, row in zip(table.pair, standard, strict=True)}
     assert of["l"][1:] == pytest.approx([0.6 * 0.8, -7 / 12 * 0.5])  # reaches 2

@@ -30,10 +30,10 @@ def test_binomial_has_the_mass_and_draws_of_one() -> None:
     assert drawn.var(axis=0)[1:3] == pytest.approx((n * p * (1 - p))[1:3], rel=0.15)
 
 
-@pytest.mark.parametrize("centred", [True, False])
-def test_group_effects_sum_to_zero_and_have_their_scale(centred: bool) -> None:
+@pytest.mark.parametrize("centered", [True, False])
+def test_group_effects_sum_to_zero_and_have_their_scale(centered: bool) -> None:
     with pm.Model(coords={"group": list("abcd")}) as graph:
-        group_effect("group", Prior("HalfNormal", (2.0,)), "group", centred=centred)
+        group_effect("group", Prior("HalfNormal", (2.0,)), "group", centered=centered)
     effect, sigma = pm.draw([graph["group_effect"], graph["sigma_group"]], 4000, random_seed=1, **NO_LINKER)
     assert np.abs(effect.sum(axis=1)).max() < 1e-9
     standard = effect / sigma[:, None]
@@ -46,7 +46,7 @@ def test_group_effects_sum_to_zero_and_have_their_scale(centred: bool) -> None:
 @pytest.mark.parametrize("n_groups", [0, 1])
 def test_single_group_has_no_effect_and_keeps_its_scale(n_groups: int) -> None:
     with pm.Model(coords={"group": list("ab")[:n_groups]}) as graph:
-        effect = group_effect("group", Prior("HalfNormal", (1.0,)), "group", centred=True)
+        effect = group_effect("group", Prior("HalfNormal", (1.0,)), "group", centered=True)
     assert effect.eval(mode="FAST_COMPILE").tolist() == [0.0] * n_groups
     assert [v.name for v in graph.free_RVs] == ["sigma_group"]
     assert graph.named_vars_to_dims["group_effect"] == ("group",)

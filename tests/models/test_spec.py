@@ -15,7 +15,7 @@ from bayespool import check_models, complete, leave_out, register_model, score, 
 from bayespool.checking import self_calibration_frame
 from bayespool.errors import InputError
 from bayespool.estimators import ESTIMATORS, parse_estimator
-from bayespool.experiments.own import own_estimators
+from bayespool.experiments.code_digests import own_estimators
 from bayespool.inference import NUTS, Laplace
 from bayespool.measures import parse_measure
 from bayespool.models import MODEL_NAMES, MODELS, Chances, Effect, Linear, ModelSpec, Prior, model_named

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from drawn import cut_off, line, overlapping
-from labelled import labelled_toy
+from labeled import labeled_toy
 
 from bayespool import check_judges
 from bayespool.errors import InputError
@@ -13,7 +13,7 @@ from bayespool.plots import draw_judges, plot_labels
 
 
 def test_share_relevant_by_label() -> None:
-    check = check_judges(labelled_toy(), "P@3", ci_prob=0.8)
+    check = check_judges(labeled_toy(), "P@3", ci_prob=0.8)
     axes = plot_labels(check)
     table = check.frame("calibration")
     for kind in ("hidden", "other"):
@@ -39,7 +39,7 @@ def test_share_relevant_by_label() -> None:
 
 
 def test_a_panel_per_level_of_a_graded_measure() -> None:
-    check = check_judges(labelled_toy(), "nDCG@3")
+    check = check_judges(labeled_toy(), "nDCG@3")
     levels = check.relevant_from(check.measures[0])
     figure = draw_judges(check)
     assert len(figure.axes) == len(levels) == 2

@@ -34,8 +34,8 @@ def test_points_of_the_figures(result: LeaveOutResult) -> None:
     axes = plot_mae(result)
     summary = result.summary_frame()
     for line in axes.lines:
-        of_one = summary[summary["estimator"] == line.get_label()]
-        np.testing.assert_array_equal(line.get_ydata(), of_one["mae"])
+        group = summary[summary["estimator"] == line.get_label()]
+        np.testing.assert_array_equal(line.get_ydata(), group["mae"])
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["P@5", "P@10"]
     assert plot_mae(result, "P").get_xticklabels()[0].get_text() == "P@5"
     with pytest.raises(InputError, match="the result has no nDCG; it has P"):

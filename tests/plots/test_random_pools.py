@@ -36,10 +36,8 @@ def test_figures_show_the_summary(example: Collection) -> None:
     assert drawn["adjusted"].tolist() == rows["mae"].tolist()
     kinds = leave_types_out(example, run_types=kinds_of(example), estimators=estimators)
     axes = plot_run_types(kinds, Precision(10), "manual")
-    of_one = kinds.frame().query("type == 'manual' and estimator == 'lower-bound'")
-    assert (
-        np.asarray(axes.get_lines()[1].get_xdata()).tolist() == (of_one["value"] - of_one["truth"]).tolist()
-    )
+    group = kinds.frame().query("type == 'manual' and estimator == 'lower-bound'")
+    assert np.asarray(axes.get_lines()[1].get_xdata()).tolist() == (group["value"] - group["truth"]).tolist()
     for drawing in (
         plot_pool_width(widths, "P@10"),
         plot_common_topics(topics, "P@10", "lower-bound", 2),

@@ -142,8 +142,8 @@ def test_runs_of_one_organization_share_the_effect_on_a_topic() -> None:
         counts = judgment_counts(collection, [first, second], cutoffs=10)
         both = (counts.n_unjudged[:, :, 0] >= 2).all(axis=0)
         assert both.sum() >= 3
-        centred = draws[:, :, both] - draws[:, :, both].mean(axis=0)
-        return float(np.corrcoef(centred[:, 0].ravel(), centred[:, 1].ravel())[0, 1])
+        centered = draws[:, :, both] - draws[:, :, both].mean(axis=0)
+        return float(np.corrcoef(centered[:, 0].ravel(), centered[:, 1].ravel())[0, 1])
 
     assert correlation(together) > correlation(apart) + 0.15
 

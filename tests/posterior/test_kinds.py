@@ -10,7 +10,7 @@ from toys import from_rankings
 
 from bayespool import load_example
 from bayespool.collection import Collection, add_judges
-from bayespool.counts import favoured_organizations, held_out_documents
+from bayespool.counts import favored_organizations, held_out_documents
 from bayespool.errors import InputError
 from bayespool.posterior import find_kinds, with_kinds
 from bayespool.simulated_judges import simulate_judge
@@ -118,6 +118,6 @@ def test_judges_favor_organizations_and_not_kinds() -> None:
     labels = simulate_judge(simulation, quality=2.0, favors="new-a", random_seed=1)
     collection = add_judges(simulation.collection, {"llm": labels})
     kinds = with_kinds(collection)
-    favored = favoured_organizations(collection, collection.judges[0])
+    favored = favored_organizations(collection, collection.judges[0])
     assert list(favored) == ["new-a"]
-    assert favoured_organizations(kinds, kinds.judges[0]) == favored
+    assert favored_organizations(kinds, kinds.judges[0]) == favored

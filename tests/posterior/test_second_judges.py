@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from fits import TARGETS
-from labelled import favoring_labels, labelled_toy, right_labels, true_levels, with_judge
+from labeled import favoring_labels, labeled_toy, right_labels, true_levels, with_judge
 from toys import no_pool
 
 from bayespool import impute, judge_next, leave_out, score
 from bayespool.collection import Collection
-from bayespool.counts import favoured_organizations, grade_counts, judgment_counts
+from bayespool.counts import favored_organizations, grade_counts, judgment_counts
 from bayespool.errors import BayespoolWarning, JudgeWarning
 from bayespool.measures import parse_measures
 from bayespool.models import MODELS, Effect, Linear, ModelSpec, Prior
@@ -38,7 +38,7 @@ def notes(collection: Collection, model: str = "ratio", measures: object = "P@10
     return estimates.notes
 
 
-def some_labelled(n_unjudged: int, label: npt.NDArray[np.float64] | None = None) -> npt.NDArray[np.float64]:
+def some_labeled(n_unjudged: int, label: npt.NDArray[np.float64] | None = None) -> npt.NDArray[np.float64]:
     """Labels of all judged documents of the example, and of the first unjudged ones of new-a's top 10."""
     example = load_example()
     label = (right_labels() if label is None else label).copy()
@@ -76,7 +76,7 @@ def test_without_a_judge_or_with_one_that_labels_all_nothing_is_wrong() -> None:
 
 def test_a_judge_of_too_few_judged_documents_is_not_used() -> None:
     """Of the toy's judged documents that no organization alone contributed it labels a, and j a c."""
-    (said,) = problems(labelled_toy(), ["u"], "P@3")
+    (said,) = problems(labeled_toy(), ["u"], "P@3")
     assert said == (
         "judge llm is not used: too few judged documents have its labels to know it by (1 relevant, 3 not)"
     )
@@ -99,11 +99,11 @@ def test_a_judge_may_be_known_on_some_levels_only() -> None:
 
 def test_an_organization_that_a_judge_favors_is_named_with_by_how_much() -> None:
     collection = with_judge(load_example(), favoring_labels())
-    lift = favoured_organizations(collection, collection.judges[0])
+    lift = favored_organizations(collection, collection.judges[0])
     assert list(lift) == ["north"]
     (said,) = problems(collection)
     assert said == (
-        "judge llm favors north: a document in the top 10 of its runs is labelled higher than one of others "
+        "judge llm favors north: a document in the top 10 of its runs is labeled higher than one of others "
         f"that is as relevant in {50 + 100 * lift['north']:.0f} of 100 pairs; labels of llm are not used for "
         "runs of north"
     )
@@ -112,20 +112,20 @@ def test_an_organization_that_a_judge_favors_is_named_with_by_how_much() -> None
 def test_labels_that_are_absent_on_the_documents_in_question_are_missed() -> None:
     example = load_example()
     n_judged = int(example.judged.sum())
-    (said,) = problems(with_judge(example, some_labelled(10)))
+    (said,) = problems(with_judge(example, some_labeled(10)))
     n = len(np.unique(_unjudged(TARGETS)))
     assert said == (
         f"judge llm labels {n_judged:,} of {n_judged:,} judged documents, but 10 of {n} unjudged ones within "
         "rank 10 of the runs to score"
     )
-    assert problems(with_judge(example, some_labelled(10)), ()) == (), "no runs, no documents in question"
+    assert problems(with_judge(example, some_labeled(10)), ()) == (), "no runs, no documents in question"
 
 
 def test_half_of_the_labels_are_enough_and_so_are_few_everywhere() -> None:
     example, n = load_example(), n_unjudged("new-a")
-    assert problems(with_judge(example, some_labelled(n // 2)), ["new-a"]) == ()  # n is even
-    assert len(problems(with_judge(example, some_labelled(n // 2 - 1)), ["new-a"])) == 1
-    few = some_labelled(0)
+    assert problems(with_judge(example, some_labeled(n // 2)), ["new-a"]) == ()  # n is even
+    assert len(problems(with_judge(example, some_labeled(n // 2 - 1)), ["new-a"])) == 1
+    few = some_labeled(0)
     few[np.flatnonzero(example.judged)[::2]] = np.nan
     assert problems(with_judge(example, few), ["new-a"]) == ()
 
@@ -140,7 +140,7 @@ def _unjudged(run_ids: Sequence[str]) -> npt.NDArray[np.int32]:
 
 
 def test_each_call_warns_once_of_each_problem() -> None:
-    favoring = with_judge(load_example(), some_labelled(3, favoring_labels()))
+    favoring = with_judge(load_example(), some_labeled(3, favoring_labels()))
     both = problems(favoring)
     assert len(both) == 2
     estimators = ["background", "posterior-ratio", "posterior-background"]
@@ -159,18 +159,18 @@ def test_an_experiment_warns_once_and_not_fold_by_fold() -> None:
 
 
 def test_a_note_counts_the_unjudged_documents_of_a_run_with_a_label() -> None:
-    collection = with_judge(load_example(), some_labelled(5))
-    labelled_b = int(collection.judges[0].is_labelled[_unjudged(["new-b"])].sum())
+    collection = with_judge(load_example(), some_labeled(5))
+    labeled_b = int(collection.judges[0].is_labeled[_unjudged(["new-b"])].sum())
     assert notes(collection) == (
         f"judge llm labels 5 of {n_unjudged('new-a')} unjudged documents",
-        f"judge llm labels {labelled_b} of {n_unjudged('new-b')} unjudged documents",
+        f"judge llm labels {labeled_b} of {n_unjudged('new-b')} unjudged documents",
     )
 
 
 def test_a_run_whose_organization_is_favored_is_told_so() -> None:
     example = load_example()
     collection = with_judge(example, favoring_labels("new-b"))
-    favored = favoured_organizations(collection, collection.judges[0])
+    favored = favored_organizations(collection, collection.judges[0])
     assert list(favored) == ["new-b"]
     assert notes(collection) == ("", "labels of judge llm not used: it favors new-b")
 
@@ -204,7 +204,7 @@ def test_a_model_without_predictors_says_that_it_uses_no_labels(monkeypatch: pyt
 
 
 def test_notes_of_several_judges_stand_one_after_the_other() -> None:
-    collection = with_judge(load_example(), some_labelled(5))
+    collection = with_judge(load_example(), some_labeled(5))
     constant = dataclasses.replace(collection.judges[0], name="bored", label=0 * right_labels())
     collection = dataclasses.replace(collection, judges=(*collection.judges, constant))
     assert notes(collection)[0] == (

@@ -208,7 +208,7 @@ def test_other_predictors_do_not_know_of_labels() -> None:
 
 def test_labels_of_a_favored_organization_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "bayespool.predictors.labels.favoured_organizations", lambda *args, **asked: {"north": 0.3}
+        "bayespool.predictors.labels.favored_organizations", lambda *args, **asked: {"north": 0.3}
     )
     collection = labeled()
     table = hidden_document_table(collection, cutoff=3, names=NAMES)

@@ -11,7 +11,7 @@ from toys import documents_of
 
 from bayespool.errors import InputError
 from bayespool.experiments import leave_out
-from bayespool.experiments.own import own_estimators
+from bayespool.experiments.code_digests import own_estimators
 from bayespool.measures import parse_measure
 from bayespool.models import EVIDENCE_SLOPES
 from bayespool.posterior import PosteriorEstimator, Task

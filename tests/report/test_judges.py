@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from labelled import favoring_labels, labelled_toy, right_labels, top_of, with_judge
+from labeled import favoring_labels, labeled_toy, right_labels, top_of, with_judge
 from rich.console import Console
 
 from bayespool import check_judges
@@ -54,7 +54,7 @@ P(rel=2)@3, P(rel=2)@1: agreement of labels with judgments
 
 P(rel=2)@3: documents with labels
 
- judge  documents                   labelled
+ judge  documents                   labeled
  ───────────────────────────────────────────────────
  llm    judged                  17        15  88.2 %
  llm    hidden                  12        11  91.7 %
@@ -62,7 +62,7 @@ P(rel=2)@3: documents with labels
 
 P(rel=2)@1: documents with labels
 
- judge  documents                   labelled
+ judge  documents                   labeled
  ────────────────────────────────────────────────────
  llm    judged                  17        15   88.2 %
  llm    hidden                  12        11   91.7 %
@@ -74,13 +74,13 @@ note: judge llm is not used: too few judged documents have its labels to know it
 
 def test_tables_of_the_toy() -> None:
     """Two measures that ask the same of documents share what does not depend on their cutoffs."""
-    assert printed(check_judges(labelled_toy(), ["P(rel=2)@3", "P(rel=2)@1"])) == TOY
-    apart = printed(check_judges(labelled_toy(), ["P(rel=2)@3", "P@3"]))
+    assert printed(check_judges(labeled_toy(), ["P(rel=2)@3", "P(rel=2)@1"])) == TOY
+    apart = printed(check_judges(labeled_toy(), ["P(rel=2)@3", "P@3"]))
     assert apart.count("judged documents by label and relevance") == 2
 
 
 def test_each_level_of_a_graded_measure_has_its_shares() -> None:
-    shown = printed(check_judges(labelled_toy(), "nDCG@3", run_ids=(), ci_prob=0.8))
+    shown = printed(check_judges(labeled_toy(), "nDCG@3", run_ids=(), ci_prob=0.8))
     assert "share of relevance 1 or more by label, and its 80 % interval" in shown
     assert "share of relevance 2 or more by label, and its 80 % interval" in shown
     assert "unjudged within" not in shown, "no run to score, no unjudged documents of theirs"
@@ -125,14 +125,14 @@ def test_a_folder_has_every_table(tmp_path: Path) -> None:
     assert settings["experiment"] == "judges"
     assert settings["judges"] == ["llm", "a b"]
     assert settings["problems"] == list(check.problems)
-    write_judges(check_judges(labelled_toy(), "P@3"), tmp_path / "a")
+    write_judges(check_judges(labeled_toy(), "P@3"), tmp_path / "a")
     assert not (tmp_path / "a" / "runs.csv").exists(), "what an earlier check left is gone"
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text('{"bayespool": "0", "experiment": "leave-out"}')
     with pytest.raises(OutputError, match="holds the results of leave-out"):
-        write_judges(check_judges(labelled_toy(), "P@3"), tmp_path)
+        write_judges(check_judges(labeled_toy(), "P@3"), tmp_path)
 
 
 def test_labels_of_many_values_are_named_by_where_they_begin() -> None:
@@ -156,7 +156,7 @@ def test_who_comes_next_to_being_favored() -> None:
     assert lift == frame["lift"].max() > 0.005
     assert printed(check).splitlines()[-1] == (
         "note: judge llm favors no organization; nearest is north: a document in the top 10 of its runs is "
-        "labelled higher than one of others that is as relevant in "
+        "labeled higher than one of others that is as relevant in "
         f"{50 + 100 * lift:.1f} ± {100 * error:.1f} of 100 pairs"
     )
 

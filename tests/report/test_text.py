@@ -228,7 +228,7 @@ def test_missing_value_is_a_dash() -> None:
 
 
 def test_names_are_printed_as_they_are() -> None:
-    """Brackets are markup in rich, and a word such as 3.14 is coloured."""
+    """Brackets are markup in rich, and a word such as 3.14 is colored."""
     scores = dataclasses.replace(toy_scores(), run_ids=("[bold]u[/bold]", "3.14"))
     scores = dataclasses.replace(
         scores, estimates=tuple(dataclasses.replace(e, run_ids=scores.run_ids) for e in scores.estimates)

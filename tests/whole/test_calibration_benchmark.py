@@ -24,9 +24,9 @@ ASKED: dict[str, Any] = {"estimators": ["lower-bound", "condensed-list", "poster
 def rows(values: dict[str, list[float]], pit: list[float]) -> pd.DataFrame:
     """Two runs of truth .5; the posterior's PIT is known exactly, and says whether its interval holds it."""
     tables = []
-    for estimator, of_one in values.items():
+    for estimator, group in values.items():
         of_posterior = estimator.startswith("posterior")
-        frame = pd.DataFrame({"estimator": estimator, "measure": "P@10", "value": of_one, "truth": 0.5})
+        frame = pd.DataFrame({"estimator": estimator, "measure": "P@10", "value": group, "truth": 0.5})
         frame["pit_lower"] = frame["pit_upper"] = pit if of_posterior else float("nan")
         inside = [0.025 < p < 0.975 for p in pit]
         frame["covered_95"] = pd.array(inside if of_posterior else [None, None], dtype="boolean")
@@ -133,7 +133,7 @@ def test_near_and_far_are_apart(
     # over all runs left out, the worse half included
     frame = pd.read_parquet(clusters / "runs.parquet")
     for place, method in ((3, "lower-bound"), (4, "condensed-list"), (5, "posterior-background")):
-        of_one = frame[frame["estimator"] == method]
-        error = of_one["value"] - of_one["truth"]
+        group = frame[frame["estimator"] == method]
+        error = group["value"] - group["truth"]
         expected = benchmark.short(f"{error.abs().mean():.4f} ({error.mean():+.3f})")
         assert cells(far[2])[place] == expected

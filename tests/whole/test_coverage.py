@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from fits import compile_once
 
-from bayespool.checking import randomised_pit
+from bayespool.checking import randomized_pit
 from bayespool.counts import judgment_counts
 from bayespool.errors import DiagnosticsWarning
 from bayespool.inference import NUTS
@@ -52,9 +52,9 @@ def truth_and_unjudged(repetition: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pit(draws: np.ndarray, repetition: int) -> np.ndarray:
-    """Randomised probability integral transform of the true scores of the runs with something unjudged."""
+    """Randomized probability integral transform of the true scores of the runs with something unjudged."""
     truth, n_unjudged = truth_and_unjudged(repetition)
-    found = randomised_pit(draws, truth, np.random.default_rng([1, repetition]))
+    found = randomized_pit(draws, truth, np.random.default_rng([1, repetition]))
     return found[n_unjudged > 0]
 
 

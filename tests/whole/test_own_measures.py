@@ -21,7 +21,7 @@ from bayespool.measures import (
     MEASURES,
     MISSING_RANK,
     Measure,
-    Normalised,
+    Normalized,
     Precision,
     Success,
     Tally,
@@ -141,7 +141,7 @@ def test_a_ranking_is_evaluated_on_its_own_down_to_the_cutoff(
     measure = parse_measure(text)
     alone = amount(measure, ranking)
     low, high = measure.range
-    if not isinstance(measure, Normalised):
+    if not isinstance(measure, Normalized):
         assert low <= alone / measure.unit <= high
     together = np.array([[ranking, ranking[::-1], [0] * len(ranking)]])
     assert measure.amounts(measure.read(together))[0, 0] == alone

@@ -137,7 +137,7 @@ def test_a_judge_that_judged_documents_do_not_know_changes_no_draw(estimator: st
     collection = simulated(0).collection
     (judge,) = labeled(0, quality=GOOD).judges
     label = np.where(collection.judged, np.nan, judge.label)
-    alike = np.where(judge.is_labelled, 1.0, np.nan)
+    alike = np.where(judge.is_labeled, 1.0, np.nan)
     plain = draws(collection, estimator)
     for labels in (label, alike):
         assert draws(dataclasses.replace(collection, judges=(Judge("llm", labels),)), estimator) == plain

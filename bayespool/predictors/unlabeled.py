@@ -13,9 +13,9 @@ from bayespool.predictors.labels import label_columns
 from bayespool.predictors.table import DocumentTable
 from bayespool.randomness import document_keys
 
-__all__ = ["LEAST_UNLABELLED", "without_some_labels"]
+__all__ = ["LEAST_UNLABELED", "without_some_labels"]
 
-LEAST_UNLABELLED = 50
+LEAST_UNLABELED = 50
 """How many hidden documents go without a label, a fifth of them at most, where any document to complete has
 none, however few these are."""
 
@@ -50,7 +50,7 @@ def without_some_labels(
     for lacking, missing, of_run in known:
         is_missing = predictors[:, place[missing]] > 0
         wanted = float((of_unjudged[:, place[missing]] > 0).mean())
-        wanted = max(wanted, min(0.2, LEAST_UNLABELLED / len(is_missing))) if wanted else 0.0
+        wanted = max(wanted, min(0.2, LEAST_UNLABELED / len(is_missing))) if wanted else 0.0
         if wanted > is_missing.mean():
             rest = (wanted - is_missing.mean()) / (1 - is_missing.mean())
             rows = np.flatnonzero((position < rest) & ~is_missing)

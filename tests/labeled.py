@@ -21,7 +21,7 @@ LABELS = {
 }
 
 
-def labelled_toy() -> Collection:
+def labeled_toy() -> Collection:
     """`toys.toy_collection` with a judge."""
     return add_judges(toy_collection(), {"llm": labels_from_frame(LABELS)})
 

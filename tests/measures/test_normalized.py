@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayespool.errors import InputError
-from bayespool.measures import AveragePrecision, Normalised, Recall, Tally, parse_measure
-from bayespool.measures.normalised import inserted
+from bayespool.measures import AveragePrecision, Normalized, Recall, Tally, parse_measure
+from bayespool.measures.normalized import inserted
 
 TEXTS = ("R@3", "AP@3", "nDCG@3", "nDCG(dcg='exp-log2')@3")
 
 
 @dataclass(frozen=True, order=True)
-class Share(Normalised):
+class Share(Normalized):
     """A family of one's own that says nothing of its bounds."""
 
     name = "Share"
@@ -45,7 +45,7 @@ def test_ideal_rankings_of_draws_are_made_at_once(text: str) -> None:
 @given(n=st.lists(st.integers(0, 5), min_size=3, max_size=3), level=st.integers(0, 2))
 def test_an_ideal_ranking_never_gets_less_for_one_more_document(text: str, n: list[int], level: int) -> None:
     measure = parse_measure(text)
-    assert isinstance(measure, Normalised)
+    assert isinstance(measure, Normalized)
     more = [count + (column == level) for column, count in enumerate(n)]
     before, after = (measure.best(Tally(np.array([counts]), (1, 2, 4)))[0] for counts in (n, more))
     assert before <= after + 1e-12
@@ -67,7 +67,7 @@ def test_a_completed_ranking_may_beat_the_ideal_one_of_the_judged() -> None:
     assert AveragePrecision(3).range == (0, 1)
     one_judged = Tally(np.array([[1]]), (1,))
     assert measure.values(np.array([[[1, 1, 0]]]), one_judged).scores().tolist() == [[2]]
-    assert isinstance(measure, Normalised)
+    assert isinstance(measure, Normalized)
     _, most = measure.extremes(np.array([[[1, -1, 0]]]), one_judged, np.array([[5]]))
     assert most.tolist() == [[2]]
 

@@ -10,13 +10,13 @@ import bayespool.errors
 from bayespool.callers import warn_caller
 from bayespool.errors import BayespoolWarning, CacheWarning
 
-__all__ = ["Said", "own_warnings", "warn_once"]
+__all__ = ["CaughtWarnings", "own_warnings", "warn_once"]
 
-Said = tuple[tuple[str, str], ...]
+CaughtWarnings = tuple[tuple[str, str], ...]
 """Class and text of each warning of a part."""
 
 
-def own_warnings(caught: Sequence[warnings.WarningMessage]) -> Said:
+def own_warnings(caught: Sequence[warnings.WarningMessage]) -> CaughtWarnings:
     """Class and text of bayespool's own warnings, each once; the others, and those of the machine rather than
     of the work, are given again.
     """
@@ -29,12 +29,12 @@ def own_warnings(caught: Sequence[warnings.WarningMessage]) -> Said:
     return tuple(ours)
 
 
-def warn_once(said: Sequence[Said], parts: str) -> None:
+def warn_once(said: Sequence[CaughtWarnings], parts: str) -> None:
     """Give the warnings of all parts, one for those that differ in numbers only.
 
     Parameters
     ----------
-    said : sequence of Said
+    said : sequence of CaughtWarnings
         Of each part, those that gave none, too.
     parts : str
         What a part is: folds, pools.

@@ -13,7 +13,7 @@ from bayespool.errors import InputError
 from bayespool.measures.base import Measure, Tally
 from bayespool.values import Values
 
-__all__ = ["Ideal", "Normalised", "inserted", "n_relevant", "over"]
+__all__ = ["Ideal", "Normalized", "inserted", "n_relevant", "over"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -21,7 +21,7 @@ Ideal = Literal["completed", "judged"]
 
 
 @dataclass(frozen=True, order=True)
-class Normalised(Measure):
+class Normalized(Measure):
     """A measure that is an amount over what the ideal ranking of the topic gets.
 
     Parameters
@@ -47,7 +47,7 @@ class Normalised(Measure):
         level rises.
         """
 
-    def normalise(self, amounts: npt.NDArray[Any], tally: Tally) -> FloatArray:
+    def normalize(self, amounts: npt.NDArray[Any], tally: Tally) -> FloatArray:
         """Amounts of shape (..., run, topic) over those of the ideal rankings; 0 where these are 0."""
         return over(amounts, self.best(tally)[..., None, :])
 
@@ -95,14 +95,14 @@ class Normalised(Measure):
         low = self.amounts(np.maximum(levels, 0)).astype(float)
         high = self.amounts(np.maximum(np.where(levels == -1, top, levels), 0)).astype(float)
         if self.ideal == "judged" or not tally.levels:
-            return self.normalise(low, tally), self.normalise(high, tally)
+            return self.normalize(low, tally), self.normalize(high, tally)
         ranked = (levels == -1).sum(axis=-1)
         least, most = np.empty_like(low), np.empty_like(high)
         for run in range(len(levels)):
             more = tally.n.copy()
             more[:, -1] += ranked[run] + n_elsewhere[run]
-            least[run] = self.normalise(low[run : run + 1], Tally(more, tally.levels))[0]
-            most[run] = self.normalise(high[run : run + 1], tally)[0]
+            least[run] = self.normalize(low[run : run + 1], Tally(more, tally.levels))[0]
+            most[run] = self.normalize(high[run : run + 1], tally)[0]
         nothing = self.best(tally) <= 0  # one relevant document may make the ideal
         most = np.where(nothing & (high > 0), self.range[1], np.minimum(most, self.range[1]))
         return least, most
