@@ -1,7 +1,7 @@
 """Does the Laplace engine know when its answers differ from the sampler's?
 
     [BAYESPOOL_COLLECTIONS=folder] python benchmarks/laplace_check.py [--models background,ratio,evidence]
-        [--simulated 24] [--real]
+        [--simulated 24] [--real] [--only TEXT]
 
 Simulated collections from 2 to 12 organizations and 4 to 30 topics, pools from depth 1 to 10, and with
 ``--real`` the collections at hand with their first 3, 8 and all organizations. Each model is fitted by both
@@ -40,11 +40,14 @@ def main() -> None:
     parser.add_argument("--models", default="background,ratio,evidence")
     parser.add_argument("--simulated", type=int, default=24)
     parser.add_argument("--real", action="store_true")
+    parser.add_argument("--only", default="", help="pools whose name has this text")
     parser.add_argument("--output", type=Path)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = []
     for name, collection in [*pools(asked.simulated), *(real_pools() if asked.real else [])]:
+        if asked.only not in name:
+            continue
         run = collection.unpooled_run_ids[:1]
         for model in asked.models.split(","):
             prepared = Task(collection, run, parse_measure("P@10"), "complete").prepare(MODELS[model], {})

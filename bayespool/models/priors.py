@@ -110,8 +110,9 @@ PRECISION = Prior("Normal", (-0.5, 1.5))
 """Log odds of a judged document being relevant: between 3 % and 92 %."""
 FACTOR = Prior("Beta", (2.0, 2.5))
 """Relevance of unjudged documents over that of judged ones: covers the published 0.42 and 0.91."""
-LOG_RATIO = Prior("Normal", (-1.8, 0.7))
-"""Log odds of unjudged documents less those of judged ones: five collections have medians of −1.3 to −3."""
+LOG_RATIO = Prior("Normal", (-2.0, 1.2))
+"""Log odds of unjudged documents less those of judged ones: medians of −1.3 to −3 for near newcomers, −1.6 to
+−4.5 for far ones."""
 SLOPE = Prior("Normal", (0.0, 1.0))
 """How far a slope is from the one expected, in standard deviations of slopes over collections."""
 SCALE = Prior("HalfNormal", (1.0,))

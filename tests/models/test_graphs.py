@@ -188,7 +188,7 @@ def log_density(model: str, evidence: ModelEvidence, values: Mapping[str, Any], 
     priors = {
         "background": {"mu": stats.norm(-2.2, 1.5)},
         "interpolated": {"a": stats.norm(-0.5, 1.5), "c": stats.beta(2, 2.5)},
-        "odds_ratio": {"a": stats.norm(-0.5, 1.5), "log_ratio": stats.norm(-1.8, 0.7)},
+        "odds_ratio": {"a": stats.norm(-0.5, 1.5), "log_ratio": stats.norm(-2.0, 1.2)},
         "smoothed": {"a": stats.norm(-0.5, 1.5), "c": stats.beta(2, 2.5), "mu": stats.norm(-2.8, 1)},
     }
     for name, prior in priors[model].items():
