@@ -31,7 +31,7 @@ def plot_predictive(
     """Predicted values of runs whose organizations were held out, beside what was observed; a row per run.
 
     Gray: the interval before anything is learnt. Thin and thick: the interval after learning from other
-    organizations, and the half of it that is likeliest. Dot: observed. Runs with nothing hidden are left out.
+    organizations, and the central 50 % of the same prediction. Dot: observed. Runs with nothing hidden are left out.
 
     Parameters
     ----------
