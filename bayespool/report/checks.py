@@ -264,7 +264,8 @@ def write_self_calibration(
         from bayespool.plots import figure_grid, plot_ranks
 
         for c in calibrations:
-            figure, panels = figure_grid(len(c.quantities), width=2.9, height=1.9)
+            height = 1.9 if len(c.quantities) > 3 else 3.4  # one row alone has to hold what stands beside it
+            figure, panels = figure_grid(len(c.quantities), width=2.9, height=height)
             for panel, quantity in zip(panels, c.quantities, strict=True):
                 plot_ranks(c, quantity, ax=panel)
             told = f"{c.model}, {c.engine}, {len(c.ranks)} simulations\ngray: 95 % of calibrated lines"
