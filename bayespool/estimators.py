@@ -13,7 +13,7 @@ from bayespool.models import MODELS, ModelSpec, Prior, add_model, parse_prior
 from bayespool.options import SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator, prior_names
 from bayespool.registry import ESTIMATORS, EstimatorEntry, register_estimator
-from bayespool.suggestions import did_you_mean, known_names
+from bayespool.suggestions import known_names
 from bayespool.texts import name_in, settings_in
 
 __all__ = [
@@ -280,5 +280,6 @@ def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str
             name for e in estimators if isinstance(e, PosteriorEstimator) for name in prior_names(e.model)
         }
         raise InputError(
-            f"no estimator asked for has a prior {idle[0]!r}", hint=did_you_mean(idle[0], known) or None
+            f"no estimator asked for has a prior {idle[0]!r}",
+            hint=known_names(idle[0], sorted(known)) if known else None,
         )

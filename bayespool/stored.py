@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["StoredResults", "StoredScores", "read_results", "read_scores", "with_scores"]
 
 _GROUP = "scores"  # of a container: one variable, the table and the metadata as the JSON file has them
+_FOLDS = "folds"  # in a folder of an experiment: what is finished before the rest is
 _TEXTS = ("run_id", "query_id", "measure", "note")  # columns; all others are numbers
 
 
@@ -285,6 +286,12 @@ def _from_folder(folder: Path) -> StoredResults:
         settings = json.loads(read_back(folder / "settings.json") or "")
         experiment, digests = str(settings["experiment"]), dict(settings["digests"])
     except (ValueError, KeyError, TypeError):
+        if (folder / _FOLDS).is_dir():
+            raise InputError(
+                "holds no results yet: the experiment was interrupted",
+                path=folder,
+                hint=f"what is finished is in {_FOLDS}; the same command goes on from there",
+            ) from None
         raise InputError(
             "holds no results", path=folder, hint="--output of the commands writes settings.json there"
         ) from None

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 __all__ = ["did_you_mean", "known_names"]
 
+_BEGINNING = 3  # characters of a name that stand for it
+
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """The question which of the known names was meant; empty where none is near.
@@ -14,7 +16,8 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     Parameters
     ----------
     name : object
-        What was given. Upper and lower case count alike.
+        What was given. Upper and lower case count alike. The beginning of one name alone, three characters
+        at least, stands for that name.
     known : iterable of object
         Names that there are.
 
@@ -24,11 +27,15 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     "did you mean 'posterior-combined'?"
     >>> did_you_mean("drawz", ["draws", "tune"])
     "did you mean 'draws'?"
+    >>> did_you_mean("sigma_org", ["sigma_topic", "sigma_organization"])
+    "did you mean 'sigma_organization'?"
     >>> did_you_mean("elephant", ["draws", "tune"])
     ''
     """
     names = {str(one).lower(): str(one) for one in known}
-    near = difflib.get_close_matches(str(name).lower(), names, n=1, cutoff=0.7)
+    given = str(name).lower()
+    begun = [one for one in names if len(given) >= _BEGINNING and one.startswith(given)]
+    near = begun if len(begun) == 1 else difflib.get_close_matches(given, names, n=1, cutoff=0.7)
     return f"did you mean {names[near[0]]!r}?" if near else ""
 
 

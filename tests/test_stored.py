@@ -12,7 +12,7 @@ import pytest
 from fits import TARGETS
 from known_scores import POINT, with_posterior
 
-from bayespool import read_scores
+from bayespool import read_results, read_scores
 from bayespool.errors import InputError, OutputError
 from bayespool.report import write_scores
 from bayespool.scores import Scores
@@ -90,3 +90,11 @@ def test_files_that_hold_no_scores(tmp_path: Path) -> None:
     estimates.to_netcdf(tmp_path / "scores.nc")
     with pytest.raises(InputError, match="holds no scores"):
         read_scores(tmp_path / "scores.nc")
+
+
+def test_a_folder_of_an_interrupted_experiment_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no results; --output of the commands"):
+        read_results(tmp_path)
+    (tmp_path / "folds").mkdir()
+    with pytest.raises(InputError, match=r"no results yet: the experiment was interrupted; .* goes on"):
+        read_results(tmp_path)

@@ -24,6 +24,9 @@ ANY: Any = score
         ("drawz", ["draws", "tune"], "did you mean 'draws'?"),
         ("NDCG", ["nDCG", "P"], "did you mean 'nDCG'?"),
         ("new_a", ["new-a", "new-b"], "did you mean 'new-a'?"),
+        ("sigma_org", ["sigma_topic", "sigma_organization"], "did you mean 'sigma_organization'?"),
+        ("sigma", ["sigma_topic", "sigma_organization"], ""),  # the beginning of both
+        ("dr", ["draws"], ""),
         ("xyz", ["draws"], ""),
         ("xyz", [], ""),
         (3, ["30"], ""),
@@ -45,6 +48,10 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "prior": (
         lambda: score(EXAMPLE, priors={"sigma_topics": "HalfNormal(1)"}, estimators="posterior-ratio"),
         "'sigma_topic'",
+    ),
+    "beginning of a prior": (
+        lambda: score(EXAMPLE, priors={"sigma_org": "HalfNormal(1)"}, estimators="posterior-ratio"),
+        "'sigma_organization'",
     ),
     "option": (lambda: ScoringSettings(estimand="complet"), "'complete'"),  # type: ignore[arg-type]
     "engine": (lambda: score(EXAMPLE, engine="laplas", estimators="posterior-ratio"), "'laplace'"),

@@ -71,8 +71,8 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     Raises
     ------
     InputError
-        A mixture and no model named, no such model, nothing sampled, or a fit of the caller's own that does
-        not say what it is of.
+        No estimates, a mixture and no model named, no such model, nothing sampled, or a fit of the caller's
+        own that does not say what it is of.
 
     Examples
     --------
@@ -84,6 +84,12 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     """
     from bayespool.containers import build_container
 
+    if not isinstance(estimates, Estimates):
+        raise InputError(
+            f"a fit is of estimates, not of {type(estimates).__name__}",
+            hint='take them from what score returns, such as scores["posterior-ratio", "P@10"]; '
+            "scores that were read back have no fits",
+        )
     name = estimates.model_of(model)
     fit: Fit = estimates.fits[name]
     if fit.source is None:

@@ -86,10 +86,11 @@ def calibration_frame(
     pandas.DataFrame
         One row per measure, model and probability: ``measure``, ``model``, ``ci_prob``; ``pit_inside``, the
         share of runs whose randomized PIT lies in the central part, which should be ``ci_prob``, and ``se``,
-        its standard error with runs of an organization taken together; ``covered``, the share of runs whose
-        interval contains the truth, ends included, which for whole documents is somewhat more; ``width``, the
-        mean width of the intervals of the measure; ``pit_mean``; ``mae``, the mean absolute error of its
-        predicted mean; ``n_runs`` with something hidden and ``n_organizations`` that they come from.
+        its standard error with runs of an organization taken together, NaN of a share of 0 or 1;
+        ``covered``, the share of runs whose interval contains the truth, ends included, which for whole
+        documents is somewhat more; ``width``, the mean width of the intervals of the measure; ``pit_mean``;
+        ``mae``, the mean absolute error of its predicted mean; ``n_runs`` with something hidden and
+        ``n_organizations`` that they come from.
     """
     import pandas as pd
 
@@ -244,6 +245,10 @@ def _weight(densities: FloatArray, weight: FloatArray, members: list[int], i: in
 
 
 def _clustered_error(inside: npt.NDArray[np.bool_], organization: npt.NDArray[np.int64]) -> float:
-    """Standard error of a share whose observations come in clusters."""
+    """Standard error of a share whose observations come in clusters; NaN of a share of 0 or 1, where it would
+    be 0 however few there are.
+    """
+    if inside.all() or not inside.any():
+        return float("nan")
     off = np.bincount(organization, inside - inside.mean())
     return float(np.sqrt((off**2).sum()) / len(inside))

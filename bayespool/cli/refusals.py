@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayespool.errors import InputError
+from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     from bayespool.estimates import Estimator
@@ -109,4 +110,5 @@ def refuse_priors_of_no_model(priors: Iterable[str], models: Iterable[str]) -> N
     known = {prior for model in models for prior in prior_names(model)}
     for name in priors:
         if name not in known:
-            raise InputError(f"no prior {name!r}", hint=f"these models have {', '.join(sorted(known))}")
+            hint = known_names(name, sorted(known), before="these models have ")
+            raise InputError(f"no prior {name!r}", hint=hint)

@@ -132,7 +132,7 @@ class Laplace:
             problems += (f"the end of an interval is off by {off:.2f} of its width",)
         diagnostics = Diagnostics(self.name, float("nan"), float(n), float(n), 0, problems, off)
         if problems:
-            warn_caller("; ".join(problems), DiagnosticsWarning)
+            warn_caller(f"{spec.name}: {'; '.join(problems)}", DiagnosticsWarning)
         variables: dict[str, FloatArray] = {}
         dims: dict[str, tuple[str, ...]] = {}
         for name, coefficient in structure.coefficients.items():

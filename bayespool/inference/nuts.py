@@ -82,7 +82,9 @@ class NUTS:
             for group in spec.structure(evidence, known).groups.values()
             if group.kept is not None
         }
-        fit = self._compiled[key].sample(random_seed=random_seed, data=evidence.arrays(), kept=kept)
+        fit = self._compiled[key].sample(
+            random_seed=random_seed, data=evidence.arrays(), kept=kept, called=spec.name
+        )
         coords |= {dim: tuple(coords[dim][i] for i in index) for dim, index in kept.items()}
         return dataclasses.replace(fit, coords=coords)
 
@@ -110,6 +112,7 @@ class CompiledModel:
         random_seed: int,
         data: Mapping[str, npt.NDArray[Any]] | None = None,
         kept: Mapping[str, npt.NDArray[Any]] | None = None,
+        called: str | None = None,
     ) -> Fit:
         """Posterior draws.
 
@@ -122,6 +125,8 @@ class CompiledModel:
             coordinates may not.
         kept : mapping of str to ndarray of int, optional
             Which positions along a coordinate to keep; default: all.
+        called : str, optional
+            Name of the model, for the warning.
 
         Returns
         -------
@@ -176,7 +181,9 @@ class CompiledModel:
                 tree["posterior"] = xr.DataTree(some.drop_dims(empty))
         diagnostics = diagnose(tree, engine=s.name)
         if not diagnostics.passed:
-            warn_caller("; ".join(diagnostics.problems), DiagnosticsWarning)
+            of = f"{called}: " if called else ""
+            said = f"{of}{'; '.join(diagnostics.problems)}; more draws (--draws, draws=) or tuning may help"
+            warn_caller(said, DiagnosticsWarning)
         return _fit(tree, diagnostics)
 
 

@@ -17,6 +17,7 @@ from scipy.special import betaln, expit
 
 from bayespool.errors import InputError
 from bayespool.models.priors import Prior
+from bayespool.suggestions import did_you_mean
 
 __all__ = [
     "FAMILIES",
@@ -24,6 +25,7 @@ __all__ = [
     "draw_prior",
     "log_density_of_coefficient",
     "log_density_of_scale",
+    "refuse_negative_scale",
     "refuse_no_density",
 ]
 
@@ -209,6 +211,38 @@ def log_density_of_scale(name: str, prior: Prior) -> Callable[[float], float]:
     return lambda theta: density(theta, *args)
 
 
+_REAL = ("Cauchy", "Laplace", "Logistic", "Normal", "StudentT")  # these reach below zero whatever they have
+
+
+def refuse_negative_scale(name: str, prior: Prior) -> None:
+    """Refuse a prior of a scale that gives negative ones a chance.
+
+    Parameters
+    ----------
+    name : str
+        Of the scale, ``sigma_…``, for the message.
+    prior : Prior
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> refuse_negative_scale("sigma_topic", Prior("Normal", (0.0, 1.0)))
+    Traceback (most recent call last):
+        ...
+    bayespool.errors.InputError: prior of sigma_topic: Normal(0, 1) reaches below 0, and a scale does not; \
+write it like HalfNormal(1)
+    """
+    is_below = prior.distribution == "Uniform" and bool(prior.args) and prior.args[0] < 0
+    if prior.distribution in _REAL or is_below:
+        raise InputError(
+            f"prior of {name}: {prior} reaches below 0, and a scale does not",
+            hint="write it like HalfNormal(1)",
+        )
+
+
 def refuse_no_density(name: str, prior: Prior, engine: str) -> None:
     """Refuse a prior of a coefficient, or of a scale ``sigma_…``, that an engine has no density of.
 
@@ -223,8 +257,10 @@ def refuse_no_density(name: str, prior: Prior, engine: str) -> None:
     Raises
     ------
     InputError
-        No such distribution, or it does not have these parameters.
+        No such distribution, it does not have these parameters, or a scale may be negative under it.
     """
+    if name.startswith("sigma_"):
+        refuse_negative_scale(name, prior)
     if engine != "laplace":
         if prior.distribution not in FAMILIES:
             prior.check_distribution(name)
@@ -237,9 +273,10 @@ def refuse_no_density(name: str, prior: Prior, engine: str) -> None:
 
 
 def _unknown(name: str, prior: Prior, kinds: list[str]) -> InputError:
+    slip = "" if prior.distribution in FAMILIES else did_you_mean(prior.distribution, FAMILIES)
     return InputError(
         f"prior of {name}: the laplace engine takes {' or '.join(kinds)}, not {prior}",
-        hint="use the nuts engine",
+        hint=slip or "use the nuts engine",
     )
 
 

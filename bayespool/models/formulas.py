@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.compiled import compiled
-from bayespool.models.priors import SCALE, Prior
+from bayespool.models.priors import SCALE, Prior, parse_prior
 
 __all__ = ["Chances", "Effect", "Formula", "Linear", "document_log_odds", "evaluate"]
 
@@ -27,8 +27,8 @@ class Effect:
         The coordinate: ``topic``, ``run``, ``organization``; or ``organization_topic``, whose groups are
         cells of an organization and a topic; or ``organization_predictor``, whose effects are the differences
         of an organization's slopes from the common ones. Effects of these two do not sum to zero.
-    scale : Prior
-        Of their standard deviation.
+    scale : Prior or str
+        Of their standard deviation; a text such as ``HalfNormal(0.5)`` becomes a prior.
     centered : bool
         Whether the sampler sees effects themselves, and not standardized ones, where much is judged. The
         model is the same.
@@ -37,6 +37,9 @@ class Effect:
     dim: str
     scale: Prior = SCALE
     centered: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", parse_prior(self.scale))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from bayespool.errors import InputError
+from bayespool.suggestions import did_you_mean, known_names
 
 __all__ = [
     "FACTOR",
     "LOG_ODDS",
     "LOG_RATIO",
+    "PARAMETERS",
     "PRECISION",
     "SCALE",
     "SLOPE",
@@ -21,6 +24,26 @@ __all__ = [
     "Prior",
     "parse_prior",
 ]
+
+PARAMETERS = MappingProxyType(
+    {
+        "Beta": ("alpha", "beta"),
+        "Cauchy": ("alpha", "beta"),
+        "Exponential": ("lam",),
+        "Gamma": ("alpha", "beta"),
+        "HalfCauchy": ("beta",),
+        "HalfNormal": ("sigma",),
+        "HalfStudentT": ("nu", "sigma"),
+        "InverseGamma": ("alpha", "beta"),
+        "Laplace": ("mu", "b"),
+        "LogNormal": ("mu", "sigma"),
+        "Logistic": ("mu", "s"),
+        "Normal": ("mu", "sigma"),
+        "StudentT": ("nu", "mu", "sigma"),
+        "Uniform": ("lower", "upper"),
+    }
+)
+"""PyMC's names of parameters, in its order, of the distributions in `bayespool.models.families`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,29 +102,61 @@ class Prior:
 
         distribution = getattr(pm, self.distribution, None)
         if not (isinstance(distribution, type) and issubclass(distribution, pm.Continuous)):
-            raise InputError(f"prior of {name}: PyMC has no continuous distribution {self.distribution!r}")
+            raise InputError(
+                f"prior of {name}: PyMC has no continuous distribution {self.distribution!r}",
+                hint=did_you_mean(self.distribution, PARAMETERS) or None,
+            )
         return distribution
 
 
 def parse_prior(text: str | Prior) -> Prior:
     """The prior that a text such as ``Normal(-2.2, 1.5)`` stands for.
 
+    Parameters
+    ----------
+    text : str or Prior
+        A distribution of PyMC with numbers in PyMC's order. Those of `PARAMETERS` also take PyMC's names.
+
+    Raises
+    ------
+    InputError
+        No such text, or names that are not those of the distribution's parameters.
+
     Examples
     --------
     >>> parse_prior("Beta(2, 2.5)")
     Prior(distribution='Beta', args=(2.0, 2.5))
+    >>> str(parse_prior("Normal(sigma=1.5, mu=-2.2)"))
+    'Normal(-2.2, 1.5)'
     """
     if isinstance(text, Prior):
         return text
     try:
         call = ast.parse(text.strip(), mode="eval").body
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.keywords):
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
             raise ValueError
-        return Prior(call.func.id, tuple(float(ast.literal_eval(a)) for a in call.args))
+        args = tuple(float(ast.literal_eval(a)) for a in call.args)
+        named = {str(k.arg): float(ast.literal_eval(k.value)) for k in call.keywords}
     except (ValueError, SyntaxError, TypeError, AttributeError) as error:
         raise InputError(
-            f"prior {text!r} is not a distribution", hint="write it like Normal(-2.2, 1.5)"
+            f"prior {text!r} is not a distribution",
+            hint="write it like Normal(-2.2, 1.5) or Normal(mu=-2.2, sigma=1.5)",
         ) from error
+    return Prior(call.func.id, (*args, *_in_order(call.func.id, len(args), named)) if named else args)
+
+
+def _in_order(distribution: str, n_given: int, named: dict[str, float]) -> tuple[float, ...]:
+    """Parameters that were named, in PyMC's order, after those that were not."""
+    if distribution not in PARAMETERS:
+        raise InputError(
+            f"the parameters of {distribution} are not known by name",
+            hint=known_names(distribution, PARAMETERS, before="others go in PyMC's order; by name: "),
+        )
+    left = PARAMETERS[distribution][n_given:]
+    if set(left) != set(named):
+        form = f"{distribution}({', '.join(PARAMETERS[distribution])})"
+        raise InputError(f"a prior {distribution} with {', '.join(named)}", hint=f"write {form}, all of them")
+    return tuple(named[name] for name in left)
 
 
 LOG_ODDS = Prior("Normal", (-2.2, 1.5))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from bayespool.errors import InputError
 from bayespool.models.evidence import ModelEvidence
+from bayespool.models.families import refuse_negative_scale
 from bayespool.models.formulas import Chances, Effect, Formula, Linear, evaluate
 from bayespool.models.linear import LinearEvidence
 from bayespool.models.priors import Prior, parse_prior
@@ -46,6 +47,18 @@ _DRAWN = frozenset(
     {_NEW, _CELLS, _SLOPES}
 )  # whose effects a new run does not have from the evidence: they are drawn
 _NAME = r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
+_SUCH_AS = MappingProxyType(
+    {
+        "coefficients": '{"mu": "Normal(-2, 1)"}',
+        "effects": '{"organization": Effect("organization")}',
+        "predictors": '{"support": (1.0, 0.5)}',
+    }
+)
+
+
+def _is_pair(values: object) -> bool:
+    """Whether it is two numbers."""
+    return isinstance(values, tuple | list) and [isinstance(x, int | float) for x in values] == [True, True]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +77,9 @@ class ModelSpec:
     evidence : {"documents", "counts"}
         Whether it learns from hidden documents with predictors, `LinearEvidence`, or from numbers of hidden
         and of judged documents by run and topic, `ModelEvidence`.
-    coefficients : mapping of str to Prior
-        Intercepts, slopes and factors. The prior of slopes is about those expected, in standard deviations.
+    coefficients : mapping of str to Prior or str
+        Intercepts, slopes and factors; a text such as ``Normal(-2, 1)`` becomes a prior. The prior of slopes
+        is about those expected, in standard deviations.
     effects : mapping of str to Effect
         Those of ``organization`` are among them: they say how far a new run may be from the pooled ones. Most
         models of documents need ``"interaction": Effect("organization_topic")`` too: the documents that an
@@ -103,10 +117,12 @@ class ModelSpec:
     predictors: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("coefficients", "effects", "predictors"):
+        for name in _SUCH_AS:
             given = getattr(self, name)
             if isinstance(given, dict):  # another mapping may know of predictors that are registered later
-                object.__setattr__(self, name, MappingProxyType(dict(given)))
+                priors = name == "coefficients"
+                held = {n: parse_prior(v) if priors else v for n, v in given.items()}
+                object.__setattr__(self, name, MappingProxyType(held))
         if wrong := self._fault():
             raise InputError(f"model {self.name}: {wrong}")
 
@@ -122,6 +138,15 @@ class ModelSpec:
             return "its name has lower-case letters, digits and underscores between them"
         if self.evidence not in get_args(EvidenceKind):
             return f"no evidence {self.evidence!r}; known: {', '.join(get_args(EvidenceKind))}"
+        for name, such_as in _SUCH_AS.items():
+            if not isinstance(getattr(self, name), Mapping):
+                return f"{name} are a mapping, such as {such_as}"
+        if not all(isinstance(effect, Effect) for effect in self.effects.values()):
+            return f"effects are a mapping, such as {_SUCH_AS['effects']}"
+        if isinstance(self.predictors, MappingProxyType) and (
+            wrong := [name for name, about in self.predictors.items() if not _is_pair(about)]
+        ):
+            return f"predictor {wrong[0]} has an expected slope and how far it may be off, such as (1.0, 0.5)"
         linear = [part for formula in self.likelihoods.values() for part in formula.parts]
         for kind, declared, used in (
             ("coefficient", self.coefficients, [name for one in linear for name in one.coefficients]),
@@ -131,6 +156,8 @@ class ModelSpec:
                 return f"{kind} {unknown[0]} is in a formula but not declared"
             if idle := [name for name in declared if name not in used]:
                 return f"{kind} {idle[0]} is declared but in no formula"
+        for name, effect in self.effects.items():
+            refuse_negative_scale(f"sigma_{name}", effect.scale)
         if both := [name for name in self.effects if name in self.coefficients]:
             return f"{both[0]} is both a coefficient and an effect"
         dims = {name: effect.dim for name, effect in self.effects.items()}

@@ -31,7 +31,7 @@ def plot_predictive(
     """Predicted values of runs whose organizations were held out, beside what was observed; a row per run.
 
     Gray: the interval before anything is learnt. Thin and thick: the interval after learning from other
-    organizations, and the half of it that is likeliest. Dot: observed. Runs with nothing hidden are left out.
+    organizations, and its central 50 %. Dot: observed. Runs with nothing hidden are left out.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ def plot_held_out_pit(prediction: HeldOutPrediction, *, n_bins: int = 10, ax: Ax
     pit, axes = prediction.pit[prediction.has_hidden], axes_of(ax)
     axes.hist(pit, bins=n_bins, range=(0, 1), color=POSTERIOR, alpha=0.6, edgecolor="white")
     axes.axhline(len(pit) / n_bins, color="black", lw=1, ls="--", label="calibrated")
-    for limit in bar_limits(len(pit), n_bins):
-        axes.axhline(limit, color="black", lw=0.8, ls=":")
+    for limit, label in zip(bar_limits(len(pit), n_bins), ("95 % of calibrated bars", None), strict=True):
+        axes.axhline(limit, color="black", lw=0.8, ls=":", label=label)
     axes.set(xlim=(0, 1), xlabel=f"PIT, {prediction.measure}", ylabel=f"runs, of {len(pit)}")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_title(literal(prediction.model), fontsize="medium")

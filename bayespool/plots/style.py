@@ -96,6 +96,8 @@ def render(figure: Figure, file_format: ImageFormat) -> bytes:
     """The figure as an image file's content; figures drawn alike give the same bytes."""
     import matplotlib
 
+    if any(axes.get_aspect() != "auto" for axes in figure.axes):
+        figure.draw_without_rendering()  # the layout makes room for titles of equal axes at its second pass
     content = io.BytesIO()
     fonts = {"svg.hashsalt": "bayespool", "svg.fonttype": "path", "pdf.fonttype": 42}
     with matplotlib.rc_context(fonts):

@@ -248,6 +248,8 @@ def _check_figures(checks: ModelChecks) -> Drawings:
         highest = max(panel.get_ylim()[1] for panel in panels)
         for panel in panels:
             panel.set_ylim(0, highest)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False, fontsize="small")
         yield f"pit-{file_name(measure)}", figure
 
 
@@ -262,10 +264,12 @@ def write_self_calibration(
         from bayespool.plots import figure_grid, plot_ranks
 
         for c in calibrations:
-            figure, panels = figure_grid(len(c.quantities), width=2.9, height=1.9)
+            height = 1.9 if len(c.quantities) > 3 else 3.4  # one row alone has to hold what stands beside it
+            figure, panels = figure_grid(len(c.quantities), width=2.9, height=height)
             for panel, quantity in zip(panels, c.quantities, strict=True):
                 plot_ranks(c, quantity, ax=panel)
-            figure.suptitle(f"{c.model}, {c.engine}, {len(c.ranks)} simulations", fontsize="medium")
+            told = f"{c.model}, {c.engine}, {len(c.ranks)} simulations\ngray: 95 % of calibrated lines"
+            figure.suptitle(told, fontsize="medium")
             figure.supxlabel("rank of the true value", fontsize="small")
             figure.supylabel("share of ranks up to it, less the uniform one", fontsize="small")
             yield f"self-calibration-{c.model}-{c.engine}", figure
@@ -303,7 +307,7 @@ def _calibration_cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]
         last = group.loc[probs[-1]]
         cells = [model, f"{last['mae']:.4f}"]
         cells += [f"{group.loc[p, 'pit_inside']:.3f}" for p in probs]
-        cells += [f"{last['se']:.3f}", f"{last['pit_mean']:.3f}"]
+        cells += [number(last["se"], 3), f"{last['pit_mean']:.3f}"]
         cells += [f"{group.loc[p, 'covered']:.3f}" for p in probs]
         rows.append([*cells, f"{last['width']:.4f}"])
     return header, rows

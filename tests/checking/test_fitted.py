@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from typing import Any
 
 import arviz_stats
 import numpy as np
@@ -171,3 +172,6 @@ def test_estimates_that_have_no_fit() -> None:
     (judged,) = score(load_example(), TARGETS, "P@10", estimators="background").estimates
     with pytest.raises(InputError, match="nothing was sampled"):
         fit_container(judged)
+    everything: Any = score(load_example(), TARGETS, "P@10", estimators="background")
+    with pytest.raises(InputError, match="a fit is of estimates, not of Scores; take them from"):
+        fit_container(everything, "ratio")

@@ -120,9 +120,11 @@ def test_posterior_is_a_tree_that_arviz_reads() -> None:
 def test_failed_checks_warn_and_mark_the_fit() -> None:
     compiled = compile_once(NUTS(draws=20, tune=20, chains=2), MODELS["background"].graph(example_evidence()))
     with pytest.warns(DiagnosticsWarning) as caught:
-        fit = compiled.sample(random_seed=1, data=example_evidence().arrays())
+        fit = compiled.sample(random_seed=1, data=example_evidence().arrays(), called="background")
     assert not fit.diagnostics.passed
-    assert [str(w.message) for w in caught] == ["; ".join(fit.diagnostics.problems)]
+    (said,) = (str(w.message) for w in caught)
+    problems = "; ".join(fit.diagnostics.problems)
+    assert said == f"background: {problems}; more draws (--draws, draws=) or tuning may help"
     assert any("effective sample size" in p for p in fit.diagnostics.problems)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pymc as pm
 import pytest
 from scipy import stats
 
 from bayespool.errors import InputError
-from bayespool.models import Prior, parse_prior
+from bayespool.models import FAMILIES, Prior, parse_prior
+from bayespool.models.priors import PARAMETERS
 
 
 @pytest.mark.parametrize(
@@ -20,6 +23,10 @@ from bayespool.models import Prior, parse_prior
         ("StudentT(3, 0, 1e-3)", "StudentT", (3.0, 0.0, 0.001)),
         ("Normal()", "Normal", ()),
         ("Normal(+1, 2)", "Normal", (1.0, 2.0)),
+        ("Normal(0, sigma=1)", "Normal", (0.0, 1.0)),
+        ("Normal(sigma=1.5, mu=-2)", "Normal", (-2.0, 1.5)),
+        ("StudentT(sigma=3, mu=2, nu=1)", "StudentT", (1.0, 2.0, 3.0)),
+        ("Exponential(lam=2)", "Exponential", (2.0,)),
     ],
 )
 def test_text_becomes_a_prior(text: str, distribution: str, args: tuple[float, ...]) -> None:
@@ -47,7 +54,8 @@ def test_prior_is_its_own_parse() -> None:
         "Normal(",
         "Normal(0, 1",
         "Normal(a, 1)",
-        "Normal(0, sigma=1)",
+        "Normal(mu=a, sigma=1)",
+        "Normal(**{})(1)",
         "Normal(0, 1)(2)",
         "pm.Normal(0, 1)",
         "1 + 1",
@@ -65,6 +73,35 @@ def test_prior_is_its_own_parse() -> None:
 def test_text_that_is_no_prior_is_refused(text: str) -> None:
     with pytest.raises(InputError, match=r"is not a distribution; write it like Normal\(-2\.2, 1\.5\)"):
         parse_prior(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Normal(sigma=1)", r"a prior Normal with sigma; write Normal\(mu, sigma\), all of them"),
+        ("Normal(0, mu=1)", r"a prior Normal with mu; write Normal\(mu, sigma\)"),
+        ("Normal(loc=0, scale=1)", r"a prior Normal with loc, scale; write Normal\(mu, sigma\)"),
+        ("Normal(0, 1, sigma=1)", r"write Normal\(mu, sigma\)"),
+        ("normal(mu=0, sigma=1)", "not known by name; did you mean 'Normal'"),
+        ("SkewNormal(mu=0, sigma=1, alpha=2)", "others go in PyMC's order; by name: Beta"),
+    ],
+)
+def test_named_parameters_have_to_be_all_that_are_left(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_prior(text)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_names_of_parameters_are_those_of_pymc_in_its_order(name: str) -> None:
+    names = list(inspect.signature(getattr(pm, name).dist).parameters)
+    assert tuple(names[: len(PARAMETERS[name])]) == PARAMETERS[name]
+    assert len(PARAMETERS[name]) == len(FAMILIES[name].parameters)
+    assert PARAMETERS.keys() == FAMILIES.keys()
+
+
+def test_distribution_in_small_letters_is_asked_for() -> None:
+    with pytest.raises(InputError, match=r"no continuous .* 'halfnormal'; did you mean 'HalfNormal'"):
+        parse_prior("halfnormal(1)").check_distribution("sigma_topic")
 
 
 DENSITIES = [

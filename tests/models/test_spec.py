@@ -285,12 +285,38 @@ def test_a_model_whose_estimator_is_another_is_refused() -> None:
             {"predictors": {"support": (0.0, 1.0)}},
             "only models of documents have slopes and predictors",
         ),
+        (OWN_OF_DOCUMENTS, {"predictors": ["support"]}, r'predictors are a mapping, such as \{"support"'),
+        (OWN_OF_DOCUMENTS, {"predictors": {"support": 1.0}}, "predictor support has an expected slope and"),
+        (OWN_OF_DOCUMENTS, {"effects": ("organization",)}, "effects are a mapping, such as"),
+        (OWN_OF_DOCUMENTS, {"effects": {"organization": "organization"}}, "effects are a mapping, such as"),
         (OWN_OF_DOCUMENTS, {"predictors": {}}, "slopes need predictors, and predictors need slopes"),
     ],
 )
 def test_what_makes_no_model_is_refused(spec: ModelSpec, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         dataclasses.replace(spec, **changes)
+
+
+def test_priors_may_be_texts() -> None:
+    of_texts = dataclasses.replace(
+        OWN_OF_DOCUMENTS,
+        coefficients={"level": "Normal(-2, 1.5)", "slope": "Normal(mu=0, sigma=1)"},
+        effects={"organization": Effect("organization", "HalfNormal(0.7)")},  # type: ignore[arg-type]
+    )
+    assert of_texts == OWN_OF_DOCUMENTS
+    assert str(of_texts.effects["organization"].scale) == "HalfNormal(0.7)"
+
+
+def test_a_scale_that_may_be_negative_is_refused_by_either_engine() -> None:
+    for engine in ("laplace", "nuts"):
+        with pytest.raises(InputError, match=r"prior of sigma_topic: Normal\(0, 1\) reaches below 0"):
+            score(
+                load_example(),
+                "new-a",
+                estimators="posterior-ratio",
+                engine=engine,
+                priors={"sigma_topic": "Normal(0, 1)"},
+            )
 
 
 def test_a_predictor_that_is_not_there_is_named() -> None:

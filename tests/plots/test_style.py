@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from itertools import combinations
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from drawn import cut_off, overlapping
 from matplotlib.colors import to_rgb
+from PIL import Image
 
 from bayespool.errors import InputError
 from bayespool.plots import IMAGE_FORMATS, PALETTE, figure_grid, render
@@ -122,3 +124,14 @@ def test_the_same_figure_gives_the_same_bytes(file_format: str, start: bytes) ->
         images.append(render(figure, file_format))  # type: ignore[arg-type]
     assert images[0] == images[1]
     assert images[0].startswith(start)
+
+
+@pytest.mark.parametrize("n_panels", [1, 2, 3, 4])
+def test_titles_and_labels_of_equal_axes_are_inside_the_image(n_panels: int) -> None:
+    figure, panels = figure_grid(n_panels)
+    for panel in panels:
+        panel.set(xlabel="true P@10", ylabel="estimate", title="background", aspect="equal")
+    pixels = np.asarray(Image.open(BytesIO(render(figure, "png"))).convert("L"))
+    edges = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+    assert edges.min() == 255  # white all around
+    assert pixels.min() < 100
