@@ -265,7 +265,7 @@ def test_unknown_settings_are_refused_before_any_work() -> None:
         score(load_example(), None, model="smoothed", cutoff=3, report=stages.append)
     with pytest.raises(InputError, match="no estimator 'foreground'"):
         score(load_example(), None, estimators=["background", "foreground"], report=stages.append)
-    with pytest.raises(InputError, match="unknown measure 'AP'"):
+    with pytest.raises(InputError, match="measure 'AP': it needs a cutoff"):
         score(load_example(), None, "AP", report=stages.append)
     assert stages == []
 
