@@ -88,11 +88,15 @@ def parse_measures(measures: object) -> tuple[Measure, ...]:
 def _unknown(text: str) -> InputError:
     parts = text.split(",")
     if len(parts) > 1 and all(_is_measure(part) for part in parts):
-        return InputError(f"{text!r} is {len(parts)} measures", hint="give each by itself: -m P@10 -m nDCG@10")
+        return InputError(
+            f"{text!r} is {len(parts)} measures", hint="give each by itself: -m P@10 -m nDCG@10"
+        )
     by_lower = {name.lower(): name for name in MEASURES}
     name, at, cutoff = text.partition("@")
     if at and cutoff.isdecimal() and name.lower() in by_lower and name not in MEASURES:
-        return InputError(f"unknown measure {text!r}", hint=f"did you mean {by_lower[name.lower()]}@{cutoff}?")
+        return InputError(
+            f"unknown measure {text!r}", hint=f"did you mean {by_lower[name.lower()]}@{cutoff}?"
+        )
     hint = known_names(re.split(r"[(@_]", text)[0], MEASURES, before="write P@10 or P(rel=2)@10; known are ")
     return InputError(f"unknown measure {text!r}", hint=hint)
 

@@ -203,6 +203,22 @@ def test_over_an_ideal_ranking_the_score_as_judged_stands_before_the_bounds() ->
     assert scores.metadata["ideals"] == {"nDCG@10": "completed", "R(ideal='judged')@10": "judged"}
 
 
+def test_notes_are_of_columns_that_are_shown() -> None:
+    scores = score(load_example(), ["new-a", "new-b"], "nDCG@10", estimators=["background", "anti-precision"])
+    undefined, judged = (
+        "note: all runs: anti-precision: defined for P@n alone",
+        "note: as judged is the score",
+    )
+    assert undefined in printed(scores)
+    assert judged in printed(scores)
+    few = printed(scores, arrangement=Arrangement(columns=("lower", "background")))
+    assert undefined not in few
+    assert judged not in few
+    assert "note: nDCG@10: ideal ranking" in few
+    assert undefined in printed(scores, arrangement=Arrangement(columns=("lower", "estimates")))
+    assert judged in printed(scores, arrangement=Arrangement(columns=("as-judged", "lower")))
+
+
 def test_each_measure_has_its_table_and_a_note_the_measures_it_is_of() -> None:
     text = printed(score(load_example(), "north-1", ["P@10", "P@20", "P@5"], estimators=["background"]))
     assert [line for line in text.splitlines() if "mean over" in line] == [
