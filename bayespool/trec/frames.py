@@ -115,9 +115,6 @@ def labels_from_frame(frame: Any) -> Labels:
     return Labels(query_id=query_id, doc_id=doc_id, label=label)
 
 
-_ONE_EACH = "keep one row per document and topic; several runs in one frame need a column run_id"
-
-
 def _pairs(columns: dict[str, Any], what: str) -> tuple[pa.DictionaryArray, pa.StringArray]:
     """Topic and document of each row."""
     query_id, doc_id = (ids_of(columns[name], name, what) for name in ("query_id", "doc_id"))
@@ -126,5 +123,6 @@ def _pairs(columns: dict[str, Any], what: str) -> tuple[pa.DictionaryArray, pa.S
     if again.size:
         row = int(again[0])
         reason = f"{what}: document {doc_id[row]} is repeated in topic {query_id[row]}, in row {row + 1}"
-        raise InputError(reason, hint=_ONE_EACH)
+        several = "; several runs in one frame need a column run_id" if what.startswith("run ") else ""
+        raise InputError(reason, hint=f"keep one row per document and topic{several}")
     return topics, doc_id
