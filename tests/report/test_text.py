@@ -171,6 +171,8 @@ def test_many_runs_fit_140_lines_of_80_columns() -> None:
         for e in one.estimates
     )
     scores = with_posterior(dataclasses.replace(one, run_ids=ids, bounds=(found,), estimates=estimates))
+    *points, posterior = scores.estimates  # notes of points have no column here
+    scores = dataclasses.replace(scores, estimates=(*points, dataclasses.replace(posterior, notes=noted)))
     lines = printed(scores, terminal=True).splitlines()
     assert len(lines) <= 140
     assert max(map(len, lines)) <= 80
