@@ -257,7 +257,8 @@ def warn_of_unexplained(report: PoolReport, which: str) -> None:
     PoolWarning
     """
     if report.n_unexplained > report.n_judged / 2:
-        warn_caller(f"the {which} pool explains less than half of the judgments: {report}", PoolWarning)
+        said = f"the {which} pool explains less than half of the judgments: {report}"
+        warn_caller(f"{said}; are runs of the campaign missing, or is its depth another one?", PoolWarning)
 
 
 def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp]) -> Collection:

@@ -61,6 +61,9 @@ class Scores(WithPaper):
 
     def __getitem__(self, key: tuple[str, object]) -> Estimates:
         """The estimates of one method under one measure: ``scores["posterior-combined", "P@10"]``."""
+        asked: object = key
+        if not isinstance(asked, tuple) or len(asked) != 2:
+            raise KeyError(f"{asked!r}: write scores[method, measure]: scores['posterior-combined', 'P@10']")
         method, measure = key
         for estimate in self.estimates:
             if estimate.method == method and str(estimate.measure) == str(measure):

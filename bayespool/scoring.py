@@ -291,7 +291,8 @@ def score(
     )
     of_estimators: dict[str, Any] = {k: v for k, v in settings.items() if k not in _READING}
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
-    refuse_unknown_settings(of_estimators, known, more={"score": options_of(ScoringSettings)})
+    own = ["measures", "estimators", *options_of(ScoringSettings), "pool", "organizations"]
+    refuse_unknown_settings(of_estimators, known, more={"score": own})
     reading: dict[str, Any] = {k: v for k, v in settings.items() if k in _READING}
     collection, run_ids = _collection_of(collection, run_ids, qrels, reading, unpool)
     whole = collection

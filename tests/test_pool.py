@@ -147,8 +147,11 @@ def test_nothing_pooled_warns(arguments: dict[str, list[str]]) -> None:
 
 
 def test_pool_that_explains_little_warns() -> None:
-    with pytest.warns(PoolWarning, match="explains less than half of the judgments: 1 of 5 runs pooled"):
+    with pytest.warns(
+        PoolWarning, match="explains less than half of the judgments: 1 of 5 runs pooled"
+    ) as said:
         found = discover_pool(bare_toy(), ["s2"])
+    assert str(said[0].message).endswith("; are runs of the campaign missing, or is its depth another one?")
     assert describe_pool(found).n_unexplained == 13  # all but h and k, a and d
 
 

@@ -242,3 +242,5 @@ def test_a_run_of_which_nothing_is_judged_is_noted() -> None:
 def test_estimates_that_are_not_there_are_named() -> None:
     with pytest.raises(KeyError, match="there are: background, P@5"):
         _ = example_scores()["background", "P@99"]
+    with pytest.raises(KeyError, match=r"'P@5': write scores\[method, measure\]"):
+        _ = example_scores()["P@5"]  # type: ignore[index]

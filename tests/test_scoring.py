@@ -263,9 +263,13 @@ def test_unknown_settings_are_refused_before_any_work() -> None:
         InputError, match=r"unknown settings \['cutoff', 'model'\]; score has .*estimators have chains, draws"
     ):
         score(load_example(), None, model="smoothed", cutoff=3, report=stages.append)
+    with pytest.raises(
+        InputError, match=r"unknown settings \['measure'\]; did you mean 'measures'\? score has"
+    ):
+        score(load_example(), measure="P@5", report=stages.append)  # type: ignore[call-overload]
     with pytest.raises(InputError, match="no estimator 'foreground'"):
         score(load_example(), None, estimators=["background", "foreground"], report=stages.append)
-    with pytest.raises(InputError, match="unknown measure 'AP'"):
+    with pytest.raises(InputError, match="measure 'AP': it needs a cutoff"):
         score(load_example(), None, "AP", report=stages.append)
     assert stages == []
 

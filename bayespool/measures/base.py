@@ -156,7 +156,7 @@ class Measure(ABC):
             It needs one: how deep judgments are completed has to be said.
         """
         raise InputError(
-            f"{cls.name} without a cutoff", hint=f"say how deep judgments are completed: {cls.name}@1000"
+            "it needs a cutoff, which says how deep judgments are completed", hint=f"write {cls.name}@1000"
         )
 
     @property

@@ -16,8 +16,9 @@ from bayespool.suggestions import known_names
 __all__ = ["parse_measure", "parse_measures"]
 
 _ALIASES = {"MAP": "AP", "MRR": "RR", "NDCG": "nDCG", "Precision": "P", "Recall": "R"}
+_ALIASES |= {"map": "AP", "mrr": "RR", "ndcg": "nDCG", "precision": "P", "recall": "R", "recip_rank": "RR"}
 _TREC_EVAL = {"P": "P", "map_cut": "AP", "ndcg_cut": "nDCG", "recall": "R", "success": "Success"}
-_OF_TREC_EVAL = re.compile(r"(?P<name>[A-Za-z_]+)_(?P<cutoff>[0-9]+)")
+_OF_TREC_EVAL = re.compile(r"(?P<name>[A-Za-z_]+)[_.](?P<cutoff>[0-9]+)")
 _LONGEST = 1000  # characters: no measure's text is as long, and Python's parser is not for longer ones
 
 
@@ -35,8 +36,8 @@ def parse_measure(measure: object) -> Measure:
     Parameters
     ----------
     measure : object
-        A `Measure`, or anything whose ``str`` reads ``P@10``, ``nDCG(dcg='exp-log2')@10`` or, as trec_eval
-        prints it, ``ndcg_cut_10``.
+        A `Measure`, or anything whose ``str`` reads ``P@10``, ``nDCG(dcg='exp-log2')@10``, ``ndcg@10`` as in
+        ranx or, as trec_eval prints and takes it, ``ndcg_cut_10`` and ``ndcg_cut.10``.
 
     Returns
     -------
@@ -72,7 +73,7 @@ def parse_measure(measure: object) -> Measure:
     except InputError as error:
         if cutoff is not None:
             raise
-        raise InputError(f"unknown measure {text!r}: {error.reason}", hint=error.hint) from error
+        raise InputError(f"measure {text!r}: {error.reason}", hint=error.hint) from error
 
 
 def parse_measures(measures: object) -> tuple[Measure, ...]:
@@ -85,8 +86,28 @@ def parse_measures(measures: object) -> tuple[Measure, ...]:
 
 
 def _unknown(text: str) -> InputError:
+    parts = text.split(",")
+    if len(parts) > 1 and all(_is_measure(part) for part in parts):
+        return InputError(
+            f"{text!r} is {len(parts)} measures", hint="give each by itself: -m P@10 -m nDCG@10"
+        )
+    by_lower = {name.lower(): name for name in MEASURES}
+    name, at, cutoff = text.partition("@")
+    if at and cutoff.isdecimal() and name.lower() in by_lower and name not in MEASURES:
+        return InputError(
+            f"unknown measure {text!r}", hint=f"did you mean {by_lower[name.lower()]}@{cutoff}?"
+        )
     hint = known_names(re.split(r"[(@_]", text)[0], MEASURES, before="write P@10 or P(rel=2)@10; known are ")
     return InputError(f"unknown measure {text!r}", hint=hint)
+
+
+def _is_measure(text: str) -> bool:
+    """Whether a text without a comma can be read."""
+    try:
+        parse_measure(text)
+    except InputError:
+        return False
+    return True
 
 
 def _fields(text: str, family: type[Measure], given: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +25,7 @@ from bayespool.provenance import MADE_BY, made_by
 from bayespool.report.budgets import write_budgets
 from bayespool.report.checks import write_checks
 from bayespool.report.comparisons import write_comparison, write_reversals
-from bayespool.report.experiments import write_leave_out
+from bayespool.report.experiments import notes_of_runs, write_leave_out
 from bayespool.report.judges import write_judges
 from bayespool.report.judging import write_next_judgments
 from bayespool.report.random_pools import write_common_topics, write_pool_width, write_run_types
@@ -124,7 +124,18 @@ def _written(found: StoredResults) -> Written:
         if name.endswith((".svg", ".png")) and content is not None and digest(content) == digests.get(name)
     }
     kind = found.experiment or _kind_of(found.tables)
-    return Written(kind, found.settings, found.tables, figures, notes=found.notes)
+    notes = found.notes
+    if kind == "leave-out":
+        notes += tuple(_notes_left_out(found.tables.get("runs")))
+    return Written(kind, found.settings, found.tables, figures, notes=notes)
+
+
+def _notes_left_out(runs: pd.DataFrame | None) -> list[str]:
+    """What is noted of runs that were left out, by measure."""
+    if runs is None or not {"measure", "estimator", "note"} <= set(runs):
+        return []
+    by_measure = runs.groupby("measure", sort=False)
+    return [f"{measure}: {note}" for measure, frame in by_measure for note in notes_of_runs(frame)]
 
 
 def _kind_of(tables: Mapping[str, pd.DataFrame]) -> str:
@@ -195,7 +206,8 @@ def result_page(result: Written, styles: Styles) -> Page:
         Gets the styles of the figures.
     """
     metadata = result.metadata
-    drawn = tuple(_figure(name, content, styles) for name, content in result.figures.items())
+    measures = _measures(result.tables)
+    drawn = tuple(_figure(name, content, measures, styles) for name, content in result.figures.items())
     named = sorted(result.tables, key=lambda name: (name in _LAST_TABLES, name != "summary"))
     kept = [name for name in named if len(result.tables[name])]
     tables = tuple(_table(name, result.tables[name]) for name in kept)
@@ -228,8 +240,13 @@ def _has_methods(metadata: Mapping[str, Any]) -> bool:
     return "estimators" in metadata or (isinstance(settings, Mapping) and bool(settings.get("estimators")))
 
 
-def _figure(name: str, content: bytes, styles: Styles) -> Figure:
-    said = figure_caption(Path(name).stem)
+def _measures(tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """The measures that tables are of."""
+    return sorted({str(name) for frame in tables.values() if "measure" in frame for name in frame["measure"]})
+
+
+def _figure(name: str, content: bytes, measures: Sequence[str], styles: Styles) -> Figure:
+    said = figure_caption(Path(name).stem, measures)
     alternative = f"Figure. {said}. The tables below have its numbers."
     if name.endswith(".svg"):
         return Figure(said, alternative, wide=page_svg(content, styles))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayespool.pages.content import shown
-from bayespool.pages.unjudged import percent
+from bayespool.report.folder import file_name
+from bayespool.report.sentences import leave_out_sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,19 +97,29 @@ def captions(table: str) -> str:
     return _CAPTIONS.get(table, table.replace("_", " ").replace("-", " ").capitalize())
 
 
-def figure_caption(name: str) -> str:
+def figure_caption(name: str, measures: Iterable[str] = ()) -> str:
     """Caption of a figure whose file has this name, without its ending.
+
+    Parameters
+    ----------
+    name : str
+    measures : iterable of str
+        Measures of the result, which names of files have without parentheses and the like.
 
     Examples
     --------
     >>> figure_caption("mae"), figure_caption("surface-P_10")
     ('Mean absolute error of every estimator', 'Surface P 10')
+    >>> figure_caption("truth-P_rel_2_10", ["P(rel=2)@10"])
+    'Estimates against true scores; on the diagonal an estimate is right (P(rel=2)@10)'
     """
+    of = {file_name(measure): measure for measure in measures}
     for start, caption in _FIGURES.items():
         if name == start:
             return caption
         if name.startswith(f"{start}-"):
-            return f"{caption} ({name[len(start) + 1 :].replace('_', '@', 1)})"
+            rest = name[len(start) + 1 :]
+            return f"{caption} ({of.get(rest, rest.replace('_', '@', 1))})"
     said = name.replace("_", " ").replace("-", " ")
     return said[:1].upper() + said[1:]
 
@@ -143,28 +154,7 @@ def summary(kind: str, tables: Tables, metadata: Mapping[str, Any]) -> tuple[str
 
 
 def _of_leave_out(tables: Tables) -> list[str]:
-    said = []
-    for measure, rows in _by_measure(tables["summary"]):
-        best = min(rows, key=lambda row: row["rmse"])
-        plain = [row for row in rows if row["estimator"] == "lower-bound"]
-        text = f"{measure}, over {best['n_runs']} runs left out of the pool:"
-        if plain:
-            below = "underestimated" if plain[0]["bias"] < 0 else "overestimated"
-            text += " with the judgments as they stand a run is"
-            text += f" {below} by {abs(plain[0]['bias']):.4f} in the mean;"
-        text += f" {best['estimator']} comes nearest to the truth (root mean square error {best['rmse']:.4f}"
-        text += f" against {plain[0]['rmse']:.4f})." if plain else ")."
-        covered = [
-            row for row in rows if row["coverage_95"] == row["coverage_95"] and row["coverage_95"] is not None
-        ]
-        for row in covered[:1]:
-            text += (
-                f" The 95 % intervals of {row['estimator']} hold the truth of "
-                f"{percent(row['coverage_95'])} of the "
-                "runs with anything unjudged."
-            )
-        said.append(text)
-    return said
+    return [leave_out_sentence(rows) for _, rows in _by_measure(tables["summary"])]
 
 
 def _of_budgets(tables: Tables) -> list[str]:

@@ -95,8 +95,26 @@ def plot_pit(
     return axes
 
 
+def _dots(result: LeaveOutResult, errors: pd.DataFrame, measure: str, axes: Axes) -> Axes:
+    """Errors under one measure: a row for each estimator, with its name beside it."""
+    labels = result.settings.labels
+    for i, label in enumerate(labels):
+        [error] = errors.loc[errors["estimator"] == label, "mae"]
+        axes.hlines(i, 0, error, color="0.85", lw=1.2, zorder=1)
+        axes.plot(
+            [error], [i], MARKS[i % len(MARKS)], ms=6, color=_color(result, label), label=literal(label)
+        )
+    axes.set_yticks(range(len(labels)), [literal(label) for label in labels])
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.set_xlim(left=0)
+    axes.set_xlabel(f"mean absolute error, {measure}")
+    axes.grid(axis="x", color="0.9")
+    return axes
+
+
 def plot_mae(result: LeaveOutResult, family: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Mean absolute error of every estimator against the cutoff, one line each.
+    """Mean absolute error of every estimator against the cutoff, one line each; under one measure alone a row
+    each.
 
     Parameters
     ----------
@@ -111,6 +129,8 @@ def plot_mae(result: LeaveOutResult, family: str | None = None, *, ax: Axes | No
         raise InputError(f"the result has no {family}", hint=f"it has {', '.join(every['family'].unique())}")
     names = list(dict.fromkeys(errors["measure"]))
     axes = axes_of(ax)
+    if len(names) == 1:
+        return _dots(result, errors, names[0], axes)
     places = np.arange(len(names))
     for i, label in enumerate(result.settings.labels):
         axes.plot(

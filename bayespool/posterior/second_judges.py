@@ -75,7 +75,10 @@ def judge_problems(
             pair = unjudged_documents(collection, run_ids, cutoff=cutoff, estimand=estimand)[3]
             absent = _absent(collection, judge, np.unique(pair))
             if absent:
-                said.append(f"judge {judge.name} {absent} within rank {cutoff} of the runs to score")
+                said.append(
+                    f"judge {judge.name} {absent} within rank {cutoff} of the runs to score; have it label "
+                    "these, too"
+                )
                 break
     return tuple(said)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from bayespool.comparisons import AS_THEY_STAND, MOST_HOLES, Comparison, Reversals, is_compared_across
 from bayespool.measures import parse_measure
-from bayespool.printable import printable
 from bayespool.report.files import write_paper, write_tables
 from bayespool.report.sentences import across_sentence, comparison_sentence
 from bayespool.report.terminal import (
@@ -20,6 +19,7 @@ from bayespool.report.terminal import (
     print_made,
     print_note,
     print_table,
+    print_words,
     room_of,
 )
 from bayespool.tables import Arrangement
@@ -132,7 +132,8 @@ def print_comparison(
         spoken = any((str(m), scope) == (measure, "these-topics") for m, _, scope in comparison.draws)
         if len(order) <= _MOST_SENTENCES and spoken and not parse_measure(measure).of_judgments:
             for run_a, run_b in order:
-                _print_words(console, comparison_sentence(comparison, run_a, run_b, measure))
+                print_words(console, comparison_sentence(comparison, run_a, run_b, measure))
+            console.print()
     _print_across(comparison, console)
     _print_notes(comparison, console)
 
@@ -165,12 +166,6 @@ def _print_pairs(
             print_made(console, table)
 
 
-def _print_words(console: Console, text: str) -> None:
-    """Print sentences, wrapped at words where there is a terminal to wrap them for."""
-    wrapped = room_of(console) is not None
-    console.print(printable(text), highlight=False, markup=False, soft_wrap=not wrapped)
-
-
 def _print_across(comparison: Comparison, console: Console) -> None:
     """What draws say of several measures at once, or that they say nothing."""
     if len(comparison.measures) < 2 or not comparison.draws:
@@ -191,7 +186,8 @@ def _print_across(comparison: Comparison, console: Console) -> None:
             _print_pairs(console, *across_cells(pairs), may_go=("a = b on\nsome",))
             if scope == "these-topics" and n_pairs <= _MOST_SENTENCES:
                 for row in records(rows_where(pairs, method=pairs["method"].iloc[0])):
-                    _print_words(console, across_sentence(row, n_topics))
+                    print_words(console, across_sentence(row, n_topics))
+                console.print()
     for method in dict.fromkeys(method for _, method, _ in comparison.draws):
         said = {m for text in rows_where(across, method=method)["measures"] for m in text.split(", ")}
         apart = [str(m) for m in comparison.measures if is_compared_across(m) and str(m) not in said]

@@ -13,13 +13,15 @@ from bayespool.collection.contents import some
 from bayespool.experiments import LeaveOutResult, mae_by_cutoff, n_outside_bounds, n_unknown_documents
 from bayespool.measures import Measure
 from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
-from bayespool.report.terminal import number, print_heading, print_line, print_table
+from bayespool.report.sentences import leave_out_sentence
+from bayespool.report.terminal import number, print_heading, print_line, print_table, print_words
+from bayespool.tables.of_comparisons import records
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-__all__ = ["print_leave_out", "write_leave_out"]
+__all__ = ["notes_of_runs", "print_leave_out", "write_leave_out"]
 
 _TESTS = {"tukey-hsd": "Tukey's test", "paired-t": "paired t tests"}
 
@@ -34,7 +36,7 @@ def print_leave_out(result: LeaveOutResult, console: Console) -> None:
         A table that is wider than the console is printed as wide as it is; no number is cut short.
     """
     summary = result.summary_frame()
-    print_line(console, _scope(result))
+    print_words(console, _scope(result))
     for line in _clusters(result):
         print_line(console, line)
     for measure in result.settings.measures:
@@ -48,10 +50,13 @@ def print_leave_out(result: LeaveOutResult, console: Console) -> None:
             print_line(console, f"intervals of {n_open} runs with anything unjudged")
             print_table(console, *_intervals(posteriors))
         for line in _notes(result, measure):
-            print_line(console, line)
+            print_words(console, line)
+        print_words(console, leave_out_sentence(records(rows)))
     test = _TESTS[result.settings.test]
-    print_line(
-        console, f"\nSRE* counts only runs passed over that differ significantly in truth ({test}, 5 %)."
+    print_words(
+        console,
+        "\nSRE: by how many places estimates miss their runs' true ranks, summed over runs. SRE* counts only "
+        f"runs passed over that differ significantly in truth ({test}, 5 %).",
     )
 
 
@@ -192,13 +197,23 @@ def _notes(result: LeaveOutResult, measure: Measure) -> list[str]:
             "the estimates documents below the pool depth stay nonrelevant; take the truth of the run back "
             "in the pool alone (repooled), or the complete estimand"
         )
+    return lines + [f"note: {note}" for note in notes_of_runs(frame)]
+
+
+def notes_of_runs(frame: pd.DataFrame) -> list[str]:
+    """What is noted of runs that were left out, each once with the number of runs.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        `LeaveOutResult.frame`, of one measure.
+    """
     notes: dict[tuple[str, str], int] = {}
     for estimator, note in zip(frame["estimator"], frame["note"], strict=True):
-        if note:
+        if isinstance(note, str) and note:
             of_many = re.sub(r"(?<=unlike the pool) \([^)]*\)", "", note)  # numbers of one run
             notes[estimator, of_many] = notes.get((estimator, of_many), 0) + 1
-    lines += [f"note: {estimator}, {n} runs: {note}" for (estimator, note), n in notes.items()]
-    return lines
+    return [f"{estimator}, {n} run{'s' * (n > 1)}: {note}" for (estimator, note), n in notes.items()]
 
 
 def _reliability(result: LeaveOutResult, measure: Measure) -> str:

@@ -11,7 +11,7 @@ from bayespool.checking import JudgeCheck, TableOfJudges
 from bayespool.counts import KINDS_OF_DOCUMENTS
 from bayespool.measures import Measure
 from bayespool.report.folder import FigureFormat, tables, write_folder
-from bayespool.report.terminal import number, percent, print_heading, print_line, print_table
+from bayespool.report.terminal import number, percent, print_heading, print_line, print_note, print_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,7 +60,7 @@ def print_judges(check: JudgeCheck, console: Console) -> None:
             print_heading(console, what)
             print_table(console, *_interval_cells(rows))
     for line in dict.fromkeys(_lines(check, tables["organizations"])):
-        print_line(console, f"note: {line}")
+        print_note(console, line)
 
 
 def write_judges(check: JudgeCheck, folder: Path, *, figures: FigureFormat = "none") -> None:

@@ -12,7 +12,14 @@ from bayespool.errors import OutputError
 from bayespool.judging import NextJudgments
 from bayespool.report.files import check_output, write_tables
 from bayespool.report.pooling import check_list
-from bayespool.report.terminal import number, print_line, print_table
+from bayespool.report.terminal import (
+    fitting_tables,
+    number,
+    print_line,
+    print_made,
+    print_words,
+    room_of,
+)
 from bayespool.trec import Qrels, write_qrels
 
 if TYPE_CHECKING:
@@ -84,7 +91,7 @@ def print_next_judgments(found: NextJudgments, console: Console) -> None:
             f"{run} {number(width)}"
             for run, width in zip(found.target.names, found.target.now.tolist(), strict=True)
         )
-        print_line(console, f"{found.measure}, widths of the intervals now: {widths}")
+        print_words(console, f"{found.measure}, widths of the intervals now: {widths}")
     elif after is None:
         print_line(console, f"{what} now: {number(found.now)}")
     if found.until is not None:
@@ -99,10 +106,12 @@ def print_next_judgments(found: NextJudgments, console: Console) -> None:
         [str(i), query_id, doc_id, str(rank), number(chance), number(expected), runs]
         for i, (query_id, doc_id, rank, chance, expected, runs) in enumerate(zip(*columns, strict=True), 1)
     ]
-    print_table(console, header, rows, n_names=3)
+    may_go = ("runs", "best\nrank")  # the file has them, too
+    for table in fitting_tables(header, rows, 3, console, room_of(console), may_go=may_go):
+        print_made(console, table)
     if len(found) > _SHOWN:
         print_line(console, f"and {len(found) - _SHOWN} more, which --output writes")
-    print_line(
+    print_words(
         console,
         f"{_judgments(len(found))} {'are' if len(found) > 1 else 'is'} expected to bring the "
         f"{found.criterion} from {number(found.now)} to {number(found.expected_after)}{_of_widest(found)}",

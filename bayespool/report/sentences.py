@@ -11,9 +11,10 @@ from bayespool.comparisons import AS_THEY_STAND, Comparison, SignificantDraws
 from bayespool.errors import InputError
 from bayespool.measures import Measure
 from bayespool.suggestions import known_names
+from bayespool.tables.numbers import percent
 from bayespool.tables.of_comparisons import TEST_NAMES, control_name
 
-__all__ = ["across_sentence", "comparison_sentence"]
+__all__ = ["across_sentence", "comparison_sentence", "leave_out_sentence"]
 
 
 def comparison_sentence(
@@ -123,6 +124,48 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
         f"that the measures disagree {_chance(float(row['prob_disagree']))}"
     )
     return f"{said}, that they tie {_chance(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{said}."
+
+
+def leave_out_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What leaving runs out says of a collection: how far scores are off as judged, and what repairs that.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Rows of one measure of `LeaveOutResult.summary_frame`, one for each estimator.
+
+    Examples
+    --------
+    >>> plain = {"measure": "P@10", "estimator": "lower-bound", "n_runs": 20, "bias": -0.03, "rmse": 0.04}
+    >>> best = {"estimator": "posterior-combined", "bias": 0.001, "rmse": 0.01, "coverage_95": 0.95}
+    >>> rows = [plain | {"coverage_95": float("nan")}, plain | best]
+    >>> for clause in leave_out_sentence(rows).split(". "):
+    ...     print(clause)
+    P@10, over 20 runs left out of the pool: as judged a run is underestimated by 0.0300 on average
+    posterior-combined comes nearest to the truth (root mean square error 0.0100 against 0.0400 as judged)
+    The 95 % intervals of posterior-combined hold the truth of 95.0 % of the runs with anything unjudged.
+    """
+    best = min(rows, key=lambda row: float(row["rmse"]))
+    plain = [row for row in rows if row["estimator"] == "lower-bound"]
+    said = f"{best['measure']}, over {best['n_runs']} runs left out of the pool:"
+    if plain:
+        side = "underestimated" if plain[0]["bias"] < 0 else "overestimated"
+        said += f" as judged a run is {side} by {abs(plain[0]['bias']):.4f} on average."
+    if plain and best is plain[0]:
+        said += f" No estimator comes nearer to the truth (root mean square error {best['rmse']:.4f})."
+    else:
+        said += f" {best['estimator']} comes nearest to the truth (root mean square error {best['rmse']:.4f}"
+        said += f" against {plain[0]['rmse']:.4f} as judged)." if plain else ")."
+    covered = [
+        row for row in rows if row["coverage_95"] is not None and row["coverage_95"] == row["coverage_95"]
+    ]
+    for row in covered[:1]:
+        share = percent(row["coverage_95"])
+        said += (
+            f" The 95 % intervals of {row['estimator']} hold the truth of {share} of the runs "
+            "with anything unjudged."
+        )
+    return said
 
 
 def _is_certain(comparison: Comparison, of: Measure, a: int, b: int) -> bool:

@@ -23,6 +23,7 @@ __all__ = [
     "print_made",
     "print_note",
     "print_table",
+    "print_words",
     "room_of",
     "table_width",
 ]
@@ -140,9 +141,13 @@ def print_heading(console: Console, text: str) -> None:
 
 def print_note(console: Console, text: str) -> None:
     """Print a note, wrapped at words where there is a terminal to wrap it for."""
-    line = printable(f"note: {text}")
+    print_words(console, f"note: {text}")
+
+
+def print_words(console: Console, text: str) -> None:
+    """Print sentences, wrapped at words where there is a terminal to wrap them for."""
     wrapped = room_of(console) is not None
-    console.print(line, highlight=False, markup=False, soft_wrap=not wrapped)
+    console.print(printable(text), highlight=False, markup=False, soft_wrap=not wrapped)
 
 
 def print_line(console: Console, text: str) -> None:

@@ -26,6 +26,7 @@ from bayespool.tables.of_scores import (
     methods_in,
     note_lines,
     short_columns,
+    shown_statements,
     whole_columns,
 )
 
@@ -64,7 +65,7 @@ def print_scores(
     frame, room = scores.to_frame(per_topic=per_topic), room_of(console)
     chosen = arrangement or Arrangement()
     check_arrangement(chosen, list(methods_in(frame)))
-    is_short = False
+    is_short, shown = False, set[str]()
     n_names = 2 if per_topic else 1
     for measure in scores.measures:
         of_measure = frame[frame["measure"] == str(measure)]
@@ -76,6 +77,7 @@ def print_scores(
         if len(tables) > 1 and chosen.columns is None:
             is_short, wanted = True, short_columns(of_measure)
             tables = fitting_tables(*_cells(scores, rows, wanted, per_topic), n_names, console, room)
+        shown |= {column.name for column in columns_of(rows, wanted, scores.ci_prob)}
         some = "" if len(rows) == len(of_measure) else f", {len(rows)} of {len(of_measure)} rows"
         if some and not per_topic:
             some = f", {len(rows)} of {n_runs} runs"
@@ -84,12 +86,14 @@ def print_scores(
             print_made(console, table)
     notes = ["files and --columns all have the bounds and corrections, too"] if is_short else []
     notes += ideal_lines(scores.metadata)
-    if has_as_judged(frame):
+    if has_as_judged(frame) and "as-judged" in shown:
         notes.append(
             "as judged is the score with unjudged documents nonrelevant, as trec_eval has it; no completion "
             "of the judgments goes below lower or beyond upper"
         )
-    notes += note_lines(scores.statements, scores.run_ids, scores.measures)
+    hidden = [m for m in methods_in(frame) if not any(f"{name} ".startswith(f"{m} ") for name in shown)]
+    statements = shown_statements(scores.statements, hidden)
+    notes += note_lines(statements, scores.run_ids, scores.measures)
     is_long = room is not None and len(scores.run_ids) > _MANY_RUNS
     for line in _first_of(notes, room or 0) if is_long else notes:
         print_note(console, line)

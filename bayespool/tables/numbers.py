@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["difference", "number", "percent", "spread"]
+__all__ = ["difference", "number", "p_value", "percent", "spread"]
 
 
 def number(x: float, digits: int = 4) -> str:
@@ -14,6 +14,17 @@ def number(x: float, digits: int = 4) -> str:
     ('0.1235', '–')
     """
     return "–" if x != x else f"{x:.{digits}f}"
+
+
+def p_value(p: float) -> str:
+    """A p-value to four decimals, never zero; a dash where there is none.
+
+    Examples
+    --------
+    >>> p_value(0.0436), p_value(0.00004), p_value(float("nan"))
+    ('0.0436', '< 0.0001', '–')
+    """
+    return "< 0.0001" if p < 0.00005 else number(p)
 
 
 def percent(x: float) -> str:

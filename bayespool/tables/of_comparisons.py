@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayespool.markup import TextTable
 from bayespool.tables.arrangement import Arrangement
-from bayespool.tables.numbers import difference, number, spread
+from bayespool.tables.numbers import difference, number, p_value, spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -295,8 +295,8 @@ def tested_cells(tests: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
             row["run_b"],
             row["method"],
             difference(row["difference"]),
-            number(row["p_value"]),
-            number(row["p_adjusted"]),
+            p_value(row["p_value"]),
+            p_value(row["p_adjusted"]),
             "yes" if row["significant"] else "no",
             number(row["prob_significant"], 3),
             number(row["reversal_risk"], 3),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ __all__ = [
     "note_lines",
     "paper_tables",
     "short_columns",
+    "shown_statements",
     "whole_columns",
 ]
 
@@ -290,6 +291,30 @@ def note_lines(
         where = "" if not by_measure or len(of_measures) == len(measures) else f" ({', '.join(of_measures)})"
         lines.append(f"{who}: {'; '.join(said)}{where}")
     return lines
+
+
+def shown_statements(
+    statements: Mapping[tuple[str, Any], Sequence[str]], hidden: Collection[str]
+) -> dict[tuple[str, Any], tuple[str, ...]]:
+    """Statements without those of methods that no column shows.
+
+    Parameters
+    ----------
+    statements : mapping of (str, measure) to sequence of str
+        `bayespool.Scores.statements`; one of a method begins with its name.
+    hidden : collection of str
+        Methods without a column.
+
+    Examples
+    --------
+    >>> said = {("a", "AP@100"): ["anti-precision: defined for P@n alone", "2 topics missing"]}
+    >>> shown_statements(said, ["anti-precision"])
+    {('a', 'AP@100'): ('2 topics missing',)}
+    """
+    starts = tuple(f"{method}: " for method in hidden)
+    return {
+        key: tuple(text for text in said if not text.startswith(starts)) for key, said in statements.items()
+    }
 
 
 def paper_tables(

@@ -123,5 +123,6 @@ def _pairs(columns: dict[str, Any], what: str) -> tuple[pa.DictionaryArray, pa.S
     if again.size:
         row = int(again[0])
         reason = f"{what}: document {doc_id[row]} is repeated in topic {query_id[row]}, in row {row + 1}"
-        raise InputError(reason, hint="keep one row per document and topic")
+        several = "; several runs in one frame need a column run_id" if what.startswith("run ") else ""
+        raise InputError(reason, hint=f"keep one row per document and topic{several}")
     return topics, doc_id

@@ -328,3 +328,16 @@ def test_one_run_and_a_ranking_are_said_in_their_words(run: Callable[..., Outcom
     assert many.out.splitlines()[0] == f"P@20, mean chance of a wrong order now: {ranked.now:.4f}"
     expected = f"the mean chance of a wrong order from {ranked.now:.4f} to {ranked.expected_after:.4f}"
     assert many.out.splitlines()[-1] == f"2 judgments are expected to bring {expected}"
+
+
+def test_a_table_without_room_leaves_out_what_the_file_has(
+    run: Callable[..., Outcome], written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = run(*call(written, "--budget", 5)).out
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = run(*call(written, "--budget", 5)).out
+    assert "best" in wide
+    assert max(map(len, wide.splitlines())) > 60 >= max(map(len, narrow.splitlines()))
+    assert "runs" in wide.splitlines()[3].split()
+    assert "runs" not in narrow.splitlines()[3].split()
+    assert "expected" in narrow

@@ -151,7 +151,7 @@ def test_clusters_are_left_out_and_listed(run: Callable[..., Outcome], written: 
     ("more", "message"),
     [
         (("--estimators", "oracle"), "no estimator 'oracle'"),
-        (("-m", "MAP"), "unknown measure"),
+        (("-m", "MAP"), "it needs a cutoff"),
         (("--top", 0), "top cannot be 0"),
         (("--jobs", 0), "--jobs 0"),
         (("--pool-depth", 11), "pool depth 11"),

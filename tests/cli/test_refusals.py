@@ -177,7 +177,7 @@ def test_unusable_input_is_told_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (["-m", "AP"], r"unknown measure 'AP': AP without a cutoff; say how deep .*: AP@1000"),
+        (["-m", "AP"], r"measure 'AP': it needs a cutoff, which says how deep .*; write AP@1000"),
         (["-m", "Bpref"], r"unsupported measure 'Bpref': Bpref is left out"),
         (["-m", "P@0"], r"cutoff and rel must be at least 1"),
         (["-m", "P(rel=0)@10"], r"cutoff and rel must be at least 1"),

@@ -60,7 +60,7 @@ def test_all_stands_for_what_needs_no_argument() -> None:
         ({"random_seed": -1}, "random_seed -1"),
         ({"estimators": []}, "no estimator given"),
         ({"estimators": "oracle"}, "no estimator 'oracle'"),
-        ({"measures": "MAP"}, "unknown measure"),
+        ({"measures": "MAP"}, "it needs a cutoff"),
         (
             {"depth": 5},
             r"unknown settings \['depth'\]; the experiment has .*top_pool.*estimators have .*draws",

@@ -39,6 +39,17 @@ def test_a_folder_is_read_with_tables_and_figures(folder: Path) -> None:
     assert [one.name for one in page.sections] == ["figures", "tables", "made"]
 
 
+def test_notes_of_runs_that_were_left_out_are_in_the_report(tmp_path: Path) -> None:
+    notes = ["unlike the pool (distance 2.0)", "unlike the pool (distance 3.0)", ""]
+    runs = pd.DataFrame({"measure": "P(rel=2)@10", "estimator": "posterior-x", "note": notes})
+    described = {"fingerprint": "ab", "settings": {"random_seed": 3}}
+    files = {**tables({"runs": runs}), "truth-P_rel_2_10.svg": SVG}
+    write_folder(tmp_path / "result", "leave-out", described, files)
+    page = result_page(written_result(read_result(tmp_path / "result")), Styles())
+    assert page.problems == ("P(rel=2)@10: posterior-x, 2 runs: unlike the pool",)
+    assert page.sections[0].figures[0].caption.endswith("(P(rel=2)@10)")
+
+
 def test_a_figure_that_was_changed_is_not_shown(folder: Path) -> None:
     (folder / "mae.svg").write_bytes(SVG + b" ")
     assert written_result(read_result(folder)).figures == {}

@@ -21,10 +21,9 @@ def test_leave_out_names_the_bias_and_the_best_estimator() -> None:
     )
     said = summary("leave-out", {"summary": rows}, {"pool": "21 runs"})
     assert said == (
-        "P@10, over 21 runs left out of the pool: with the judgments as they stand a run is "
-        "underestimated by 0.0200 in the mean; posterior-x comes nearest to the truth "
-        "(root mean square error 0.0100 against "
-        "0.0300). The 95 % intervals of posterior-x hold the truth of 95.2 % of the runs "
+        "P@10, over 21 runs left out of the pool: as judged a run is underestimated by 0.0200 on average. "
+        "posterior-x comes nearest to the truth (root mean square error 0.0100 against 0.0300 as judged). "
+        "The 95 % intervals of posterior-x hold the truth of 95.2 % of the runs "
         "with anything unjudged.",
         "The pool: 21 runs.",
     )
@@ -70,6 +69,9 @@ def test_budgets_checks_and_lists_have_sentences() -> None:
 
 def test_figures_and_columns_have_names() -> None:
     assert figure_caption("truth-P_10").endswith("(P@10)")
+    measures = ["P(rel=2)@10", "RBP(p=0.8)@10"]
+    assert figure_caption("pit-P_rel_2_10", measures).endswith(" (P(rel=2)@10)")
+    assert figure_caption("pit-RBP_p_0_8_10", measures).endswith(" (RBP(p=0.8)@10)")
     wide = pd.DataFrame(
         [
             {

@@ -8,8 +8,9 @@ from drawn import cut_off, overlapping
 from left_out import quick_result
 
 from bayespool.errors import InputError
-from bayespool.experiments import LeaveOutResult
+from bayespool.experiments import LeaveOutResult, leave_out
 from bayespool.plots import plot_gain, plot_mae, plot_pit, plot_truth, render
+from bayespool.simulation import load_example
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +76,14 @@ def test_estimators_have_lines_of_their_own(result: LeaveOutResult) -> None:
     axes = plot_mae(result)
     looks = {(line.get_color(), line.get_linestyle()) for line in axes.lines}
     assert len(looks) == len(result.settings.labels)
+
+
+def test_errors_under_one_measure_have_a_row_each() -> None:
+    one = leave_out(load_example(), measures="P@10", estimators=["background", "smoothed"])
+    axes = plot_mae(one)
+    summary = one.summary_frame().set_index("estimator")["mae"]
+    labels = list(one.settings.labels)
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == labels
+    drawn = {line.get_label(): (line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines}  # type: ignore[index]
+    assert drawn == {label: (summary[label], i) for i, label in enumerate(labels)}
+    assert axes.get_xlabel() == "mean absolute error, P@10"

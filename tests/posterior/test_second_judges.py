@@ -116,7 +116,7 @@ def test_labels_that_are_absent_on_the_documents_in_question_are_missed() -> Non
     n = len(np.unique(_unjudged(TARGETS)))
     assert said == (
         f"judge llm labels {n_judged:,} of {n_judged:,} judged documents, but 10 of {n} unjudged ones within "
-        "rank 10 of the runs to score"
+        "rank 10 of the runs to score; have it label these, too"
     )
     assert problems(with_judge(example, some_labeled(10)), ()) == (), "no runs, no documents in question"
 

@@ -140,7 +140,9 @@ def test_a_narrow_terminal_gets_tables_that_fit(width: int, monkeypatch: pytest.
     for row in rows[rows["lower"].notna()].itertuples():
         assert f"{row.difference:+.4f}  {row.lower:+.4f} … {row.upper:+.4f}  {row.prob_greater:.3f}" in text
     p = found.significance()["p_adjusted"]
-    assert all(f"{x:.4f}" in text for x in p)
+    assert all((f"{x:.4f}" if x >= 0.00005 else "< 0.0001") in text for x in p)
+    assert (p < 0.00005).any()
+    assert " 0.0000  " not in text
 
 
 def test_pairs_are_sorted_and_the_first_ones_shown() -> None:

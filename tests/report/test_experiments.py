@@ -16,7 +16,9 @@ from bayespool.errors import OutputError
 from bayespool.experiments import LeaveOutResult, leave_out, vary_pool_width
 from bayespool.report import print_leave_out, write_leave_out
 from bayespool.report.random_pools import write_pool_width
+from bayespool.report.sentences import leave_out_sentence
 from bayespool.simulation import load_example
+from bayespool.tables.of_comparisons import records
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +48,11 @@ def test_printed_tables(result: LeaveOutResult) -> None:
     assert errors[-1] == f"{row['crps']:.4f}"
     assert "intervals of 16 runs with anything unjudged" in text
     assert f"Eρ² {result.reliability('P@5').generalizability:.3f}" in text
+    summary = result.summary_frame()
+    for measure in ("P@5", "P@10"):
+        said = leave_out_sentence(records(summary[summary["measure"] == measure]))
+        assert said.startswith(f"{measure}, over 16 runs left out of the pool: as judged a run is under")
+        assert said in lines
 
 
 def test_clusters_are_told_and_written(tmp_path: Path) -> None:

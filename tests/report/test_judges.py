@@ -55,18 +55,18 @@ P(rel=2)@3, P(rel=2)@1: agreement of labels with judgments
 P(rel=2)@3: documents with labels
 
  judge  documents                   labeled
- ───────────────────────────────────────────────────
- llm    judged                  17        15  88.2 %
- llm    hidden                  12        11  91.7 %
- llm    unjudged within rank 3   5         2  40.0 %
+ ──────────────────────────────────────────────────
+ llm    judged                  17       15  88.2 %
+ llm    hidden                  12       11  91.7 %
+ llm    unjudged within rank 3   5        2  40.0 %
 
 P(rel=2)@1: documents with labels
 
  judge  documents                   labeled
- ────────────────────────────────────────────────────
- llm    judged                  17        15   88.2 %
- llm    hidden                  12        11   91.7 %
- llm    unjudged within rank 1   1         1  100.0 %
+ ───────────────────────────────────────────────────
+ llm    judged                  17       15   88.2 %
+ llm    hidden                  12       11   91.7 %
+ llm    unjudged within rank 1   1        1  100.0 %
 
 note: judge llm is not used: too few judged documents have its labels to know it by (1 relevant, 3 not)
 """

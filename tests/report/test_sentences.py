@@ -9,7 +9,7 @@ from toys import from_rankings
 from bayespool.comparisons import compare
 from bayespool.errors import InputError
 from bayespool.report.comparisons import print_comparison
-from bayespool.report.sentences import _range, comparison_sentence
+from bayespool.report.sentences import _range, comparison_sentence, leave_out_sentence
 from bayespool.simulation import load_example
 
 # runs of the pool are compared beside new ones
@@ -96,3 +96,15 @@ def test_runs_that_are_equal_whatever_is_judged_are_said_to_be() -> None:
         "On these 2 topics the P@3 of a and b is the same, whatever the unjudged documents are "
         "(posterior-combined)."
     )
+
+
+def test_leaving_out_says_that_nothing_repairs_what_is_right() -> None:
+    plain = {"measure": "P@10", "estimator": "lower-bound", "n_runs": 5, "bias": -0.001, "rmse": 0.002}
+    worse = plain | {"estimator": "background", "bias": 0.01, "rmse": 0.02}
+    said = leave_out_sentence([row | {"coverage_95": None} for row in (plain, worse)])
+    assert said == (
+        "P@10, over 5 runs left out of the pool: as judged a run is underestimated by 0.0010 on average. "
+        "No estimator comes nearer to the truth (root mean square error 0.0020)."
+    )
+    over = leave_out_sentence([row | {"coverage_95": None} for row in (plain | {"bias": 0.5}, worse)])
+    assert "overestimated by 0.5000" in over

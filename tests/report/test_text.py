@@ -171,6 +171,8 @@ def test_many_runs_fit_140_lines_of_80_columns() -> None:
         for e in one.estimates
     )
     scores = with_posterior(dataclasses.replace(one, run_ids=ids, bounds=(found,), estimates=estimates))
+    *points, posterior = scores.estimates  # notes of points have no column here
+    scores = dataclasses.replace(scores, estimates=(*points, dataclasses.replace(posterior, notes=noted)))
     lines = printed(scores, terminal=True).splitlines()
     assert len(lines) <= 140
     assert max(map(len, lines)) <= 80
@@ -201,6 +203,22 @@ def test_over_an_ideal_ranking_the_score_as_judged_stands_before_the_bounds() ->
     ]
     assert notes[2].startswith("note: as judged is the score with unjudged documents nonrelevant")
     assert scores.metadata["ideals"] == {"nDCG@10": "completed", "R(ideal='judged')@10": "judged"}
+
+
+def test_notes_are_of_columns_that_are_shown() -> None:
+    scores = score(load_example(), ["new-a", "new-b"], "nDCG@10", estimators=["background", "anti-precision"])
+    undefined, judged = (
+        "note: all runs: anti-precision: defined for P@n alone",
+        "note: as judged is the score",
+    )
+    assert undefined in printed(scores)
+    assert judged in printed(scores)
+    few = printed(scores, arrangement=Arrangement(columns=("lower", "background")))
+    assert undefined not in few
+    assert judged not in few
+    assert "note: nDCG@10: ideal ranking" in few
+    assert undefined in printed(scores, arrangement=Arrangement(columns=("lower", "estimates")))
+    assert judged in printed(scores, arrangement=Arrangement(columns=("as-judged", "lower")))
 
 
 def test_each_measure_has_its_table_and_a_note_the_measures_it_is_of() -> None:

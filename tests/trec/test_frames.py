@@ -239,6 +239,14 @@ def test_bad_object(frame: Any, message: str) -> None:
     assert str(error_of(lambda: trec.run_from_frame(frame, "x"))).startswith(message)
 
 
+def test_several_runs_in_one_frame_need_their_names() -> None:
+    twice = FRAME.assign(query_id="1")
+    said = str(error_of(lambda: trec.run_from_frame(twice, "x")))
+    assert said.endswith("topic; several runs in one frame need a column run_id")
+    judged = str(error_of(lambda: trec.qrels_from_frame(twice.assign(relevance=1))))
+    assert judged.endswith("keep one row per document and topic")
+
+
 @pytest.mark.parametrize("relevance", [0.5, 32768, -32769, np.inf])
 def test_bad_relevance_in_an_object(relevance: float) -> None:
     error = error_of(lambda: trec.qrels_from_frame({"1": {"a": 0, "b": relevance}}))

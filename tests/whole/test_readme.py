@@ -78,12 +78,14 @@ def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     fewer = {"draws": 50, "tune": 100, "chains": 2}
     monkeypatch.setattr(scoring, "score", partial(scoring.score, **fewer))
-    (code,) = blocks("python")
     names: dict[str, Any] = {}
-    exec(compile(code, "README.md", "exec"), names)
+    exec(compile("\n".join(blocks("python")), "README.md", "exec"), names)
     assert names["scores"].frame()["run_id"].tolist() == ["new-a", "new-b"] * 2
     assert names["draws"].shape == (100, 2)
     assert (names["lower"] <= names["upper"]).all()
+    assert names["latex"].count(r"\begin{table}") == 1
+    assert Path("forest.pdf").read_bytes().startswith(b"%PDF")
+    assert "<title>Scores of new-a, new-b" in Path("report.html").read_text(encoding="utf-8")
 
 
 def test_links_are_absolute_and_lead_to_files_that_are_there() -> None:
