@@ -101,8 +101,11 @@ def container_of_bytes(data: bytes) -> Any:
     OSError, ValueError
         These are not the bytes of a NetCDF file.
     """
+    import h5py
     import xarray as xr
 
+    with h5py.File(io.BytesIO(data)):  # of damage h5netcdf prints a second error, as it closes what is not open
+        pass
     with xr.open_datatree(io.BytesIO(data), engine="h5netcdf") as opened:
         return opened.load()
 

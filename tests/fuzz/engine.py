@@ -24,7 +24,7 @@ from bayespool.errors import BayespoolError
 
 __all__ = ["Outcome", "Target", "budget", "fuzz", "mutated", "peak_mib", "refused", "seed"]
 
-SECONDS_OF_AN_INPUT = 20.0
+SECONDS_OF_AN_INPUT = 60.0  # many times what any takes, also beside other work
 MOST_MIB = 1024
 _WATCHED_TOGETHER = 20
 _DEADLINE = 180.0  # seconds, of so many inputs
