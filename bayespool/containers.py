@@ -104,8 +104,11 @@ def container_of_bytes(data: bytes) -> Any:
     import h5py
     import xarray as xr
 
-    with h5py.File(io.BytesIO(data)):  # of damage h5netcdf prints a second error, as it closes what is not open
-        pass
+    try:  # of damage h5netcdf prints a second error, as it closes what it could not open
+        with h5py.File(io.BytesIO(data)) as file:
+            file.visititems(lambda *_: None)
+    except (KeyError, RuntimeError) as error:
+        raise ValueError(str(error)) from None
     with xr.open_datatree(io.BytesIO(data), engine="h5netcdf") as opened:
         return opened.load()
 

@@ -34,7 +34,7 @@ _INPUT = ["--qrels", "../in/qrels.txt", "--pool", "../in/pool", "--organizations
 _POINTS = [*_INPUT, "-m", "P@5", "--estimators", "background,interpolated"]
 EXPERIMENTS = {
     "leave-out": [*_POINTS, "--jobs", "1", "--figures", "none"],
-    "run-types": [*_POINTS, "--run-types", "../in/types.csv", "--figures", "none"],
+    "run-types": [*_POINTS, "--run-types", "../in/types.csv", "--jobs", "1", "--figures", "none"],
     "pool-width": [*_INPUT, "-m", "P@5", "--samples", "3", "--jobs", "1", "--figures", "none"],
     "common-topics": [*_INPUT, "-m", "P@5", "--samples", "3", "--jobs", "1", "--figures", "none"],
     "budgets": [*_INPUT, "-m", "P@5", "--strategies", "take,borda", "--budgets", "40,80", "--jobs", "1", "--figures", "none"],
@@ -95,10 +95,24 @@ def tables(folder: Path) -> dict[str, bytes]:
 
 def parts(folder: Path) -> dict[str, int]:
     """Finished parts and when they were written."""
-    return {str(path): path.stat().st_mtime_ns for path in (folder / "out").glob("*/*.parquet")}
+    return {
+        str(path): path.stat().st_mtime_ns
+        for path in (folder / "out").glob("*/*.parquet")
+        if not path.name.startswith(".")
+    }
 
 
-def fault(name: str, kind: str, folder: Path, expected: dict[str, bytes], seconds: float, rng: random.Random) -> str:
+def _wait(folder: Path, rng: random.Random, seconds: float, n_parts: int) -> None:
+    """Some time, or until some of the parts are finished."""
+    if rng.random() < 0.4 or not n_parts:
+        time.sleep(rng.uniform(0, seconds))
+        return
+    wanted, deadline = rng.randint(1, n_parts), time.monotonic() + 2 * seconds
+    while len(parts(folder)) < wanted and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
+def fault(name: str, kind: str, folder: Path, expected: dict[str, bytes], seconds: float, n_parts: int, rng: random.Random) -> str:
     """Do an experiment, let something happen to it, go on; say how it was cut off.
 
     Raises
@@ -123,7 +137,7 @@ def fault(name: str, kind: str, folder: Path, expected: dict[str, bytes], second
             os.setuid(NOBODY)
 
     child = _fork(name, folder, before)
-    time.sleep(rng.uniform(0, seconds))
+    _wait(folder, rng, seconds, n_parts)
     if kind == "kill":
         os.kill(child, signal.SIGKILL)
     elif kind == "interrupt":
@@ -152,7 +166,7 @@ def fault(name: str, kind: str, folder: Path, expected: dict[str, bytes], second
     assert kept.items() <= parts(folder).items(), f"{name} after {kind}: a finished part was worked out again"
     left = [p.name for p in (folder / "out").rglob(".bayespool-*")]
     assert kind == "kill" or not left, f"{name} after {kind}: {left}"
-    return f"{len(kept)} parts kept"
+    return f"{len(kept)} of {n_parts} parts kept"
 
 
 def main() -> None:
@@ -172,7 +186,7 @@ def main() -> None:
         runs = sorted(path.name for path in (root / "in" / "pool").iterdir())
         types = "".join(f"{run.removesuffix('.run')},{'auto' if i % 3 else 'manual'}\n" for i, run in enumerate(runs))
         (root / "in" / "types.csv").write_text("run_id,type\n" + types, encoding="utf-8")
-        expected, seconds = {}, {}
+        expected, seconds, n_parts = {}, {}, {}
         for name in names:
             for again in ("first", "whole"):  # the first loads and compiles
                 folder = root / f"{again}-{name}"
@@ -180,11 +194,11 @@ def main() -> None:
                 begin = time.monotonic()
                 assert _run(name, folder) == 0, name
                 seconds[name] = time.monotonic() - begin
-            expected[name] = tables(folder)
+            expected[name], n_parts[name] = tables(folder), len(parts(folder))
             assert tables(root / f"first-{name}") == expected[name], f"{name}: not the same twice"
         for number in range(asked.faults):
             name, kind = names[number % len(names)], kinds[number // len(names) % len(kinds)]
-            told = fault(name, kind, root / f"fault-{number}", expected[name], seconds[name], rng)
+            told = fault(name, kind, root / f"fault-{number}", expected[name], seconds[name], n_parts[name], rng)
             print(f"{number + 1} {name} {kind}: {told}", file=sys.stderr, flush=True)
             shutil.rmtree(root / f"fault-{number}")
         os.chdir("/")
