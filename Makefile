@@ -68,6 +68,13 @@ lint: $(STAMP)-dev
 types: $(STAMP)-dev
 	@"$(RUN)" -m mypy
 
+# The former needs no network and fails on whatever is new; the latter fails on a known vulnerability alone.
+audit: audit-code
+	@"$(RUN)" .ci/audit.py
+
+audit-code: $(STAMP)-dev
+	@"$(RUN)" -m bandit -q -r bayespool -c pyproject.toml
+
 docs: $(STAMP)-docs
 	@"$(RUN)" -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"

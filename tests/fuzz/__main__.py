@@ -34,7 +34,7 @@ def main() -> None:
     asked = parser.parse_args()
     inputs, seconds = budget(50_000, float("inf"))
     inputs = inputs if asked.inputs is None else asked.inputs
-    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # nosec: a folder in it is made by tempfile
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     found, n = [], 0
     with tempfile.TemporaryDirectory(prefix="bayespool-fuzz-", dir=memory) as folder:
         tempfile.tempdir = folder
