@@ -1,7 +1,7 @@
 """Fails if a package that bayespool needs to run is installed in a version with a known vulnerability.
 
-pip-audit asks the package index for advisories. Where the index cannot be reached or has none, nothing is known, and
-that is said: it is no reason to fail.
+pip-audit asks the package index for advisories. Where the index cannot be reached or has none, nothing is
+known, and that is said: it is no reason to fail.
 """
 
 import json
@@ -56,6 +56,7 @@ def audit(versions: dict[str, str], ignored: list[str]) -> list[dict] | None:
 
 
 def main() -> None:
+    """Print what is known; fail where that is a vulnerability."""
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     passed_over = tools["bayespool-audit"]["passed-over"]
     for name, reason in passed_over.items():
@@ -66,14 +67,15 @@ def main() -> None:
         print(f"no package index answers: nothing is known of {len(versions)} packages")
         return
     found = [
-        f"{answer['name']} {answer['version']}: {advisory['id']}, mended in {', '.join(advisory['fix_versions']) or 'none'}"
+        f"{answer['name']} {answer['version']}: {advisory['id']}, mended in {', '.join(advisory['fix_versions'])}"
         for answer in answers
         for advisory in answer.get("vulns", ())
     ]
     if found:
         sys.exit("known vulnerabilities:\n" + "\n".join(found))
     unknown = [answer["name"] for answer in answers if "skip_reason" in answer]
-    print(f"{len(answers) - len(unknown)} packages without a known vulnerability; of {len(unknown)} nothing is known")
+    n = len(answers) - len(unknown)
+    print(f"{n} packages without a known vulnerability; of {len(unknown)} the package index knows nothing")
 
 
 if __name__ == "__main__":

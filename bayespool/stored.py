@@ -169,7 +169,8 @@ def read_scores(path: PathLike) -> StoredScores:
 
 def _are_scores(found: StoredScores) -> bool:
     """Whether columns have the types that those of scores have."""
-    if not isinstance(found.metadata, dict) or not {"run_id", "measure", "as_judged", "note"} <= set(found.columns):
+    wanted = {"run_id", "measure", "as_judged", "note"}
+    if not isinstance(found.metadata, dict) or not wanted <= set(found.columns):
         return False
     for name, values in found.columns.items():
         allowed = (str,) if name in _TEXTS else (int, float, type(None))

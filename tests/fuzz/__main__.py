@@ -44,9 +44,7 @@ def main() -> None:
                 continue
             place = Path(folder, target.name)
             place.mkdir()
-            outcome = fuzz(
-                target, place, range(asked.first, asked.first + count), seconds=seconds * share
-            )
+            outcome = fuzz(target, place, range(asked.first, asked.first + count), seconds=seconds * share)
             print(outcome, flush=True)
             n += outcome.accepted + outcome.refused + len(outcome.found)
             found += outcome.found

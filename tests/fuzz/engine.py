@@ -74,7 +74,7 @@ def seed() -> str:
 
 
 def budget(inputs: int, seconds: float) -> tuple[int, float]:
-    """How many inputs, and for how long at most: BAYESPOOL_FUZZ_INPUTS and BAYESPOOL_FUZZ_SECONDS, or these."""
+    """How many inputs, and how long at most: BAYESPOOL_FUZZ_INPUTS, BAYESPOOL_FUZZ_SECONDS, or these."""
     return (
         int(os.environ.get("BAYESPOOL_FUZZ_INPUTS", inputs)),
         float(os.environ.get("BAYESPOOL_FUZZ_SECONDS", seconds)),
@@ -88,7 +88,7 @@ def fuzz(target: Target, folder: Path, numbers: Sequence[int], *, seconds: float
     for place, number in enumerate(numbers):
         if time.monotonic() - begin > seconds:
             break
-        if place % _WATCHED_TOGETHER == 0:  # a loop in C hears no signal: it ends the process, with a traceback
+        if place % _WATCHED_TOGETHER == 0:  # a loop in C hears no signal: it ends the process
             faulthandler.dump_traceback_later(_DEADLINE, exit=True, file=sys.__stderr__)
         rng = random.Random(f"{seed()}/{target.name}/{number}")
         try:
@@ -147,17 +147,70 @@ def peak_mib() -> float:
 TOKENS = [
     *(b"", b" ", b"\t", b"\n", b"\r", b"\r\n", b"\v", b"\f", b"\0", b"\x1b[31m", b"\x85", b"\xff", b"\xe9"),
     *(b"\xef\xbb\xbf", b"\xc2\xa0", b"\xe2\x80\x87", b"\xe2\x80\xaf", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80"),
-    *(b"0", b"-0", b"+1", b"-1", b"1e-3", b"1e400", b"-1e400", b"1e-400", b"0x10", b"1_0", b"1.", b".5", b"."),
-    *(b"nan", b"NaN", b"-nan", b"inf", b"-Infinity", b"INF", b"null", b"NA", b"None", b"true", b"1,5", b"1d3"),
+    *(
+        b"0",
+        b"-0",
+        b"+1",
+        b"-1",
+        b"1e-3",
+        b"1e400",
+        b"-1e400",
+        b"1e-400",
+        b"0x10",
+        b"1_0",
+        b"1.",
+        b".5",
+        b".",
+    ),
+    *(
+        b"nan",
+        b"NaN",
+        b"-nan",
+        b"inf",
+        b"-Infinity",
+        b"INF",
+        b"null",
+        b"NA",
+        b"None",
+        b"true",
+        b"1,5",
+        b"1d3",
+    ),
     *(b"32767", b"32768", b"-32768", b"-32769", b"2147483647", b"2147483648", b"9" * 30, b"1" + b"0" * 400),
-    *(b'"', b"''", b'""', b",", b";", b"\\", b"#", b"<", b">", b"&amp;", b"<!--", b"<![CDATA[", b"]]>", b"%s"),
-    *(b"Q0", b"tag", b"run_id", b"organization", b"type", b"=1+1", b"@x", b"../..", "٣".encode(), "é".encode()),
+    *(
+        b'"',
+        b"''",
+        b'""',
+        b",",
+        b";",
+        b"\\",
+        b"#",
+        b"<",
+        b">",
+        b"&amp;",
+        b"<!--",
+        b"<![CDATA[",
+        b"]]>",
+        b"%s",
+    ),
+    *(
+        b"Q0",
+        b"tag",
+        b"run_id",
+        b"organization",
+        b"type",
+        b"=1+1",
+        b"@x",
+        b"../..",
+        "٣".encode(),
+        "é".encode(),
+    ),
     *(b"\x1c", b"\x1d", b"\x1f", b"\x7f", b"\xc2\x85", b"\xe2\x80\xa8", b"0.30000000000000004", b"1e", b"e5"),
 ]
 
 
 def mutated(rng: random.Random, data: bytes, *, most: int = 4) -> bytes:
-    """Bytes with some changes: tokens put in, parts taken out, doubled, moved, bits turned, the end cut off."""
+    """Bytes with some changes: tokens put in, parts taken out, doubled, moved, bits turned, the end cut."""
     changed = bytearray(data)
     for _ in range(rng.randint(0, most)):
         size = len(changed)

@@ -2,8 +2,9 @@
 
     python -m fuzz.faults --faults 50 --kinds kill
 
-Each experiment is done once in this process, undisturbed. Then forks of it do it again in a folder of their own;
-something happens to each, and another fork goes on in that folder. Tables have to end up the same, byte by byte.
+Each experiment is done once in this process, undisturbed. Then forks of it do it again in a folder of their
+own; something happens to each, and another fork goes on in that folder. Tables have to end up the same, byte by
+byte.
 """
 
 from __future__ import annotations
@@ -37,7 +38,19 @@ EXPERIMENTS = {
     "run-types": [*_POINTS, "--run-types", "../in/types.csv", "--jobs", "1", "--figures", "none"],
     "pool-width": [*_INPUT, "-m", "P@5", "--samples", "3", "--jobs", "1", "--figures", "none"],
     "common-topics": [*_INPUT, "-m", "P@5", "--samples", "3", "--jobs", "1", "--figures", "none"],
-    "budgets": [*_INPUT, "-m", "P@5", "--strategies", "take,borda", "--budgets", "40,80", "--jobs", "1", "--figures", "none"],
+    "budgets": [
+        *_INPUT,
+        "-m",
+        "P@5",
+        "--strategies",
+        "take,borda",
+        "--budgets",
+        "40,80",
+        "--jobs",
+        "1",
+        "--figures",
+        "none",
+    ],
     "impute": ["../in/new", *_INPUT, "--each-its-own", "--draws", "5"],
 }
 
@@ -80,7 +93,7 @@ def _fork(name: str, folder: Path, before: Callable[[], None] = lambda: None) ->
 
 
 def tables(folder: Path) -> dict[str, bytes]:
-    """Files of a result by name, but for finished parts and figures; of settings what does not tell the time."""
+    """Files of a result by name, but for finished parts; of settings what does not tell the time."""
     found = {}
     for path in sorted((folder / "out").iterdir()):
         if path.is_file():
@@ -112,7 +125,15 @@ def _wait(folder: Path, rng: random.Random, seconds: float, n_parts: int) -> Non
         time.sleep(0.001)
 
 
-def fault(name: str, kind: str, folder: Path, expected: dict[str, bytes], seconds: float, n_parts: int, rng: random.Random) -> str:
+def fault(
+    name: str,
+    kind: str,
+    folder: Path,
+    expected: dict[str, bytes],
+    seconds: float,
+    n_parts: int,
+    rng: random.Random,
+) -> str:
     """Do an experiment, let something happen to it, go on; say how it was cut off.
 
     Raises
@@ -184,7 +205,9 @@ def main() -> None:
         root.chmod(0o755)  # so that a process without rights may come in
         simulate_example().write(root / "in")
         runs = sorted(path.name for path in (root / "in" / "pool").iterdir())
-        types = "".join(f"{run.removesuffix('.run')},{'auto' if i % 3 else 'manual'}\n" for i, run in enumerate(runs))
+        types = "".join(
+            f"{run.removesuffix('.run')},{'auto' if i % 3 else 'manual'}\n" for i, run in enumerate(runs)
+        )
         (root / "in" / "types.csv").write_text("run_id,type\n" + types, encoding="utf-8")
         expected, seconds, n_parts = {}, {}, {}
         for name in names:
@@ -198,7 +221,9 @@ def main() -> None:
             assert tables(root / f"first-{name}") == expected[name], f"{name}: not the same twice"
         for number in range(asked.faults):
             name, kind = names[number % len(names)], kinds[number // len(names) % len(kinds)]
-            told = fault(name, kind, root / f"fault-{number}", expected[name], seconds[name], n_parts[name], rng)
+            told = fault(
+                name, kind, root / f"fault-{number}", expected[name], seconds[name], n_parts[name], rng
+            )
             print(f"{number + 1} {name} {kind}: {told}", file=sys.stderr, flush=True)
             shutil.rmtree(root / f"fault-{number}")
         os.chdir("/")

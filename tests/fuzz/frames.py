@@ -22,10 +22,55 @@ from bayespool.trec import labels_from_frame, qrels_from_frame, run_from_frame
 
 __all__ = ["FRAMES"]
 
-IDS: list[Any] = ["d1", "d2", "1", "01", "é", " ", "a b", "", "\ud800", "\0", "x" * 300, 1, 2, -7, 10**30, 1.0, 1.5]
-IDS += [None, True, float("nan"), b"d1", ("a",), [1], np.int64(5), np.float32(2), np.str_("s"), "\ufeffd", "nan"]
+IDS: list[Any] = [
+    "d1",
+    "d2",
+    "1",
+    "01",
+    "é",
+    " ",
+    "a b",
+    "",
+    "\ud800",
+    "\0",
+    "x" * 300,
+    1,
+    2,
+    -7,
+    10**30,
+    1.0,
+    1.5,
+]
+IDS += [
+    None,
+    True,
+    float("nan"),
+    b"d1",
+    ("a",),
+    [1],
+    np.int64(5),
+    np.float32(2),
+    np.str_("s"),
+    "\ufeffd",
+    "nan",
+]
 NUMBERS: list[Any] = [0, 1, 2, -1, 0.5, 2.0, 32767, 32768, -32768, -32769, 1e39, 1e308, 10**400, 2**63, 2**31]
-NUMBERS += [math.inf, -math.inf, math.nan, None, "1", "x", "", True, b"2", Fraction(1, 3), [1], {}, np.int8(3), 1j]
+NUMBERS += [
+    math.inf,
+    -math.inf,
+    math.nan,
+    None,
+    "1",
+    "x",
+    "",
+    True,
+    b"2",
+    Fraction(1, 3),
+    [1],
+    {},
+    np.int8(3),
+    1j,
+]
 FORMS = ("rows", "tuples", "nested", "pandas", "polars", "arrow", "lists")
 NAMES = {
     "query_id": ["query_id", "qid", "q_id", "topic"],
@@ -36,7 +81,11 @@ NAMES = {
     "rank": ["rank"],
     "run_id": ["run_id", "run", "tag"],
 }
-READ = {"score": lambda frame: run_from_frame(frame, "r"), "relevance": qrels_from_frame, "label": labels_from_frame}
+READ = {
+    "score": lambda frame: run_from_frame(frame, "r"),
+    "relevance": qrels_from_frame,
+    "label": labels_from_frame,
+}
 
 
 def _columns(rng: random.Random, value: str, n: int) -> dict[str, list[Any]]:
@@ -71,7 +120,7 @@ def _made(rng: random.Random, form: str, columns: dict[str, list[Any]], n: int) 
             rows[rng.randrange(n)].pop(next(iter(columns)))
         return rows
     if form == "tuples":
-        return [namedtuple("Row", list(columns))(**row) for row in rows]  # noqa: PYI024
+        return [namedtuple("Row", list(columns))(**row) for row in rows]
     if form == "nested":
         first, second, last = (list(columns.values()) * 3)[:3]
         nested: dict[Any, Any] = {}
@@ -94,12 +143,16 @@ def _made(rng: random.Random, form: str, columns: dict[str, list[Any]], n: int) 
         return made.lazy() if rng.random() < 0.2 else made
     if form == "arrow":
         table = pa.table(columns)
-        return pa.concat_tables([table.slice(0, n // 2), table.slice(n // 2)]) if rng.random() < 0.3 else table
-    return rng.choice([list(columns.values()), columns, [], {}, 5, None, object(), [[]], [None], [1, 2], iter(rows)])
+        return (
+            pa.concat_tables([table.slice(0, n // 2), table.slice(n // 2)]) if rng.random() < 0.3 else table
+        )
+    return rng.choice(
+        [list(columns.values()), columns, [], {}, 5, None, object(), [[]], [None], [1, 2], iter(rows)]
+    )
 
 
 def _cells(frame: Any, form: str, value: str) -> list[tuple[Any, ...]] | None:
-    """Topic, document, value and perhaps rank of each row as the object has them; None: it has no such rows."""
+    """Topic, document, value and perhaps rank of each row as the object has them; None where there are none."""
     wanted = ["query_id", "doc_id", value]
     if form == "nested":
         if any(not isinstance(inner, dict) for inner in frame.values()):
@@ -192,7 +245,10 @@ def _check(rng: random.Random, folder: Path) -> bool:
     numbers = {"score": "score", "relevance": "relevance", "label": "label"}[value]
     rows = list(
         zip(
-            found.query_id.to_pylist(), found.doc_id.to_pylist(), getattr(found, numbers).tolist(), strict=True
+            found.query_id.to_pylist(),
+            found.doc_id.to_pylist(),
+            getattr(found, numbers).tolist(),
+            strict=True,
         )
     )
     assert expected is not None, f"taken, and it should be refused: {shown}"

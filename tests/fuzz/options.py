@@ -23,22 +23,162 @@ COMMANDS = {
     "leave-out": ["--qrels", "{qrels}", "--pool", "{pool}", "--estimators", "background"],
     "pool": ["--pool", "{pool}", "--qrels", "{qrels}", "--strategy", "take", "--budget", "4"],
     "budgets": ["--qrels", "{qrels}", "--pool", "{pool}", "--budgets", "4,8", "-m", "P@3"],
-    "run-types": ["--qrels", "{qrels}", "--pool", "{pool}", "--run-types", "{types}", "--estimators", "background"],
+    "run-types": [
+        "--qrels",
+        "{qrels}",
+        "--pool",
+        "{pool}",
+        "--run-types",
+        "{types}",
+        "--estimators",
+        "background",
+    ],
 }
 # Options of several commands; one that a command lacks has to be refused like any other slip of the pen.
-NAMES = ["--measures", "-m", "--estimators", "--known-depth", "--max-holes", "--pooled-runs", "--pool-rule", "--negative"]
-NAMES += ["--pool-strategy", "--pool-budget", "--pool-depth", "--pool-shares", "--pool-rel", "--order", "--run-id", "--top"]
-NAMES += ["--max-file-size", "--seed", "--random-seed", "--ci-prob", "--columns", "--sort", "--output", "-o", "--prior"]
-NAMES += ["--organizations", "--unpool", "--unpool-by", "--judge", "--own-judgments", "--figure", "--by", "--truth"]
-NAMES += ["--strategies", "--budget", "--budgets", "--type", "--test", "--jobs", "--engine", "--estimand", "--draws"]
+NAMES = [
+    "--measures",
+    "-m",
+    "--estimators",
+    "--known-depth",
+    "--max-holes",
+    "--pooled-runs",
+    "--pool-rule",
+    "--negative",
+]
+NAMES += [
+    "--pool-strategy",
+    "--pool-budget",
+    "--pool-depth",
+    "--pool-shares",
+    "--pool-rel",
+    "--order",
+    "--run-id",
+    "--top",
+]
+NAMES += [
+    "--max-file-size",
+    "--seed",
+    "--random-seed",
+    "--ci-prob",
+    "--columns",
+    "--sort",
+    "--output",
+    "-o",
+    "--prior",
+]
+NAMES += [
+    "--organizations",
+    "--unpool",
+    "--unpool-by",
+    "--judge",
+    "--own-judgments",
+    "--figure",
+    "--by",
+    "--truth",
+]
+NAMES += [
+    "--strategies",
+    "--budget",
+    "--budgets",
+    "--type",
+    "--test",
+    "--jobs",
+    "--engine",
+    "--estimand",
+    "--draws",
+]
 NAMES += ["--lenient", "--per-topic", "--json", "--quiet", "--each-its-own", "--nonsense", "-z", "--", "-"]
-VALUES = ["", "0", "1", "-1", "2", "10", "3.5", "nan", "inf", "1e9", "99999999999999999999", "x", "P@5", "P@0", "nDCG@3"]
-VALUES += ["P@99999999999", "P@٣", "P@-1", "P(rel=)@5", "P(rel=2)@3", "RBP(p=1.5)@3", "RBP(p=0.8)@3", "AP", "P@5,nDCG@5"]
-VALUES += ["background(e=0.3)", "background(e=nan)", "background(e=)", "background(", "lower-bound,upper-bound", "no-such"]
-VALUES += ["systems-adjustment", "rrf(k=60)", "take", "take(", "depth", "global", "equal", "organization", "run", "tag"]
-VALUES += ["a", "a,b", "a,,b", "auto", "manual", "../..", "/dev/null", "/nowhere/x", "~nobody/x", "*", "[", "irds:x", "a\x1b[31m"]
-VALUES += ["\udcff", "é", "日本", " ", "\n", "a=b", "=", "{pool}", "{qrels}", "{new}", "{types}", "{list}", "score", "rank", "all"]
-VALUES += ["lower,mean", "listed", "skipping", "Normal(0,1)", "mu=Normal(0,1e308)", "(" * 500, "9" * 5000, "x" * 70000]
+VALUES = [
+    "",
+    "0",
+    "1",
+    "-1",
+    "2",
+    "10",
+    "3.5",
+    "nan",
+    "inf",
+    "1e9",
+    "99999999999999999999",
+    "x",
+    "P@5",
+    "P@0",
+    "nDCG@3",
+]
+VALUES += [
+    "P@99999999999",
+    "P@٣",
+    "P@-1",
+    "P(rel=)@5",
+    "P(rel=2)@3",
+    "RBP(p=1.5)@3",
+    "RBP(p=0.8)@3",
+    "AP",
+    "P@5,nDCG@5",
+]
+VALUES += [
+    "background(e=0.3)",
+    "background(e=nan)",
+    "background(e=)",
+    "background(",
+    "lower-bound,upper-bound",
+    "no-such",
+]
+VALUES += [
+    "systems-adjustment",
+    "rrf(k=60)",
+    "take",
+    "take(",
+    "depth",
+    "global",
+    "equal",
+    "organization",
+    "run",
+    "tag",
+]
+VALUES += [
+    "a",
+    "a,b",
+    "a,,b",
+    "auto",
+    "manual",
+    "../..",
+    "/dev/null",
+    "/nowhere/x",
+    "~nobody/x",
+    "*",
+    "[",
+    "irds:x",
+    "a\x1b[31m",
+]
+VALUES += [
+    "\udcff",
+    "é",
+    "日本",
+    " ",
+    "\n",
+    "a=b",
+    "=",
+    "{pool}",
+    "{qrels}",
+    "{new}",
+    "{types}",
+    "{list}",
+    "score",
+    "rank",
+    "all",
+]
+VALUES += [
+    "lower,mean",
+    "listed",
+    "skipping",
+    "Normal(0,1)",
+    "mu=Normal(0,1e308)",
+    "(" * 500,
+    "9" * 5000,
+    "x" * 70000,
+]
+OUTPUTS = ["out", "out.csv", "out.json", "out.parquet", "out.pdf", "out.xyz", "a/b"]
 NEVER = {"--draws", "--engine", "--jobs", "--judge"}  # where most values are fine and take long
 
 
@@ -65,7 +205,7 @@ def _files() -> dict[str, str]:
 
 def _filled(text: str) -> str:
     for name, path in _files().items():
-        text = text.replace("{%s}" % name, path)
+        text = text.replace("{" + name + "}", path)
     return text
 
 
@@ -78,7 +218,7 @@ def _check(rng: random.Random, folder: Path) -> bool:
         if name in NEVER and value not in ("", "0", "-1", "x", "nan", "99999999999999999999"):
             value = "-1"
         if name in ("-o", "--output", "--figure") and not value.startswith(("/dev", "/nowhere", "{")):
-            value = f"{folder}/{rng.choice(['out', 'out.csv', 'out.json', 'out.parquet', 'out.pdf', 'out.xyz', 'a/b'])}"
+            value = f"{folder}/{rng.choice(OUTPUTS)}"
         if name in ("-o", "--output", "--figure") and value.startswith("{"):
             continue  # inputs are kept
         arguments += [name] if rng.random() < 0.1 else [name, value]
@@ -96,7 +236,9 @@ def _check(rng: random.Random, folder: Path) -> bool:
 def _run(arguments: list[str]) -> tuple[int, str, str]:
     """`main` in this process: exit status, and what was printed."""
     before = sys.argv, sys.stdout, sys.stderr
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", write_through=True) for _ in range(2))
+    out, err = (
+        io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", write_through=True) for _ in range(2)
+    )
     sys.argv, sys.stdout, sys.stderr = ["bayespool", *arguments], out, err
     try:
         with warnings.catch_warnings():

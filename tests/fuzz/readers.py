@@ -20,6 +20,7 @@ __all__ = ["READERS"]
 
 MIB = 1 << 20
 NAMES = ["a", "b", "doc-7", "d1", "d2", "é", "ü-3", "1", "01", "nan", "NULL", "x" * 40, "日本", "a\u2028b"]
+XML_TEXTS = ["north", "&amp;", "<!-- c -->s", "<b>x</b>", "&b;", ""]
 SCORES = ["1", "2.5", "-3", "0.1", "1e-7", "16777216", "16777217", "3.4e38", "1e39", "-inf", "007", "5e-324"]
 
 
@@ -43,21 +44,29 @@ def _lines(rng: random.Random, kind: str) -> bytes:
 
 
 def _csv(rng: random.Random, value: str) -> bytes:
-    header = [rng.choice(["run_id", "run_id", "run", "tag", "Run_ID"]), rng.choice([value, value, value.upper()])]
-    rows = [header] + [[f"r{i}", rng.choice(["north", "Univ. of X, Y", 'a "b"', "é"])] for i in range(rng.randint(1, 6))]
+    header = [
+        rng.choice(["run_id", "run_id", "run", "tag", "Run_ID"]),
+        rng.choice([value, value, value.upper()]),
+    ]
+    rows = [header] + [
+        [f"r{i}", rng.choice(["north", "Univ. of X, Y", 'a "b"', "é"])] for i in range(rng.randint(1, 6))
+    ]
     if rng.random() < 0.3:
         rows = [["note", *row] for row in rows]
-    quoted = [[f'"{f.replace(chr(34), chr(34) * 2)}"' if set(f) & set('",') else f for f in row] for row in rows]
+    quoted = [
+        [f'"{f.replace(chr(34), chr(34) * 2)}"' if set(f) & set('",') else f for f in row] for row in rows
+    ]
     return rng.choice(["\n", "\n", "\r\n"]).join(",".join(row) for row in quoted).encode()
 
 
 def _xml(rng: random.Random) -> bytes:
-    head = rng.choice(["", '<?xml version="1.0"?>', '<?xml version="1.0" encoding="latin-1"?>', "<!DOCTYPE set>"])
+    head = rng.choice(
+        ["", '<?xml version="1.0"?>', '<?xml version="1.0" encoding="latin-1"?>', "<!DOCTYPE set>"]
+    )
     if rng.random() < 0.1:
         head += '<!DOCTYPE set [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>'
     runs = "".join(
-        f"<runs><tag>r{i}</tag><organization>{rng.choice(['north', '&amp;', '<!-- c -->s', '<b>x</b>', '&b;', ''])}"
-        "</organization></runs>"
+        f"<runs><tag>r{i}</tag><organization>{rng.choice(XML_TEXTS)}</organization></runs>"
         for i in range(rng.randint(1, 4))
     )
     return f"{head}<set>{runs}</set>".encode()
@@ -71,7 +80,11 @@ def _compressed(rng: random.Random, data: bytes) -> bytes:
     if which < 0.0005:
         data = data + b"\n" * (2 * MIB)  # over the limit that is set
     compress: Callable[[bytes], bytes] = rng.choice(
-        [lambda d: gzip.compress(d, 1), lambda d: lzma.compress(d, preset=0), zstandard.ZstdCompressor().compress]
+        [
+            lambda d: gzip.compress(d, 1),
+            lambda d: lzma.compress(d, preset=0),
+            zstandard.ZstdCompressor().compress,
+        ]
     )
     half = rng.randint(0, len(data)) if rng.random() < 0.3 else len(data)
     made = compress(data[:half]) + (compress(data[half:]) if half < len(data) else b"")

@@ -1,4 +1,4 @@
-"""What bayespool reads back of its own: finished folds, folders of results, files of scores, all damaged or forged."""
+"""What bayespool reads back of its own, damaged or forged: finished folds, folders of results, files of scores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,24 @@ from bayespool.stored import read_results, read_scores
 
 __all__ = ["STORED"]
 
-ODD: list[Any] = [None, True, 0, -1, 1e308, 10**30, "", "x", "../../x", "\ud800", [], [[]], {}, {"a": 1}, [None], [1, "a"]]
+ODD: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    1e308,
+    10**30,
+    "",
+    "x",
+    "../../x",
+    "\ud800",
+    [],
+    [[]],
+    {},
+    {"a": 1},
+    [None],
+    [1, "a"],
+]
 ODD += [float("nan"), float("inf"), "P@99999999999", "\x1b[31m", "=1+1", {"": None}, ["a"] * 3]
 ENDINGS = ("json", "parquet", "nc")
 SETTINGS: dict[str, Any] = {"measures": ["P@5"], "estimators": "background"}
@@ -36,7 +53,9 @@ def _kept(name: str) -> Path:
     elif name == "folder":
         write_leave_out(leave_out(_example(), **SETTINGS), folder / "results")
     else:
-        scores = score(_example(), ["new-a", "new-b"], "P@5", estimators=["background", "posterior-ratio"], draws=100)
+        scores = score(
+            _example(), ["new-a", "new-b"], "P@5", estimators=["background", "posterior-ratio"], draws=100
+        )
         write_scores(scores, folder / "scores.json")
         write_scores(scores, folder / "scores.parquet")
         scores.to_netcdf(folder / "scores.nc")

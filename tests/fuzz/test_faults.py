@@ -20,8 +20,10 @@ def faults(number: int, kinds: str, experiments: str = ",".join(EXPERIMENTS)) ->
     """What `fuzz.faults` prints at the end, in a process that starts no thread before it forks."""
     more = os.pathsep.join(filter(None, (str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
-        [sys.executable, "-m", "fuzz.faults", "--faults", str(number), "--kinds", kinds]
-        + ["--experiments", experiments],
+        [
+            *(sys.executable, "-m", "fuzz.faults", "--faults", str(number)),
+            *("--kinds", kinds, "--experiments", experiments),
+        ],
         env=os.environ | {"PYTHONPATH": more},
         capture_output=True,
         text=True,
@@ -38,7 +40,9 @@ def test_one_fault_of_each_kind() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "full"), [("kill", 50), ("interrupt", 20), ("full", 20), ("permission", 20)])
+@pytest.mark.parametrize(
+    ("kind", "full"), [("kill", 50), ("interrupt", 20), ("full", 20), ("permission", 20)]
+)
 def test_many_faults_over_all_experiments(
     kind: str, full: int, repetitions: Callable[[int, int], int]
 ) -> None:

@@ -274,7 +274,13 @@ def test_integers_of_polars_that_arrow_and_numpy_lack() -> None:
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame({"query_id": ["1", "1"], "doc_id": ["a", "b"], "score": [2.0, 1.0]})
     wide = pl.Series([10**30, 7], dtype=pl.Int128)
-    assert rows_of(trec.run_from_frame(frame.with_columns(extra=wide), "r")) == [("1", "a", 2.0), ("1", "b", 1.0)]
-    assert rows_of(trec.run_from_frame(frame.with_columns(score=wide), "r")) == [("1", "a", 1e30), ("1", "b", 7.0)]
+    assert rows_of(trec.run_from_frame(frame.with_columns(extra=wide), "r")) == [
+        ("1", "a", 2.0),
+        ("1", "b", 1.0),
+    ]
+    assert rows_of(trec.run_from_frame(frame.with_columns(score=wide), "r")) == [
+        ("1", "a", 1e30),
+        ("1", "b", 7.0),
+    ]
     found = trec.run_from_frame(frame.with_columns(doc_id=wide), "r")
     assert found.doc_id.to_pylist() == [str(10**30), "7"]
