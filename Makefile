@@ -17,7 +17,7 @@ PYTEST := "$(RUN)" -m pytest -n auto --maxprocesses 8 --dist worksteal
 STAMP := $(VENV)/.bayespool
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow fuzz test-lowest lint types audit audit-code docs notebooks dist clean
+.PHONY: help demo test slow fuzz test-lowest lint types audit docs notebooks dist clean
 
 help:
 	@echo "make demo         score the embedded example"
@@ -69,11 +69,9 @@ types: $(STAMP)-dev
 	@"$(RUN)" -m mypy
 
 # The former needs no network and fails on whatever is new; the latter fails on a known vulnerability alone.
-audit: audit-code
-	@"$(RUN)" .ci/audit.py
-
-audit-code: $(STAMP)-dev
+audit: $(STAMP)-dev
 	@"$(RUN)" -m bandit -q -r bayespool -c pyproject.toml
+	@"$(RUN)" .ci/audit.py
 
 docs: $(STAMP)-docs
 	@"$(RUN)" -m sphinx -W --keep-going -q -b html docs docs/_build/html

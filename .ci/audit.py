@@ -67,7 +67,8 @@ def main() -> None:
         print(f"no package index answers: nothing is known of {len(versions)} packages")
         return
     found = [
-        f"{answer['name']} {answer['version']}: {advisory['id']}, mended in {', '.join(advisory['fix_versions'])}"
+        f"{answer['name']} {answer['version']}: {advisory['id']}, "
+        f"mended in {', '.join(advisory['fix_versions'])}"
         for answer in answers
         for advisory in answer.get("vulns", ())
     ]

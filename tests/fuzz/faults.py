@@ -3,8 +3,8 @@
     python -m fuzz.faults --faults 50 --kinds kill
 
 Each experiment is done once in this process, undisturbed. Then forks of it do it again in a folder of their
-own; something happens to each, and another fork goes on in that folder. Tables have to end up the same, byte by
-byte.
+own; something happens to each, and another fork goes on in that folder. Tables have to end up the same, byte
+by byte.
 """
 
 from __future__ import annotations

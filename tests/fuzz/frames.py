@@ -152,7 +152,7 @@ def _made(rng: random.Random, form: str, columns: dict[str, list[Any]], n: int) 
 
 
 def _cells(frame: Any, form: str, value: str) -> list[tuple[Any, ...]] | None:
-    """Topic, document, value and perhaps rank of each row as the object has them; None where there are none."""
+    """Topic, document, value and perhaps rank of each row as the object has them, or None."""
     wanted = ["query_id", "doc_id", value]
     if form == "nested":
         if any(not isinstance(inner, dict) for inner in frame.values()):

@@ -1,4 +1,4 @@
-"""What bayespool reads back of its own, damaged or forged: finished folds, folders of results, files of scores."""
+"""What bayespool reads back of its own, damaged or forged: finished folds, folders and files of results."""
 
 from __future__ import annotations
 
