@@ -10,21 +10,24 @@ VENV ?= .venv
 LOWEST_PYTHON ?= python3.11
 LOWEST_TESTS ?= tests/trec/test_lines.py tests/measures tests/counts tests/corrections tests/test_containers.py
 DIST ?= dist
+FAULTS ?= 50
 
 RUN := $(VENV)/bin/python
 PYTEST := "$(RUN)" -m pytest -n auto --maxprocesses 8 --dist worksteal
 STAMP := $(VENV)/.bayespool
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow test-lowest lint types docs notebooks dist clean
+.PHONY: help demo test slow fuzz test-lowest lint types audit docs notebooks dist clean
 
 help:
 	@echo "make demo         score the embedded example"
 	@echo "make test         the fast tests"
 	@echo "make slow         the slow tests (BAYESPOOL_SLOW_SCALE=1 for full size)"
+	@echo "make fuzz         50,000 mutated inputs, and 50 kills of experiments (BAYESPOOL_FUZZ_SEED, _INPUTS, _SECONDS)"
 	@echo "make test-lowest  a part of the fast tests with the lowest versions of pyproject.toml, on LOWEST_PYTHON (python3.11)"
 	@echo "make lint         ruff: rules and format; codespell: misspelled words"
 	@echo "make types        mypy --strict on the package"
+	@echo "make audit        bandit on the package; pip-audit on what it installs, which needs the package index"
 	@echo "make docs         the documentation, into docs/_build/html; a warning is an error"
 	@echo "make notebooks    execute the notebooks"
 	@echo "make dist         sdist and wheel into dist; checked, installed into an empty environment, and demoed there"
@@ -39,6 +42,11 @@ test: $(STAMP)-test
 
 slow: $(STAMP)-test
 	@$(PYTEST) -m slow
+
+fuzz: $(STAMP)-test
+	@PYTHONPATH="tests:$$PYTHONPATH" "$(RUN)" -m fuzz
+	@PYTHONPATH="tests:$$PYTHONPATH" "$(RUN)" -m fuzz.faults --faults "$(FAULTS)" --kinds kill 2>/dev/null
+	@PYTHONPATH="tests:$$PYTHONPATH" "$(RUN)" -m fuzz.faults --faults "$(FAULTS)" --kinds interrupt,full,permission 2>/dev/null
 
 # Bounds are wrong if they cannot be installed together, or if what is installed is not what they say.
 test-lowest: $(STAMP)-release
@@ -59,6 +67,11 @@ lint: $(STAMP)-dev
 
 types: $(STAMP)-dev
 	@"$(RUN)" -m mypy
+
+# The former needs no network and fails on whatever is new; the latter fails on a known vulnerability alone.
+audit: $(STAMP)-dev
+	@"$(RUN)" -m bandit -q -r bayespool -c pyproject.toml
+	@"$(RUN)" .ci/audit.py
 
 docs: $(STAMP)-docs
 	@"$(RUN)" -m sphinx -W --keep-going -q -b html docs docs/_build/html

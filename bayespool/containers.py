@@ -101,8 +101,14 @@ def container_of_bytes(data: bytes) -> Any:
     OSError, ValueError
         These are not the bytes of a NetCDF file.
     """
+    import h5py
     import xarray as xr
 
+    try:  # of damage h5netcdf prints a second error, as it closes what it could not open
+        with h5py.File(io.BytesIO(data)) as file:
+            file.visititems(lambda *_: None)
+    except (KeyError, RuntimeError) as error:
+        raise ValueError(str(error)) from None
     with xr.open_datatree(io.BytesIO(data), engine="h5netcdf") as opened:
         return opened.load()
 

@@ -339,7 +339,7 @@ def read_parquet(path: PathLike) -> tuple[dict[str, list[Any]], dict[str, Any]] 
         with pq.ParquetFile(path) as file:
             table = file.read()
         metadata = json.loads(table.schema.metadata[_KEY])
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError):
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, RecursionError):
         return None
     return (table.to_pydict(), metadata) if isinstance(metadata, dict) else None
 
@@ -355,7 +355,7 @@ def read_frame(content: bytes) -> tuple[pd.DataFrame, dict[str, Any]] | None:
         with pq.ParquetFile(io.BytesIO(content)) as file:
             table = file.read()
         metadata = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
-    except (pa.ArrowException, OSError, ValueError):
+    except (pa.ArrowException, OSError, ValueError, RecursionError):
         return None
     return (table.to_pandas(), metadata) if isinstance(metadata, dict) else None
 

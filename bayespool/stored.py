@@ -163,10 +163,21 @@ def read_scores(path: PathLike) -> StoredScores:
     if not place.is_file():
         raise InputError("there is no such file", path=place)
     found = readers[place.suffix](place)
-    wanted = {"run_id", "measure", "as_judged", "note"}
-    if found is None or not wanted <= set(found.columns) or not isinstance(found.metadata, dict):
+    if found is None or not _are_scores(found):
         raise InputError("holds no scores", path=place, hint="score --output writes them")
     return found
+
+
+def _are_scores(found: StoredScores) -> bool:
+    """Whether columns have the types that those of scores have."""
+    wanted = {"run_id", "measure", "as_judged", "note"}
+    if not isinstance(found.metadata, dict) or not wanted <= set(found.columns):
+        return False
+    for name, values in found.columns.items():
+        allowed = (str,) if name in _TEXTS else (int, float, type(None))
+        if not values or not all(isinstance(value, allowed) for value in values):
+            return False
+    return True
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -285,7 +296,7 @@ def _from_folder(folder: Path) -> StoredResults:
     try:
         settings = json.loads(read_back(folder / "settings.json") or "")
         experiment, digests = str(settings["experiment"]), dict(settings["digests"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         if (folder / _FOLDS).is_dir():
             raise InputError(
                 "holds no results yet: the experiment was interrupted",
@@ -320,18 +331,19 @@ def _tables_of_json(content: bytes) -> tuple[dict[str, pd.DataFrame], dict[str, 
         found = json.loads(content)
         settings = dict(found.pop("metadata"))
         tables = {name: pd.DataFrame(rows) for name, rows in found.items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
+        for frame in tables.values():
+            for name in frame.columns:  # null is NaN in a column of numbers
+                if frame[name].isna().any() and not any(isinstance(x, str) for x in frame[name]):
+                    frame[name] = frame[name].astype(float)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         return None
-    for frame in tables.values():
-        for name in frame.columns:  # null is NaN in a column of numbers
-            if frame[name].isna().any() and not any(isinstance(x, str) for x in frame[name]):
-                frame[name] = frame[name].astype(float)
     return tables, settings
 
 
 def _notes_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """What was written in the places of notes, warnings and problems."""
-    return tuple(str(note) for name in ("notes", "warnings", "problems") for note in settings.get(name) or ())
+    said = [settings.get(name) for name in ("notes", "warnings", "problems")]
+    return tuple(str(note) for notes in said if isinstance(notes, list) for note in notes)
 
 
 def with_scores(container: Any, frame: pd.DataFrame, metadata: Mapping[str, Any]) -> Any:
@@ -368,6 +380,6 @@ def _of_text(text: str | None, container: Any = None) -> StoredScores | None:
         found = json.loads(text or "")
         rows, metadata = found["scores"], found["metadata"]
         columns = {name: [row[name] for row in rows] for name in rows[0]}
-    except (ValueError, KeyError, TypeError, IndexError):
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         return None
     return StoredScores(columns, metadata, container)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from functools import cache
 from pathlib import Path
@@ -98,3 +99,44 @@ def test_a_folder_of_an_interrupted_experiment_says_so(tmp_path: Path) -> None:
     (tmp_path / "folds").mkdir()
     with pytest.raises(InputError, match=r"no results yet: the experiment was interrupted; .* goes on"):
         read_results(tmp_path)
+
+
+# --- found by `make fuzz` -----------------------------------------------------------------------------------
+
+
+def test_json_of_an_odd_form_is_no_result(tmp_path: Path) -> None:
+    """Each ended in a traceback: of json, of pandas, or of numpy as the table was asked for."""
+    path = tmp_path / "scores.json"
+    write_scores(everything(), path)
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    for name, value in (("as_judged", {"a": 1}), ("as_judged", [1]), ("note", 5), ("run_id", None)):
+        rows = [whole["scores"][0] | {name: value}, *whole["scores"][1:]]
+        path.write_text(json.dumps(whole | {"scores": rows}), encoding="utf-8")
+        with pytest.raises(InputError, match="holds no scores"):
+            read_scores(path)
+    for text in ("[" * 200_000, '{"metadata":' * 200_000):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match="holds no scores"):
+            read_scores(path)
+        with pytest.raises(InputError, match="holds no results"):
+            read_results(path)
+    rows = [{"a": None}, {"a": {"b": 1}}]
+    path.write_text(json.dumps({"metadata": {}, "table": rows}), encoding="utf-8")
+    with pytest.raises(InputError, match="holds no results"):
+        read_results(path)
+    path.write_text(
+        json.dumps({"metadata": {"notes": 5, "warnings": ["w"]}, "table": [{"a": 1}]}), encoding="utf-8"
+    )
+    assert read_results(path).notes == ("w",)
+
+
+def test_damage_within_a_netcdf_file_is_one_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Of some damage a KeyError came, or a second error of h5netcdf was printed."""
+    path = tmp_path / "scores.nc"
+    everything().to_netcdf(path)
+    data = path.read_bytes()
+    for at in range(48, 4000, 400):
+        path.write_bytes(data[:at] + bytes(byte ^ 255 for byte in data[at : at + 40]) + data[at + 40 :])
+        with contextlib.suppress(InputError):
+            read_scores(path)
+    assert capfd.readouterr().err == ""

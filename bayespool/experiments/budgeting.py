@@ -308,7 +308,8 @@ def _run(
     results: dict[Part, PartResult] = {}
     if store is not None:
         for part in parts:
-            if (stored := store.load(_name(part), _identity(part, settings))) is not None:
+            stored = store.load(_name(part), _identity(part, settings))
+            if stored is not None and isinstance(stored[1].get("pools"), dict):
                 said = tuple((name, text) for name, text in stored[1]["warnings"])
                 results[part] = PartResult(part, stored[0], stored[1]["pools"], said)
     if progress is not None:

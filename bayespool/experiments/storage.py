@@ -11,6 +11,7 @@ import hashlib
 import json
 import platform
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,8 @@ class PartStore:
         be read.
     """
 
+    _of_one_form = False  # whether all parts have the same columns
+
     def __init__(self, folder: Path, description: dict[str, Any]) -> None:
         self._folder = folder
         try:
@@ -104,8 +107,11 @@ class PartStore:
         self._found: dict[Path, dict[str, Any]] = {}
         others: list[str] = []
         damaged = 0
-        for path in sorted(p for p in folder.iterdir() if _NAME.fullmatch(p.name) and p.is_file()):
-            part = _read(path)
+        parts = {p: _read(p) for p in sorted(folder.iterdir()) if _NAME.fullmatch(p.name) and p.is_file()}
+        forms = Counter(_form(part["rows"]) for part in parts.values() if part is not None)
+        for path, part in parts.items():
+            if part is not None and self._of_one_form and forms[_form(part["rows"])] < max(forms.values()):
+                part = None  # not written by bayespool
             if part is not None and part["description"] == self._description:
                 self._found[path] = part
                 continue
@@ -184,19 +190,25 @@ def at_work(store: PartStore | None) -> Iterator[None]:
 class FoldStore(PartStore):
     """Folds of one leave-out experiment in a folder."""
 
+    _of_one_form = True
+
     def load_fold(self, fold: Fold) -> FoldResult | None:
         """The fold if it is stored."""
         found = self.load(fold.name, _identity(fold))
         if found is None:
             return None
         rows, rest = found
-        return FoldResult(
-            fold,
-            rows,
-            {name: np.array(scores, dtype=np.float64) for name, scores in rest["true_scores"].items()},
-            tuple((name, text) for name, text in rest["warnings"]),
-            rest["seconds"],
-        )
+        try:
+            result = FoldResult(
+                fold,
+                rows,
+                {name: np.array(scores, dtype=np.float64) for name, scores in rest["true_scores"].items()},
+                tuple((name, text) for name, text in rest["warnings"]),
+                {name: float(spent) for name, spent in rest["seconds"].items()},
+            )
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return None
+        return result if _is_of(fold, result) else None
 
     def save_fold(self, result: FoldResult) -> None:
         """Store a fold, whole or not at all."""
@@ -216,7 +228,31 @@ def _read(path: Path) -> dict[str, Any] | None:
     rows, more = found
     digest, description = more.pop("digest", None), more.get("description")
     is_whole = isinstance(description, dict) and {"identity", "rest"} <= more.keys()
-    return more | {"rows": rows} if is_whole and digest == _digest(more, rows) else None
+    if not is_whole or digest != _digest(more, rows):
+        return None
+    try:
+        said = [(type(name), type(text)) for name, text in more["rest"]["warnings"]]
+    except (KeyError, TypeError, ValueError):
+        return None
+    return more | {"rows": rows} if set(said) <= {(str, str)} else None
+
+
+def _form(rows: Columns) -> tuple[tuple[str, bool], ...]:
+    """Columns of a part, and which of them hold texts: the same of all parts of an experiment."""
+    return tuple((name, any(isinstance(value, str) for value in values)) for name, values in rows.items())
+
+
+def _is_of(fold: Fold, result: FoldResult) -> bool:
+    """Whether rows and true scores are of the runs and measures of a fold."""
+    measures = [str(measure) for measure in fold.measures]
+    pairs = Counter(zip(result.rows.get("measure", ()), result.rows.get("run_id", ()), strict=False))
+    shapes = {scores.shape[:1] for scores in result.true_scores.values()}
+    return (
+        set(pairs) == {(measure, run) for measure in measures for run in fold.run_ids}
+        and len(set(pairs.values())) == 1
+        and set(result.true_scores) == set(measures)
+        and shapes == {(len(fold.run_ids),)}
+    )
 
 
 def _digest(more: dict[str, Any], rows: Columns) -> str:

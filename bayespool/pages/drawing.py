@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree  # nosec B405 # of what matplotlib drew just before
 
 import numpy as np
 
@@ -103,7 +103,7 @@ def page_svg(svg: bytes, styles: Styles) -> str:
     styles : Styles
         Gets the styles of this one.
     """
-    root = ElementTree.fromstring(svg)
+    root = ElementTree.fromstring(svg)  # nosec B314 # matplotlib's, in which names are shapes
     prefix = styles.next_prefix()
     _clean(root, prefix, styles)
     root.set("aria-hidden", "true")

@@ -71,7 +71,14 @@ def settled(given: Any) -> Any:
     if hasattr(type(given), "collect") and not hasattr(type(given), "to_arrow"):
         given = given.collect()
     of_pandas = type(given).__module__.partition(".")[0] == "pandas"
-    return pa.table(given) if hasattr(given, "__arrow_c_stream__") and not of_pandas else given
+    if of_pandas or not hasattr(given, "__arrow_c_stream__"):
+        return given
+    try:
+        return pa.table(given)
+    except pa.ArrowException as error:  # of types that Arrow does not know, as polars' of 128 bits
+        if hasattr(type(given), "columns"):
+            return given
+        raise InputError(f"a {type(given).__name__} cannot be read as an Arrow table ({error})") from None
 
 
 def column_names(frame: Any) -> list[Any]:
@@ -204,7 +211,7 @@ def _ids_one_by_one(values: Iterable[Any], name: str, what: str) -> pa.StringArr
     if isinstance(values, pa.Array | pa.ChunkedArray):
         values = values.to_pylist()
     for row, value in enumerate(values, start=1):
-        if not isinstance(value, str | int | np.integer) or value == "":
+        if not isinstance(value, str | int | np.integer) or isinstance(value, bool) or value == "":
             hint = "ids are text or whole numbers"
             raise InputError(f"{what}: {name} is {value!r} in row {row}", hint=hint)
         try:
@@ -235,8 +242,10 @@ def numbers_of(values: Any, name: str, what: str) -> npt.NDArray[np.float64]:
     InputError
         One is no number, or NaN.
     """
+    if getattr(getattr(values, "dtype", None), "kind", "") == "c":  # numpy would take the real parts
+        raise InputError(f"{what}: {name} is not a number in every row (there are complex ones)")
     try:
-        numbers = np.array(values, dtype=np.float64)
+        numbers = _as_floats(values)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what}: {name} is not a number in every row ({error})") from None
     if numbers.ndim != 1:
@@ -244,6 +253,15 @@ def numbers_of(values: Any, name: str, what: str) -> npt.NDArray[np.float64]:
     if np.isnan(numbers).any():
         raise InputError(f"{what}: {name} is NaN in row {int(np.isnan(numbers).argmax()) + 1}")
     return numbers
+
+
+def _as_floats(values: Any) -> npt.NDArray[np.float64]:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise
+    except Exception:  # frames raise errors of their own, such as polars' of integers that numpy lacks
+        return np.array(list(values), dtype=np.float64)
 
 
 def integers_of(values: Any, name: str, what: str, dtype: type[np.signedinteger[Any]]) -> npt.NDArray[Any]:

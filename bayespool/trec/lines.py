@@ -138,7 +138,7 @@ def parse_lines(text: bytes, path: Path, layout: Layout, *, strict: bool) -> Lin
 
 def parse_fast(text: bytes, layout: Layout) -> Lines | None:
     """Columns by pyarrow, or None when anything at all is unusual about the lines."""
-    if _has_unseen(text):
+    if _has_unseen(text) or _has_long_line(text):
         return None
     text, delimiter = _one_delimiter(text)
     symbols = pa.dictionary(pa.int32(), pa.string())
@@ -318,6 +318,12 @@ def _best_of_each(
     first = np.ones(len(order), dtype=bool)
     first[1:] = np.diff(codes[order]) != 0
     return np.sort(order[first])
+
+
+def _has_long_line(text: bytes) -> bool:
+    """Whether a line may be longer than is read: such a line fills a block of half its length."""
+    half = _LONGEST_LINE // 2
+    return any(text.find(b"\n", end - half, end) < 0 for end in range(half, len(text) + 1, half))
 
 
 def _has_unseen(text: bytes) -> bool:

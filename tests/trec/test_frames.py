@@ -255,3 +255,40 @@ def test_bad_relevance_in_an_object(relevance: float) -> None:
     assert error_of(lambda: trec.qrels_from_frame({"1": {"a": 1, "b": np.nan}})).reason == (
         "qrels: relevance is NaN in row 2"
     )
+
+
+# --- found by `make fuzz` -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", ["query_id", "doc_id"])
+def test_true_is_no_id(column: str) -> None:
+    """It was read as the text True from lists and frames of polars, and refused from those of numpy."""
+    pl = pytest.importorskip("polars")
+    columns: dict[str, Any] = {"query_id": ["1"], "doc_id": ["d"], "score": [1.0], column: [True]}
+    for frame in ([dict(zip(columns, (v[0] for v in columns.values()), strict=True))], pl.DataFrame(columns)):
+        error = error_of(lambda frame=frame: trec.run_from_frame(frame, "r"))
+        assert error.reason == f"run r: {column} is True in row 1"
+
+
+def test_complex_numbers_are_not_read_as_their_real_parts() -> None:
+    for values in (np.array([1.0, 2j, 3.0]), pd.Series([1.0, 2j, 3.0]), [1.0, 2j, 3.0]):
+        frame = {"query_id": list("111"), "doc_id": list("abc"), "score": values}
+        error = error_of(lambda frame=frame: trec.run_from_frame(pd.DataFrame(frame), "r"))
+        assert error.reason.startswith("run r: score is not a number in every row (")
+
+
+def test_integers_of_polars_that_arrow_and_numpy_lack() -> None:
+    """They ended in errors of Arrow or polars, also in a column that nobody asks for."""
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"query_id": ["1", "1"], "doc_id": ["a", "b"], "score": [2.0, 1.0]})
+    wide = pl.Series([10**30, 7], dtype=pl.Int128)
+    assert rows_of(trec.run_from_frame(frame.with_columns(extra=wide), "r")) == [
+        ("1", "a", 2.0),
+        ("1", "b", 1.0),
+    ]
+    assert rows_of(trec.run_from_frame(frame.with_columns(score=wide), "r")) == [
+        ("1", "a", 1e30),
+        ("1", "b", 7.0),
+    ]
+    found = trec.run_from_frame(frame.with_columns(doc_id=wide), "r")
+    assert found.doc_id.to_pylist() == [str(10**30), "7"]

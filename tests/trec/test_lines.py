@@ -468,6 +468,19 @@ def test_a_line_longer_than_a_block_is_read(write: Write, monkeypatch: pytest.Mo
     assert trec.read_run(write(data)).doc_id.to_pylist() == [f"{name}{i}" for i in range(3)]
 
 
+@pytest.mark.parametrize("before", [0, 5, 700_000])
+def test_a_line_of_more_than_a_mebibyte_is_an_error_on_both_paths(write: Write, before: int) -> None:
+    """The fast path took what the tolerant one refuses, by which of them a file happened to be read."""
+    lines = b"".join(b"1 Q0 d%d 1 1 t\n" % i for i in range(before // 10))
+    n = (1 << 20) - len(b"1 Q0  1 1 t\n")
+    path = write(lines + b"1 Q0 %s 1 1 t\n" % (b"x" * n))
+    assert len(trec.read_run(path).doc_id) == before // 10 + 1
+    path.write_bytes(lines + b"1 Q0 %s 1 1 t\n" % (b"x" * (n + 1)))
+    error = error_of(lambda: trec.read_run(path))
+    assert error.reason == "is longer than 1,048,576 bytes"
+    assert error.line == before // 10 + 1
+
+
 # --- characters that nobody sees ----------------------------------------------------------------------------
 
 

@@ -224,6 +224,9 @@ BAD_ORGANIZATIONS = {
     "XML, empty organization": (XML.replace(b"Z", b" "), None, "run 'a' has no organization"),
     "XML, no organization": (b"<set><runs><tag>a</tag></runs></set>", None, "run 'a' has no organization"),
     "XML, empty tag": (XML.replace(b" a ", b""), None, "no run id beside organization 'Z'"),
+    "XML with entities, which may stand for gigabytes": (
+        b'<!DOCTYPE set [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>' + XML, None, "declares entities, which are",
+    ),
     "XML, two organizations": (XML.replace(b" a ", b"b"), None, "run 'b' belongs to 'Z' here and to"),
 }  # fmt: skip
 

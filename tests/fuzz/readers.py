@@ -1,0 +1,195 @@
+"""Files of runs, judgments, labels, organizations and types, against the second reading of `reference`."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import zstandard
+from fuzz import reference
+from fuzz.engine import Target, mutated
+
+from bayespool import trec
+from bayespool.errors import InputError
+
+__all__ = ["READERS"]
+
+MIB = 1 << 20
+NAMES = ["a", "b", "doc-7", "d1", "d2", "é", "ü-3", "1", "01", "nan", "NULL", "x" * 40, "日本", "a\u2028b"]
+XML_TEXTS = ["north", "&amp;", "<!-- c -->s", "<b>x</b>", "&b;", ""]
+SCORES = ["1", "2.5", "-3", "0.1", "1e-7", "16777216", "16777217", "3.4e38", "1e39", "-inf", "007", "5e-324"]
+
+
+def _lines(rng: random.Random, kind: str) -> bytes:
+    """A file as it ought to be, or nearly."""
+    rows = []
+    blank = rng.choice([" ", " ", "\t", "  ", " \t"])
+    end = rng.choice(["\n", "\n", "\n", "\r\n", "\r"])
+    plain = rng.random() < 0.7
+    for place in range(rng.choice((1, 2, 5, 12, 40))):
+        topic, document = f"{1 + place // 6}", f"d{place}"
+        if not plain:
+            topic, document = rng.choice(NAMES[:4]), rng.choice(NAMES) + rng.choice(["", str(place)])
+        score = rng.choice(SCORES) if rng.random() < 0.3 else f"{100 - place / 7:.5f}"
+        tag = "t" if plain or rng.random() < 0.8 else rng.choice(NAMES)
+        relevance = rng.choice(["0", "1", "2", "-1", "-2", "32767"])
+        last = {"run": [str(place), score, tag], "qrels": [relevance], "labels": [score]}[kind]
+        rows.append(blank.join([topic, "Q0" if kind == "run" else "0", document, *last]))
+    text = end.join(rows) + (end if rng.random() < 0.9 else "")
+    return text.encode(rng.choice(["utf-8", "utf-8", "utf-8-sig"]))
+
+
+def _csv(rng: random.Random, value: str) -> bytes:
+    header = [
+        rng.choice(["run_id", "run_id", "run", "tag", "Run_ID"]),
+        rng.choice([value, value, value.upper()]),
+    ]
+    rows = [header] + [
+        [f"r{i}", rng.choice(["north", "Univ. of X, Y", 'a "b"', "é"])] for i in range(rng.randint(1, 6))
+    ]
+    if rng.random() < 0.3:
+        rows = [["note", *row] for row in rows]
+    quoted = [
+        [f'"{f.replace(chr(34), chr(34) * 2)}"' if set(f) & set('",') else f for f in row] for row in rows
+    ]
+    return rng.choice(["\n", "\n", "\r\n"]).join(",".join(row) for row in quoted).encode()
+
+
+def _xml(rng: random.Random) -> bytes:
+    head = rng.choice(
+        ["", '<?xml version="1.0"?>', '<?xml version="1.0" encoding="latin-1"?>', "<!DOCTYPE set>"]
+    )
+    if rng.random() < 0.1:
+        head += '<!DOCTYPE set [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>'
+    runs = "".join(
+        f"<runs><tag>r{i}</tag><organization>{rng.choice(XML_TEXTS)}</organization></runs>"
+        for i in range(rng.randint(1, 4))
+    )
+    return f"{head}<set>{runs}</set>".encode()
+
+
+def _compressed(rng: random.Random, data: bytes) -> bytes:
+    """Now and then compressed, in several parts, and with damage."""
+    which = rng.random()
+    if which > 0.25:
+        return data
+    if which < 0.0005:
+        data = data + b"\n" * (2 * MIB)  # over the limit that is set
+    compress: Callable[[bytes], bytes] = rng.choice(
+        [
+            lambda d: gzip.compress(d, 1),
+            lambda d: lzma.compress(d, preset=0),
+            zstandard.ZstdCompressor().compress,
+        ]
+    )
+    half = rng.randint(0, len(data)) if rng.random() < 0.3 else len(data)
+    made = compress(data[:half]) + (compress(data[half:]) if half < len(data) else b"")
+    if rng.random() < 0.3:
+        return mutated(rng, made, most=2)
+    return made
+
+
+def _written(rng: random.Random, folder: Path, data: bytes) -> tuple[Path, bytes]:
+    data = _compressed(rng, mutated(rng, data) if rng.random() < 0.9 else data)
+    path = folder / "input"
+    path.write_bytes(data)
+    return path, data
+
+
+def _agree(read: Callable[[], Any], second: Callable[[], Any], data: bytes) -> bool:
+    """Whether both took the file; they have to agree on that, and on what is in it."""
+    try:
+        found = read()
+    except InputError as error:
+        said = str(error)
+        assert said.strip()
+        if "MiB of text" in said or "Memory usage limit" in said:
+            return False  # limits are not the second reading's matter
+        found = None
+    try:
+        expected = second()
+    except reference.Refused as why:
+        assert found is None, f"taken, and the second reading refuses it ({why}): {data[:3000]!r}"
+        return False
+    assert found is not None, f"refused ({said}), and the second reading takes it: {data[:3000]!r}"
+    assert found == expected, f"{found} is not {expected}: {data[:3000]!r}"
+    return True
+
+
+def _check_run(rng: random.Random, folder: Path) -> bool:
+    path, data = _written(rng, folder, _lines(rng, "run"))
+    strict, ranks, by_tag = rng.random() < 0.5, rng.random() < 0.4, rng.random() < 0.3
+
+    def read() -> Any:
+        run = trec.read_run(
+            path, strict=strict, ranks=ranks, id_from="tag" if by_tag else "file", max_file_size=1
+        )
+        rank = [None] * len(run.doc_id) if run.rank is None else run.rank.tolist()
+        rows = zip(run.query_id.to_pylist(), run.doc_id.to_pylist(), run.score.tolist(), rank, strict=True)
+        return run.run_id, tuple(rows)
+
+    def second() -> Any:
+        found = reference.table(data, "run", strict=strict, ranks=ranks)
+        if by_tag and len(found.tags) > 1:
+            raise reference.Refused("several tags")
+        return next(iter(found.tags)) if by_tag else "input", found.rows
+
+    return _agree(read, second, data)
+
+
+def _check_judgments(rng: random.Random, folder: Path) -> bool:
+    path, data = _written(rng, folder, _lines(rng, "qrels"))
+    strict = rng.random() < 0.5
+
+    def read() -> Any:
+        found = trec.read_qrels(path, strict=strict, max_file_size=1)
+        columns = (found.query_id.to_pylist(), found.doc_id.to_pylist(), found.relevance.tolist())
+        return tuple(zip(*columns, strict=True))
+
+    return _agree(
+        read, lambda: tuple(r[:3] for r in reference.table(data, "qrels", strict=strict).rows), data
+    )
+
+
+def _check_labels(rng: random.Random, folder: Path) -> bool:
+    path, data = _written(rng, folder, _lines(rng, "labels"))
+    strict = rng.random() < 0.5
+
+    def read() -> Any:
+        found = trec.read_labels(path, strict=strict, max_file_size=1)
+        columns = (found.query_id.to_pylist(), found.doc_id.to_pylist(), found.label.tolist())
+        return tuple(zip(*columns, strict=True))
+
+    return _agree(
+        read, lambda: tuple(r[:3] for r in reference.table(data, "labels", strict=strict).rows), data
+    )
+
+
+def _check_organizations(rng: random.Random, folder: Path) -> bool:
+    made = _xml(rng) if rng.random() < 0.4 else _csv(rng, "organization")
+    path, data = _written(rng, folder, made)
+    return _agree(
+        lambda: list(trec.read_organizations(path, max_file_size=1).items()),
+        lambda: list(reference.organizations(data).items()),
+        data,
+    )
+
+
+def _check_run_types(rng: random.Random, folder: Path) -> bool:
+    path, data = _written(rng, folder, _csv(rng, rng.choice(["type", "run_type"])))
+    return _agree(
+        lambda: list(trec.read_run_types(path).items()), lambda: list(reference.run_types(data).items()), data
+    )
+
+
+READERS = (
+    Target("runs", _check_run),
+    Target("judgments", _check_judgments),
+    Target("labels", _check_labels),
+    Target("organizations", _check_organizations),
+    Target("types", _check_run_types),
+)

@@ -1,0 +1,221 @@
+"""What bayespool reads back of its own, damaged or forged: finished folds, folders and files of results."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fuzz.engine import Target, mutated, refused
+
+from bayespool import files
+from bayespool.experiments import leave_out, storage
+from bayespool.report import write_leave_out, write_scores
+from bayespool.scoring import score
+from bayespool.simulation import load_example
+from bayespool.stored import read_results, read_scores
+
+__all__ = ["STORED"]
+
+ODD: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    1e308,
+    10**30,
+    "",
+    "x",
+    "../../x",
+    "\ud800",
+    [],
+    [[]],
+    {},
+    {"a": 1},
+    [None],
+    [1, "a"],
+]
+ODD += [float("nan"), float("inf"), "P@99999999999", "\x1b[31m", "=1+1", {"": None}, ["a"] * 3]
+ENDINGS = ("json", "parquet", "nc")
+SETTINGS: dict[str, Any] = {"measures": ["P@5"], "estimators": "background"}
+
+
+@cache
+def _kept(name: str) -> Path:
+    """A folder that is made once and copied."""
+    folder = Path(tempfile.mkdtemp(prefix="bayespool-fuzz-"))
+    if name == "folds":
+        leave_out(_example(), folder=folder, **SETTINGS)
+    elif name == "folder":
+        write_leave_out(leave_out(_example(), **SETTINGS), folder / "results")
+    else:
+        scores = score(
+            _example(), ["new-a", "new-b"], "P@5", estimators=["background", "posterior-ratio"], draws=100
+        )
+        write_scores(scores, folder / "scores.json")
+        write_scores(scores, folder / "scores.parquet")
+        scores.to_netcdf(folder / "scores.nc")
+    return folder
+
+
+@cache
+def _example() -> Any:
+    return load_example()
+
+
+@cache
+def _expected() -> str:
+    return _told(leave_out(_example(), **SETTINGS))
+
+
+def _told(result: Any) -> str:
+    return str(result.frame(reported_only=False).to_csv()) + str(result.summary_frame().to_csv())
+
+
+def turned(rng: random.Random, value: Any) -> Any:
+    """A value as JSON has it with one part of it replaced, removed, doubled or renamed."""
+    if isinstance(value, dict) and value and rng.random() < 0.85:
+        key = rng.choice(list(value))
+        rest = dict(value)
+        match rng.randrange(6):
+            case 0:
+                del rest[key]
+            case 1:
+                rest[str(rng.choice(ODD))] = rest.pop(key)
+            case _:
+                rest[key] = turned(rng, value[key])
+        return rest
+    if isinstance(value, list) and value and rng.random() < 0.85:
+        place = rng.randrange(len(value))
+        match rng.randrange(6):
+            case 0:
+                return value[:place] + value[place + 1 :]
+            case 1:
+                return [*value, value[place]]
+            case _:
+                return [*value[:place], turned(rng, value[place]), *value[place + 1 :]]
+    return rng.choice(ODD)
+
+
+def _check_folds(rng: random.Random, folder: Path) -> bool:
+    """Damage is seen and worked out again; a forgery, which may be believed, ends in no foreign error."""
+    place = folder / "folds-of"
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(_kept("folds"), place)
+    paths = sorted((place / "folds").iterdir())
+    path = rng.choice(paths)
+    believed = False
+    match rng.randrange(5):
+        case 0:
+            path.write_bytes(mutated(rng, path.read_bytes()))
+        case 1:
+            path.write_bytes(path.read_bytes()[: rng.randrange(path.stat().st_size)])
+        case 2:
+            path.write_bytes(rng.choice(paths).read_bytes())
+        case 3:
+            path.unlink()
+            rng.choice((path.mkdir, lambda: path.symlink_to("nowhere"), lambda: path.symlink_to(path.name)))()
+        case _:
+            rows, more = files.read_parquet(path) or ({}, {})
+            more.pop("digest", None)
+            for _ in range(rng.randint(1, 2)):
+                if rng.random() < 0.6:
+                    rows = turned(rng, rows)
+                else:
+                    more = turned(rng, more)
+            try:
+                more["digest"] = storage._digest(more, rows)
+                path.write_bytes(files.parquet_bytes(rows, more))
+            except Exception:
+                return False  # nothing that a Parquet file can hold
+            believed = True
+    found = None
+    with refused():
+        found = _told(leave_out(_example(), folder=place, **SETTINGS))
+    assert found is not None or believed or path.is_dir() or path.is_symlink(), "damage ended the experiment"
+    assert believed or found in (None, _expected()), "damaged folds changed the tables"
+    return found is not None
+
+
+def _check_folder(rng: random.Random, folder: Path) -> bool:
+    """A folder of results of which a file is not as it was written."""
+    place = folder / "results"
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(_kept("folder") / "results", place)
+    settings = place / "settings.json"
+    if rng.random() < 0.6:
+        _forge_json(rng, settings)
+    else:
+        path = rng.choice(sorted(place.iterdir()))
+        path.write_bytes(mutated(rng, path.read_bytes()))
+    beside = folder / "beside.csv"
+    beside.write_bytes(b"of the user")
+    taken = False
+    with refused():
+        results = read_results(place)
+        repr(results), results.to_frame(), results.notes
+        taken = True
+    if rng.random() < 0.3:
+        with refused():
+            write_leave_out(_result(), place)
+            assert read_results(place).experiment == "leave-out"
+    assert beside.read_bytes() == b"of the user"
+    return taken
+
+
+@cache
+def _result() -> Any:
+    return leave_out(_example(), **SETTINGS)
+
+
+def _forge_json(rng: random.Random, path: Path) -> None:
+    text = path.read_bytes()
+    which = rng.random()
+    if which < 0.6:
+        found = json.loads(text)
+        for _ in range(rng.randint(1, 3)):
+            found = turned(rng, found)
+        path.write_bytes(json.dumps(found).encode())
+    elif which < 0.62:
+        depth = rng.choice((10, 2000, 200_000))
+        path.write_bytes(rng.choice((b"[" * depth, b'{"metadata":' * depth, b"[" * depth + b"]" * depth)))
+    else:
+        path.write_bytes(mutated(rng, text))
+
+
+def _check_scores(rng: random.Random, folder: Path) -> bool:
+    """A file of scores that was changed, read as scores and as results."""
+    ending = rng.choices(ENDINGS, (6, 3, 1))[0]
+    path = folder / f"changed.{ending}"
+    shutil.copyfile(_kept("scores") / f"scores.{ending}", path)
+    if ending == "json":
+        _forge_json(rng, path)
+    elif ending == "parquet" and rng.random() < 0.6:
+        columns, metadata = files.read_parquet(path) or ({}, {})
+        try:
+            path.write_bytes(files.parquet_bytes(turned(rng, columns), turned(rng, metadata)))
+        except Exception:
+            return False
+    else:
+        path.write_bytes(mutated(rng, path.read_bytes()))
+    taken = False
+    with refused():
+        scores = read_scores(path)
+        repr(scores), scores.run_ids, scores.per_topic
+        with refused():
+            scores.to_frame(), scores.notes, scores.measures
+        if ending == "nc":
+            scores.to_arviz()
+        taken = True
+    if ending != "nc":
+        with refused():
+            results = read_results(path)
+            repr(results), results.to_frame(), results.notes
+    return taken
+
+
+STORED = (Target("folds", _check_folds), Target("folders", _check_folder), Target("scores", _check_scores))

@@ -1,0 +1,106 @@
+"""Mutated inputs end in a result or in an error of ours; `make fuzz` takes fifty thousand of them."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+from fuzz import readers, reference
+from fuzz.__main__ import SHARES, TARGETS
+from fuzz.engine import MOST_MIB, Target, budget, fuzz, mutated, peak_mib, refused
+
+from bayespool.errors import InputError
+from bayespool.trec import Qrels, read_qrels
+
+# In all some ten seconds; what takes long is given little.
+INPUTS = {"frames": 150, "folds": 6, "folders": 6, "scores": 12, "options": 8}
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=[target.name for target in TARGETS])
+def test_nothing_foreign_is_raised_and_readings_agree(target: Target, tmp_path: Path) -> None:
+    inputs, seconds = budget(INPUTS.get(target.name, 200), 20)
+    outcome = fuzz(target, tmp_path, range(inputs), seconds=seconds)
+    assert outcome.found == []
+    assert outcome.accepted + outcome.refused > 0
+    if outcome.accepted + outcome.refused >= 100:
+        assert outcome.accepted > 10
+        assert outcome.refused > 10
+
+
+def test_shares_of_all_targets_are_the_whole() -> None:
+    assert sorted(SHARES) == sorted(target.name for target in TARGETS)
+    assert sum(SHARES.values()) == pytest.approx(1)
+    assert MOST_MIB == 1024
+    assert peak_mib() > 10
+
+
+# --- the fuzzer finds what there is to find -----------------------------------------------------------------
+
+
+def test_foreign_errors_hangs_and_failed_assertions_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(rng: random.Random, folder: Path) -> bool:
+        match rng.randrange(4):
+            case 0:
+                raise KeyError("foreign")
+            case 1:
+                time.sleep(5)
+            case 2:
+                raise AssertionError("they differ")
+            case _:
+                with refused():
+                    raise InputError("on purpose")
+        return False
+
+    monkeypatch.setattr("fuzz.engine.watched.__wrapped__.__defaults__", (0.05,))
+    outcome = fuzz(Target("made-up", check), tmp_path, range(30))
+    kinds = {line.split(": ")[1] for line in outcome.found}
+    assert kinds == {"KeyError", "Hang", "AssertionError"}
+    assert outcome.refused + len(outcome.found) == 30
+    assert outcome.refused > 0
+    again = fuzz(Target("made-up", check), tmp_path, range(30))
+    assert [line.split(" (")[0] for line in again.found if "Hang" not in line] == [
+        line.split(" (")[0] for line in outcome.found if "Hang" not in line
+    ]
+
+
+def test_inputs_are_made_of_seed_and_number_alone() -> None:
+    made = [mutated(random.Random(f"x/{i}"), b"1 Q0 d 1 2.5 t\n" * 5) for i in range(50)]
+    assert made == [mutated(random.Random(f"x/{i}"), b"1 Q0 d 1 2.5 t\n" * 5) for i in range(50)]
+    assert len(set(made)) > 30
+
+
+def test_a_reader_that_reads_wrong_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(path: Path, **options: object) -> Qrels:
+        found = read_qrels(path, **options)  # type: ignore[arg-type]
+        return Qrels(found.query_id, found.doc_id, found.relevance.clip(max=100))
+
+    monkeypatch.setattr("bayespool.trec.read_qrels", wrong)
+    target = next(target for target in readers.READERS if target.name == "judgments")
+    outcome = fuzz(target, tmp_path, range(100))
+    assert outcome.found
+    assert all(": AssertionError: " in line for line in outcome.found)
+
+
+# --- the second reading -------------------------------------------------------------------------------------
+
+
+def test_second_reading_imports_nothing_of_the_package() -> None:
+    text = Path(reference.__file__).read_text(encoding="utf-8")
+    assert "import bayespool" not in text
+    assert "from bayespool" not in text
+
+
+def test_second_reading_by_hand() -> None:
+    data = b"1 Q0 a 1 2.5 t\r\n\xa02 Q0 b 2 nan t\n1 Q0 a 3 2.75 t u\n1 Q0 c x 1e-3 t"
+    found = reference.table(data, "run", strict=False)
+    assert found.rows == (("1", "a", 2.75, None), ("1", "c", 0.001, None))
+    for bad in (data, b"1 Q0 a 1 2.5\n", b"", b"1 Q0 a 1 1_0 t\n", b"\x1f\x8bno"):
+        with pytest.raises(reference.Refused):
+            reference.table(bad, "run", strict=True)
+    assert reference.organizations(b'Tag,note,organization\na,,"X, ""Y"""\n') == {"a": 'X, "Y"'}
+    with pytest.raises(reference.Refused):
+        reference.run_types(b"run,type\na,x\na,y\n")
