@@ -195,7 +195,7 @@ class ModelSpec:
         return dataclasses.replace(self, coefficients=coefficients, effects=effects)
 
     def refuse_priors(self, priors: Mapping[str, str | Prior]) -> None:
-        """Refuse priors that the Laplace engine has no density of in this model; names of others are passed over.
+        """Refuse priors that the Laplace engine has no density of here; it passes over other names.
 
         Raises
         ------

@@ -65,7 +65,7 @@ def write_choice(
 
 
 def strategy_rows() -> list[dict[str, Any]]:
-    """A row per pooling strategy: ``name``, ``settings`` as they are by default, ``needs``, ``description``."""
+    """A row per pooling strategy: ``name``, default ``settings``, ``needs``, ``description``."""
     return [
         {
             "name": name,
