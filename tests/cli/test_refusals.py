@@ -543,7 +543,7 @@ def test_priors_of_the_wrong_family_are_refused_before_files_are_read(
     runs = ["my.run"] if command in ("score", "judge-next") else []
     files = ["--qrels", str(tmp_path / "none.txt"), "--pool", str(tmp_path / "none")]
     done = run(command, *runs, *files, "-m", "P@10", "--prior", prior)
-    assert done.status == 2
+    assert done.status == 1
     assert said in done.err
 
 
@@ -551,5 +551,5 @@ def test_an_unknown_type_is_refused_before_runs_are_read(run: Callable[..., Outc
     (tmp_path / "types.csv").write_text("run_id,type\na,manual\nb,automatic\n")
     files = ["--qrels", str(tmp_path / "none.txt"), "--pool", str(tmp_path / "none")]
     done = run("run-types", *files, "--run-types", str(tmp_path / "types.csv"), "--leave-out", "manul")
-    assert done.status == 2
+    assert done.status == 1
     assert "no run of the pool has the type 'manul'; did you mean 'manual'" in done.err
