@@ -50,8 +50,8 @@ class InputError(BayespoolError):
 
     Examples
     --------
-    >>> print(InputError("expected 6 columns, found 5", path="a.run", line=12, hint="mend the line"))
-    a.run, line 12: expected 6 columns, found 5; mend the line
+    >>> print(InputError("expected 6 columns, found 5", path="a.run", line=12, hint="fix the line"))
+    a.run, line 12: expected 6 columns, found 5; fix the line
     """
 
     def __init__(

@@ -9,9 +9,9 @@ from bayespool.corrections import PredictionPowered  # each correction registers
 from bayespool.errors import InputError
 from bayespool.estimates import Estimator
 from bayespool.memory import check_memory
-from bayespool.models import MODELS, ModelSpec, Prior, add_model, parse_prior
+from bayespool.models import MODELS, ModelSpec, Prior, add_model, model_named, parse_prior
 from bayespool.options import SamplingSettings, options_of
-from bayespool.posterior import PosteriorEstimator, prior_names
+from bayespool.posterior import PosteriorEstimator, models_of, prior_names
 from bayespool.registry import ESTIMATORS, EstimatorEntry, register_estimator
 from bayespool.suggestions import known_names
 from bayespool.texts import name_in, settings_in
@@ -219,6 +219,9 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
         raise InputError(f"estimator {text!r}: {error}") from error
     if isinstance(estimator, PosteriorEstimator):
         refuse_large_priors(estimator.priors)
+        if estimator.engine == "laplace":
+            for model in models_of(estimator.model):
+                model_named(model).refuse_priors(estimator.priors)
         for name in ("draws", "tune", "chains"):
             options_of(SamplingSettings)[name][0].check(name, getattr(estimator, name))
     return estimator

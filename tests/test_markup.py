@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import html
 import re
+import shutil
+import subprocess
+import warnings
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +26,8 @@ NAMES = (
     "line\nend",
     "`tick` 'n' \"q\"",
     "esc\x1b[31m",
+    r"a_b%$#{}\^~&",
+    "naïve Übung − ± ρ Φ ² → …",
 )
 TABLE = TextTable(
     "Runs & more",
@@ -124,3 +130,45 @@ def test_html_takes_the_colors_of_the_page() -> None:
     assert "color-scheme: light dark" in html_page("t", [TABLE])
     assert "color:" not in html_table(TABLE)
     assert html.escape(WICKED) in html_table(TABLE)
+
+
+def without_latex() -> str:
+    """Why LaTeX cannot be tried here; empty where it can."""
+    if shutil.which("pdflatex") is None or shutil.which("kpsewhich") is None:
+        return "no pdflatex on this machine"
+    asked = subprocess.run(["kpsewhich", "booktabs.sty"], capture_output=True, text=True, check=False)
+    return "" if asked.stdout.strip() else "LaTeX on this machine lacks the package booktabs"
+
+
+@pytest.mark.skipif(bool(without_latex()), reason=without_latex() or "LaTeX is here")
+def test_latex_takes_the_tables(tmp_path: Path) -> None:
+    """Whatever runs are called, and with every column that scores and comparisons have."""
+    from bayespool import compare, load_example, score
+    from bayespool.errors import BayespoolWarning
+
+    example = load_example()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayespoolWarning)
+        estimators = ["background", "posterior-ratio"]
+        scores = score(example, measures=["P@10", "nDCG@10"], estimators=estimators, draws=200)
+        comparison = compare(example, ["new-a", "new-b", "coast-1"], draws=200)
+    tables = {"names": latex_tables([TABLE]), "scores": scores.to_latex(), "compared": comparison.to_latex()}
+    for name, text in tables.items():
+        (tmp_path / f"{name}.tex").write_text(text, encoding="utf-8")
+    inputs = "\n".join(rf"\input{{{name}}}" for name in tables)
+    document = "\n".join(
+        [r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}", inputs, r"\end{document}"]
+    )
+    (tmp_path / "paper.tex").write_text(document, encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout[-1500:]
+    assert (tmp_path / "paper.pdf").read_bytes().startswith(b"%PDF")
+    assert "Missing character" not in (tmp_path / "paper.log").read_text(encoding="latin-1")

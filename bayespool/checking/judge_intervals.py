@@ -20,8 +20,9 @@ from bayespool.posterior import PosteriorEstimator
 __all__ = ["ALL_JUDGES", "Row", "compare_intervals", "interval_rows"]
 
 Row = dict[str, Any]
-Found = Mapping[tuple[Measure, str], tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]
-"""Values and widths of runs by measure and judge; the empty name is of none."""
+_Floats = npt.NDArray[np.float64]
+Found = Mapping[tuple[Measure, str], tuple[_Floats, _Floats, _Floats]]
+"""Values and ends of intervals of runs by measure and judge; the empty name is of none."""
 
 ALL_JUDGES = "all judges"
 """What several judges together are called."""
@@ -76,8 +77,7 @@ def compare_intervals(
                     report(f"estimating {f'with {name}' if name else 'without labels'}{part}")
                 given = dataclasses.replace(reduced, judges=with_judges)
                 for estimates in estimator.estimate(given, runs, measures):
-                    lower, upper = estimates.interval(ci_prob)
-                    found[estimates.measure, name] = estimates.value, upper - lower
+                    found[estimates.measure, name] = (estimates.value, *estimates.interval(ci_prob))
             for measure, name in rows:
                 rows[measure, name] += _rows(collection, runs, measure, name, found, ci_prob)
     _warn_once(caught)
@@ -128,21 +128,25 @@ def _rows(
     ci_prob: float,
 ) -> list[Row]:
     of_runs = collection.organization[collection.run_index(run_ids)]
-    columns = zip(run_ids, of_runs, *found[measure, ""], *found[measure, judge], strict=True)
+    before_and_after = (zip(*found[measure, name], strict=True) for name in ("", judge))
+    columns = zip(run_ids, of_runs, *before_and_after, strict=True)
     return [
         {
             "measure": str(measure),
             "judge": judge,
             "organization": collection.organizations[o],
             "run_id": run,
-            "value_without": float(before),
-            "width_without": float(wide),
-            "value_with": float(after),
-            "width_with": float(narrow),
+            **_columns("without", *before),
+            **_columns("with", *after),
             "ci_prob": ci_prob,
         }
-        for run, o, before, wide, after, narrow in columns
+        for run, o, before, after in columns
     ]
+
+
+def _columns(which: str, value: float, lower: float, upper: float) -> Row:
+    found = {"value": value, "lower": lower, "upper": upper, "width": upper - lower}
+    return {f"{name}_{which}": float(x) for name, x in found.items()}
 
 
 def _warn_once(caught: Sequence[warnings.WarningMessage]) -> None:

@@ -127,8 +127,8 @@ class JudgeCheck(Shown):
                 ``n_runs``, ``width_without`` and ``width_with`` the judge's labels (means over the runs of
                 the widths of their intervals), ``saved`` (1 − with/without), ``ci_prob``.
             ``runs``
-                ``organization``, ``run_id``, ``value_without``, ``width_without``, ``value_with``,
-                ``width_with``, ``ci_prob``.
+                ``organization``, ``run_id``, ``value_without``, ``lower_without``, ``upper_without``,
+                ``width_without``, the same ``…_with`` the judge's labels, ``ci_prob``.
 
         Returns
         -------

@@ -92,7 +92,7 @@ def check(
     refuse_measures_of_judgments(measures)
     engine = sampling.pop("engine")
     asked["priors"] = sampling.pop("priors") or {}
-    refuse_priors_of_no_model(asked["priors"], asked["models"])
+    refuse_priors_of_no_model(asked["priors"], asked["models"], engine)
     done: Any
     show: Any
     write: Any

@@ -11,7 +11,10 @@ from typer.core import TyperCommand, TyperGroup
 
 from bayespool.cli.names import estimators, strategies
 
-__all__ = ["OPTION_GROUPS", "GroupedCommand", "GroupedCommands", "group_of"]
+__all__ = ["OPTION_GROUPS", "WORDS", "GroupedCommand", "GroupedCommands", "group_of"]
+
+WORDS = "bayespool.words"
+"""Where a context has the words of its command line."""
 
 OPTION_GROUPS: dict[str, tuple[str, ...]] = {
     "Input": (
@@ -97,6 +100,11 @@ class GroupedCommand(TyperCommand):
     It lists the estimators if it has the option ``--estimators``, or the posteriors among them if it has
     ``--estimator``, and the pooling strategies if it has ``--strategies`` or ``--strategy``.
     """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words of the command line, and keep them for options that answer before the others."""
+        ctx.meta[WORDS] = tuple(args)
+        return list(super().parse_args(ctx, args))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the options, group by group."""

@@ -10,6 +10,7 @@ import typer
 
 from bayespool import __version__
 from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.help import WORDS
 from bayespool.cli.options import (
     CampaignRuns,
     Figures,
@@ -22,7 +23,7 @@ from bayespool.cli.options import (
     stage_progress,
     told_when_interrupted,
 )
-from bayespool.cli.results import check_outputs, deliver, deliver_folder
+from bayespool.cli.results import check_outputs, deliver, deliver_folder, print_listed
 from bayespool.errors import InputError
 from bayespool.options import FilesSettings, ReadingSettings, SamplingSettings
 from bayespool.settings import BudgetSettings, StrategySettings
@@ -34,15 +35,19 @@ if TYPE_CHECKING:
 __all__ = ["budgets", "pool"]
 
 
-def _list_strategies(asked: bool) -> None:
+def _list_strategies(context: typer.Context, asked: bool) -> None:
     """Print the strategies, and end the command."""
-    if asked:
-        from rich.console import Console
+    if not asked:
+        return
+    from rich.console import Console
 
-        from bayespool.report.pooling import print_strategies
+    from bayespool.report.pooling import print_strategies, strategy_rows
 
+    if "--json" in context.meta[WORDS]:  # which is parsed after this
+        print_listed("pool", {"strategies": strategy_rows()})
+    else:
         print_strategies(Console())
-        raise typer.Exit
+    raise typer.Exit
 
 
 ListStrategies = Annotated[

@@ -98,17 +98,22 @@ def refuse_priors(priors: Mapping[str, str], engine: str) -> None:
         refuse_no_density(name, parse_prior(text), engine)
 
 
-def refuse_priors_of_no_model(priors: Iterable[str], models: Iterable[str]) -> None:
-    """Refuse priors that none of some models has.
+def refuse_priors_of_no_model(priors: Mapping[str, str], models: Iterable[str], engine: str) -> None:
+    """Refuse priors that none of some models has, or that the engine has no density of in one of them.
 
     Raises
     ------
     InputError
     """
+    from bayespool.models import model_named
     from bayespool.posterior import prior_names
 
+    models = tuple(models)
     known = {prior for model in models for prior in prior_names(model)}
     for name in priors:
         if name not in known:
             hint = known_names(name, sorted(known), before="these models have ")
             raise InputError(f"no prior {name!r}", hint=hint)
+    if engine == "laplace":
+        for model in models:
+            model_named(model).refuse_priors(priors)

@@ -35,6 +35,7 @@ __all__ = [
     "deliver_folder",
     "is_as_json",
     "print_document",
+    "print_listed",
     "with_answers",
 ]
 
@@ -308,6 +309,15 @@ def print_document(
         "notes": [*(f"warning: {text}" for text in here.warnings), *notes],
     }
     _print_bytes((json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
+
+
+def print_listed(command: str, tables: Mapping[str, Any]) -> None:
+    """Print the JSON document of what a command lists in place of its result."""
+    asked = _answer.set(_Answer(command, {"list": True}, as_json=True))
+    try:
+        print_document(tables)
+    finally:
+        _answer.reset(asked)
 
 
 def _here() -> _Answer:

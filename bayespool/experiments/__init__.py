@@ -18,6 +18,12 @@ from bayespool.experiments.error_measures import (
     system_rank_error,
 )
 from bayespool.experiments.from_frames import mae_by_cutoff, n_outside_bounds, n_unknown_documents
+from bayespool.experiments.judging_rounds import (
+    JUDGING_ORDERS,
+    JudgingOrder,
+    JudgingRounds,
+    judge_in_rounds,
+)
 from bayespool.experiments.leaving_out import leave_out
 from bayespool.experiments.pool_width import PoolWidthResult, vary_pool_width
 from bayespool.experiments.reliability import Reliability, reliability
@@ -28,9 +34,12 @@ from bayespool.experiments.settings import ALL_ESTIMATORS
 __all__ = [
     "ALL_ESTIMATORS",
     "BIAS_MEASURES",
+    "JUDGING_ORDERS",
     "PAPER_STRATEGIES",
     "Budgets",
     "CommonTopicsResult",
+    "JudgingOrder",
+    "JudgingRounds",
     "LeaveOutResult",
     "PoolWidthResult",
     "Reliability",
@@ -42,6 +51,7 @@ __all__ = [
     "common_topics_errors",
     "covered",
     "crps",
+    "judge_in_rounds",
     "kendall_tau_b",
     "leave_out",
     "leave_types_out",

@@ -15,7 +15,11 @@ import numpy.typing as npt
 
 from bayespool.errors import InputError
 from bayespool.models.evidence import ModelEvidence
-from bayespool.models.families import refuse_negative_scale
+from bayespool.models.families import (
+    log_density_of_coefficient,
+    log_density_of_scale,
+    refuse_negative_scale,
+)
 from bayespool.models.formulas import Chances, Effect, Formula, Linear, evaluate
 from bayespool.models.linear import LinearEvidence
 from bayespool.models.priors import Prior, parse_prior
@@ -220,14 +224,33 @@ class ModelSpec:
         coefficients = {name: given.get(name, prior) for name, prior in self.coefficients.items()}
         return dataclasses.replace(self, coefficients=coefficients, effects=effects)
 
+    def refuse_priors(self, priors: Mapping[str, str | Prior]) -> None:
+        """Refuse priors that the Laplace engine has no density of here; it passes over other names.
+
+        Raises
+        ------
+        InputError
+            A distribution that does not fit what the prior is of, such as one on (0, 1) of log odds.
+        """
+        for name, text in priors.items():
+            if name in self.coefficients:
+                log_density_of_coefficient(name, parse_prior(text), logit=name in self._factors)
+            elif name in self.prior_names:
+                log_density_of_scale(name, parse_prior(text))
+
+    @property
+    def _factors(self) -> list[str]:
+        """Coefficients that are chances."""
+        return [f.factor for f in self.likelihoods.values() if isinstance(f, Chances)]
+
     def structure(self, evidence: Evidence, known: Sequence[int] | None = None) -> Structure:
         """The model of this evidence for the Laplace engine, and for draws from the priors.
 
         ``known`` are organizations, as indices, whose effects on topics to return; by default all.
         """
         arrays = evidence.arrays()
-        factors = [f.factor for f in self.likelihoods.values() if isinstance(f, Chances)]
-        coefficients = {name: Coefficient(p, logit=name in factors) for name, p in self.coefficients.items()}
+        chances = self._factors
+        coefficients = {name: Coefficient(p, logit=name in chances) for name, p in self.coefficients.items()}
         if self.slopes is not None and isinstance(evidence, LinearEvidence):
             n, prior = len(evidence.predictor_names), self.coefficients[self.slopes]
             coefficients[self.slopes] = Coefficient(prior, n, "predictor", shift=evidence.expected)

@@ -8,7 +8,8 @@ of several panels. Colors can be told apart with any color vision (`PALETTE`).
 from bayespool.plots.budgets import draw_budgets, plot_budgets, plot_ranking
 from bayespool.plots.checks import plot_elpd, plot_engines, plot_held_out_pit, plot_predictive, plot_ranks
 from bayespool.plots.comparisons import draw_comparison, plot_differences, plot_rank_probabilities
-from bayespool.plots.judges import draw_judges, plot_labels
+from bayespool.plots.judges import draw_judges, plot_judged_runs, plot_labels
+from bayespool.plots.judging import plot_judging
 from bayespool.plots.leave_out import plot_gain, plot_mae, plot_pit, plot_truth
 from bayespool.plots.random_pools import plot_common_topics, plot_pool_width, plot_run_types
 from bayespool.plots.reversals import (
@@ -43,6 +44,8 @@ __all__ = [
     "plot_forest",
     "plot_gain",
     "plot_held_out_pit",
+    "plot_judged_runs",
+    "plot_judging",
     "plot_labels",
     "plot_mae",
     "plot_p_values",

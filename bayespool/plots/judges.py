@@ -1,4 +1,4 @@
-"""Second judges: how often documents of each label are relevant, and how sure that is."""
+"""Second judges: how often documents of each label are relevant, and what intervals are with labels."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayespool.plots.style import (
+    AS_IT_STANDS,
     PALETTE,
     POSTERIOR,
     axes_of,
@@ -14,17 +15,20 @@ from bayespool.plots.style import (
     figure_grid,
     legend_above,
     of_measure,
+    row_axis,
     sole,
 )
 from bayespool.printable import literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from bayespool.checking import JudgeCheck
 
-__all__ = ["draw_judges", "plot_labels"]
+__all__ = ["draw_judges", "plot_judged_runs", "plot_labels"]
 
 _KINDS = (("other", "s", PALETTE[1]), ("hidden", "o", POSTERIOR))
 
@@ -87,6 +91,72 @@ def plot_labels(
     axes.grid(axis="y", color="0.92")
     axes.set_axisbelow(True)
     legend_above(axes)
+    return axes
+
+
+def plot_judged_runs(
+    check: JudgeCheck,
+    measure: object = None,
+    *,
+    judge: str | None = None,
+    truth: Mapping[str, float] | None = None,
+    marks: Mapping[str, Mapping[str, float]] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """A row per run: its interval without the labels of a judge, and with them.
+
+    Parameters
+    ----------
+    check : bayespool.checking.JudgeCheck
+        With intervals (``intervals=True``).
+    measure : measure, optional
+        Default: the first one.
+    judge : str, optional
+        Default: the first one.
+    truth : mapping of str to float, optional
+        True values by run, where they are known.
+    marks : mapping of str to mapping of str to float, optional
+        Further values by what they are called and by run, such as scores in which labels are taken for
+        judgments.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Runs stand in the order of the table ``runs``. Dots are posterior means.
+
+    Raises
+    ------
+    InputError
+        The check has no intervals, or no such measure or judge.
+    """
+    name = sole(check.measures, measure)
+    rows = of_measure(check.frame("runs"), name)
+    chosen = choose(judge, list(dict.fromkeys(rows["judge"])), "judge")
+    rows = rows[rows["judge"] == chosen]
+    runs = list(rows["run_id"])
+    axes = axes_of(ax, width=6.4, height=1.4 + 0.42 * len(runs))
+    place = np.arange(len(runs))
+    percent = f"{100 * float(rows['ci_prob'].iloc[0]):g} %"
+    named = {"without": "without labels", "with": f"with those of {literal(chosen)}"}
+    for (which, said), shift, color in zip(
+        named.items(), (-0.15, 0.15), (AS_IT_STANDS, POSTERIOR), strict=True
+    ):
+        ends = rows[f"lower_{which}"], rows[f"upper_{which}"]
+        axes.hlines(place + shift, *ends, color=color, lw=3, alpha=0.6, label=f"{said}, {percent}")
+        axes.plot(rows[f"value_{which}"], place + shift, "o", color=color, ms=5, mew=0)
+    for k, (said, values) in enumerate((marks or {}).items()):
+        mark, color = "DsP^v"[k % 5], PALETTE[1:][(2 + k) % (len(PALETTE) - 1)]
+        x = [values.get(run, np.nan) for run in runs]
+        axes.plot(x, place + 0.15, mark, color=color, ms=5, mew=0, label=literal(said))
+    if truth is not None:
+        known = [truth.get(run, np.nan) for run in runs]
+        axes.plot(known, place, "x", color="black", ms=6, mew=1.4, label="truth", zorder=4)
+    row_axis(axes, runs)
+    axes.set_xlabel(name)
+    axes.grid(axis="x", color="0.92")
+    axes.set_axisbelow(True)
+    legend_above(axes, n_columns=2)
     return axes
 
 

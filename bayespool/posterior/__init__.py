@@ -32,6 +32,7 @@ from bayespool.posterior.preparation import (
     Prepared,
     Task,
     evidence_depth,
+    models_of,
     prior_names,
 )
 from bayespool.posterior.second_judges import judge_notes, judge_problems, warn_of_judges
@@ -74,6 +75,7 @@ __all__ = [
     "levels_of",
     "log_predictive_densities",
     "mix",
+    "models_of",
     "new_interaction",
     "new_organization_effect",
     "new_slope_effect",

@@ -53,6 +53,7 @@ __all__ = [
     "Prepared",
     "Task",
     "evidence_depth",
+    "models_of",
     "prior_names",
 ]
 
@@ -367,5 +368,9 @@ def _of_documents(spec: ModelSpec, predictors: FloatArray) -> LogOdds:
 
 def prior_names(model: str) -> tuple[str, ...]:
     """Names of the priors of a model; of the combined estimator, those of every model that it may use."""
-    used = (*COMBINED, WITHOUT_EVIDENCE) if model == "combined" else (model,)
-    return tuple(dict.fromkeys(name for one in used for name in model_named(one).prior_names))
+    return tuple(dict.fromkeys(name for one in models_of(model) for name in model_named(one).prior_names))
+
+
+def models_of(model: str) -> tuple[str, ...]:
+    """Names of the models that an estimator of a model may use: of the combined one, several."""
+    return (*COMBINED, WITHOUT_EVIDENCE) if model == "combined" else (model,)

@@ -16,7 +16,7 @@ from bayespool.trec import write_qrels
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["check_list", "print_choice", "print_strategies", "write_choice"]
+__all__ = ["check_list", "print_choice", "print_strategies", "strategy_rows", "write_choice"]
 
 
 def check_list(path: Path) -> None:
@@ -64,16 +64,29 @@ def write_choice(
     write_tables(path, {"documents": frame}, "documents", metadata or {})
 
 
+def strategy_rows() -> list[dict[str, Any]]:
+    """A row per pooling strategy: ``name``, default ``settings``, ``needs``, ``description``."""
+    return [
+        {
+            "name": name,
+            "settings": dict(entry.settings),
+            "needs": list(entry.needs),
+            "description": entry.description,
+        }
+        for name, entry in STRATEGIES.items()
+    ]
+
+
 def print_strategies(console: Console) -> None:
     """Print every pooling strategy: its name, its settings as they are by default, what it judges first."""
     rows = [
         [
-            name,
-            ", ".join(f"{setting}={default!r}" for setting, default in entry.settings.items()),
-            ", ".join(entry.needs),
-            entry.description,
+            row["name"],
+            ", ".join(f"{setting}={default!r}" for setting, default in row["settings"].items()),
+            ", ".join(row["needs"]),
+            row["description"],
         ]
-        for name, entry in STRATEGIES.items()
+        for row in strategy_rows()
     ]
     print_table(console, ["name", "settings", "needs", "documents judged first"], rows, n_names=4)
 

@@ -342,6 +342,13 @@ class RunTypesSettings(ExperimentSettings):
     )
     ci_prob: float = option(0.95, CI_PROB)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        known = sorted({kind for _, kind in self.run_types})
+        for kind in self.types:
+            if kind not in known:
+                raise InputError(f"no run of the pool has the type {kind!r}", hint=known_names(kind, known))
+
     @property
     def shared(self) -> LeaveOutSettings:
         """What it has in common with leaving organizations out."""

@@ -47,7 +47,7 @@ _INTEGER = re.compile(rb"[+-]?[0-9]{1,100}")
 _BLOCK_BYTES = 1 << 24  # what pyarrow parses at a time: bounds its memory beside the file's own bytes
 _LONGEST_LINE = 1 << 20  # bytes
 _SCANNED_BYTES = 1 << 16  # what is looked at together: stays in the processor's cache
-_MEND = "mend the file, or pass strict=False (--lenient) to "
+_FIX = "fix the file, or pass strict=False (--lenient) to "
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ def parse_tolerantly(text: bytes, path: Path, layout: Layout, *, strict: bool) -
             integer = _integer(fields[layout.columns.index(layout.integer)], layout) if layout.integer else 0
         except _BadLine as bad:
             if strict:
-                malformed = InputError(bad.detail, path=path, line=number, hint=_MEND + bad.remedy)
+                malformed = InputError(bad.detail, path=path, line=number, hint=_FIX + bad.remedy)
                 break
             tally.setdefault(bad.reason, [0, number])[0] += 1
             continue
@@ -396,5 +396,5 @@ def _repeated(
     codes = pair_codes(query_id, doc_id)
     first = numbers[int(np.argmax(codes == codes[entry]))]
     reason = f"document {doc_id[entry]} is repeated in topic {query_id[entry]} (first on line {first})"
-    hint = f"{_MEND}keep the {layout.keep} of each document"
+    hint = f"{_FIX}keep the {layout.keep} of each document"
     return InputError(reason, path=path, line=numbers[entry], hint=hint)

@@ -330,7 +330,7 @@ def _xml_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None
         root = ElementTree.fromstring(data)  # nosec B314 # without entities, of a size that is limited
     except ElementTree.ParseError as error:
         reason = f"is no well-formed XML ({str(error).split(':')[0]})"
-        hint = "mend the XML, or give a CSV list"
+        hint = "fix the XML, or give a CSV list"
         raise InputError(reason, path=path, line=error.position[0], hint=hint) from None
     except (LookupError, ValueError) as error:
         reason = f"has an encoding that cannot be read ({error})"

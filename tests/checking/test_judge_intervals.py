@@ -42,17 +42,20 @@ def test_rows_are_estimates_with_and_without_each_judge() -> None:
     good, coin = collection.judges
     judges = {"": (), "good": (good,), "coin": (coin,), ALL_JUDGES: (good, coin)}
     estimator = PosteriorEstimator(**QUICK)
-    widths, values = {}, {}
+    widths, values, lowers, uppers = {}, {}, {}, {}
     for name, group in judges.items():
         given = dataclasses.replace(collection, judges=group)
         for estimates in estimator.estimate(given, TARGETS, ["P@10", "P@5"]):
             lower, upper = estimates.interval(0.9)
             widths[str(estimates.measure), name] = (upper - lower).tolist()
             values[str(estimates.measure), name] = estimates.value.tolist()
+            lowers[str(estimates.measure), name] = lower.tolist()
+            uppers[str(estimates.measure), name] = upper.tolist()
     for (measure, judge), mine in rows.groupby(["measure", "judge"]):
         assert mine["run_id"].tolist() == list(TARGETS)
         assert mine["organization"].tolist() == list(TARGETS)
-        for what, found in (("width", widths), ("value", values)):
+        tables = {"width": widths, "value": values, "lower": lowers, "upper": uppers}
+        for what, found in tables.items():
             assert mine[f"{what}_without"].tolist() == found[measure, ""]
             assert mine[f"{what}_with"].tolist() == found[measure, judge]
     assert set(rows["ci_prob"]) == {0.9}

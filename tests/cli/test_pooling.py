@@ -323,3 +323,15 @@ def test_what_cannot_be_done_is_said_in_a_line(
     assert done.status == 1
     assert done.out == ""
     assert message in done.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("order", [["--list", "--json"], ["--json", "--list"]])
+def test_list_as_json(run: Callable[..., Outcome], order: list[str]) -> None:
+    document = json.loads(run("pool", *order).out)
+    assert (document["command"], document["settings"]) == ("pool", {"list": True})
+    rows = {row["name"]: row for row in document["tables"]["strategies"]}
+    assert list(rows) == list(STRATEGIES)
+    for name, entry in STRATEGIES.items():
+        assert rows[name]["description"] == entry.description
+        assert list(rows[name]["settings"]) == list(entry.settings)
+        assert rows[name]["needs"] == list(entry.needs)

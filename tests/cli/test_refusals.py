@@ -527,3 +527,29 @@ def test_a_list_of_more_organizations_than_were_read_is_one_short_warning(
     assert said == [
         f"warning: {path}: 40 listed runs were not read: 'ghost-0', 'ghost-1', 'ghost-2' …",
     ]
+
+
+@pytest.mark.parametrize("command", ["score", "check", "judge-next", "leave-out"])
+@pytest.mark.parametrize(
+    ("prior", "said"),
+    [
+        ("mu=Beta(1, 1)", "the laplace engine takes Normal or Logistic, not Beta(1, 1)"),
+        ("sigma_topic=Normal(0, 1)", "the laplace engine takes HalfNormal or Exponential, not Normal(0, 1)"),
+    ],
+)
+def test_priors_of_the_wrong_family_are_refused_before_files_are_read(
+    run: Callable[..., Outcome], tmp_path: Path, command: str, prior: str, said: str
+) -> None:
+    runs = ["my.run"] if command in ("score", "judge-next") else []
+    files = ["--qrels", str(tmp_path / "none.txt"), "--pool", str(tmp_path / "none")]
+    done = run(command, *runs, *files, "-m", "P@10", "--prior", prior)
+    assert done.status == 1
+    assert said in done.err
+
+
+def test_an_unknown_type_is_refused_before_runs_are_read(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    (tmp_path / "types.csv").write_text("run_id,type\na,manual\nb,automatic\n")
+    files = ["--qrels", str(tmp_path / "none.txt"), "--pool", str(tmp_path / "none")]
+    done = run("run-types", *files, "--run-types", str(tmp_path / "types.csv"), "--leave-out", "manul")
+    assert done.status == 1
+    assert "no run of the pool has the type 'manul'; did you mean 'manual'" in done.err

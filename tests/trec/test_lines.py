@@ -126,7 +126,7 @@ def test_columns_have_the_stated_types(write: Write) -> None:
 # --- what is an error when strict, and skipped or read otherwise when not ---------------------------------
 
 
-LENIENT = "mend the file, or pass strict=False (--lenient) to "
+LENIENT = "fix the file, or pass strict=False (--lenient) to "
 SKIP = LENIENT + "skip such lines"
 BEST = LENIENT + "keep the best score of each document"
 GOOD = b"\n1 Q0 good 1 9 t\n"  # two lines, the first of them blank

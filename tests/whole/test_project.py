@@ -160,6 +160,15 @@ def test_notebooks_are_kept_without_outputs() -> None:
         assert ran == [], f"{path.name}: clear the outputs of the code cells {ran}"
 
 
+def test_notebooks_leave_drawing_to_the_functions() -> None:
+    """Only the lesson on models draws what no function does: curves of numbers that it makes itself."""
+    by_hand = re.compile(
+        r"\b(ax|axis|axes|panel|plt)\.(plot|hlines|vlines|bar|barh|hist|scatter|step|errorbar)\("
+    )
+    drawing = {path.stem for path in NOTEBOOKS if by_hand.search(path.read_text(encoding="utf-8"))}
+    assert drawing == {"how-the-models-work"}
+
+
 def test_notebooks_stand_in_the_table_of_contents() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^notebooks/(\S+)$", index, flags=re.MULTILINE))
