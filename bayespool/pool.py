@@ -264,9 +264,8 @@ def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp])
     """Step 3: runs of a depth of their own."""
     common = collection.pool_depth
     depths = np.full(len(collection.run_ids), common, dtype=np.int32)
-    missing, own = _missing(collection), _outside(collection)
+    missing, own, n_ranks = _missing(collection), _outside(collection), collection.document.shape[2]
     for run in candidates:
-        n_ranks = collection.document.shape[2]
         top, end = (common, n_ranks) if collection.pooled[run] else (0, min(common, n_ranks))
         n_documents, n_missing, n_own, n_own_missing = np.zeros((4, n_ranks), dtype=np.intp)
         for topics, depth in blocks(collection.document, run):

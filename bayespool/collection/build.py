@@ -126,11 +126,11 @@ def build_collection(
         position[by_bytes.to_numpy()] = np.arange(len(ids), dtype=np.int32)
         packed = _packed(position[retrieved], np.concatenate([sort_key[span] for span in place.of_topic(t)]))
         ends = np.cumsum(place.length[:, t])
-        for span, of_run in zip(place.of_topic(t), np.split(packed, ends[:-1]), strict=True):
+        for span, ranking in zip(place.of_topic(t), np.split(packed, ends[:-1]), strict=True):
             if score is not None:
-                score[span] = score[span][of_run.argsort()]
-            of_run.sort()
-            document[span] = np.uint64(0x7FFFFFFF) - (of_run & np.uint64(0x7FFFFFFF))
+                score[span] = score[span][ranking.argsort(axis=-1)]
+            ranking.sort(axis=-1)
+            document[span] = np.uint64(0x7FFFFFFF) - (ranking & np.uint64(0x7FFFFFFF))
         relevance = np.full(len(ids), UNJUDGED, dtype=np.int16)
         first, _ = columns[-1].span(t)
         relevance[position[judged]] = judgment[first : first + n_judged]
