@@ -44,7 +44,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.callers import warn_caller
-from bayespool.collection import UNJUDGED, Collection, DepthPool, say_no_pool
+from bayespool.collection import UNJUDGED, Collection, DepthPool, blocks, say_no_pool
 from bayespool.collection.contents import some
 from bayespool.errors import InputError, PoolWarning
 from bayespool.pooling import StrategyPool
@@ -265,15 +265,16 @@ def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp])
     """Step 3: runs of a depth of their own."""
     common = collection.pool_depth
     depths = np.full(len(collection.run_ids), common, dtype=np.int32)
-    missing, own = _missing(collection), _outside(collection)
+    missing, own, n_ranks = _missing(collection), _outside(collection), collection.document.shape[2]
     for run in candidates:
-        document = collection.document[run]
-        n_ranks = document.shape[1]
         top, end = (common, n_ranks) if collection.pooled[run] else (0, min(common, n_ranks))
-        n_documents = (document >= 0).sum(axis=0)
-        n_missing = missing[document].sum(axis=0)
-        n_own = own[document].sum(axis=0)
-        n_own_missing = (own & missing)[document].sum(axis=0)
+        n_documents, n_missing, n_own, n_own_missing = np.zeros((4, n_ranks), dtype=np.intp)
+        for topics, depth in blocks(collection.document, run):
+            document = collection.document[run, topics, :depth]
+            n_documents[:depth] += (document >= 0).sum(axis=0)
+            n_missing[:depth] += missing[document].sum(axis=0)
+            n_own[:depth] += own[document].sum(axis=0)
+            n_own_missing[:depth] += (own & missing)[document].sum(axis=0)
         balance = np.append(0, np.cumsum((n_own - 5 * n_own_missing)[top:end]))
         depth = top + int(balance.argmax())
         within, below = slice(top, depth), slice(depth, min(end, max(2 * depth - top, common)))
@@ -440,10 +441,11 @@ def _leading(
     missing = _missing(collection)
     n_leading = np.empty((len(index), len(collection.query_ids)), dtype=np.int32)
     for row, run in enumerate(index):
-        hole = missing[collection.document[run]]
-        n_holes: npt.NDArray[np.intp] = np.cumsum(hole, axis=1)
-        before = n_holes <= max_holes
-        n_leading[row] = np.minimum(before.sum(axis=1), collection.length[run])
-        if present_only:
-            n_leading[row] -= (before & hole).sum(axis=1)
+        for topics, depth in blocks(collection.document, run):
+            hole = missing[collection.document[run, topics, :depth]]
+            n_holes: npt.NDArray[np.intp] = np.cumsum(hole, axis=1)
+            before = n_holes <= max_holes
+            n_leading[row, topics] = np.minimum(before.sum(axis=1), collection.length[run, topics])
+            if present_only:
+                n_leading[row, topics] -= (before & hole).sum(axis=1)
     return n_leading

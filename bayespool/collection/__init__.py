@@ -15,6 +15,7 @@ from bayespool.collection.judges import Judge, add_judges
 from bayespool.collection.negatives import LISTED, UNJUDGED, Negative, Negatives
 from bayespool.collection.no_pool import say_no_pool, warn_of_no_pool
 from bayespool.collection.pools import DepthPool, Pool
+from bayespool.collection.rankings import Rankings, blocks, longest, ranked, rows, within
 
 __all__ = [
     "LISTED",
@@ -28,10 +29,16 @@ __all__ = [
     "Negatives",
     "Order",
     "Pool",
+    "Rankings",
     "add_judges",
+    "blocks",
     "build_collection",
+    "longest",
+    "ranked",
+    "rows",
     "say_no_pool",
     "sole_contributor",
     "unjudged_collection",
     "warn_of_no_pool",
+    "within",
 ]

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from bayespool.collection.contents import Collection, IntArray, some
 from bayespool.collection.negatives import UNJUDGED, Negative, relevance_codes
 from bayespool.collection.pools import DepthPool
+from bayespool.collection.rankings import Rankings, is_ragged
 from bayespool.errors import InputError
 from bayespool.memory import check_memory
 from bayespool.trec import (
@@ -103,9 +104,11 @@ def build_collection(
     _check(found, judgments, order)
     read = sorted(found, key=lambda run: run.run_id)
     query_ids = _query_ids(judgments)
-    sort_key, columns = _stack(read, judgments, query_ids, order)
+    columns = _columns(read, judgments, query_ids)
+    place = _Places(np.array([column.n_lines for column in columns[:-1]]))
+    sort_key = _sort_keys(read, columns, place, order)
     document = sort_key.view(np.int32)  # the same memory: the keys of a topic give way to its documents
-    score = _scores(read, columns, document.shape) if scores else None
+    score = _scores(read, columns, place) if scores else None
     codes, negatives = relevance_codes(judgments.relevance, negative)
     judgment = columns[-1].in_order(codes)
 
@@ -116,26 +119,29 @@ def build_collection(
         ids_of_lines = pa.chunked_array([column.doc_ids.slice(*column.span(t)) for column in columns])
         chunks = pc.dictionary_encode(ids_of_lines, memory_pool=MEMORY).chunks
         ids, codes = chunks[-1].dictionary, np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
-        n_lines = np.array([column.n_lines[t] for column in columns])
-        retrieved, judged = np.split(codes, [len(codes) - n_lines[-1]])
-        rankings = np.full((len(read), document.shape[2]), -1, dtype=np.int32)
-        rankings[np.arange(rankings.shape[1]) < n_lines[:-1, None]] = retrieved
+        n_judged = int(columns[-1].n_lines[t])
+        retrieved, judged = np.split(codes, [len(codes) - n_judged])
         by_bytes = pc.sort_indices(ids, memory_pool=MEMORY)
-        position = np.full(len(ids) + 1, -1, dtype=np.int32)  # the last is that of no document, −1
+        position = np.empty(len(ids), dtype=np.int32)
         position[by_bytes.to_numpy()] = np.arange(len(ids), dtype=np.int32)
-        packed = _packed(position[rankings], sort_key[:, t])
-        if score is not None:
-            score[:, t] = np.take_along_axis(score[:, t], packed.argsort(axis=1), axis=1)
-        document[:, t] = _order(packed)
+        packed = _packed(position[retrieved], np.concatenate([sort_key[span] for span in place.of_topic(t)]))
+        ends = np.cumsum(place.length[:, t])
+        for span, ranking in zip(place.of_topic(t), np.split(packed, ends[:-1]), strict=True):
+            if score is not None:
+                score[span] = score[span][ranking.argsort(axis=-1)]
+            ranking.sort(axis=-1)
+            document[span] = np.uint64(0x7FFFFFFF) - (ranking & np.uint64(0x7FFFFFFF))
         relevance = np.full(len(ids), UNJUDGED, dtype=np.int16)
-        first, n_judged = columns[-1].span(t)
+        first, _ = columns[-1].span(t)
         relevance[position[judged]] = judgment[first : first + n_judged]
         return pc.take(ids, by_bytes, memory_pool=MEMORY), relevance
 
     with ThreadPoolExecutor(N_THREADS) as threads:
         doc_ids, relevance = zip(*threads.map(on_topic, range(len(query_ids))), strict=True)
     n_present = np.array([len(ids) for ids in doc_ids], dtype=np.int32)
-    np.add(document, (np.cumsum(n_present) - n_present)[:, None], out=document, where=document >= 0)
+    for t, before in enumerate((np.cumsum(n_present) - n_present).tolist()):
+        for span in place.of_topic(t):
+            document[span] += before
     run_ids = tuple(run.run_id for run in read)
     listed = {} if organizations is None else organizations_of(organizations)
     organization_names, organization, user = _organizations(run_ids, listed, set(own_run_ids))
@@ -143,7 +149,7 @@ def build_collection(
     return Collection(
         run_ids=run_ids,
         query_ids=query_ids,
-        document=document,
+        document=place.as_rankings(document, -1),
         relevance=np.concatenate(relevance),
         pair_topic=np.repeat(np.arange(len(query_ids), dtype=np.int32), n_present),
         doc_ids=_concatenated(doc_ids),
@@ -155,7 +161,7 @@ def build_collection(
         negatives=negatives,
         given_run_ids=tuple(given_run_ids),
         user_organization=user,
-        score=score,
+        score=None if score is None else place.as_rankings(score, np.nan),
     )
 
 
@@ -281,23 +287,62 @@ class _Column:
         return values[self._lines]
 
 
-def _stack(
-    runs: Sequence[Run], qrels: Qrels, query_ids: tuple[str, ...], order: Order
-) -> tuple[npt.NDArray[np.uint32], list[_Column]]:
-    """Ascending sort keys in file order, shape (run, topic, rank); lines of all runs, then of the qrels."""
+class _Places:
+    """Where the rankings stand in one flat array: with room for the longest each, or one after another."""
+
+    def __init__(self, length: npt.NDArray[np.int64]) -> None:
+        self.length = length.astype(np.int32)
+        self.depth = int(length.max(initial=0))
+        self.is_ragged = is_ragged(length)
+        taken = length if self.is_ragged else np.full_like(length, self.depth)
+        end = np.cumsum(taken).reshape(length.shape)
+        self._start = (end - taken).T.tolist()
+        self.size = int(end.flat[-1])
+
+    def of_topic(self, t: int) -> list[slice]:
+        """Places of a topic's rankings, run by run."""
+        n_of_run = self.length[:, t].tolist()
+        return [slice(start, start + n) for start, n in zip(self._start[t], n_of_run, strict=True)]
+
+    def fill(self, values: npt.NDArray[Any], r: int, lines: npt.NDArray[Any]) -> None:
+        """Put what stands on a run's lines, topic by topic, into its places."""
+        first = self._start[0][r]
+        if self.is_ragged:
+            values[first : first + len(lines)] = lines
+        else:
+            there = np.arange(self.depth) < self.length[r][:, None]
+            values[first : first + there.size].reshape(there.shape)[there] = lines
+
+    def as_rankings(self, values: npt.NDArray[Any], end: float) -> npt.NDArray[Any] | Rankings:
+        """What collections have: an array of shape (run, topic, rank), dense or not."""
+        return (
+            Rankings(values, self.length, end)
+            if self.is_ragged
+            else values.reshape(*self.length.shape, self.depth)
+        )
+
+
+def _columns(runs: Sequence[Run], qrels: Qrels, query_ids: tuple[str, ...]) -> list[_Column]:
+    """Lines of all runs, then of the qrels."""
     with ThreadPoolExecutor(N_THREADS) as threads:
         columns = list(threads.map(partial(_Column, query_ids=query_ids), [*runs, qrels]))
-        shape = (len(runs), len(query_ids), max(int(column.n_lines.max()) for column in columns[:-1]))
-        _check_size(columns[:-1], [run.run_id for run in runs], query_ids)
-        sort_key = np.zeros(shape, dtype=np.uint32)
+    _check_size(columns[:-1], [run.run_id for run in runs], query_ids)
+    return columns
 
-        def fill(r: int) -> None:
-            key = _descending(runs[r].score) if order == "score" else _ascending(runs[r].rank)
-            there = np.arange(shape[2]) < columns[r].n_lines[:, None]
-            sort_key[r][there] = columns[r].in_order(key)
 
+def _sort_keys(
+    runs: Sequence[Run], columns: Sequence[_Column], place: _Places, order: Order
+) -> npt.NDArray[np.uint32]:
+    """Keys that ascend in the order of a ranking, in file order, at the places of the rankings."""
+    sort_key = np.full(place.size, 2**32 - 1, dtype=np.uint32)
+
+    def fill(r: int) -> None:
+        key = _descending(runs[r].score) if order == "score" else _ascending(runs[r].rank)
+        place.fill(sort_key, r, columns[r].in_order(key))
+
+    with ThreadPoolExecutor(N_THREADS) as threads:
         list(threads.map(fill, range(len(runs))))
-    return sort_key, columns
+    return sort_key
 
 
 def _check_size(columns: Sequence[_Column], run_ids: Sequence[str], query_ids: tuple[str, ...]) -> None:
@@ -305,7 +350,7 @@ def _check_size(columns: Sequence[_Column], run_ids: Sequence[str], query_ids: t
     n_lines = np.array([column.n_lines for column in columns])
     r, t = divmod(int(n_lines.argmax()), len(query_ids))
     check_memory(
-        4 * n_lines.size * int(n_lines.max()),
+        4 * (int(n_lines.sum()) if is_ragged(n_lines) else n_lines.size * int(n_lines.max())),
         f"rankings of {len(columns)} runs on {len(query_ids)} topics, {n_lines.max():,} ranks deep as the "
         f"longest ({run_ids[r]}, topic {query_ids[t]}),",
         "cut the longest runs, or leave them out",
@@ -327,32 +372,21 @@ def _descending(score: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
     return ~ascending
 
 
-def _scores(
-    runs: Sequence[Run], columns: Sequence[_Column], shape: tuple[int, ...]
-) -> npt.NDArray[np.float32]:
-    """Scores in single precision in file order, NaN where a run has ended, shape (run, topic, rank)."""
-    score = np.full(shape, np.nan, dtype=np.float32)
+def _scores(runs: Sequence[Run], columns: Sequence[_Column], place: _Places) -> npt.NDArray[np.float32]:
+    """Scores in single precision in file order, NaN where a run has ended, at the places of the rankings."""
+    score = np.full(place.size, np.nan, dtype=np.float32)
     for r, run in enumerate(runs):
-        there = np.arange(shape[2]) < columns[r].n_lines[:, None]
         with np.errstate(over="ignore"):
-            score[r][there] = columns[r].in_order(run.score).astype(np.float32)
+            place.fill(score, r, columns[r].in_order(run.score).astype(np.float32))
     return score
 
 
 def _packed(document: IntArray, key: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint64]:
-    """Rankings of one topic as numbers that ascend in their order: by key ascending, then by document
-    descending. The lower word stays under 2³¹, so that all bits set stand for no document.
+    """Documents as numbers that ascend in the order of a ranking: by key ascending, then by document
+    descending.
     """
-    mirrored = np.uint64(0x7FFFFFFF) - document.astype(np.uint32).astype(np.uint64)
-    return np.where(document >= 0, (key.astype(np.uint64) << np.uint64(32)) | mirrored, np.uint64(2**64 - 1))
-
-
-def _order(packed: npt.NDArray[np.uint64]) -> IntArray:
-    """Rankings of one topic: one integer sort over (run, rank)."""
-    packed.sort(axis=1)
-    ordered = (np.uint64(0x7FFFFFFF) - (packed & np.uint64(0x7FFFFFFF))).astype(np.int32)
-    ordered[packed == np.uint64(2**64 - 1)] = -1
-    return ordered
+    mirrored = np.uint64(0x7FFFFFFF) - document.astype(np.uint64)
+    return (key.astype(np.uint64) << np.uint64(32)) | mirrored
 
 
 def _depth_pool(run_ids: Sequence[str], pooled: set[str], depth: int | Mapping[str, int]) -> DepthPool:

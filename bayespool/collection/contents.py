@@ -18,6 +18,7 @@ from bayespool.collection.contributors import find_sole_contributor
 from bayespool.collection.judges import Judge, find_pairs, topic_codes
 from bayespool.collection.negatives import NO_NEGATIVES, UNJUDGED, Negatives, relevance_codes
 from bayespool.collection.pools import DepthPool, Pool
+from bayespool.collection.rankings import Rankings, lengths, ranked
 from bayespool.errors import InputError, InputWarning
 from bayespool.suggestions import did_you_mean
 from bayespool.trec import Qrels
@@ -44,8 +45,9 @@ class Collection:
         never matters.
     query_ids : tuple of str
         The topics of the qrels, numeric ones in numeric order; the denominator of every mean.
-    document : ndarray of int32, shape (run, topic, rank)
-        Pair codes from the first rank down, −1 where the run has ended.
+    document : ndarray of int32, shape (run, topic, rank), or Rankings
+        Pair codes from the first rank down, −1 where the run has ended. `Rankings`, which are indexed alike,
+        where a dense array would be large and less than half full.
     relevance : ndarray of int16, shape (pair,)
         Judged relevance, 0 or more; negative where there is no judgment: `LISTED` for a document that the
         qrels list as being in the pool (−1 in the file), `UNJUDGED` for all others.
@@ -70,7 +72,7 @@ class Collection:
     user_organization : int
         Index of the user's own organization, to which the runs to score belong that no list of organizations
         names; −1 where there is no such run.
-    score : ndarray of float32, shape (run, topic, rank), or None
+    score : ndarray of float32, shape (run, topic, rank), or Rankings, or None
         Scores of the documents in `document`, in single precision as they are compared, NaN where the run has
         ended. Where runs are in the order of their ranks, scores need not descend. None where they were not
         kept.
@@ -80,7 +82,7 @@ class Collection:
 
     run_ids: tuple[str, ...]
     query_ids: tuple[str, ...]
-    document: IntArray
+    document: IntArray | Rankings
     relevance: npt.NDArray[np.int16]
     pair_topic: IntArray
     doc_ids: pa.StringArray
@@ -92,7 +94,7 @@ class Collection:
     negatives: Negatives = NO_NEGATIVES
     given_run_ids: tuple[str, ...] = ()
     user_organization: int = -1
-    score: npt.NDArray[np.float32] | None = None
+    score: npt.NDArray[np.float32] | Rankings | None = None
     judges: tuple[Judge, ...] = ()
 
     def __post_init__(self) -> None:
@@ -169,7 +171,7 @@ class Collection:
     @cached_property
     def length(self) -> IntArray:
         """Number of documents retrieved, shape (run, topic)."""
-        length: IntArray = (self.document >= 0).sum(axis=2, dtype=np.int32)
+        length = lengths(self.document)
         length.flags.writeable = False
         return length
 
@@ -191,7 +193,8 @@ class Collection:
             self.added_for,
             *([] if self.score is None else [self.score]),
         ):
-            digest.update(np.ascontiguousarray(array).data)
+            for part in (array.length, array.values) if isinstance(array, Rankings) else (array,):
+                digest.update(np.ascontiguousarray(part).data)
         for buffer in self.doc_ids.buffers():
             if buffer is not None:
                 digest.update(buffer)
@@ -355,11 +358,10 @@ class Collection:
         """The run outside the pool that ranks each document best, the first of equals; −1 where none does."""
         best = np.full(len(self.relevance) + 1, self.document.shape[2], dtype=np.int32)
         run = np.full(len(self.relevance) + 1, -1, dtype=np.int32)
-        ranks = np.broadcast_to(np.arange(self.document.shape[2], dtype=np.int32), self.document.shape[1:])
         for r in np.flatnonzero(~self.pooled):
-            better = ranks < best[self.document[r]]
-            document = self.document[r][better]
-            best[document], run[document] = ranks[better], r
+            document, ranks = ranked(self.document, r)
+            better = ranks < best[document]
+            best[document[better]], run[document[better]] = ranks[better], r
         of_pair: IntArray = run[pair]
         return of_pair
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.collection.rankings import ranked
 from bayespool.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,8 +68,7 @@ def _needed_contributor(collection: Collection, unit: IntArray) -> IntArray:
         lost = inside & ~collection.pool(pooled[unit[pooled] != u])
         rank = np.full(n_pairs + 1, n_ranks, dtype=np.int32)
         for run in pooled[unit[pooled] == u]:
-            document = collection.document[run]
-            ranks = np.broadcast_to(np.arange(n_ranks, dtype=np.int32), document.shape)
+            document, ranks = ranked(collection.document, run)
             rank[document] = np.minimum(rank[document], ranks)
         better = lost & (rank[:-1] < best)
         best[better], owner[better] = rank[:-1][better], u

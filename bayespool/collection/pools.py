@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.collection.rankings import within
+
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
 
@@ -91,7 +93,7 @@ class DepthPool:
         index, depths = np.asarray(runs, dtype=np.intp), self.depth_of(runs)
         inside = np.zeros(len(collection.relevance) + 1, dtype=bool)  # the last answers for −1, no document
         for depth in np.unique(depths):
-            inside[collection.document[index[depths == depth], :, :depth]] = True
+            inside[within(collection.document, index[depths == depth], depth)] = True
         return inside[:-1]
 
     def known(self, collection: Collection) -> npt.NDArray[np.int16]:

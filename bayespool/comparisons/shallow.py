@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection
+from bayespool.collection import Collection, ranked, rows
 from bayespool.errors import InputError
 
 __all__ = ["judgment_ranks", "judgment_subset", "unpooled_copies"]
@@ -23,9 +23,8 @@ def judgment_ranks(collection: Collection) -> npt.NDArray[np.int32]:
     """
     best = np.full(len(collection.relevance) + 1, _UNEXPLAINED, dtype=np.int32)
     for run in np.flatnonzero(collection.pooled):
-        document = collection.document[run]
-        ranks = np.broadcast_to(np.arange(1, document.shape[1] + 1, dtype=np.int32), document.shape)
-        best[document] = np.minimum(best[document], ranks)  # a document stands once in a ranking
+        document, ranks = ranked(collection.document, run)
+        best[document] = np.minimum(best[document], ranks + 1)  # a document stands once in a ranking
     return best[:-1]
 
 
@@ -122,14 +121,14 @@ def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Col
     while any(run.endswith(mark) for run in collection.run_ids):
         mark += "'"
     name = {int(i): collection.run_ids[i] + mark for i in copied}
-    score = collection.score
+    with_them, score = np.append(np.arange(len(collection.run_ids)), copied), collection.score
     with_copies = dataclasses.replace(
         collection,
         run_ids=(*collection.run_ids, *name.values()),
-        document=np.concatenate([collection.document, collection.document[copied]]),
-        score=None if score is None else np.concatenate([score, score[copied]]),
-        organization=np.concatenate([collection.organization, collection.organization[copied]]),
+        document=rows(collection.document, with_them),
+        score=None if score is None else rows(score, with_them),
+        organization=collection.organization[with_them],
         pooled=np.concatenate([collection.pooled, np.zeros(len(copied), dtype=bool)]),
-        pooling=collection.pooling.of_runs([*range(len(collection.run_ids)), *copied]),
+        pooling=collection.pooling.of_runs(with_them),
     )
     return with_copies, tuple(name.get(int(i), collection.run_ids[i]) for i in index)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.collection import Collection, IntArray, blocks
 from bayespool.counts.ideals import n_in_reach, reach_of_ideal, relevance_levels, tally_of
 from bayespool.counts.states import Estimand, check_estimand, reach_of
 from bayespool.measures import Measure, Normalized, Tally
@@ -184,8 +184,7 @@ def ranked_levels(collection: Collection, index: npt.NDArray[np.intp], depth: in
     """Relevance of the first documents of runs, shape (run, topic, rank): −1 for an unjudged one,
     `bayespool.measures.base.MISSING_RANK` where there is none.
     """
-    table = np.append(np.maximum(collection.relevance, np.int16(-1)), np.int16(MISSING_RANK))
-    level: npt.NDArray[np.int16] = table[collection.document[index, :, :depth]]
+    level: npt.NDArray[np.int16] = _table(collection)[collection.document[index, :, :depth]]
     return level
 
 
@@ -197,10 +196,17 @@ def condensed_levels(
     """
     index = collection.run_index(run_ids)
     condensed = np.zeros((len(index), len(collection.query_ids), depth), dtype=np.int16)
+    table, every = _table(collection), np.arange(len(collection.query_ids))
     for row, run in enumerate(index):
-        level = ranked_levels(collection, np.array([run]), collection.document.shape[2])[0]
-        judged = level >= 0
-        place = np.cumsum(judged, axis=1) - 1
-        topic, rank = np.nonzero(judged & (place < depth))
-        condensed[row, topic, place[topic, rank]] = level[topic, rank]
+        for topics, last in blocks(collection.document, run):
+            level = table[collection.document[run, topics, :last]]
+            judged = level >= 0
+            place = np.cumsum(judged, axis=1) - 1
+            topic, rank = np.nonzero(judged & (place < depth))
+            condensed[row, every[topics][topic], place[topic, rank]] = level[topic, rank]
     return condensed
+
+
+def _table(collection: Collection) -> npt.NDArray[np.int16]:
+    """Relevance of each pair, −1 where it is unjudged; the last entry answers for −1, no document."""
+    return np.append(np.maximum(collection.relevance, np.int16(-1)), np.int16(MISSING_RANK))

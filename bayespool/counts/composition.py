@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.collection import Collection, IntArray, blocks, ranked, rows
 from bayespool.compiled import compiled
 from bayespool.counts.states import (
     MISSING,
@@ -79,28 +79,33 @@ def composition_effects(
     index = collection.run_index(run_ids)
     table = np.append(states(collection.relevance, rel, given), np.int8(MISSING))
     pooled = np.flatnonzero(collection.pooled)
-    document = collection.document[pooled]
-    as_it_is = _split(table[document[:, :, : max(cutoffs)]], cutoffs)
+    parts = [  # all topics at once of a dense array
+        (topics, rows(collection.document, pooled)[:, topics, :depth])
+        for topics, depth in blocks(collection.document, np.union1d(pooled, index))
+    ]
+    as_it_is = [_split(table[document[:, :, : max(cutoffs)]], cutoffs) for _, document in parts]
     shape = (len(index), len(collection.query_ids), len(cutoffs))
     delta_precision, delta_antiprecision = np.zeros(shape), np.zeros(shape)
-    rank = np.arange(1, collection.document.shape[2] + 1, dtype=np.int32)
     rank_in_run = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
     for row, u in enumerate(index):
         n_others = np.count_nonzero(pooled != u)
         if n_others == 0:
             continue
-        rank_in_run[collection.document[u]] = rank
+        own, rank = ranked(collection.document, u)
+        rank_in_run[own] = rank + 1
         rank_in_run[-1] = 0
-        state = (
-            _composed_at_whole_ranks(document, rank_in_run, table, max(cutoffs))
-            if alpha == 1
-            else table[_composed(document, rank_in_run, alpha, max(cutoffs))]
-        )
-        rank_in_run[collection.document[u]] = 0
-        for delta, now, before in zip(
-            (delta_precision, delta_antiprecision), _split(state, cutoffs), as_it_is, strict=True
-        ):
-            delta[row] = (now - before).sum(axis=0) / n_others  # composed with itself a run does not change
+        for (topics, document), as_is in zip(parts, as_it_is, strict=True):
+            state = (
+                _composed_at_whole_ranks(document, rank_in_run, table, max(cutoffs))
+                if alpha == 1
+                else table[_composed(document, rank_in_run, alpha, max(cutoffs))]
+            )
+            for delta, now, before in zip(
+                (delta_precision, delta_antiprecision), _split(state, cutoffs), as_is, strict=True
+            ):
+                changed = (now - before).sum(axis=0)  # composed with itself a run does not change
+                delta[row, topics] = changed / n_others
+        rank_in_run[own] = 0
     divisor = np.array(cutoffs)
     return CompositionEffects(
         tuple(collection.run_ids[i] for i in index),

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray, Judge, sole_contributor
+from bayespool.collection import Collection, IntArray, Judge, sole_contributor, within
 from bayespool.counts.states import NONRELEVANT, RELEVANT, states
 
 __all__ = [
@@ -265,5 +265,7 @@ def _known_of(document: IntArray, known: npt.NDArray[np.bool_]) -> IntArray:
 def in_top(collection: Collection, depth: int) -> npt.NDArray[np.bool_]:
     """Which documents some run ranks down to a depth, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
-    inside[collection.document[:, :, :depth]] = True  # −1, no document, is the last entry
+    inside[within(collection.document, collection.run_index(), depth)] = (
+        True  # −1, no document, is the last entry
+    )
     return inside[:-1]

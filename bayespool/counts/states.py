@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.collection import Collection, IntArray, Rankings
 from bayespool.errors import InputError
 from bayespool.suggestions import known_names
 
@@ -40,7 +40,10 @@ def states(relevance: npt.NDArray[Any], rel: int, given: int = 0) -> npt.NDArray
 
 
 def top_states(
-    table: npt.NDArray[np.int8], document: IntArray, index: npt.NDArray[np.intp], cutoffs: tuple[int, ...]
+    table: npt.NDArray[np.int8],
+    document: IntArray | Rankings,
+    index: npt.NDArray[np.intp],
+    cutoffs: tuple[int, ...],
 ) -> npt.NDArray[np.int8]:
     """States of the top documents, shape (run, topic, rank); the entry appended to the table answers for −1,
     no document.

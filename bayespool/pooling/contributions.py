@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection
+from bayespool.collection import Collection, within
 from bayespool.pooling.choosing import Chosen
 
 __all__ = ["Contributions", "Membership", "contributions_of", "contributions_to"]
@@ -68,11 +68,10 @@ class Membership:
     ) -> Membership:
         """Of some runs down to a depth, each under the name of its contributor."""
         known = tuple(dict.fromkeys(names))
-        document = collection.document[run_index, :, :depth]
-        pair = np.unique(document[document >= 0])
         has = np.zeros((len(known), len(collection.relevance) + 1), dtype=bool)
-        for of_run, name in zip(document, names, strict=True):
-            has[known.index(name), of_run] = True
+        for run, name in zip(run_index, names, strict=True):
+            has[known.index(name), within(collection.document, run, depth)] = True
+        pair = np.flatnonzero(has[:, :-1].any(axis=0)).astype(np.int32)
         n_runs = np.array([list(names).count(name) for name in known], dtype=np.int64)
         return cls(known, n_runs, pair, has[:, pair])
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.collection import Collection, IntArray, longest
 from bayespool.errors import InputError
 from bayespool.randomness import document_keys
 
@@ -162,10 +162,10 @@ def retrieved_by(
     >>> first.document.shape, len(first)
     ((21, 10), 50)
     """
-    document = collection.document[run_index, :, :depth]
-    score = None if collection.score is None else collection.score[run_index, :, :depth]
+    last = longest(collection.document, run_index)
     for t, query_id in enumerate(collection.query_ids):
-        of_topic = document[:, t]
+        top = slice(last[t] if depth is None else min(depth, last[t]))
+        of_topic = collection.document[run_index, t, top]
         pair = np.unique(of_topic[of_topic >= 0])
         ids = collection.doc_ids.take(pair).to_pylist()
         keys = document_keys(random_seed, query_id, ids)
@@ -173,6 +173,6 @@ def retrieved_by(
             query_id=query_id,
             pair=pair,
             document=np.where(of_topic >= 0, np.searchsorted(pair, of_topic), -1).astype(np.int32),
-            score=None if score is None else score[:, t],
+            score=None if collection.score is None else collection.score[run_index, t, top],
             lot=(keys >> np.uint64(11)).astype(np.float64) * 2.0**-53,
         )

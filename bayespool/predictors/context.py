@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray
+from bayespool.collection import Collection, IntArray, ranked
 from bayespool.counts import (
     NONRELEVANT,
     RELEVANT,
@@ -156,22 +156,20 @@ class DocumentContext:
         collection, pair = self.collection, self.pair
         own = collection.organization[self.run]
         pooled = np.flatnonzero(collection.pooled)
-        n_ranks = collection.document.shape[2]
         top = dict(zip(pooled.tolist(), collection.depth_of(pooled).tolist(), strict=True))
         state = np.append(collection.relevance, np.int16(-1))
         rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
         n_runs, n_retrieving = np.zeros(len(pair)), np.zeros(len(pair))
-        longest = max(1, int((collection.document[pooled] >= 0).any(axis=(0, 1)).sum()))
+        longest = max(1, int(collection.length[pooled].max(initial=0)))
         fusion, best = np.zeros(len(pair)), np.full(len(pair), float(_ABSENT * longest))
-        ranks = np.arange(1, n_ranks + 1, dtype=np.int32)
-        gain = np.append(0.0, 1 / np.log2(1 + ranks))
+        gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
         for run in pooled:
-            document = collection.document[run]
-            rank_of[document] = ranks
+            document, ranks = ranked(collection.document, run)
+            rank_of[document] = ranks + 1
             rank_of[-1] = 0
             rank = np.where(own == collection.organization[run], 0, rank_of[pair])
             rank_of[document] = 0
-            judged = state[document[:, : min(_TOP[1], top[int(run)])]]
+            judged = state[collection.document[run, :, : min(_TOP[1], top[int(run)])]]
             precision = ((judged >= self.rel).sum(axis=1) + 0.5) / ((judged >= self.given).sum(axis=1) + 1)
             n_runs += own != collection.organization[run]
             n_retrieving += rank > 0

@@ -1,0 +1,228 @@
+"""Rankings of runs that hold no empty ranks, and what reads them and dense arrays alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.memory import check_memory
+
+__all__ = ["Rankings", "blocks", "is_ragged", "lengths", "longest", "ranked", "rows", "within"]
+
+IntArray = npt.NDArray[np.int32]
+_SMALL = 2**26  # bytes up to which an array is dense however empty it is
+_WORTH_IT = 2  # times as many ranks as documents
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rankings:
+    """Rankings of very different lengths: an array of shape (run, topic, rank) that holds no empty ranks.
+
+    It is indexed as the dense array would be and gives dense arrays, whose ranks after the end of a ranking
+    have the value ``end``. Where such an array is too large for the memory that there is, it says so.
+    A collection has one where a dense array would be large and less than half full: one run that ranks
+    a million documents for one topic would make those of all runs and topics as long.
+
+    Attributes
+    ----------
+    values : ndarray, shape (entry,)
+        What stands at the ranks: run by run, in each topic by topic, from the first rank down.
+    length : ndarray of int32, shape (run, topic)
+        Entries of each ranking.
+    end : number
+        What stands after the last entry: −1 for no document, NaN for no score.
+
+    Examples
+    --------
+    >>> rankings = Rankings(np.array([7, 8, 9, 6]), np.array([[3, 0], [0, 1]]), -1)
+    >>> rankings.shape
+    (2, 2, 3)
+    >>> rankings[0, :, :2].tolist()
+    [[7, 8], [-1, -1]]
+    >>> rankings[:, 1, 0].tolist()
+    [-1, 6]
+    """
+
+    values: npt.NDArray[Any]
+    length: IntArray
+    end: float
+
+    def __post_init__(self) -> None:
+        for name in ("values", "length"):
+            array = getattr(self, name).view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        start = np.cumsum(self.length, dtype=np.int64).reshape(self.length.shape) - self.length
+        object.__setattr__(self, "_start", start)
+        object.__setattr__(self, "_depth", int(self.length.max(initial=0)))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # arrays come out of a pickle writeable
+
+    def __repr__(self) -> str:
+        n_runs, n_topics, depth = self.shape
+        return f"<Rankings: {n_runs} runs, {n_topics} topics, {len(self.values)} documents to rank {depth}>"
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Runs, topics, and the length of the longest ranking."""
+        n_runs, n_topics = self.length.shape
+        depth: int = self.__dict__["_depth"]
+        return n_runs, n_topics, depth
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+        return int(self.values.nbytes + self.length.nbytes + self.__dict__["_start"].nbytes)
+
+    def __len__(self) -> int:
+        return len(self.length)
+
+    def __getitem__(self, key: Any) -> npt.NDArray[Any]:
+        """Part of the dense array; a slice of ranks has no step.
+
+        Raises
+        ------
+        InputError
+            It takes more memory than there is.
+        """
+        parts = key if isinstance(key, tuple) else (key,)
+        if len(parts) > 3 or any(part is Ellipsis or part is None for part in parts):
+            raise IndexError("rankings are indexed by run, topic and rank")
+        run, topic, rank = (*parts, slice(None), slice(None))[:3]
+        length, start = self.length[run, topic], self.__dict__["_start"][run, topic]
+        if isinstance(rank, slice):
+            first, last, step = rank.indices(self.shape[2])
+            if step != 1:
+                raise IndexError("ranks are taken one after the other")
+            return self._dense(np.asarray(start), np.asarray(length), first, max(first, last))
+        if not isinstance(rank, int | np.integer) and any(isinstance(part, slice) for part in (run, topic)):
+            raise IndexError("ranks in a list go with runs and topics in lists")
+        wanted = np.asarray(rank)
+        wanted = np.where(wanted < 0, wanted + self.shape[2], wanted)
+        if ((wanted < 0) | (wanted >= self.shape[2])).any():
+            raise IndexError(f"a rank is beyond the {self.shape[2]} that there are")
+        there = wanted < length
+        found = np.where(there, self.values[np.where(there, start + wanted, 0)], self.end)
+        of_ranks: npt.NDArray[Any] = found.astype(self.values.dtype)[()]
+        return of_ranks
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """The whole dense array."""
+        return self[:] if dtype is None else self[:].astype(dtype)
+
+    def _dense(
+        self, start: npt.NDArray[Any], length: npt.NDArray[Any], first: int, last: int
+    ) -> npt.NDArray[Any]:
+        """Some ranks of some rankings, shape (…, rank)."""
+        shape = (*length.shape, last - first)
+        check_memory(
+            int(np.prod(shape, dtype=np.int64)) * self.values.itemsize,
+            f"{length.size:,} rankings in full, {shape[-1]:,} ranks each as the longest has,",
+            "cut the longest runs, or ask for fewer ranks",
+        )
+        dense = np.full(shape, self.end, dtype=self.values.dtype)
+        n = np.clip(length - first, 0, shape[-1])
+        if n.any():
+            dense[np.arange(shape[-1]) < n[..., None]] = self.values[_spans(start + first, n)]
+        return dense
+
+
+def is_ragged(length: npt.NDArray[np.integer]) -> bool:
+    """Whether rankings of these lengths, shape (run, topic), are kept as `Rankings`."""
+    n_ranks = length.size * int(length.max(initial=0))
+    return 4 * n_ranks > _SMALL and n_ranks > _WORTH_IT * int(length.sum(dtype=np.int64))
+
+
+def lengths(document: IntArray | Rankings) -> IntArray:
+    """Number of documents retrieved, shape (run, topic)."""
+    if isinstance(document, Rankings):
+        return document.length
+    length: IntArray = (document >= 0).sum(axis=2, dtype=np.int32)
+    return length
+
+
+def longest(document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int) -> list[int]:
+    """Down to which rank an array of the rankings of some runs on each topic goes, a dense one in full."""
+    n_ranks = document.shape[2]
+    if not isinstance(document, Rankings):
+        return [n_ranks] * document.shape[1]
+    most = document.length[np.atleast_1d(runs)].max(axis=0, initial=min(1, n_ranks))
+    of_topics: list[int] = most.tolist()
+    return of_topics
+
+
+def ranked(document: IntArray | Rankings, run: int | np.integer) -> tuple[IntArray, IntArray]:
+    """The documents of a run and their ranks from 0, two arrays of one shape; of all topics.
+
+    The documents of a dense array have −1 among them for no document.
+
+    Examples
+    --------
+    >>> documents, rank = ranked(Rankings(np.array([7, 8, 9, 6]), np.array([[3, 0], [0, 1]]), -1), 0)
+    >>> documents.tolist(), rank.tolist()
+    ([7, 8, 9], [0, 1, 2])
+    """
+    if not isinstance(document, Rankings):
+        of_run = document[run]
+        return of_run, np.broadcast_to(np.arange(of_run.shape[1], dtype=np.int32), of_run.shape)
+    start, n = document.__dict__["_start"][run], document.length[run]
+    first, n_all = int(start[0]) if len(start) else 0, int(n.sum(dtype=np.int64))
+    rank = np.arange(first, first + n_all) - np.repeat(start, n)
+    return document.values[first : first + n_all], rank.astype(np.int32)
+
+
+def within(
+    document: IntArray | Rankings, runs: npt.NDArray[np.integer] | np.integer, depth: int | None
+) -> IntArray:
+    """The documents that some runs rank down to a depth, an array of any shape; −1 among them is none."""
+    if not isinstance(document, Rankings):
+        top: IntArray = document[np.atleast_1d(runs), :, :depth]
+        return top
+    n = document.length[runs] if depth is None else np.minimum(document.length[runs], depth)
+    found: IntArray = document.values[_spans(document.__dict__["_start"][runs], n)]
+    return found
+
+
+def blocks(
+    document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int
+) -> list[tuple[slice | npt.NDArray[np.intp], int]]:
+    """Topics to look at together, and down to which rank: in full and without many empty ranks.
+
+    Parameters
+    ----------
+    document : ndarray or Rankings
+    runs : ndarray of int, or int
+        The runs to look at.
+
+    Returns
+    -------
+    list of tuple
+        Topics, and ranks of the longest ranking; all topics at once of a dense array.
+    """
+    if not isinstance(document, Rankings):
+        return [(slice(None), document.shape[2])]
+    last = np.array(longest(document, runs))
+    doubled = np.ceil(np.log2(np.maximum(last, 1)))
+    together = [np.flatnonzero(doubled == d) for d in np.unique(doubled)]
+    return [(topics, int(last[topics].max())) for topics in together]
+
+
+def rows(document: npt.NDArray[Any] | Rankings, runs: npt.NDArray[np.integer]) -> npt.NDArray[Any] | Rankings:
+    """The rankings of some runs, dense or not as they were."""
+    if not isinstance(document, Rankings):
+        of_runs: npt.NDArray[Any] = document[runs]
+        return of_runs
+    length = document.length[runs]
+    return Rankings(document.values[_spans(document.__dict__["_start"][runs], length)], length, document.end)
+
+
+def _spans(start: npt.NDArray[Any], n: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Positions from each start on, as many as it has, one after another."""
+    start, n = start.ravel(), n.ravel().astype(np.int64)
+    before = np.cumsum(n) - n
+    return np.repeat(start - before, n) + np.arange(int(n.sum()))
