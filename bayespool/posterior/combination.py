@@ -38,10 +38,15 @@ _PRIOR_ORGANIZATIONS = 0.1  # the weights start from equal ones that count as mu
 
 def shares_of_models(prepared: Mapping[str, Prepared], fits: Mapping[str, Fit]) -> list[float]:
     """Of models in the draws of their mixture: `stacking_weights`, equal ones where too few organizations are
-    at hand to tell which model predicts better.
+    at hand to tell which model predicts better, or where one of the models has no predictors.
     """
-    n_organizations = min(len(one.evidence.organizations) for one in prepared.values())
-    if len(prepared) == 1 or n_organizations < _MIN_ORGANIZATIONS:
+    from bayespool.models import LinearEvidence
+
+    evidence = [one.evidence for one in prepared.values()]
+    can_tell = all(
+        isinstance(one, LinearEvidence) and len(one.organizations) >= _MIN_ORGANIZATIONS for one in evidence
+    )
+    if len(prepared) == 1 or not can_tell:
         return [1 / len(prepared)] * len(prepared)
     return [float(share) for share in stacking_weights(*log_predictive_densities(prepared, fits))]
 

@@ -202,7 +202,7 @@ class PosteriorEstimator:
         """
         if self.joint:
             return [sorted(measures, key=lambda measure: -measure.cutoff)]
-        groups: dict[tuple[tuple[Rung, int, int], ...], list[Measure]] = {}
+        groups: dict[tuple[tuple[Rung, int, tuple[int, ...]], ...], list[Measure]] = {}
         ladders = {measure: rungs_of(collection, measure) for measure in measures}
         models: dict[tuple[Rung, int], tuple[str, ...]] = {}
         for measure in sorted(measures, key=lambda measure: -len(ladders[measure])):
@@ -212,7 +212,7 @@ class PosteriorEstimator:
                 asked = rung, task.document_depth
                 if asked not in models:
                     models[asked] = self._models(task)
-                key.append((*asked, evidence_depth(models[asked][0], measure.cutoff)))
+                key.append((*asked, tuple(evidence_depth(m, measure.cutoff) for m in models[asked])))
             longer = [other for other in groups if other[: len(key)] == tuple(key)]
             groups.setdefault(longer[0] if longer else tuple(key), []).append(measure)
         return [sorted(group, key=lambda measure: -measure.cutoff) for group in groups.values()]
@@ -224,7 +224,9 @@ class PosteriorEstimator:
     def _models(self, task: Task) -> tuple[str, ...]:
         if self.model != "combined":
             return (self.model,)
-        return COMBINED if task.has_evidence else (WITHOUT_EVIDENCE,)
+        if task.has_pool_evidence:
+            return COMBINED
+        return (*COMBINED, WITHOUT_EVIDENCE) if task.has_evidence else (WITHOUT_EVIDENCE,)
 
     def _complete(
         self,
@@ -271,7 +273,7 @@ class PosteriorEstimator:
 
     def _distance(self, task: Task) -> PoolDistance | None:
         """How unlike the pool the runs are, for the estimator that asks."""
-        if self.model != "combined" or not task.has_evidence:
+        if self.model != "combined" or not task.has_pool_evidence:
             return None
         asked = task.asked
         return pool_distance(task.collection, task.run_ids, rel=asked.rel, given=asked.given)
@@ -359,7 +361,7 @@ class PosteriorEstimator:
         models = list(dict.fromkeys(component.model for component in components))
         problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
         notes = [f"diagnostics failed: {problems}"] if problems else []
-        if self.model == "combined" and WITHOUT_EVIDENCE in models:
+        if self.model == "combined" and models == [WITHOUT_EVIDENCE]:
             notes.append("no hidden documents to learn from, the odds-ratio model on its priors")
         idle = [name for name in self.priors if all(name not in prior_names(model) for model in models)]
         if idle and models:

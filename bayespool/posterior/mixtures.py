@@ -74,7 +74,7 @@ def make_step(
         Of ``step.names`` in the draws, means over runs.
     """
     rung = task.asked
-    if not task.has_evidence:
+    if not task.has_pool_evidence:
         priors = {**(WITHOUT_POOL if not rung.given else WITHOUT_POOL_ABOVE), **priors}
     ready = {model: task.prepare(model, priors) for model in models}
     others = None

@@ -204,14 +204,29 @@ class Task:
         """Predictors from second judges, which every model with predictors has besides its own."""
         return label_slopes(self.collection, rel=self.asked.rel, given=self.asked.given)
 
-    @cached_property
+    @property
     def has_evidence(self) -> bool:
-        """Whether any hidden document is evidence."""
+        """Whether any hidden document, or any judgment of one's own, is evidence."""
+        return self.has_pool_evidence or self._has_own_evidence
+
+    @property
+    def has_pool_evidence(self) -> bool:
+        """Whether any document that an organization of the pool hides is evidence."""
+        return self._sources[0]
+
+    @property
+    def _has_own_evidence(self) -> bool:
+        return self._sources[1]
+
+    @cached_property
+    def _sources(self) -> tuple[bool, bool]:
+        """Whether there is evidence of the pool, and of one's own judgments."""
         run, _, _, pair, _ = held_out_documents(
             self.collection, cutoff=self.document_depth, rel=self.asked.rel, given=self.asked.given
         )
+        own = self.collection.added_for[pair] >= 0
         kept = np.isin(run, self.collection.run_index(self.left_out), invert=True)
-        return bool((kept | (self.collection.added_for[pair] >= 0)).any())
+        return bool((kept & ~own).any()), bool(own.any())
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
