@@ -23,7 +23,7 @@ help:
 	@echo "make demo         score the embedded example"
 	@echo "make test         the fast tests"
 	@echo "make slow         the slow tests (BAYESPOOL_SLOW_SCALE=1 for full size)"
-	@echo "make fuzz         50,000 mutated inputs, and 50 kills of experiments (BAYESPOOL_FUZZ_SEED, _INPUTS, _SECONDS)"
+	@echo "make fuzz         50,000 mutated inputs, and 100 kills and other faults of experiments (BAYESPOOL_FUZZ_SEED, _INPUTS, _SECONDS)"
 	@echo "make test-lowest  a part of the fast tests with the lowest versions of pyproject.toml, on LOWEST_PYTHON (python3.11)"
 	@echo "make lint         ruff: rules and format; codespell: misspelled words"
 	@echo "make types        mypy --strict on the package"

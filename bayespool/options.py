@@ -284,7 +284,7 @@ class FilesSettings(Settings):
     strict: bool = option(
         True,
         Option(
-            help="Skip lines that cannot be used, and report them, instead of stopping.",
+            help="Skip unusable lines, and report them, instead of stopping.",
             of=bool,
             flag="--lenient",
         ),

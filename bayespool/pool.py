@@ -427,17 +427,15 @@ def _is_pooled(
     if rule == "leading":
         within = np.asarray(_leading(collection, index, max_holes) >= np.minimum(length, depth))
     else:
-        n_present = _leading(collection, index, max_holes, present_only=True)
-        within = np.asarray((n_present >= depth) | (10 * (length - n_present) <= depth))
+        present = _leading(collection, index, max_holes, present_only=True)
+        within = np.asarray((present >= depth) | (10 * (length - present) <= depth))
     return np.asarray(within.all(axis=1))
 
 
 def _leading(
     collection: Collection, index: npt.NDArray[np.intp], max_holes: int, *, present_only: bool = False
 ) -> npt.NDArray[np.int32]:
-    """Documents, or those in the pool only, before the first missing one, or before the one after
-    ``max_holes`` missing ones; shape (run, topic).
-    """
+    """Documents, or those in the pool only, before the one missing after ``max_holes``, by run and topic."""
     missing = _missing(collection)
     n_leading = np.empty((len(index), len(collection.query_ids)), dtype=np.int32)
     for row, run in enumerate(index):

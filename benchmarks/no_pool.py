@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--models", default="combined,interpolated")
-    parser.add_argument("--log-ratio", help="another prior of log_ratio, as Normal(-1.8, 0.7)")
+    parser.add_argument("--log-ratio", help="another prior of log_ratio, as Normal(-2, 1.5)")
     asked = parser.parse_args()
     folder = collections_folder(parser)
     warnings.simplefilter("ignore")

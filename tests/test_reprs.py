@@ -19,7 +19,9 @@ from bayespool import load_example
 from bayespool.checking import SelfCalibration, check_judges, check_models
 from bayespool.comparisons import reversals
 from bayespool.experiments import (
+    JudgingRounds,
     budgets,
+    judge_in_rounds,
     leave_out,
     leave_types_out,
     vary_common_topics,
@@ -30,7 +32,7 @@ from bayespool.judging import judge_next
 from bayespool.markup import TextTable
 from bayespool.posterior import complete
 from bayespool.reprs import Shown, first_rows, html_repr, one_line
-from bayespool.simulation import simulate
+from bayespool.simulation import simulate, simulate_example
 from bayespool.stored import StoredResults, StoredScores
 from bayespool.values import Values
 
@@ -45,6 +47,12 @@ def types_of(collection: Any) -> dict[str, str]:
 def stored_scores() -> StoredScores:
     scores = example_scores()
     return StoredScores(scores.to_frame().to_dict("list"), scores.metadata)
+
+
+def rounds_of_judging() -> JudgingRounds:
+    example = simulate_example()
+    settings: dict[str, Any] = {"n_rounds": 1, "orders": "random", "draws": 20}
+    return judge_in_rounds(example.collection, "new-a", "P@5", answers=example.truth, **settings)
 
 
 MADE: dict[str, Callable[[], Any]] = {
@@ -70,6 +78,7 @@ MADE: dict[str, Callable[[], Any]] = {
     ),
     "JudgeCheck": lambda: check_judges(labeled_toy(), "P@3"),
     "Imputations": lambda: impute(load_example(), "new-a", "P@5", draws=2),
+    "JudgingRounds": rounds_of_judging,
     "NextJudgments": lambda: judge_next(load_example(), "new-a", "P@5", budget=2, draws=20),
     "Completion": lambda: complete(load_example(), "new-a", "P@5", draws=20),
     "SelfCalibration": lambda: SelfCalibration(

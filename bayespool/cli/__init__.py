@@ -120,7 +120,7 @@ def main() -> None:
     except MemoryError as error:
         said = f" ({error})" if str(error) else ""
         tell(
-            f"error: there is not enough memory{said}; ask for less at a time, or where there is more",
+            f"error: there is not enough memory{said}; ask for less at a time, or use a larger machine",
             always=True,
         )
         sys.exit(1)
@@ -128,7 +128,7 @@ def main() -> None:
         if not is_of_output(error):
             raise
         with contextlib.suppress(OSError):
-            tell(f"error: what was to be printed cannot be written: {error.strerror}", always=True)
+            tell(f"error: cannot write to standard output: {error.strerror}", always=True)
         leave_streams()
         sys.exit(1)
     except (KeyboardInterrupt, SystemError) as error:

@@ -163,7 +163,7 @@ def _judges(given: list[str]) -> dict[str, Path]:
         path = Path(file) if named and not Path(text).exists() else Path(text)
         name = name if named and path == Path(file) else id_of_file(path)
         if not name or (not file and named):
-            raise InputError(f"--judge {text}: a name and a file are wanted", hint="--judge NAME=FILE")
+            raise InputError(f"--judge {text}: give a name and a file", hint="--judge NAME=FILE")
         if name in judges:
             raise InputError(f"--judge {text}: two judges are called {name!r}", hint="--judge NAME=FILE")
         judges[name] = path

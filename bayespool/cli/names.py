@@ -55,7 +55,9 @@ MEASURES = (
 MODELS = ("background", "interpolated", "smoothed", "odds_ratio", "ratio", "anti_precision", "evidence")
 _ESTIMATORS = (
     NamedChoice(
-        "lower-bound", "B: the measure as trec_eval gives it, what is not judged is not relevant", "point"
+        "lower-bound",
+        "B: the measure as trec_eval gives it, unjudged documents are nonrelevant",
+        "point",
     ),
     NamedChoice(
         "background", "B + Δ·E: an unjudged document is relevant with the chance E", "point", default=True

@@ -73,7 +73,7 @@ def refuse_no_posterior(name: str, sampling: Mapping[str, Any]) -> Estimator:
     chosen = parse_estimator(name, **sampling)
     if not isinstance(chosen, PosteriorEstimator):
         raise InputError(
-            f"{chosen.name} does not say how sure it is", hint="name a posterior, such as posterior-combined"
+            f"{chosen.name} has no interval", hint="name a posterior, such as posterior-combined"
         )
     refuse_idle_priors([chosen], sampling.get("priors") or {})
     return chosen

@@ -86,7 +86,7 @@ def smoothed(lower: FloatArray, residual: FloatArray, c: float, e: float) -> Flo
 @register_estimator(
     "lower-bound",
     label="lower\nbound",
-    description="B: the measure as trec_eval gives it, what is not judged is not relevant",
+    description="B: the measure as trec_eval gives it, unjudged documents are nonrelevant",
     source="Ravana & Moffat 2010, §3",
 )
 @dataclass(frozen=True, kw_only=True)

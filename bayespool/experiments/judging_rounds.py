@@ -144,7 +144,7 @@ def judge_in_rounds(
     report : callable, optional
         Called with what is being done.
     **settings
-        Settings of the posterior: ``engine``, ``draws``, …
+        Settings of the posterior, such as ``engine`` and ``draws``.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def judge_in_rounds(
     posterior = parse_estimator(estimator, random_seed=random_seed, **settings)
     if not isinstance(posterior, PosteriorEstimator):
         raise InputError(
-            f"{posterior.name} does not say how sure it is",
+            f"{posterior.name} has no interval",
             hint="name a posterior, such as posterior-combined",
         )
     expect_collection(collection)

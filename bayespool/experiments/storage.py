@@ -108,15 +108,18 @@ class PartStore:
         others: list[str] = []
         damaged = 0
         parts = {p: _read(p) for p in sorted(folder.iterdir()) if _NAME.fullmatch(p.name) and p.is_file()}
-        forms = Counter(_form(part["rows"]) for part in parts.values() if part is not None)
+        ours = {
+            path: part
+            for path, part in parts.items()
+            if part is not None and part["description"] == self._description
+        }
+        forms = Counter(_form(part["rows"]) for part in ours.values())
         for path, part in parts.items():
-            if part is not None and self._of_one_form and forms[_form(part["rows"])] < max(forms.values()):
-                part = None  # not written by bayespool
-            if part is not None and part["description"] == self._description:
-                self._found[path] = part
+            if path in ours and not (self._of_one_form and forms[_form(part["rows"])] < max(forms.values())):
+                self._found[path] = ours[path]
                 continue
             remove(path)
-            if part is None:
+            if part is None or path in ours:  # or unlike its fellows: not written by bayespool
                 damaged += 1
             else:
                 others += _differing(part["description"], self._description)

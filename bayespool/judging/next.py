@@ -291,7 +291,7 @@ def judge_next(
     chosen = parse_estimator(estimator, estimand=estimand, random_seed=random_seed, **settings)
     if not isinstance(chosen, PosteriorEstimator):
         raise InputError(
-            f"{chosen.name} does not say how sure it is", hint="name a posterior, such as posterior-combined"
+            f"{chosen.name} has no interval", hint="name a posterior, such as posterior-combined"
         )
     expect_collection(collection)
     warn_of_no_pool(collection)

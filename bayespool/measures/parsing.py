@@ -61,7 +61,9 @@ def parse_measure(measure: object) -> Measure:
     text = str(measure)
     name, cutoff, given = _read(text)
     if name in UNSUPPORTED and name not in MEASURES:
-        raise InputError(f"unsupported measure {text!r}: {name} is left out, since {UNSUPPORTED[name]}")
+        raise InputError(
+            f"unsupported measure {text!r}: bayespool does not have {name}, since {UNSUPPORTED[name]}"
+        )
     family = MEASURES.get(name) or MEASURES.get(_ALIASES.get(name, ""))
     if family is None:
         raise _unknown(text)

@@ -211,7 +211,20 @@ def log_density_of_scale(name: str, prior: Prior) -> Callable[[float], float]:
     return lambda theta: density(theta, *args)
 
 
-_REAL = ("Cauchy", "Laplace", "Logistic", "Normal", "StudentT")  # these reach below zero whatever they have
+_REAL = (
+    "AsymmetricLaplace",
+    "Cauchy",
+    "ExGaussian",
+    "Flat",
+    "Gumbel",
+    "Laplace",
+    "Logistic",
+    "Moyal",
+    "Normal",
+    "SkewNormal",
+    "SkewStudentT",
+    "StudentT",
+)  # these reach below zero whatever they have
 
 
 def refuse_negative_scale(name: str, prior: Prior) -> None:

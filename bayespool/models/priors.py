@@ -135,6 +135,8 @@ def parse_prior(text: str | Prior) -> Prior:
         call = ast.parse(text.strip(), mode="eval").body
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
             raise ValueError
+        if len({k.arg for k in call.keywords}) < len(call.keywords):
+            raise ValueError  # a name twice
         args = tuple(float(ast.literal_eval(a)) for a in call.args)
         named = {str(k.arg): float(ast.literal_eval(k.value)) for k in call.keywords}
     except (ValueError, SyntaxError, TypeError, AttributeError) as error:

@@ -236,7 +236,8 @@ class ModelSpec:
             if name in self.coefficients:
                 log_density_of_coefficient(name, parse_prior(text), logit=name in self._factors)
             elif name in self.prior_names:
-                log_density_of_scale(name, parse_prior(text))
+                refuse_negative_scale(name, prior := parse_prior(text))
+                log_density_of_scale(name, prior)
 
     @property
     def _factors(self) -> list[str]:

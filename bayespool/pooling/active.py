@@ -83,7 +83,7 @@ class ActiveSampling(Sampling):
     ) -> tuple[IntArray, FloatArray]:
         """Documents in their order, and the log probability that no draw brings each document."""
         start, run, rank = topic.postings
-        n_ranks = topic.document.shape[1]
+        n_ranks = int(topic.length.max(initial=0))
         tail = np.cumsum(1.0 / np.arange(n_ranks, 0, -1))[::-1]
         credit = tail[rank - 1]
         n_runs = len(topic.document)

@@ -19,7 +19,7 @@ from bayespool.posterior.steps import Mixture, NewKind, Step
 __all__ = ["OF_KINDS", "WITHOUT_POOL", "WITHOUT_POOL_ABOVE", "fitted_step", "make_step"]
 
 WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 2.5)"})
-"""Prior of the interpolated model where no hidden document is at hand, instead of its own.
+"""Prior of the interpolated model where no document that the pool hides is at hand, instead of its own.
 
 C runs from 0.05 to 0.65 over collections, and to 0.8 for runs unlike the pool (docs/statistics.md); published
 constants are 0.42 and 0.91. Beta(1.2, 2.5) has 95 % of its mass between 0.02 and 0.79.
@@ -78,7 +78,7 @@ def make_step(
         priors = {**(WITHOUT_POOL if not rung.given else WITHOUT_POOL_ABOVE), **priors}
     ready = {model: task.prepare(model, priors) for model in models}
     others = None
-    if new_kind is not None and kinds is not None and task.has_evidence:
+    if new_kind is not None and kinds is not None and task.has_pool_evidence:
         of_kinds = dataclasses.replace(task, collection=kinds)
         others = of_kinds, {model: of_kinds.prepare(model, {**OF_KINDS, **priors}) for model in models}
     return fitted_step((task, ready), others, engine, n_draws, random_seed, shift=shift, new_kind=new_kind)

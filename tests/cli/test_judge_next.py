@@ -279,7 +279,7 @@ def test_nothing_to_judge(run: Callable[..., Outcome], tmp_path: Path) -> None:
         (["--goal", "luck"], 2, "'luck' is not one of 'interval', 'comparison', 'ranking'"),
         (["--until", 0], 1, "until cannot be 0.0; above 0"),
         (["--budget", 0], 2, "'--budget': Input should be"),
-        (["--estimator", "lower-bound"], 1, "does not say how sure it is"),
+        (["--estimator", "lower-bound"], 1, "has no interval"),
         (["--output", "nowhere/list.txt"], 1, "nowhere"),
         (["--unpool", "nobody"], 1, "'nobody' is neither a run nor an organization"),
     ],

@@ -107,7 +107,7 @@ def test_full_device(example: Path) -> None:
         done = printed_to(full, example, "-o", str(example / "result.csv"))
     assert done.returncode == 1
     errors = done.stderr.decode().splitlines()
-    assert errors[-1] == "error: what was to be printed cannot be written: No space left on device"
+    assert errors[-1] == "error: cannot write to standard output: No space left on device"
     assert (example / "result.csv").read_text().startswith("run_id,")
     with open("/dev/full", "wb") as full:
         help_of = subprocess.run(

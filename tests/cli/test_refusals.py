@@ -178,7 +178,7 @@ def test_unusable_input_is_told_and_nothing_is_written(
     ("wrong", "message"),
     [
         (["-m", "AP"], r"measure 'AP': it needs a cutoff, which says how deep .*; write AP@1000"),
-        (["-m", "Bpref"], r"unsupported measure 'Bpref': Bpref is left out"),
+        (["-m", "Bpref"], r"unsupported measure 'Bpref': bayespool does not have Bpref"),
         (["-m", "P@0"], r"cutoff and rel must be at least 1"),
         (["-m", "P(rel=0)@10"], r"cutoff and rel must be at least 1"),
         (["-m", ""], r"unknown measure ''"),
@@ -534,7 +534,7 @@ def test_a_list_of_more_organizations_than_were_read_is_one_short_warning(
     ("prior", "said"),
     [
         ("mu=Beta(1, 1)", "the laplace engine takes Normal or Logistic, not Beta(1, 1)"),
-        ("sigma_topic=Normal(0, 1)", "the laplace engine takes HalfNormal or Exponential, not Normal(0, 1)"),
+        ("sigma_topic=Normal(0, 1)", "Normal(0, 1) reaches below 0, and a scale does not"),
     ],
 )
 def test_priors_of_the_wrong_family_are_refused_before_files_are_read(

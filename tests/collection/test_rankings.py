@@ -19,7 +19,7 @@ from bayespool.counts import bounds, composition_effects, condensed_counts
 from bayespool.errors import InputError
 from bayespool.measures import parse_measure
 from bayespool.pool import PoolRule, discover_pool
-from bayespool.pooling import with_strategy_pool
+from bayespool.pooling import STRATEGIES, choose, with_strategy_pool
 from bayespool.trec import qrels_from_frame, run_from_frame
 
 
@@ -231,6 +231,29 @@ def test_pools_are_the_same() -> None:
         one, other = (with_strategy_pool(c, strategy, 300) for c in (example, few))
         assert one.relevance.tobytes() == other.relevance.tobytes()
         assert np.array_equal(one.pool(), other.pool())
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_strategies_choose_the_same_where_topics_differ_in_length(strategy: str) -> None:
+    """Each topic is read to the end of its own longest ranking, whichever form rankings have."""
+    rng = np.random.default_rng(2)
+    lengths = (4, 40, 12, 25)
+    runs = [
+        run_from_frame(
+            {
+                str(q): {f"d{d}": -i for i, d in enumerate(rng.permutation(60)[:n])}
+                for q, n in enumerate(lengths)
+            },
+            f"r{r}",
+        )
+        for r in range(6)
+    ]
+    qrels = qrels_from_frame({str(q): {f"d{d}": int(d % 3 == 0) for d in range(60)} for q in range(4)})
+    collection = build_collection(runs, qrels)
+    text = "depth(k=3)" if strategy == "depth" else strategy
+    one, other = (choose(c, text, 40, run_index=np.arange(6)) for c in (collection, ragged(collection)))
+    np.testing.assert_array_equal(one.pair, other.pair)
+    np.testing.assert_array_equal(one.inclusion, other.inclusion)
 
 
 def test_scores_are_the_same() -> None:

@@ -73,7 +73,7 @@ def test_rounds_end_where_nothing_is_unjudged() -> None:
         ({"n_rounds": 0}, "n_rounds is 0"),
         ({"ci_prob": 1.0}, "ci_prob is 1"),
         ({"measures": ["P@5", "P@10"]}, "2 measures"),
-        ({"estimator": "background"}, "background does not say how sure it is"),
+        ({"estimator": "background"}, "background has no interval"),
         ({"drawz": 3}, r"unknown settings \['drawz'\]; did you mean 'draws'"),
     ],
 )

@@ -371,7 +371,7 @@ def test_refused() -> None:
         judge_next(example, TARGETS, "Judged@10")
     with pytest.raises(InputError, match="a comparison of 3 runs"):
         judge_next(example, (*TARGETS, "north-1"), goal="comparison")
-    with pytest.raises(InputError, match="lower-bound does not say how sure it is; name a posterior"):
+    with pytest.raises(InputError, match="lower-bound has no interval; name a posterior"):
         judge_next(example, TARGETS, estimator="lower-bound")
     with pytest.raises(InputError, match="nothing"):
         judge_next(example, TARGETS, goal="nothing")  # type: ignore[arg-type]

@@ -29,7 +29,9 @@ def test_measure_of_ir_measures_is_taken_or_refused_by_name(name: str) -> None:
         assert parse_measure(f"{name}@10") == parse_measure(measure)
         return
     for text in (name, f"{name}@10", f"{name}(rel=2)@10", f"{name}@0.2"):
-        with pytest.raises(InputError, match=rf"^unsupported measure '.*': {name} is left out, since its? "):
+        with pytest.raises(
+            InputError, match=rf"^unsupported measure '.*': bayespool does not have {name}, since its? "
+        ):
             parse_measure(text)
 
 
@@ -48,7 +50,7 @@ def test_measure_of_ir_measures_is_taken_or_refused_by_name(name: str) -> None:
     ],
 )
 def test_reason(measure: object, reason: str) -> None:
-    with pytest.raises(InputError, match=f"is left out, since .*{reason}"):
+    with pytest.raises(InputError, match=f"since .*{reason}"):
         parse_measure(measure)
 
 
