@@ -115,11 +115,12 @@ class PartStore:
         }
         forms = Counter(_form(part["rows"]) for part in ours.values())
         for path, part in parts.items():
-            if path in ours and not (self._of_one_form and forms[_form(part["rows"])] < max(forms.values())):
-                self._found[path] = ours[path]
+            mine = ours.get(path)
+            if mine and not (self._of_one_form and forms[_form(mine["rows"])] < max(forms.values())):
+                self._found[path] = mine
                 continue
             remove(path)
-            if part is None or path in ours:  # or unlike its fellows: not written by bayespool
+            if part is None or mine:  # or unlike its fellows: not written by bayespool
                 damaged += 1
             else:
                 others += _differing(part["description"], self._description)

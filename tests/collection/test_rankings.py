@@ -249,7 +249,7 @@ def test_strategies_choose_the_same_where_topics_differ_in_length(strategy: str)
         for r in range(6)
     ]
     qrels = qrels_from_frame({str(q): {f"d{d}": int(d % 3 == 0) for d in range(60)} for q in range(4)})
-    collection = build_collection(runs, qrels)
+    collection = build_collection(runs, qrels, scores=True)
     text = "depth(k=3)" if strategy == "depth" else strategy
     one, other = (choose(c, text, 40, run_index=np.arange(6)) for c in (collection, ragged(collection)))
     np.testing.assert_array_equal(one.pair, other.pair)
