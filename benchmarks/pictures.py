@@ -1,0 +1,61 @@
+"""The pictures of real collections in the documentation.
+
+    BAYESPOOL_COLLECTIONS=folder python benchmarks/pictures.py [--output docs/_static]
+
+``far-forest.png``: a run of neural methods of each organization on DL 2021, with the runs of traditional
+methods as the pool, and what they score with all judgments. ``far-distance.png``: how unlike that pool they
+are. They show names of runs and scores, nothing of topics and documents.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from at_hand import collections_folder, read
+
+from bayespool import Collection, score
+from bayespool.counts import bounds
+from bayespool.measures import parse_measure
+from bayespool.plots import figure_grid, plot_distance, plot_forest
+from bayespool.scores import Scores
+from bayespool.trec import read_run_types
+
+ESTIMATORS = ("smoothed", "condensed-list", "posterior-combined")
+
+
+def main() -> None:
+    """Write the pictures."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, default=Path("docs/_static"))
+    asked = parser.parse_args()
+    folder = collections_folder(parser)
+    matplotlib.use("Agg")
+    warnings.simplefilter("ignore")
+    whole = read(folder / "dl21-passage", order="rank")
+    types = read_run_types(folder / "dl21-passage" / "run-types.csv")
+    pooled = [whole.run_ids[r] for r in np.flatnonzero(whole.pooled)]
+    neural = [run for run in pooled if types.get(run) != "traditional"]
+    first = {whole.organization[whole.run_index(run)[0]]: run for run in reversed(neural)}
+    far = score(whole.unpool(neural), sorted(first.values()), ["P(rel=2)@10"], estimators=ESTIMATORS)
+    forest(whole, far, asked.output / "far-forest.png")
+    figure, (panel,) = figure_grid(1, width=7, height=0.34 * len(far.run_ids) + 1.2)
+    plot_distance(far, ax=panel)
+    figure.savefig(asked.output / "far-distance.png", dpi=110)
+
+
+def forest(whole: Collection, scores: Scores, path: Path) -> None:
+    """Bounds, two corrections, intervals, and what the runs score with all judgments."""
+    measure = parse_measure(str(scores.estimates[0].measure))
+    truth = bounds(whole, scores.run_ids, measure).low.means()
+    figure, (panel,) = figure_grid(1, width=7, height=0.34 * len(scores.run_ids) + 1.5)
+    plot_forest(scores, truth=dict(zip(scores.run_ids, truth.tolist(), strict=True)), ax=panel)
+    figure.savefig(path, dpi=110)
+
+
+if __name__ == "__main__":
+    main()
