@@ -25,6 +25,7 @@ __all__ = [
     "EstimatorNames",
     "named_estimators",
     "parse_estimator",
+    "parse_posterior",
     "refuse_idle_priors",
     "refuse_large_priors",
     "refuse_too_many_draws",
@@ -224,6 +225,27 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
                 model_named(model).refuse_priors(estimator.priors)
         for name in ("draws", "tune", "chains"):
             options_of(SamplingSettings)[name][0].check(name, getattr(estimator, name))
+    return estimator
+
+
+def parse_posterior(text: str | Estimator, **settings: Any) -> PosteriorEstimator:
+    """`parse_estimator` for what needs draws: the posterior that a text stands for.
+
+    Raises
+    ------
+    InputError
+        Unknown name or setting, or a point correction.
+
+    Examples
+    --------
+    >>> parse_posterior("posterior-ratio", draws=500).draws
+    500
+    """
+    estimator = parse_estimator(text, **settings)
+    if not isinstance(estimator, PosteriorEstimator):
+        raise InputError(
+            f"{estimator.name} has no interval", hint="name a posterior, such as posterior-combined"
+        )
     return estimator
 
 

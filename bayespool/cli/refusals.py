@@ -67,14 +67,9 @@ def refuse_no_posterior(name: str, sampling: Mapping[str, Any]) -> Estimator:
     InputError
         An unknown name or setting, a point correction, a prior that the posterior does not have.
     """
-    from bayespool.estimators import parse_estimator, refuse_idle_priors
-    from bayespool.posterior import PosteriorEstimator
+    from bayespool.estimators import parse_posterior, refuse_idle_priors
 
-    chosen = parse_estimator(name, **sampling)
-    if not isinstance(chosen, PosteriorEstimator):
-        raise InputError(
-            f"{chosen.name} has no interval", hint="name a posterior, such as posterior-combined"
-        )
+    chosen = parse_posterior(name, **sampling)
     refuse_idle_priors([chosen], sampling.get("priors") or {})
     return chosen
 

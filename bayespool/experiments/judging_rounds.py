@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayespool import __version__
 from bayespool.collection import Collection, IntArray
 from bayespool.errors import InputError, InputWarning
-from bayespool.estimators import parse_estimator
+from bayespool.estimators import parse_posterior
 from bayespool.judging import sole_measure
 from bayespool.judging.goals import find_target
 from bayespool.judging.influence import find_influence
@@ -170,12 +170,7 @@ def judge_in_rounds(
     chosen = _check(orders, budget, n_rounds, ci_prob)
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
     refuse_unknown_settings(settings, known, of="posteriors", more={"judge_in_rounds": _OWN})
-    posterior = parse_estimator(estimator, random_seed=random_seed, **settings)
-    if not isinstance(posterior, PosteriorEstimator):
-        raise InputError(
-            f"{posterior.name} has no interval",
-            hint="name a posterior, such as posterior-combined",
-        )
+    posterior = parse_posterior(estimator, random_seed=random_seed, **settings)
     expect_collection(collection)
     collection, targets, _ = find_targets(
         collection, run_ids, unpool=None, unpool_by="organization", pool_depth=None

@@ -15,7 +15,7 @@ from bayespool import __version__
 from bayespool.collection import Collection, IntArray, warn_of_no_pool
 from bayespool.counts import Estimand
 from bayespool.errors import InputError
-from bayespool.estimators import parse_estimator
+from bayespool.estimators import parse_posterior
 from bayespool.judging.belief import Belief
 from bayespool.judging.goals import Goal, Target, check_goal, find_target
 from bayespool.judging.influence import Influence, find_influence
@@ -288,11 +288,7 @@ def judge_next(
     refuse_unknown_settings(
         settings, known, of="posteriors", more={"judge_next": options_of(JudgeNextSettings)}
     )
-    chosen = parse_estimator(estimator, estimand=estimand, random_seed=random_seed, **settings)
-    if not isinstance(chosen, PosteriorEstimator):
-        raise InputError(
-            f"{chosen.name} has no interval", hint="name a posterior, such as posterior-combined"
-        )
+    chosen = parse_posterior(estimator, estimand=estimand, random_seed=random_seed, **settings)
     expect_collection(collection)
     warn_of_no_pool(collection)
     collection, targets, unpooled = find_targets(

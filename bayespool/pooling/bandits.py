@@ -57,7 +57,7 @@ class MaxMean(Bandit):
 
     References
     ----------
-    Losada, Parapar & Barreiro: Feeling lucky? Multi-armed bandits for ordering judgments in pooling-based
+    Losada, Parapar & Barreiro: Feeling lucky? Multi-armed bandits for ordering judgements in pooling-based
     evaluation. SAC 2016.
     """
 

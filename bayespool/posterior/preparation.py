@@ -207,16 +207,12 @@ class Task:
     @property
     def has_evidence(self) -> bool:
         """Whether any hidden document, or any judgment of one's own, is evidence."""
-        return self.has_pool_evidence or self._has_own_evidence
+        return any(self._sources)
 
     @property
     def has_pool_evidence(self) -> bool:
         """Whether any document that an organization of the pool hides is evidence."""
         return self._sources[0]
-
-    @property
-    def _has_own_evidence(self) -> bool:
-        return self._sources[1]
 
     @cached_property
     def _sources(self) -> tuple[bool, bool]:

@@ -6,6 +6,7 @@ import gzip
 import lzma
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -141,32 +142,19 @@ def _check_run(rng: random.Random, folder: Path) -> bool:
     return _agree(read, second, data)
 
 
-def _check_judgments(rng: random.Random, folder: Path) -> bool:
-    path, data = _written(rng, folder, _lines(rng, "qrels"))
+def _check_values(
+    rng: random.Random, folder: Path, *, kind: str, reader: Callable[..., Any], value: str
+) -> bool:
+    """A file of judgments or of labels: ``value`` is the column that the other does not have."""
+    path, data = _written(rng, folder, _lines(rng, kind))
     strict = rng.random() < 0.5
 
     def read() -> Any:
-        found = trec.read_qrels(path, strict=strict, max_file_size=1)
-        columns = (found.query_id.to_pylist(), found.doc_id.to_pylist(), found.relevance.tolist())
+        found = reader(path, strict=strict, max_file_size=1)
+        columns = (found.query_id.to_pylist(), found.doc_id.to_pylist(), getattr(found, value).tolist())
         return tuple(zip(*columns, strict=True))
 
-    return _agree(
-        read, lambda: tuple(r[:3] for r in reference.table(data, "qrels", strict=strict).rows), data
-    )
-
-
-def _check_labels(rng: random.Random, folder: Path) -> bool:
-    path, data = _written(rng, folder, _lines(rng, "labels"))
-    strict = rng.random() < 0.5
-
-    def read() -> Any:
-        found = trec.read_labels(path, strict=strict, max_file_size=1)
-        columns = (found.query_id.to_pylist(), found.doc_id.to_pylist(), found.label.tolist())
-        return tuple(zip(*columns, strict=True))
-
-    return _agree(
-        read, lambda: tuple(r[:3] for r in reference.table(data, "labels", strict=strict).rows), data
-    )
+    return _agree(read, lambda: tuple(r[:3] for r in reference.table(data, kind, strict=strict).rows), data)
 
 
 def _check_organizations(rng: random.Random, folder: Path) -> bool:
@@ -188,8 +176,8 @@ def _check_run_types(rng: random.Random, folder: Path) -> bool:
 
 READERS = (
     Target("runs", _check_run),
-    Target("judgments", _check_judgments),
-    Target("labels", _check_labels),
+    Target("judgments", partial(_check_values, kind="qrels", reader=trec.read_qrels, value="relevance")),
+    Target("labels", partial(_check_values, kind="labels", reader=trec.read_labels, value="label")),
     Target("organizations", _check_organizations),
     Target("types", _check_run_types),
 )
