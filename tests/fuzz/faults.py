@@ -93,10 +93,12 @@ def _fork(name: str, folder: Path, before: Callable[[], None] = lambda: None) ->
 
 
 def tables(folder: Path) -> dict[str, bytes]:
-    """Files of a result by name, but for finished parts; of settings what does not tell the time."""
+    """Files of a result by name, but for finished parts and what a killed process had half written; of
+    settings what does not tell the time.
+    """
     found = {}
     for path in sorted((folder / "out").iterdir()):
-        if path.is_file():
+        if path.is_file() and not path.name.startswith(".bayespool-"):
             found[path.name] = path.read_bytes()
     if "settings.json" in found:
         settings = json.loads(found["settings.json"])
@@ -183,7 +185,9 @@ def fault(
     said = (folder / "said").read_text(encoding="utf-8", errors="replace")
     assert status == 0, f"{name} after {kind}: status {status}\n{said}"
     assert "finished work cannot be read" not in said, f"{name} after {kind}: {said}"
-    assert tables(folder) == expected, f"{name} after {kind}: other tables"
+    found = tables(folder)
+    other = sorted(n for n in found.keys() | expected.keys() if found.get(n) != expected.get(n))
+    assert not other, f"{name} after {kind}: other tables, {other}"
     assert kept.items() <= parts(folder).items(), f"{name} after {kind}: a finished part was worked out again"
     left = [p.name for p in (folder / "out").rglob(".bayespool-*")]
     # what was half written goes, but where nobody is left to do so, or nobody may
