@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +65,11 @@ def test_engines_are_told_apart_where_one_is_off(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.slow
 @every_model
 @pytest.mark.parametrize("name", ["trec2-adhoc", "trec2011-medical"])
-def test_laplace_agrees_with_nuts_on_real_collections(model: str, name: str, collections: Path) -> None:
+def test_laplace_agrees_with_nuts_on_real_collections(
+    model: str, name: str, collections: Path, repetitions: Callable[[int, int], int]
+) -> None:
     """Means within 2 % of the interval's width and ends within 5 %, Monte-Carlo errors allowed for."""
-    frame = compare_engines(read_real(collections / name), "P@10", models=model, draws=3000)
+    frame = compare_engines(read_real(collections / name), "P@10", models=model, draws=repetitions(3000, 600))
     (summary,) = engine_summary(frame).to_dict("records")
     assert summary["problems"] == "" or model == "smoothed"  # which NUTS would then sample
     assert summary["mean_agrees"] > 0.9, frame

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -126,8 +126,8 @@ def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["laplace", "nuts"])
-def test_own_model_is_calibrated(own: ModelSpec, engine: Any) -> None:
-    (found,) = self_calibrate("mine", engine=engine, n_simulations=200)
+def test_own_model_is_calibrated(own: ModelSpec, engine: Any, repetitions: Callable[[int, int], int]) -> None:
+    (found,) = self_calibrate("mine", engine=engine, n_simulations=repetitions(200, 40))
     frame = self_calibration_frame([found])
     assert frame["uniform"].all(), frame.to_string()
 

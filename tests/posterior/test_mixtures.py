@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -190,11 +191,13 @@ def test_a_far_run_is_told_so_with_what_hangs_on_it() -> None:
 
 
 @pytest.mark.slow
-def test_intervals_hold_for_runs_of_the_pools_kinds_and_of_new_ones() -> None:
+def test_intervals_hold_for_runs_of_the_pools_kinds_and_of_new_ones(
+    repetitions: Callable[[int, int], int],
+) -> None:
     """Simulated collections of three kinds; new runs of one of them, or all of a fourth."""
     for new_kind, least in ((False, 0.9), (True, 0.9)):
         held, widths = [], []
-        for seed in range(16):
+        for seed in range(repetitions(16, 8)):
             settings = SimulationSettings(
                 n_organizations=12, max_runs=2, n_new=3, n_kinds=3, kind_taste=1.0, kind_strength=0.5,
                 new_kind=new_kind,
