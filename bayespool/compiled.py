@@ -40,6 +40,10 @@ def compiled(loop: _Loop) -> _Loop:
         except OSError:  # it cannot be written there; it is compiled by now
             say_no_cache()
             return machine_code()(*arguments)
+        except SystemError as error:  # numba's words for Ctrl-C while its machine code returns
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                raise error.__cause__ from None
+            raise
 
     return cast(_Loop, call)
 

@@ -83,10 +83,22 @@ def repetitions() -> Callable[[int, int], int]:
     The share BAYESPOOL_SLOW_SCALE (over 0 and up to 1; 0.25 where it is unset) of ``full``, and never fewer
     than ``least``, the number below which the test could not fail when it should.
     """
+    scale = _slow_scale()
+    return lambda full, least: max(least, round(full * scale))
+
+
+@pytest.fixture
+def at_a_desk() -> None:
+    """Skip a slow test that a smaller size would make worthless, where the scale is below a quarter."""
+    if _slow_scale() < 0.25:
+        pytest.skip(f"cannot be made smaller; run by `make slow` with {SLOW_SCALE} of 0.25 or more")
+
+
+def _slow_scale() -> float:
     scale = float(os.environ.get(SLOW_SCALE, "0.25"))
     if not 0 < scale <= 1:
         pytest.fail(f"{SLOW_SCALE} must be over 0 and at most 1, and is {scale}")
-    return lambda full, least: max(least, round(full * scale))
+    return scale
 
 
 @pytest.fixture

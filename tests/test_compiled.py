@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -35,6 +36,22 @@ def longest(x: object) -> float:
     for value in x:  # type: ignore[attr-defined]
         most = max(most, value)
     return most
+
+
+@pytest.mark.parametrize(
+    ("cause", "raised"), [(KeyboardInterrupt(), KeyboardInterrupt), (ValueError(), SystemError)]
+)
+def test_an_interrupt_is_one_whatever_numba_says(
+    cause: BaseException, raised: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A signal that comes while machine code returns: "returned a result with an exception set"."""
+
+    def returning(_: object) -> float:
+        raise SystemError("CPUDispatcher returned a result with an exception set") from cause
+
+    monkeypatch.setattr(numba, "njit", lambda **_: lambda loop: returning if loop is total else loop)
+    with pytest.raises(raised):
+        compiled(total)(np.ones(3))
 
 
 def test_no_place_to_keep_them_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,6 +56,7 @@ def test_true_values_rank_uniformly_among_draws(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("at_a_desk")
 @pytest.mark.parametrize("model", ["interpolated", "smoothed"])
 def test_true_values_rank_uniformly_where_little_is_judged(
     model: str, repetitions: Callable[[int, int], int]
