@@ -142,15 +142,13 @@ def _check_run(rng: random.Random, folder: Path) -> bool:
     return _agree(read, second, data)
 
 
-def _check_values(
-    rng: random.Random, folder: Path, *, kind: str, reader: Callable[..., Any], value: str
-) -> bool:
-    """A file of judgments or of labels: ``value`` is the column that the other does not have."""
+def _check_values(rng: random.Random, folder: Path, *, kind: str, reader: str, value: str) -> bool:
+    """A file of judgments or of labels: its reader's name, and the column that the other does not have."""
     path, data = _written(rng, folder, _lines(rng, kind))
     strict = rng.random() < 0.5
 
     def read() -> Any:
-        found = reader(path, strict=strict, max_file_size=1)
+        found = getattr(trec, reader)(path, strict=strict, max_file_size=1)
         columns = (found.query_id.to_pylist(), found.doc_id.to_pylist(), getattr(found, value).tolist())
         return tuple(zip(*columns, strict=True))
 
@@ -176,8 +174,8 @@ def _check_run_types(rng: random.Random, folder: Path) -> bool:
 
 READERS = (
     Target("runs", _check_run),
-    Target("judgments", partial(_check_values, kind="qrels", reader=trec.read_qrels, value="relevance")),
-    Target("labels", partial(_check_values, kind="labels", reader=trec.read_labels, value="label")),
+    Target("judgments", partial(_check_values, kind="qrels", reader="read_qrels", value="relevance")),
+    Target("labels", partial(_check_values, kind="labels", reader="read_labels", value="label")),
     Target("organizations", _check_organizations),
     Target("types", _check_run_types),
 )
