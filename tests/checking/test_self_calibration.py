@@ -50,7 +50,7 @@ def wrong_quantities(calibration: SelfCalibration, alpha: float = FALSE_ALARM) -
 def test_true_values_rank_uniformly_among_draws(
     model: str, engine: str, repetitions: Callable[[int, int], int]
 ) -> None:
-    (found,) = self_calibrate(model, engine=engine, n_simulations=repetitions(240, 24))  # type: ignore[arg-type]
+    (found,) = self_calibrate(model, engine=engine, n_simulations=repetitions(240, 40))  # type: ignore[arg-type]
     assert wrong_quantities(found) == [], self_calibration_frame([found]).to_string()
     assert found.ess > 0.5 * found.n_draws  # thinned draws are not far from independent
 
@@ -64,7 +64,7 @@ def test_true_values_rank_uniformly_where_little_is_judged(
     collection = simulate(LITTLE_JUDGED, random_seed=7).collection
     task = Task(collection, (), self_calibration.parse_measure("P@4"), "pooled")
     assert not task.prepare(model, {}).evidence.much_judged  # type: ignore[arg-type,union-attr]
-    n = repetitions(240, 24)
+    n = repetitions(240, 40)
     (found,) = self_calibrate(model, engine="nuts", collection=collection, measure="P@4", n_simulations=n)
     assert wrong_quantities(found) == [], self_calibration_frame([found]).to_string()
 
@@ -82,7 +82,7 @@ def test_true_values_rank_uniformly_on_the_rungs_above(
         collection=graded_example((1, 2)),
         measure="nDCG@10",
         rung=1,
-        n_simulations=repetitions(240, 24),
+        n_simulations=repetitions(240, 40),
     )
     assert wrong_quantities(found) == [], self_calibration_frame([found]).to_string()
 
