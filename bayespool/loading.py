@@ -14,6 +14,8 @@ from bayespool.collection import (
     Order,
     add_judges,
     build_collection,
+    collection_of,
+    encoding_of,
     say_no_pool,
     unjudged_collection,
 )
@@ -191,7 +193,10 @@ def read_collection(
         progress=progress,
     )
     judgments = qrels_of(qrels, reading=reading)
-    own, pooled = runs_of(runs, pool, names=("run", "pool"), reading=reading)
+    encoding = encoding_of(
+        judgments, order=order, scores=scores or (plan is not None and plan.strategy.needs_scores)
+    )
+    own, pooled = runs_of(runs, pool, names=("run", "pool"), reading=reading, take=encoding.encode)
     if not own and not pooled:
         raise InputError("no runs given", hint="name the runs to score, or a folder of pooled runs")
     if plan is not None and not pooled:
@@ -201,15 +206,13 @@ def read_collection(
     read = list(dict.fromkeys([*own, *pooled]))
     given, pool_ids = ([run.run_id for run in some] for some in (own, pooled))
     organization_of = _organizations(organizations, [run.run_id for run in read], pool_ids, reading)
-    collection = build_collection(
+    collection = collection_of(
+        encoding,
         read,
-        judgments,
         organizations=organization_of,
-        order=order,
         negative=negative,
         given_run_ids=given,
         own_run_ids=() if each_its_own else set(given) - set(pool_ids),
-        scores=scores or (plan is not None and plan.strategy.needs_scores),
     )
     collection = add_judges(collection, judges_of(judges, reading=reading))
     own_qrels = None if own_judgments is None else qrels_of(own_judgments, reading=reading)

@@ -8,9 +8,16 @@ array and each question about a ranking one vectorized look-up; within a topic a
 document id, which is what trec_eval's tie rule asks for.
 """
 
-from bayespool.collection.build import USER_ORGANIZATION, Order, build_collection, unjudged_collection
+from bayespool.collection.build import (
+    USER_ORGANIZATION,
+    build_collection,
+    collection_of,
+    encoding_of,
+    unjudged_collection,
+)
 from bayespool.collection.contents import Collection, IntArray
 from bayespool.collection.contributors import sole_contributor
+from bayespool.collection.encoding import Order
 from bayespool.collection.judges import Judge, add_judges
 from bayespool.collection.negatives import LISTED, UNJUDGED, Negative, Negatives
 from bayespool.collection.no_pool import say_no_pool, warn_of_no_pool
@@ -33,6 +40,8 @@ __all__ = [
     "add_judges",
     "blocks",
     "build_collection",
+    "collection_of",
+    "encoding_of",
     "longest",
     "ranked",
     "rows",

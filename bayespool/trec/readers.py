@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -22,10 +22,23 @@ from bayespool.trec.lists import csv_entries
 from bayespool.trec.records import Labels, Qrels, Run, Skipped
 from bayespool.trec.resources import N_THREADS
 
-__all__ = ["id_of_file", "read_labels", "read_organizations", "read_qrels", "read_run", "read_runs"]
+__all__ = [
+    "BATCH",
+    "id_of_file",
+    "read_batches",
+    "read_labels",
+    "read_organizations",
+    "read_qrels",
+    "read_run",
+    "read_runs",
+]
 
 IdFrom = Literal["file", "tag"]
 
+BATCH = 384 << 20
+"""Bytes of run files whose lines are in memory at a time where they are encoded at once."""
+
+_TIMES_SMALLER = 6  # a compressed run than its text
 _COMPRESSION = re.compile(r"\.(gz|xz|zst)$", re.IGNORECASE)
 _ENDING = re.compile(r"\.(run|txt|res|trec)$")
 
@@ -117,25 +130,86 @@ def read_runs(
     InputWarning
         Once per file of which ``strict=False`` skipped lines or read them otherwise.
     """
-    paths = find_files(source)
+    batches = read_batches(
+        find_files(source),
+        id_from=id_from,
+        strict=strict,
+        ranks=ranks,
+        max_file_size=max_file_size,
+        progress=progress,
+    )
+    return tuple(run for batch in batches for run in batch)
+
+
+def read_batches(
+    paths: Sequence[Path],
+    *,
+    id_from: IdFrom = "file",
+    strict: bool = True,
+    ranks: bool = False,
+    max_file_size: int = MAX_FILE_SIZE,
+    progress: Callable[[int, int], None] | None = None,
+) -> Iterator[list[Run]]:
+    """Runs of files, as many at a time as are held in memory together.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+    id_from, strict, ranks, max_file_size, progress
+        As for `read_runs`.
+
+    Yields
+    ------
+    list of Run
+        Runs of the next files, of about `BATCH` bytes in all.
+
+    Raises
+    ------
+    InputError
+        As for `read_runs`.
+
+    Warns
+    -----
+    InputWarning
+        As for `read_runs`.
+    """
     read = partial(
         _read_run, run_id=None, id_from=id_from, strict=strict, ranks=ranks, max_file_size=max_file_size
     )
-    runs: dict[str, Run] = {}
+    path_of: dict[str, Path | None] = {}
     readers = ThreadPoolExecutor(N_THREADS, thread_name_prefix="bayespool-reader")
     try:
-        for run in readers.map(read, paths):
-            if run.run_id in runs:
-                hint = "rename one, or leave one out"
-                reason = f"holds a run named {run.run_id!r}, as does {runs[run.run_id].path}"
-                raise InputError(reason, path=run.path, hint=hint)
-            _warn(run.skipped)
-            runs[run.run_id] = run
-            if progress is not None:
-                progress(len(runs), len(paths))
+        for some in _batches(paths):
+            batch = []
+            for run in readers.map(read, some):
+                if run.run_id in path_of:
+                    hint = "rename one, or leave one out"
+                    reason = f"holds a run named {run.run_id!r}, as does {path_of[run.run_id]}"
+                    raise InputError(reason, path=run.path, hint=hint)
+                _warn(run.skipped)
+                path_of[run.run_id] = run.path
+                batch.append(run)
+                if progress is not None:
+                    progress(len(path_of), len(paths))
+            yield batch
     finally:
         readers.shutdown(cancel_futures=True)
-    return tuple(runs.values())
+
+
+def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """Files of about `BATCH` bytes at a time, decompressed."""
+    batch: list[Path] = []
+    size = 0
+    for path in paths:
+        n_bytes = path.stat().st_size if path.is_file() else 0  # what is no file is refused when it is read
+        n_bytes *= _TIMES_SMALLER if _COMPRESSION.search(path.name) else 1
+        if batch and size + n_bytes > BATCH:
+            yield batch
+            batch, size = [], 0
+        batch.append(path)
+        size += n_bytes
+    if batch:
+        yield batch
 
 
 def _read_run(

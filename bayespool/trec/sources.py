@@ -6,11 +6,12 @@ The one place that knows the forms of input.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, Protocol, TypeVar, cast, overload
 
 import numpy as np
 import pyarrow as pa
@@ -23,11 +24,11 @@ from bayespool.trec.frames import labels_from_frame, qrels_from_frame, run_from_
 from bayespool.trec.irds import irds_name, irds_rows
 from bayespool.trec.readers import (
     id_of_file,
+    read_batches,
     read_labels,
     read_organizations,
     read_qrels,
     read_run,
-    read_runs,
 )
 from bayespool.trec.records import Labels, Qrels, Run
 
@@ -44,6 +45,9 @@ __all__ = [
     "qrels_of",
     "runs_of",
 ]
+
+
+Taken = TypeVar("Taken")
 
 
 class Frame(Protocol):
@@ -108,9 +112,27 @@ class Reading:
     progress: Callable[[int, int], None] | None = None
 
 
+@overload
 def runs_of(
-    *sources: Runs | None, names: Sequence[str] = ("run",), reading: Reading | None = None
-) -> list[list[Run]]:
+    *sources: Runs | None, names: Sequence[str] = ..., reading: Reading | None = ...
+) -> list[list[Run]]: ...
+
+
+@overload
+def runs_of(
+    *sources: Runs | None,
+    names: Sequence[str] = ...,
+    reading: Reading | None = ...,
+    take: Callable[[Sequence[Run]], Sequence[Taken]],
+) -> list[list[Taken]]: ...
+
+
+def runs_of(
+    *sources: Runs | None,
+    names: Sequence[str] = ("run",),
+    reading: Reading | None = None,
+    take: Callable[[Sequence[Run]], Sequence[Any]] | None = None,
+) -> list[list[Any]]:
     """Runs of some sources, each read once though several sources have it.
 
     Parameters
@@ -121,11 +143,14 @@ def runs_of(
     names : sequence of str
         For each source what a run without a name is called; where there are several ``run-1``, ``run-2``, ….
     reading : Reading, optional
+    take : callable, optional
+        What is made of runs as soon as they have been read, so many at a time as are in memory together.
 
     Returns
     -------
     list of list of Run
-        One for each source, files of a folder by name, all else in the order given.
+        One for each source, files of a folder by name, all else in the order given; or what ``take`` makes of
+        each run.
 
     Raises
     ------
@@ -152,18 +177,20 @@ def runs_of(
             named[run] = dataclasses.replace(run, run_id=run_id)
         listed.append([named.get(item, item) if isinstance(item, Run) else item for item in items])
     paths = list(dict.fromkeys(item for items in listed for item in items if isinstance(item, Path)))
-    found: dict[Path | None, Run] = {}
-    if paths:
-        read = read_runs(
-            paths,
-            id_from=how.id_from,
-            strict=how.strict,
-            ranks=how.ranks,
-            max_file_size=how.max_file_size,
-            progress=how.progress,
-        )
-        found = {run.path: run for run in read}
-    return [[found[item] if isinstance(item, Path) else item for item in items] for items in listed]
+    batches = read_batches(
+        paths,
+        id_from=how.id_from,
+        strict=how.strict,
+        ranks=how.ranks,
+        max_file_size=how.max_file_size,
+        progress=how.progress,
+    )
+    at_hand = list(dict.fromkeys(item for items in listed for item in items if isinstance(item, Run)))
+    taken: dict[Path | Run, Any] = {}
+    for batch in itertools.chain([at_hand] if at_hand else [], batches):
+        keys = batch if batch is at_hand else [cast("Path", run.path) for run in batch]
+        taken.update(zip(keys, batch if take is None else take(batch), strict=True))
+    return [[taken[item] for item in items] for items in listed]
 
 
 def qrels_of(source: Judgments, *, reading: Reading | None = None) -> Qrels:
