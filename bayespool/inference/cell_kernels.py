@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, log, log1p, sqrt
+from math import exp, log, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -204,30 +204,44 @@ def draw_cells(
     in its place the density is normal, with the variance τ². That is what effects are proposed from, and kept
     with the chance of likelihood over tangent (von Neumann).
     """
-    drawn = np.empty((len(eta), len(start) - 1))
+    n_cells, most = len(start) - 1, 0
+    for c in range(n_cells):
+        most = max(most, start[c + 1] - start[c])
+    drawn, against, at_mode = np.empty((len(eta), n_cells)), np.empty(most), np.empty(most)
     for d in range(len(eta)):
         precision = 1.0 / (tau[d] * tau[d])
-        for c in range(len(start) - 1):
+        for c in range(n_cells):
+            first, size, failures = start[c], start[c + 1] - start[c], 0.0
+            for j in range(size):  # odds against, as in `integrate_cells`
+                against[j] = exp(-min(max(eta[d, first + j], -300.0), 300.0))
+                failures += trials[first + j] - successes[first + j]
             mode = 0.0
             tangent, bend, step = 0.0, precision, 0.0
             for _ in range(100):
                 mode += min(max(step, -1.5), 1.5)
-                tangent, bend = 0.0, precision
-                for i in range(start[c], start[c + 1]):
-                    p = 1.0 / (1.0 + exp(-eta[d, i] - mode))
-                    tangent += successes[i] - trials[i] * p
-                    bend += trials[i] * p * (1.0 - p)
+                tangent, bend, times = 0.0, precision, exp(-mode)
+                for j in range(size):
+                    at_mode[j] = 1.0 + against[j] * times
+                    p = 1.0 / at_mode[j]
+                    tangent += successes[first + j] - trials[first + j] * p
+                    bend += trials[first + j] * p * (1.0 - p)
                 step = (tangent - precision * mode) / bend
                 if step * step * bend * (1.0 + bend * tau[d] * tau[d]) < 1e-2:  # else few are kept
                     break
             while True:
                 effect = tau[d] * (tangent * tau[d] + rng.standard_normal())
-                log_ratio = -tangent * (effect - mode)
-                for i in range(start[c], start[c + 1]):
-                    x, y = eta[d, i] + effect, eta[d, i] + mode
-                    log_ratio += successes[i] * (effect - mode)
-                    log_ratio -= trials[i] * (max(x, 0.0) + log1p(exp(-abs(x))))
-                    log_ratio += trials[i] * (max(y, 0.0) + log1p(exp(-abs(y))))
+                log_ratio = -(tangent + failures) * (effect - mode)
+                times, product = exp(-effect), 1.0  # of what stands under logarithms
+                for j in range(size):
+                    n, over = trials[first + j], (1.0 + against[j] * times) / at_mode[j]
+                    if n == 1.0:
+                        if not 1e-150 < product < 1e150:
+                            log_ratio -= log(product)
+                            product = 1.0
+                        product *= over
+                    else:
+                        log_ratio -= n * log(over)
+                log_ratio -= log(product)
                 if not log(1.0 - rng.random()) > log_ratio:  # what is no number is kept, and seen
                     break
             drawn[d, c] = effect
