@@ -284,7 +284,7 @@ def _rankings(
         if run.tied is not None:
             group = np.cumsum(~run.tied).astype(np.uint64)
             packed = group << np.uint64(32) | (np.uint64(0x7FFFFFFF) - found.astype(np.uint64))
-            order = np.argsort(packed, kind="stable")
+            order = packed.argsort(axis=-1, kind="stable")
             found = found[order]
             if score is not None and run.score is not None:
                 place.fill(score, r, run.score[order])

@@ -133,16 +133,16 @@ class Encoding:
         """A run in the order of its scores or ranks."""
         key = _ascending(run.rank) if self.order == "rank" else _descending(run.score)
         topic = np.repeat(np.arange(len(column.n_lines), dtype=np.uint64), column.n_lines)
-        key = topic << np.uint64(32) | column.in_order(key)
+        packed = topic << np.uint64(32) | column.in_order(key)
         score = None
         if self._scores:
             with np.errstate(over="ignore"):
                 score = column.in_order(run.score).astype(np.float32)
-        if (key[1:] < key[:-1]).any():
-            order = np.argsort(key, kind="stable")
-            key, number = key[order], number[order]
-            score = None if score is None else score[order]
-        tied = np.concatenate([[False], key[1:] == key[:-1]])
+        if (packed[1:] < packed[:-1]).any():
+            ranking = packed.argsort(axis=-1, kind="stable")
+            packed, number = packed[ranking], number[ranking]
+            score = None if score is None else score[ranking]
+        tied = np.concatenate([[False], packed[1:] == packed[:-1]])
         return EncodedRun(run.run_id, run.path, column.n_lines, number, tied if tied.any() else None, score)
 
     def finish(self) -> Pairs:
