@@ -35,7 +35,7 @@ OPTION_GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Estimation": ("measures", "relevance_threshold", "estimators", "estimator", "estimand", "ci_prob"),
     "Comparison": ("scopes", "tests", "test", "level", "control", "rope", "joint"),
-    "Sampling": ("priors", "engine", "draws", "tune", "chains", "random_seed", "jobs", "quick"),
+    "Sampling": ("priors", "engine", "draws", "tune", "chains", "random_seed", "jobs", "cluster", "quick"),
     "Output": (
         *(
             "per_topic",

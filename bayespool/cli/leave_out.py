@@ -7,6 +7,7 @@ from typing import Annotated
 from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.options import (
     CampaignRuns,
+    Cluster,
     Figures,
     Folder,
     Jobs,
@@ -31,6 +32,7 @@ def leave_out(
     sampling: Annotated[Asked, SamplingSettings],
     reading: Annotated[Asked, ReadingSettings],
     jobs: Jobs = -1,
+    cluster: Cluster = None,
     output: Folder = None,
     figures: Figures = "png",
 ) -> None:
@@ -40,13 +42,18 @@ def leave_out(
     It tells how biased the collection is, and how good every estimator is on it.
     """
     from bayespool.experiments import leave_out
+    from bayespool.experiments.cluster import on_cluster
     from bayespool.experiments.settings import experiment_settings
     from bayespool.report import print_leave_out, write_leave_out
 
-    check_experiment(jobs, output, "leave-out")
+    check_experiment(jobs, output, "leave-out", cluster)
     experiment_settings(LeaveOutSettings, settings=sampling, **asked)  # told before anything is read
     collection = read_campaign(qrels, pool, **reading)
-    with told_when_interrupted(output, "folds"), count_progress(f"{asked['by']}s left out") as show:
+    with (
+        told_when_interrupted(output, "folds"),
+        on_cluster(cluster),
+        count_progress(f"{asked['by']}s left out") as show,
+    ):
         result = leave_out(collection, n_jobs=jobs, folder=output, progress=show, **asked, **sampling)
     deliver_folder(
         lambda console: print_leave_out(result, console),

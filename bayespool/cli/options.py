@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CampaignRuns",
+    "Cluster",
     "Columns",
     "FigureFiles",
     "Figures",
@@ -109,6 +110,13 @@ Folder = Annotated[
 Jobs = Annotated[
     int, typer.Option(help="Processes; -1 for one per core. There are never more than parts of the work.")
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Compute on the workers of the Dask cluster whose scheduler is there, in place of processes.",
+    ),
+]
 Figures = Annotated[Literal["png", "svg", "none"], typer.Option(help="Kind of figures in the output folder.")]
 
 FigureFiles = Annotated[
@@ -125,15 +133,18 @@ def arrangement_of(columns: str | None, sort: str | None, top: int | None) -> Ar
     return Arrangement(None if columns is None else split_list(columns), sort, top)
 
 
-def check_experiment(jobs: int, output: Path | None, experiment: str) -> None:
+def check_experiment(jobs: int, output: Path | None, experiment: str, cluster: str | None) -> None:
     """Raise for what would stop an experiment at its end, and warn of more processes than there are cores."""
     from joblib import cpu_count
 
+    from bayespool.experiments.cluster import check_address
     from bayespool.report import check_folder
 
     if jobs == 0:
         raise InputError("--jobs 0: give a number of processes, or -1 for one per core")
-    if jobs > cpu_count():
+    if cluster is not None:
+        check_address(cluster)
+    elif jobs > cpu_count():
         what = f"--jobs {jobs}: more processes than cores ({cpu_count()}), each of which takes memory"
         warn_caller(what, JobsWarning)
     if output is not None:

@@ -13,6 +13,7 @@ from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.help import WORDS
 from bayespool.cli.options import (
     CampaignRuns,
+    Cluster,
     Figures,
     Folder,
     Jobs,
@@ -142,6 +143,7 @@ def budgets(
     sampling: Annotated[Asked, SamplingSettings],
     reading: Annotated[Asked, ReadingSettings],
     jobs: Jobs = -1,
+    cluster: Cluster = None,
     output: Folder = None,
     figures: Figures = "png",
 ) -> None:
@@ -150,12 +152,17 @@ def budgets(
     """
     from bayespool.experiments import budgets
     from bayespool.experiments.budgeting import budget_settings
+    from bayespool.experiments.cluster import on_cluster
     from bayespool.report.budgets import print_budgets, write_budgets
 
-    check_experiment(jobs, output, "budgets")
+    check_experiment(jobs, output, "budgets", cluster)
     settings = budget_settings(settings=sampling, **asked)  # told before anything is read
     collection = read_campaign(qrels, pool, **_scores_for(settings.strategies), **reading)
-    with told_when_interrupted(output, "budgets"), count_progress("pools", n_lines=10) as show:
+    with (
+        told_when_interrupted(output, "budgets"),
+        on_cluster(cluster),
+        count_progress("pools", n_lines=10) as show,
+    ):
         result = budgets(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
     deliver_folder(
         lambda console: print_budgets(result, console),

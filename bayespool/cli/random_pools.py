@@ -7,6 +7,7 @@ from typing import Annotated
 from bayespool.cli.from_settings import Asked, from_settings
 from bayespool.cli.options import (
     CampaignRuns,
+    Cluster,
     Figures,
     Folder,
     Jobs,
@@ -31,6 +32,7 @@ def pool_width(
     sampling: Annotated[Asked, SamplingSettings],
     reading: Annotated[Asked, ReadingSettings],
     jobs: Jobs = -1,
+    cluster: Cluster = None,
     output: Folder = None,
     figures: Figures = "png",
 ) -> None:
@@ -38,13 +40,18 @@ def pool_width(
     figure 1 of Webber & Park (2009), with any estimator.
     """
     from bayespool.experiments import vary_pool_width
+    from bayespool.experiments.cluster import on_cluster
     from bayespool.experiments.settings import experiment_settings
     from bayespool.report.random_pools import print_pool_width, write_pool_width
 
-    check_experiment(jobs, output, "pool-width")
+    check_experiment(jobs, output, "pool-width", cluster)
     experiment_settings(PoolWidthSettings, settings=sampling, **asked)  # told before anything is read
     collection = read_campaign(qrels, pool, **reading)
-    with told_when_interrupted(output, "pool-width"), count_progress("pools", n_lines=10) as show:
+    with (
+        told_when_interrupted(output, "pool-width"),
+        on_cluster(cluster),
+        count_progress("pools", n_lines=10) as show,
+    ):
         result = vary_pool_width(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
     deliver_folder(
         lambda console: print_pool_width(result, console),
@@ -62,6 +69,7 @@ def common_topics(
     sampling: Annotated[Asked, SamplingSettings],
     reading: Annotated[Asked, ReadingSettings],
     jobs: Jobs = -1,
+    cluster: Cluster = None,
     output: Folder = None,
     figures: Figures = "png",
 ) -> None:
@@ -69,13 +77,18 @@ def common_topics(
     topics drawn at random, as in the tables 2 to 4 of Webber & Park (2009).
     """
     from bayespool.experiments import vary_common_topics
+    from bayespool.experiments.cluster import on_cluster
     from bayespool.experiments.settings import experiment_settings
     from bayespool.report.random_pools import print_common_topics, write_common_topics
 
-    check_experiment(jobs, output, "common-topics")
+    check_experiment(jobs, output, "common-topics", cluster)
     experiment_settings(CommonTopicsSettings, settings=sampling, **asked)  # told before anything is read
     collection = read_campaign(qrels, pool, **reading)
-    with told_when_interrupted(output, "common-topics"), count_progress("pools", n_lines=10) as show:
+    with (
+        told_when_interrupted(output, "common-topics"),
+        on_cluster(cluster),
+        count_progress("pools", n_lines=10) as show,
+    ):
         result = vary_common_topics(
             collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling
         )
@@ -95,18 +108,24 @@ def run_types(
     sampling: Annotated[Asked, SamplingSettings],
     reading: Annotated[Asked, ReadingSettings],
     jobs: Jobs = -1,
+    cluster: Cluster = None,
     output: Folder = None,
     figures: Figures = "png",
 ) -> None:
     """Leave all runs of a type (manual, say) out of the pool, estimate them from the others, and compare."""
     from bayespool.experiments import leave_types_out
+    from bayespool.experiments.cluster import on_cluster
     from bayespool.experiments.settings import experiment_settings
     from bayespool.report.random_pools import print_run_types, write_run_types
 
-    check_experiment(jobs, output, "run-types")
+    check_experiment(jobs, output, "run-types", cluster)
     experiment_settings(RunTypesSettings, settings=sampling, **asked)  # told before anything is read
     collection = read_campaign(qrels, pool, **reading)
-    with told_when_interrupted(output, "run-types"), count_progress("types left out", n_lines=10) as show:
+    with (
+        told_when_interrupted(output, "run-types"),
+        on_cluster(cluster),
+        count_progress("types left out", n_lines=10) as show,
+    ):
         result = leave_types_out(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
     deliver_folder(
         lambda console: print_run_types(result, console),

@@ -1,0 +1,154 @@
+"""Experiments on a Dask cluster give the same bytes, and lose nothing that is finished."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from left_out import QUICK, tables
+
+from bayespool.errors import InputError, WorkerError
+from bayespool.experiments import LeaveOutResult, leave_out
+from bayespool.experiments import cluster as module
+from bayespool.experiments.cluster import check_address, on_cluster, versions
+from bayespool.simulation import load_example
+
+pytestmark = pytest.mark.filterwarnings("default")  # of Dask's own
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts ``dask scheduler`` and ``dask worker``."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def command(what: str, *options: object) -> subprocess.Popen[bytes]:
+        asked = [sys.executable, "-m", "dask", what, *map(str, options)]
+        silent = subprocess.DEVNULL
+        started.append(subprocess.Popen(asked, stdout=silent, stderr=silent, cwd=tmp_path))
+        return started[-1]
+
+    yield command
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def scheduler(start: Start, folder: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """A scheduler and its address."""
+    import json
+
+    file = folder / "scheduler.json"
+    process = start(
+        "scheduler", "--port", 0, "--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", file
+    )
+    while not (file.exists() and file.read_text().rstrip().endswith("}")):
+        assert process.poll() is None, "no scheduler"
+        time.sleep(0.1)
+    address: str = json.loads(file.read_text())["address"]
+    return process, address
+
+
+def workers(start: Start, address: str, n: int = 2, *, n_threads: int = 1) -> list[subprocess.Popen[bytes]]:
+    """Workers that have joined."""
+    from distributed import Client
+
+    options = ("--no-nanny", "--no-dashboard", "--nthreads", n_threads)
+    found = [start("worker", address, *options) for _ in range(n)]
+    with Client(address) as client:  # type: ignore[no-untyped-call]
+        client.wait_for_workers(n, timeout=60)  # type: ignore[no-untyped-call]
+    return found
+
+
+def test_a_killed_worker_costs_no_finished_fold(start: Start, tmp_path: Path, result: LeaveOutResult) -> None:
+    _, address = scheduler(start, tmp_path)
+    first, _ = workers(start, address)
+    done: list[int] = []
+
+    def kill(n: int, total: int) -> None:
+        done.append(n)
+        if n == 1:
+            os.kill(first.pid, signal.SIGKILL)
+
+    with on_cluster(address):
+        found = leave_out(load_example(), progress=kill, **QUICK)
+    assert tables(found) == tables(result)
+    assert done == list(range(9))
+    assert first.wait() == -signal.SIGKILL
+
+
+def test_a_lost_scheduler_is_an_error_after_which_one_goes_on(
+    start: Start, tmp_path: Path, result: LeaveOutResult
+) -> None:
+    process, address = scheduler(start, tmp_path)
+    workers(start, address)
+
+    def kill(n: int, total: int) -> None:
+        if n == 2:
+            process.kill()
+
+    folder = tmp_path / "out"
+    with pytest.raises(WorkerError, match=f"the scheduler at {address} was lost"), on_cluster(address):
+        leave_out(load_example(), folder=folder, progress=kill, **QUICK)
+    done: list[int] = []
+    (tmp_path / "again").mkdir()
+    _, address = scheduler(start, tmp_path / "again")
+    workers(start, address, 1)
+    with on_cluster(address):
+        found = leave_out(load_example(), folder=folder, progress=lambda n, _: done.append(n), **QUICK)
+    assert done[0] >= 2, "finished folds were lost"
+    assert tables(found) == tables(result)
+
+
+@pytest.mark.parametrize("address", ["", "here", "10.0.0.7", "http://a:80", "a:b", "a:123456", "a b:1"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(InputError, match="is no address of a scheduler"):
+        check_address(address)
+
+
+def test_nothing_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_SECONDS", 0.5)
+    with (
+        pytest.raises(InputError, match=r"no Dask scheduler answers at 127\.0\.0\.1:9 "),
+        on_cluster("127.0.0.1:9"),
+    ):
+        pass
+
+
+def test_clusters_that_would_not_give_the_same_are_refused(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, address = scheduler(start, tmp_path)
+    with pytest.raises(InputError, match="has no worker; start some: dask worker"), on_cluster(address):
+        pass
+    (one,) = workers(start, address, 1)
+    here: dict[str, Any] = versions() | {"numpy": "1.0"}
+    monkeypatch.setattr(module, "versions", _Versions(here))
+    with pytest.raises(InputError, match=r"has numpy .*, and here it is 1\.0"), on_cluster(address):
+        pass
+    monkeypatch.undo()
+    one.kill()
+    one.wait()
+    workers(start, address, 1, n_threads=2)
+    with pytest.raises(InputError, match="has 2 threads; start it with --nthreads 1"), on_cluster(address):
+        pass
+
+
+class _Versions:
+    """Versions that differ here from those there."""
+
+    def __init__(self, here: dict[str, Any]) -> None:
+        self.here = here
+
+    def __call__(self) -> dict[str, Any]:
+        return self.here
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (module, "versions")
