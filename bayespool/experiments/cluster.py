@@ -15,7 +15,7 @@ from typing import Any
 
 from bayespool.errors import InputError, WorkerError
 
-__all__ = ["check_address", "on_cluster"]
+__all__ = ["check_address", "on_cluster", "versions"]
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?[^\s/:]+:[0-9]{1,5}")
 _SECONDS = 10  # until a scheduler answers
@@ -46,7 +46,7 @@ def check_address(address: str) -> None:
     if not _ADDRESS.fullmatch(address):
         raise InputError(f"{address!r} is no address of a scheduler", hint="give HOST:PORT, which it prints")
     if find_spec("distributed") is None:
-        raise InputError("Dask is not installed", hint="pip install distributed")
+        raise InputError("Dask is not installed", hint="pip install 'bayespool[cluster]'")
 
 
 @contextmanager

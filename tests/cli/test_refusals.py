@@ -386,6 +386,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "estimator": ("foreground", "background"),
     "estimators": ("foreground", "background(e=7)"),
     "format_": ("docx",),
+    "cluster": ("nowhere",),
     "jobs": ("0", "many"),
     "judges": ("=",),
     "level": ("7",),
