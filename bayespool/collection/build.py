@@ -1,4 +1,4 @@
-"""From runs and judgments that have been read to a `Collection`; the only place that orders a ranking."""
+"""From runs that have been read and encoded, and judgments, to a `Collection`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ from bayespool.trec.resources import N_THREADS
 __all__ = [
     "USER_ORGANIZATION",
     "Building",
-    "Order",
     "build_collection",
     "collection_of",
     "encoding_of",
@@ -276,11 +275,10 @@ def _rankings(
     """Pairs of all runs from the first rank down, and their scores."""
     document = np.full(place.size, -1, dtype=np.int32)
     score = np.full(place.size, np.nan, dtype=np.float32) if scores else None
-    first = np.cumsum(pairs.n_present, dtype=np.int32) - pairs.n_present
 
     def fill(r: int) -> None:
         run = runs[r]
-        found = pairs.of_number[run.document + np.repeat(first, run.length)]
+        found = pairs.of_number[run.document + np.repeat(pairs.first, run.length)]
         if run.tied is not None:
             group = np.cumsum(~run.tied).astype(np.uint64)
             packed = group << np.uint64(32) | (np.uint64(0x7FFFFFFF) - found.astype(np.uint64))

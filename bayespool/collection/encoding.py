@@ -58,8 +58,8 @@ class Pairs:
     Attributes
     ----------
     doc_ids : pyarrow.StringArray or LargeStringArray, shape (pair,)
-    n_present : ndarray of int32, shape (topic,)
-        How many of them a topic has.
+    n_present, first : ndarray of int32, shape (topic,)
+        How many of them a topic has, and which is its first.
     of_number : ndarray of int32, shape (pair,)
         The pair of each number of an `Encoding`, topic by topic.
     judged : ndarray of int32, shape (judgment,)
@@ -68,6 +68,7 @@ class Pairs:
 
     doc_ids: pa.StringArray | pa.LargeStringArray
     n_present: npt.NDArray[np.int32]
+    first: npt.NDArray[np.int32]
     of_number: npt.NDArray[np.int32]
     judged: npt.NDArray[np.int32]
 
@@ -164,7 +165,9 @@ class Encoding:
             position += before
         n_judged = self.judgments.n_lines.tolist()
         judged = [position[:n] for position, n in zip(positions, n_judged, strict=True)]
-        return Pairs(_concatenated(doc_ids), n_present, np.concatenate(positions), np.concatenate(judged))
+        return Pairs(
+            _concatenated(doc_ids), n_present, first, np.concatenate(positions), np.concatenate(judged)
+        )
 
 
 class _Column:
