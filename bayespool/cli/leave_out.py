@@ -13,9 +13,8 @@ from bayespool.cli.options import (
     Jobs,
     QrelsFile,
     check_experiment,
-    count_progress,
+    experiment,
     read_campaign,
-    told_when_interrupted,
 )
 from bayespool.cli.results import deliver_folder
 from bayespool.options import ReadingSettings, SamplingSettings
@@ -42,18 +41,13 @@ def leave_out(
     It tells how biased the collection is, and how good every estimator is on it.
     """
     from bayespool.experiments import leave_out
-    from bayespool.experiments.cluster import on_cluster
     from bayespool.experiments.settings import experiment_settings
     from bayespool.report import print_leave_out, write_leave_out
 
     check_experiment(jobs, output, "leave-out", cluster)
     experiment_settings(LeaveOutSettings, settings=sampling, **asked)  # told before anything is read
     collection = read_campaign(qrels, pool, **reading)
-    with (
-        told_when_interrupted(output, "folds"),
-        on_cluster(cluster),
-        count_progress(f"{asked['by']}s left out") as show,
-    ):
+    with experiment(output, "folds", cluster, f"{asked['by']}s left out") as show:
         result = leave_out(collection, n_jobs=jobs, folder=output, progress=show, **asked, **sampling)
     deliver_folder(
         lambda console: print_leave_out(result, console),

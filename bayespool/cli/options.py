@@ -39,6 +39,7 @@ __all__ = [
     "arrangement_of",
     "check_experiment",
     "count_progress",
+    "experiment",
     "is_interruption",
     "read_campaign",
     "read_files",
@@ -226,6 +227,23 @@ def told_when_interrupted(folder: Path | None, name: str) -> Iterator[None]:
             kept = f"what is finished is in {folder / name}; the same command goes on from there"
         tell(f"interrupted; {kept}", always=True)
         raise typer.Exit(130) from None
+
+
+@contextmanager
+def experiment(
+    folder: Path | None, name: str, cluster: str | None, what: str, *, n_lines: int | None = None
+) -> Iterator[Callable[[int, int], None]]:
+    """Where an experiment computes, with its progress: `told_when_interrupted`, on a cluster if one is named,
+    and `count_progress`.
+    """
+    from bayespool.experiments.cluster import on_cluster
+
+    with (
+        told_when_interrupted(folder, name),
+        on_cluster(cluster),
+        count_progress(what, n_lines=n_lines) as show,
+    ):
+        yield show
 
 
 @contextmanager

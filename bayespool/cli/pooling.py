@@ -19,10 +19,9 @@ from bayespool.cli.options import (
     Jobs,
     QrelsFile,
     check_experiment,
-    count_progress,
+    experiment,
     read_campaign,
     stage_progress,
-    told_when_interrupted,
 )
 from bayespool.cli.results import check_outputs, deliver, deliver_folder, print_listed
 from bayespool.errors import InputError
@@ -152,17 +151,12 @@ def budgets(
     """
     from bayespool.experiments import budgets
     from bayespool.experiments.budgeting import budget_settings
-    from bayespool.experiments.cluster import on_cluster
     from bayespool.report.budgets import print_budgets, write_budgets
 
     check_experiment(jobs, output, "budgets", cluster)
     settings = budget_settings(settings=sampling, **asked)  # told before anything is read
     collection = read_campaign(qrels, pool, **_scores_for(settings.strategies), **reading)
-    with (
-        told_when_interrupted(output, "budgets"),
-        on_cluster(cluster),
-        count_progress("pools", n_lines=10) as show,
-    ):
+    with experiment(output, "budgets", cluster, "pools", n_lines=10) as show:
         result = budgets(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
     deliver_folder(
         lambda console: print_budgets(result, console),

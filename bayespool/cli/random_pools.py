@@ -13,9 +13,8 @@ from bayespool.cli.options import (
     Jobs,
     QrelsFile,
     check_experiment,
-    count_progress,
+    experiment,
     read_campaign,
-    told_when_interrupted,
 )
 from bayespool.cli.results import deliver_folder
 from bayespool.options import ReadingSettings, SamplingSettings
@@ -40,18 +39,13 @@ def pool_width(
     figure 1 of Webber & Park (2009), with any estimator.
     """
     from bayespool.experiments import vary_pool_width
-    from bayespool.experiments.cluster import on_cluster
     from bayespool.experiments.settings import experiment_settings
     from bayespool.report.random_pools import print_pool_width, write_pool_width
 
     check_experiment(jobs, output, "pool-width", cluster)
     experiment_settings(PoolWidthSettings, settings=sampling, **asked)  # told before anything is read
     collection = read_campaign(qrels, pool, **reading)
-    with (
-        told_when_interrupted(output, "pool-width"),
-        on_cluster(cluster),
-        count_progress("pools", n_lines=10) as show,
-    ):
+    with experiment(output, "pool-width", cluster, "pools", n_lines=10) as show:
         result = vary_pool_width(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
     deliver_folder(
         lambda console: print_pool_width(result, console),
@@ -77,18 +71,13 @@ def common_topics(
     topics drawn at random, as in the tables 2 to 4 of Webber & Park (2009).
     """
     from bayespool.experiments import vary_common_topics
-    from bayespool.experiments.cluster import on_cluster
     from bayespool.experiments.settings import experiment_settings
     from bayespool.report.random_pools import print_common_topics, write_common_topics
 
     check_experiment(jobs, output, "common-topics", cluster)
     experiment_settings(CommonTopicsSettings, settings=sampling, **asked)  # told before anything is read
     collection = read_campaign(qrels, pool, **reading)
-    with (
-        told_when_interrupted(output, "common-topics"),
-        on_cluster(cluster),
-        count_progress("pools", n_lines=10) as show,
-    ):
+    with experiment(output, "common-topics", cluster, "pools", n_lines=10) as show:
         result = vary_common_topics(
             collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling
         )
@@ -114,18 +103,13 @@ def run_types(
 ) -> None:
     """Leave all runs of a type (manual, say) out of the pool, estimate them from the others, and compare."""
     from bayespool.experiments import leave_types_out
-    from bayespool.experiments.cluster import on_cluster
     from bayespool.experiments.settings import experiment_settings
     from bayespool.report.random_pools import print_run_types, write_run_types
 
     check_experiment(jobs, output, "run-types", cluster)
     experiment_settings(RunTypesSettings, settings=sampling, **asked)  # told before anything is read
     collection = read_campaign(qrels, pool, **reading)
-    with (
-        told_when_interrupted(output, "run-types"),
-        on_cluster(cluster),
-        count_progress("types left out", n_lines=10) as show,
-    ):
+    with experiment(output, "run-types", cluster, "types left out", n_lines=10) as show:
         result = leave_types_out(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
     deliver_folder(
         lambda console: print_run_types(result, console),
