@@ -48,6 +48,7 @@ class _Expected(NamedTuple):
 
 _COMBINED: tuple[Shape, ...] = ("linear", "zipf", "weibull")
 _LAST_RANK = 1000  # where a run has a document that it does not return
+_MISSING = -2  # level of a rank below the end of a run
 _SHALLOW = 10  # ranks: fewer are little to fit a curve to
 
 
@@ -251,7 +252,9 @@ def _mean_gains(
     """
     within = np.arange(int(depths.max())) < depths[:, None, None]
     level = level[:, :, : within.shape[2]]
-    counted = within[:, :, : level.shape[2]] & (level != -1)
+    below = within.shape[2] - level.shape[2]  # ranks of the pool that no run of the collection reaches
+    level = np.pad(level, ((0, 0), (0, 0), (0, below)), constant_values=_MISSING)
+    counted = within & (level != -1)
     gain = np.where(level >= 0, shares[np.maximum(level, 0)], 0.0)
     n_counted = counted.sum(axis=0)
     means: FloatArray = np.where(counted, gain, 0.0).sum(axis=0) / np.maximum(n_counted, 1)

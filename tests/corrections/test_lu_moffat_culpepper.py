@@ -232,6 +232,21 @@ def test_estimates_are_those_of_the_reference(
         np.testing.assert_allclose(result.per_topic[0], expected, atol=2e-4)
 
 
+def test_ranks_of_the_pool_that_no_run_reaches_gain_nothing() -> None:
+    """A pool of depth 3, runs of two documents: the curve was fitted to two ranks, and gave ¾."""
+    collection = from_rankings(
+        {"pooled": {"1": "ca"}, "u": {"1": "ab"}},
+        {"1": {"a": 1, "c": 0}},
+        pooled_run_ids=("pooled",),
+        pool_depth=3,
+    )
+    for loss in ("a", "b"):
+        # 0 1 0 at three ranks: the line is level, at 1/3
+        correction = LuMoffatCulpepper(shape="linear", loss=loss)  # type: ignore[arg-type]
+        found = estimate(correction, "P@2", "u", collection).value[0]
+        assert found == pytest.approx((1 + 1 / 3) / 2, abs=2e-4)
+
+
 def test_combination_is_of_the_shapes() -> None:
     """Between the estimates of the three shapes, document by document: of one unjudged document here."""
     example = load_example()
