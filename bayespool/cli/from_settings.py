@@ -13,7 +13,7 @@ import typer
 from bayespool.cli.completion import completion_of
 from bayespool.cli.refusals import refuse_priors
 from bayespool.errors import InputError
-from bayespool.options import Option, options_of
+from bayespool.options import MAX_FILE_SIZE, Option, options_of
 
 __all__ = ["Asked", "from_settings", "split_list"]
 
@@ -57,10 +57,13 @@ def from_settings(command: Callable[..., None]) -> Callable[..., None]:
 
     def grouped(**given: Any) -> None:
         threshold = given.pop("relevance_threshold", None)
+        max_file_size = given.get("max_file_size", MAX_FILE_SIZE)
         for name, options in groups.items():
             asked = {key: _value(key, what, given.pop(key)) for key, what in options.items()}
             for key, value in asked.items():
                 options[key].check(key, tuple(value) if isinstance(value, list) else value)
+            if asked.get("run_types") is not None:
+                asked["run_types"] = _run_types(asked["run_types"], max_file_size)
             if "measures" in asked:
                 asked["measures"] = [_with_threshold(m, threshold) for m in asked["measures"]]
             given[name] = asked
@@ -127,8 +130,6 @@ def _value(name: str, what: Option, given: Any) -> Any:
         return None
     if name == "strict":
         return not given
-    if name == "run_types":
-        return _run_types(given)
     if what.many == "listed" and what.of in (int, float):
         try:
             return [what.of(part) for part in split_list(given)]
@@ -176,10 +177,10 @@ def _refuse_strategy(text: str) -> None:
     parse_strategy(text)
 
 
-def _run_types(path: Path) -> dict[str, str]:
+def _run_types(path: Path, max_file_size: int) -> dict[str, str]:
     from bayespool.trec import read_run_types
 
-    return read_run_types(path)
+    return read_run_types(path, max_file_size=max_file_size)
 
 
 def _with_threshold(measure: str, threshold: int | None) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bayespool.errors import InputError
 from bayespool.files import PathLike
+from bayespool.options import MAX_FILE_SIZE
 from bayespool.trec.files import read_bytes
 from bayespool.trec.lists import csv_entries
 
@@ -14,7 +15,7 @@ __all__ = ["read_run_types"]
 _TYPE_NAMES = ("type", "run_type")
 
 
-def read_run_types(path: PathLike) -> dict[str, str]:
+def read_run_types(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
     """Type of each run, from a CSV file.
 
     Parameters
@@ -22,6 +23,8 @@ def read_run_types(path: PathLike) -> dict[str, str]:
     path : path
         A CSV file whose header names ``run_id`` (or ``run``, ``tag``) and ``type`` (or ``run_type``), in any
         order and among other columns.
+    max_file_size : int
+        Most MiB of text in the file, decompressed.
 
     Returns
     -------
@@ -36,7 +39,7 @@ def read_run_types(path: PathLike) -> dict[str, str]:
     """
     path = Path(path)
     found: dict[str, str] = {}
-    for run_id, kind, line in csv_entries(read_bytes(path), path, _TYPE_NAMES):
+    for run_id, kind, line in csv_entries(read_bytes(path, max_size=max_file_size), path, _TYPE_NAMES):
         if not run_id or not kind:
             what = f"run {run_id!r} has no type" if run_id else f"no run id beside type {kind!r}"
             raise InputError(what, path=path, line=line, hint="name it, or leave the line out")

@@ -191,3 +191,12 @@ def test_tables_are_written_before_a_figure_fails(
         run("pool-width", *arguments(written, *asked))
     files = {path.name for path in tmp_path.iterdir() if path.is_file()}
     assert files == {"pools.csv", "pools.parquet", "summary.csv", "summary.parquet", "settings.json"}
+
+
+def test_a_list_of_run_types_has_a_limit(written: Path, tmp_path: Path, run: Callable[..., Outcome]) -> None:
+    """Whatever --max-file-size said, it was read up to the limit of other files."""
+    large = tmp_path / "types.csv"
+    large.write_bytes(b"run_id,type\n" + b"\n" * (1 << 20))
+    done = run("run-types", *arguments(written, "--run-types", large, "--max-file-size", 1))
+    assert done.status == 1
+    assert "types.csv: holds more than 1 MiB of text; allow more with max_file_size" in done.err
