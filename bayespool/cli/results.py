@@ -23,6 +23,7 @@ from bayespool import __version__
 from bayespool.cli.messages import quietly, tell
 from bayespool.cli.options import shown_at_last
 from bayespool.errors import InputError, OutputError
+from bayespool.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -383,7 +384,9 @@ def _plain(value: Any) -> Any:
 
 
 def _print_bytes(content: bytes) -> None:
-    """Put bytes on standard output as they are; what was printed there before comes before them."""
+    """Put bytes on standard output after what was printed before: as they are, but for a terminal."""
     sys.stdout.flush()
+    if sys.stdout.isatty():  # a file or another program gets names as they are
+        content = printable(content.decode("utf-8", "replace")).encode("utf-8")
     sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()

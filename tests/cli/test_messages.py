@@ -40,14 +40,15 @@ def test_name_of_a_file_that_is_not_utf_8(run: Callable[..., Outcome], example: 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="pseudo-terminals, and names that other systems refuse")
-@pytest.mark.parametrize("case", ["name", "document", "tag", "missing"])
+@pytest.mark.parametrize("case", ["name", "table", "document", "tag", "missing"])
 def test_nothing_raw_reaches_a_terminal(example: Path, case: str) -> None:
     """ESC, OSC and C1 from names, tags and documents; an escape of our own is one that rich writes."""
     shutil.rmtree(example / "new")
     (example / "new").mkdir()
     path, more, shown = example / "new" / "x.run", [], SHOWN
     line = "701 Q0 D 1 1 t\n"
-    if case == "name":
+    if case in ("name", "table"):
+        more = ["-o", "-"] if case == "table" else []
         (example / "new" / f"{ESCAPES}.run").write_text(line)
     elif case == "document":
         path.write_text(line.replace("D", ESCAPES) * 2)
