@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +65,7 @@ def agrees(folder: Path, model: str) -> None:
     """Means within 2 % of the interval's width and ends within 5 %, Monte-Carlo errors allowed for."""
     frame = compare_engines(read_real(folder), "P@10", models=model, draws=3000)
     (summary,) = engine_summary(frame).to_dict("records")
-    # some transitions of NUTS of 3,000 and more may diverge, the model smoothed NUTS would sample anyway
-    few = re.fullmatch(r"(nuts: [1-3] divergent transitions)?", summary["problems"])
-    assert few or model == "smoothed", summary["problems"]
+    assert summary["problems"] == "" or model == "smoothed"  # which NUTS would then sample
     assert summary["mean_agrees"] > 0.9, frame
     assert summary["ends_agree"] > 0.9, frame
 

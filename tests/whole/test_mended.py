@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import Any
 
-import joblib
 import pytest
-
-from bayespool.cli.options import check_experiment
-from bayespool.errors import JobsWarning
-from bayespool.report.folder import write_folder
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,7 +19,7 @@ MENDED = {
     "test_one_long_topic_takes_the_memory_of_its_documents test_a_dense_array_that_is_too_large_is_refused",
     "--jobs 40 for eight folds: forty processes": "experiments/test_parallel.py::"
     "test_no_more_processes_than_tasks",
-    "more jobs than cores: no word": "whole/test_mended.py::test_more_jobs_than_cores_are_told",
+    "more jobs than cores: no word": "cli/test_leave_out.py::test_more_jobs_than_cores_are_told",
     "a file name that is not UTF-8: UnicodeEncodeError; escapes: raw on the terminal; > /dev/full: a "
     "traceback": "cli/test_messages.py::test_name_of_a_file_that_is_not_utf_8 "
     "test_nothing_raw_reaches_a_terminal test_terminal_of_ascii test_full_device",
@@ -51,7 +45,8 @@ MENDED = {
     "--pool-depth beyond every run: all runs pooled": "test_pool.py::"
     "test_depth_beyond_every_run_makes_no_run_pooled",
     "a run type with $: a traceback after all the work": "plots/test_style.py::test_a_name_is_no_formula",
-    "a figure that fails: no tables": "whole/test_mended.py::test_tables_are_written_before_figures",
+    "a figure that fails: no tables": "cli/test_random_pools.py::"
+    "test_tables_are_written_before_a_figure_fails",
     "holes in what all judgments grade: no word": "comparisons/test_reversing.py::"
     "test_only_runs_that_all_judgments_cover_are_graded",
     "a list of run types of any size: read": "cli/test_random_pools.py::test_a_list_of_run_types_has_a_limit",
@@ -64,19 +59,3 @@ def test_what_was_mended_has_its_test(tests: str) -> None:
     tree = ast.parse((ROOT / file).read_text("utf-8"))
     there = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     assert set(names.split()) <= there
-
-
-def test_more_jobs_than_cores_are_told() -> None:
-    n_cores = joblib.cpu_count()
-    with pytest.warns(JobsWarning, match=rf"--jobs {n_cores + 1}: more processes than cores \({n_cores}\)"):
-        check_experiment(n_cores + 1, None, "leave-out", None)
-    check_experiment(n_cores, None, "leave-out", None)  # a warning would be an error
-
-
-def test_tables_are_written_before_figures(tmp_path: Path) -> None:
-    def draw() -> Any:
-        raise RuntimeError("no figure")
-
-    with pytest.raises(RuntimeError, match="no figure"):
-        write_folder(tmp_path, "leave-out", {}, {"runs.csv": b"a\n"}, figures="png", draw=draw)
-    assert (tmp_path / "runs.csv").read_bytes() == b"a\n"
