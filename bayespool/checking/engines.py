@@ -31,6 +31,7 @@ MEAN_WITHIN, ENDS_WITHIN = 0.02, 0.05
 """How far the engines may be apart, in shares of the width of NUTS' interval."""
 
 _NAMES = ("mean", "lower", "upper")
+_TARGET_ACCEPT = 0.95  # of NUTS: as a reference it takes short steps, so that no transition diverges
 _N_BATCHES = 20  # of draws, whose spread is the Monte-Carlo error: neighboring draws may resemble each other
 
 
@@ -89,7 +90,8 @@ def compare_engines(
     names = (models,) if isinstance(models, str) else tuple(models)
     refuse_large_priors(priors or {})
     fittings = {
-        name: Fitting(engine=name, draws=draws, tune=tune, chains=chains) for name in (engine, REFERENCE)
+        name: Fitting(engine=name, draws=draws, tune=tune, chains=chains, target_accept=_TARGET_ACCEPT)
+        for name in (engine, REFERENCE)
     }
     frames, collection = [], pool_alone(collection)
     for measure in parse_measures(measures):
