@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from bayespool.values import DEFAULT_CI_PROB, Values
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Diagnostics", "Estimates", "Estimator", "ask", "draws_container"]
+__all__ = ["Diagnostics", "Estimates", "Estimator", "ask", "draws_container", "side_by_side", "worst_of"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -82,9 +83,8 @@ class Estimates(Shown):
     value : ndarray of float, shape (run,)
         Estimate of each run's mean over all topics of the qrels.
     draws : Values, shape (draw, run, topic), or None
-        Posterior draws of the measure, ``draws.scores()`` on each topic and ``draws.means()`` of runs; all
-        runs share the relevance of a shared document in a draw only where the estimator says so. None for
-        point corrections.
+        Posterior draws of the measure, ``draws.scores()`` on each topic and ``draws.means()`` of runs. None
+        for point corrections.
     std : ndarray of float, shape (run,), or None
         Standard error of ``value`` where the method has a sampling variance of its own (topics adjustment),
         or the posterior standard deviation.
@@ -98,6 +98,9 @@ class Estimates(Shown):
     fingerprint : str
         Of the collection that the estimates come from.
     random_seed : int or None
+    apart : bool
+        Whether each run was estimated as if it were alone. A document that two of them retrieve may then have
+        two relevances in one draw, so that draws of their difference say nothing.
     distance, new_kind : ndarray of float, shape (run,), or None
         How unlike the pool each run is, in standard deviations between the pool's organizations, and the
         chance that it is of a kind that the pool does not have (`bayespool.posterior.pool_distance`), where
@@ -123,6 +126,7 @@ class Estimates(Shown):
     fits: Mapping[str, Any] = field(default_factory=dict, repr=False)
     weights: Mapping[str, float] = field(default_factory=dict)
     random_seed: int | None = None
+    apart: bool = False
     distance: FloatArray | None = None
     new_kind: FloatArray | None = None
 
@@ -371,6 +375,57 @@ def ask(
                 "all topics"
             )
     return found
+
+
+def side_by_side(parts: Sequence[Estimates]) -> Estimates:
+    """Estimates of several runs from those of single runs, by one method under one measure.
+
+    Fits that runs share stand once, under the model's name; fits to evidence of a run's own under that and
+    the run's. Weights are means over runs.
+    """
+    first, *others = parts
+    if not others:
+        return first
+    fits, weights = dict(first.fits), dict[str, float]()
+    for part in others:
+        for name, fit in part.fits.items():
+            if fits.setdefault(name, fit) is not fit:
+                fits[f"{name}, {', '.join(part.run_ids)}"] = fit
+    for part in parts:
+        for name, weight in part.weights.items():
+            weights[name] = weights.get(name, 0.0) + weight * len(part.run_ids)
+    n_runs = sum(len(part.run_ids) for part in parts if part.weights)
+    arrays = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("per_topic", "value", *_OF_SOME_METHODS)
+        if getattr(first, name) is not None
+    }
+    draws = [part.draws for part in parts if part.draws is not None]
+    found = [part.diagnostics for part in parts if part.diagnostics is not None]
+    return dataclasses.replace(
+        first,
+        run_ids=tuple(run for part in parts for run in part.run_ids),
+        draws=Values(np.concatenate([of.amount for of in draws], axis=1), draws[0].unit) if draws else None,
+        notes=tuple(note for part in parts for note in part.notes),
+        fits=fits,
+        weights={name: weight / n_runs for name, weight in weights.items()},
+        diagnostics=worst_of(found) if found else None,
+        apart=True,
+        **arrays,
+    )
+
+
+def worst_of(diagnostics: Sequence[Diagnostics]) -> Diagnostics:
+    """One verdict over several fits."""
+    return Diagnostics(
+        engine=", ".join(dict.fromkeys(name for d in diagnostics for name in d.engine.split(", "))),
+        max_r_hat=max(d.max_r_hat for d in diagnostics),
+        min_ess_bulk=min(d.min_ess_bulk for d in diagnostics),
+        min_ess_tail=min(d.min_ess_tail for d in diagnostics),
+        n_divergences=sum(d.n_divergences for d in diagnostics),
+        max_end_error=max(d.max_end_error for d in diagnostics),
+        problems=tuple(dict.fromkeys(problem for d in diagnostics for problem in d.problems)),
+    )
 
 
 def draws_container(

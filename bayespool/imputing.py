@@ -119,6 +119,11 @@ class Imputations(Shown):
             )
         for measure in self.measures:
             reach = reach_of_ideal(unknowns.collection, measure)
+            if isinstance(measure, Normalized) and len(self.run_ids) > 1 and len(unknowns):
+                said.append(
+                    f"tools make one ideal ranking of {measure} for these runs, score one of each run's own: "
+                    "ask score for the shared one (--ideal shared), or impute for one run at a time"
+                )
             if isinstance(measure, Normalized) and reach < unknowns.depth:
                 said.append(
                     f"the ideal ranking of {measure} has completed documents down to rank {reach}, and the "

@@ -250,6 +250,12 @@ ESTIMAND = Option(
     more="The two coincide down to the pool depth.",
     of=Literal["complete", "pooled"],
 )
+IDEAL = Option(
+    help="Ideal ranking of nDCG, AP and R: of the judged documents and the completed ones in reach of the run "
+    "itself (own), of any run scored (shared), or of the judged documents alone (judged).",
+    more="It holds for measures whose text names none, such as ``nDCG@10``.",
+    of=Literal["own", "shared", "judged"],
+)
 CI_PROB = Option(
     help="Probability of the intervals.", more="They are equal-tailed.", of=float, above=0, below=1
 )
@@ -447,4 +453,5 @@ class TargetSettings(Settings):
 class ScoringSettings(TargetSettings):
     """What `score` and `compare` have in common beside measures and estimators."""
 
+    ideal: Literal["own", "shared", "judged"] | None = option("own", IDEAL)
     ci_prob: float = option(0.95, CI_PROB)

@@ -22,7 +22,7 @@ from bayespool.estimators import (
     refuse_too_many_draws,
 )
 from bayespool.loading import ReadOptions, read_collection
-from bayespool.measures import Measure, Normalized, parse_measures
+from bayespool.measures import Ideal, Measure, Normalized, parse_measures, with_ideal
 from bayespool.options import ScoringSettings, describe_estimator, documented, options_of
 from bayespool.pool import describe_pool, take_out
 from bayespool.posterior import (
@@ -154,6 +154,7 @@ def score(
     measures: object = "P@10",
     *,
     estimators: str | Sequence[str | Estimator] = "default",
+    ideal: Ideal = "own",
     unpool: str | Iterable[str] | None = None,
     unpool_by: Literal["organization", "run"] = "organization",
     pool_depth: int | None = None,
@@ -173,6 +174,7 @@ def score(
     measures: object = "P@10",
     *,
     estimators: str | Sequence[str | Estimator] = "default",
+    ideal: Ideal = "own",
     unpool: str | Iterable[str] | None = None,
     unpool_by: Literal["organization", "run"] = "organization",
     pool_depth: int | None = None,
@@ -192,6 +194,7 @@ def score(
     qrels: Judgments,
     measures: object = "P@10",
     estimators: str | Sequence[str | Estimator] = "default",
+    ideal: Ideal = "own",
     unpool: str | Iterable[str] | None = None,
     unpool_by: Literal["organization", "run"] = "organization",
     pool_depth: int | None = None,
@@ -211,6 +214,7 @@ def score(
     *,
     qrels: Judgments | None = None,
     estimators: str | Sequence[str | Estimator] = "default",
+    ideal: Ideal = "own",
     unpool: str | Iterable[str] | None = None,
     unpool_by: Literal["organization", "run"] = "organization",
     pool_depth: int | None = None,
@@ -283,6 +287,7 @@ def score(
        run         0.25         0.75
     """
     ScoringSettings(
+        ideal=ideal,
         unpool_by=unpool_by,
         pool_depth=pool_depth,
         estimand=estimand,
@@ -299,7 +304,7 @@ def score(
     collection, targets, unpooled = find_targets(
         whole, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
     )
-    parsed = parse_measures(measures)
+    parsed = with_ideal(parse_measures(measures), ideal)
     warn_of_unused_relevance(collection, parsed)
     warn_of_judges(collection, targets, parsed, estimand=estimand)
     of_estimators["random_seed"] = random_seed

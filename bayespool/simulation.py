@@ -20,7 +20,7 @@ import pyarrow as pa
 from scipy.special import expit
 
 from bayespool.collection import Collection, build_collection
-from bayespool.counts import bounds, tally_within_reach
+from bayespool.counts import values_on_fuller
 from bayespool.errors import InputError, OutputError
 from bayespool.measures import parse_measure
 from bayespool.trec import Qrels, Run, write_organizations, write_qrels, write_run
@@ -133,7 +133,8 @@ class Simulation:
 
         Notes
         -----
-        An ideal ranking is made of what is judged, and of what any of the runs has within reach.
+        A run's ideal ranking has the judged documents and those that the run has within reach; the measure's
+        ``ideal`` may say otherwise.
 
         Examples
         --------
@@ -141,9 +142,8 @@ class Simulation:
         {'new-a': 0.625, 'new-b': 0.355}
         """
         runs, asked = list(self.new_run_ids if run_ids is None else run_ids), parse_measure(measure)
-        tally = tally_within_reach(self.collection, self._with_truth(), runs, asked)
-        values = bounds(self.complete(), runs, asked, tally=tally).low.means()
-        return dict(zip(runs, values.tolist(), strict=True))
+        values = values_on_fuller(self.collection, self._with_truth(), runs, asked)
+        return dict(zip(runs, values.means().tolist(), strict=True))
 
     def _with_truth(self) -> Collection:
         """The collection with all that its runs retrieve judged."""

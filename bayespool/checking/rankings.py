@@ -129,7 +129,7 @@ class HeldOutRankings:
         base = of.amounts(ranked)
         amount = np.empty((len(block), *base.shape), dtype=base.dtype)
         amount[:] = base
-        run, topic, rank, number = self._places
+        run, topic, rank, number = self._places(self.measure.cutoff)
         mine = np.isin(run, runs) & np.isin(number, documents)
         run, topic, rank, number = (part[mine] for part in (run, topic, rank, number))
         row, column = np.searchsorted(runs, run), np.searchsorted(documents, number)
@@ -151,20 +151,24 @@ class HeldOutRankings:
         documents: npt.NDArray[np.intp],
         block: Levels,
     ) -> None:
-        """Divide amounts by what ideal rankings get: of the judgments without the organization's, and of its
-        documents as they are drawn.
+        """Divide amounts by those of ideal rankings: of the judgments without the organization's, and of its
+        documents as they are drawn, those of the run alone unless runs share their ideal rankings.
         """
         of_run, of_document = self.hidden.organization[runs], self.organization[documents]
         topic = self.documents.topic[documents]
+        run, _, _, number = self._places(reach_of_ideal(self.hidden.collection, measure))
         for o in np.unique(of_run):
             rows, judged = of_run == o, self._tally_without(int(o))
+            own = [of_document == o] * int(rows.sum())
+            if measure.ideal == "own":
+                own = [np.isin(documents, number[run == r]) for r in runs[rows]]
             for t in range(amount.shape[2]):
-                n = np.zeros((len(block), len(judged.levels)), dtype=np.int64)
-                mine = (of_document == o) & (topic == t)
-                if measure.ideal == "completed" and mine.any():
+                n = np.zeros((len(block), len(own), 1, len(judged.levels)), dtype=np.int64)
+                if measure.ideal != "judged" and (mine := (of_document == o) & (topic == t)).any():
                     drawn = np.ascontiguousarray(block[:, mine])
-                    count_levels(drawn, np.ones(drawn.shape[1], dtype=np.bool_), n)
-                tally = Tally((n + judged.n[t])[:, None], judged.levels)
+                    for row, of_this in enumerate(own):
+                        count_levels(drawn, of_this[mine], n[:, row, 0])
+                tally = Tally(n + judged.n[t], judged.levels)
                 amount[:, rows, t] = measure.normalize(amount[:, rows, t][:, :, None], tally)[:, :, 0]
 
     def _tally_without(self, organization: int) -> Tally:
@@ -179,19 +183,28 @@ class HeldOutRankings:
     def _ranked(self) -> npt.NDArray[np.int16]:
         """Relevance of the first documents of the pooled runs, −1 for a hidden one."""
         ranked = ranked_levels(self.hidden.collection, self.hidden.run_index, self.measure.cutoff).copy()
-        run, topic, rank, _ = self._places
+        run, topic, rank, _ = self._places(self.measure.cutoff)
         ranked[run, topic, rank] = -1
         return ranked
 
-    @cached_property
-    def _places(self) -> tuple[npt.NDArray[np.intp], ...]:
+    def _places(self, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
         """Run, topic, rank from 0 and number of the document wherever a run has a hidden document of its own
-        organization within the cutoff.
+        organization down to a depth.
         """
+        if depth not in self._found_places:
+            self._found_places[depth] = self._find_places(depth)
+        return self._found_places[depth]
+
+    @cached_property
+    def _found_places(self) -> dict[int, tuple[npt.NDArray[np.intp], ...]]:
+        return {}
+
+    def _find_places(self, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
+        """`_places`, looked up for the first time."""
         hidden, collection = self.hidden, self.hidden.collection
         number = np.full(len(collection.relevance) + 1, -1)
         number[self.documents.pair] = np.arange(len(self.documents.pair))
-        found = number[collection.document[hidden.run_index, :, : self.measure.cutoff]]
+        found = number[collection.document[hidden.run_index, :, :depth]]
         owner = np.append(self.organization, -1)  # what is not found is at −1
         run, topic, rank = np.nonzero(owner[found] == hidden.organization[:, None, None])
         return run, topic, rank, found[run, topic, rank]

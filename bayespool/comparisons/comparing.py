@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, Unpack
 
@@ -27,9 +28,9 @@ from bayespool.counts import Estimand
 from bayespool.errors import InputError
 from bayespool.estimates import Estimates, Estimator
 from bayespool.estimators import named_estimators
-from bayespool.measures import Measure
+from bayespool.measures import Ideal, Measure
 from bayespool.options import documented
-from bayespool.posterior import CompareOptions
+from bayespool.posterior import CompareOptions, PosteriorEstimator
 from bayespool.randomness import key_of
 from bayespool.scores import Scores
 from bayespool.scoring import expect_collection, score
@@ -50,6 +51,7 @@ def compare(
     measures: object = "P@10",
     *,
     estimators: str | Sequence[str | Estimator] = DEFAULT_COMPARED,
+    ideal: Ideal = "shared",
     scopes: Sequence[Scope] = ("these-topics", "population"),
     tests: Sequence[SignificanceTest] = ("paired-t",),
     level: float = 0.05,
@@ -92,7 +94,9 @@ def compare(
     Notes
     -----
     `compare` scores all runs together: a document that several of them retrieve has one relevance per draw,
-    so that it cancels in their difference. Measures share draws, too (``joint``), so that
+    so that it cancels in their difference. They have one ideal ranking, too (``ideal``), and measures over it
+    say so in their names: ``nDCG(ideal='shared')@10``. So their values are not those of `score`, where each
+    run is scored as if it were alone. Measures share draws, too (``joint``), so that
     `Comparison.across_measures` can say how likely one run is better on all of them.
 
     Examples
@@ -117,7 +121,8 @@ def compare(
         collection,
         run_ids,
         measures,
-        estimators=asked,
+        estimators=[_together(estimator) for estimator in asked],
+        ideal=ideal,
         unpool=unpool,
         unpool_by=unpool_by,
         pool_depth=pool_depth,
@@ -126,6 +131,7 @@ def compare(
         random_seed=random_seed,
         report=report,
         joint=joint,
+        together=True,
         **settings,
     )
     return compare_scores(
@@ -140,6 +146,13 @@ def compare(
     )
 
 
+def _together(estimator: str | Estimator) -> str | Estimator:
+    """The estimator, which completes the judgments of all runs at once if it is a posterior."""
+    if isinstance(estimator, PosteriorEstimator):
+        return dataclasses.replace(estimator, together=True)
+    return estimator
+
+
 def compare_scores(
     scores: Scores,
     *,
@@ -151,12 +164,12 @@ def compare_scores(
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """`compare` for runs that have been scored, ``lower-bound`` among the methods.
+    """`compare` for runs that have been scored with ``together=True``, ``lower-bound`` among the methods.
 
     Raises
     ------
     InputError
-        As `compare`; scores without ``lower-bound``.
+        As `compare`; scores without ``lower-bound``; draws of runs that were scored one by one.
     """
     _check(scopes, tests, control, level, rope)
     if len(scores.run_ids) < 2:
@@ -165,6 +178,11 @@ def compare_scores(
         raise InputError(
             f"no uncorrected scores to compare with: {AS_THEY_STAND} is missing",
             hint=f"score with {AS_THEY_STAND} among the estimators",
+        )
+    if apart := [e for e in scores.estimates if e.apart]:
+        raise InputError(
+            f"{apart[0].method} scored each run as if it were alone: draws of a difference say nothing",
+            hint="score with together=True, or call compare",
         )
     draws: dict[tuple[Measure, str, Scope], DrawComparison] = {}
     p: dict[TestKey, FloatArray] = {}

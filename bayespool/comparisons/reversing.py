@@ -31,7 +31,7 @@ from bayespool.counts import bounds
 from bayespool.errors import InputError
 from bayespool.estimates import Estimates, Estimator, ask
 from bayespool.estimators import named_estimators, parse_estimator, refuse_idle_priors
-from bayespool.measures import Measure, parse_measure
+from bayespool.measures import Measure, parse_measure, with_ideal
 from bayespool.options import documented, options_of
 from bayespool.posterior import PosteriorEstimator, PosteriorOptions, refuse_unknown_settings
 from bayespool.scoring import refuse_of_judgments
@@ -93,6 +93,8 @@ def reversals(
     (`bayespool.comparisons.shallow.unpooled_copies`), which have the effect of a new organization, as the
     other runs have; the runs themselves are evidence either way.
 
+    Runs have one ideal ranking (``nDCG(ideal='shared')@10``), because differences need one scale.
+
     Even all judgments may leave documents unjudged in runs that did not contribute. "All judgments" then
     takes these as nonrelevant, as the paper does, while draws complete them. The grading of announced chances
     takes only pairs of runs of which all judgments leave no more than one rank in a hundred unjudged.
@@ -109,7 +111,7 @@ def reversals(
     lower-bound         0.133              0.39     0.005
        smoothed         0.210              0.39     0.010
     """
-    parsed = parse_measure(measure)
+    (parsed,) = with_ideal([parse_measure(measure)], "shared")
     refuse_of_judgments([parsed])
     ReversalSettings(
         judgments=tuple(judgments),
@@ -240,6 +242,7 @@ def _estimate(
     estimator: Estimator, collection: Collection, runs: tuple[str, ...], measure: Measure
 ) -> Estimates:
     if isinstance(estimator, PosteriorEstimator):
+        estimator = dataclasses.replace(estimator, together=True)
         collection, runs = unpooled_copies(collection, runs)
     (estimates,) = ask(estimator, collection, runs, (measure,))
     return estimates

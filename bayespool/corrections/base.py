@@ -206,6 +206,6 @@ def ap_of_sample(
     collection: Collection, pool: StrategyPool, found: Bounds, values: Callable[[Bounds], FloatArray]
 ) -> Corrected:
     """What an estimator of AP makes of a sample, with its notes; `not_defined` of other measures."""
-    if not isinstance(found.measure, AveragePrecision) or found.measure.ideal != "completed":
+    if not isinstance(found.measure, AveragePrecision) or found.measure.ideal == "judged":
         return not_defined(found, "defined for AP over completed judgments")
     return Corrected(values(found), notes=notes_on_sample(collection, pool, found))

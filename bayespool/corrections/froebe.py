@@ -393,8 +393,7 @@ class FroebeBootstrap(SharedCorrection):
         found = []
         for measure, of_measure in zip(measures, amounts, strict=True):
             # each run has ideal rankings of its own, and dividing by them changes no order of values
-            by_run = np.moveaxis(of_measure, 2, 0)[:, :, None]
-            normalized = measure.normalize(by_run, tally)[:, :, 0] / measure.unit
+            normalized = measure.normalize(np.moveaxis(of_measure, 2, 0), tally) / measure.unit
             found.append(np.moveaxis(normalized, 0, 2))
         return found
 

@@ -95,7 +95,7 @@ class SystemsAdjustment(SharedCorrection):
                     tally = tally_of(collection, levels)
                     left = Tally(tally.n - hidden_at(levels)[others, :, 1:], tally.levels)
                     before = measure.normalize(before, tally)
-                    after = measure.normalize(after[:, None], left)[:, 0]
+                    after = measure.normalize(after, left)
                 adjustment[b, row] = ((before - after) / one.low.unit).mean()
         everywhere = np.ones(len(collection.query_ids), dtype=bool)
         corrected = []

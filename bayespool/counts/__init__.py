@@ -7,7 +7,6 @@ from bayespool.counts.bounds import (
     Bounds,
     bounds,
     condensed_levels,
-    ranked_levels,
 )
 from bayespool.counts.composition import CompositionEffects, composition_effects
 from bayespool.counts.confusion import (
@@ -27,10 +26,12 @@ from bayespool.counts.held_out import (
 )
 from bayespool.counts.ideals import (
     n_relevant_documents,
+    ranked_levels,
     reach_of_ideal,
     relevance_levels,
     tally_of,
     tally_within_reach,
+    values_on_fuller,
 )
 from bayespool.counts.judged import JudgmentCounts, condensed_counts, judgment_counts, unjudged_documents
 from bayespool.counts.labels import (
@@ -93,4 +94,5 @@ __all__ = [
     "tally_within_reach",
     "topic_grades",
     "unjudged_documents",
+    "values_on_fuller",
 ]

@@ -9,16 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray, blocks
-from bayespool.counts.ideals import n_in_reach, reach_of_ideal, relevance_levels, tally_of
+from bayespool.counts.ideals import (
+    n_in_reach,
+    ranked_levels,
+    relevance_levels,
+    relevance_table,
+    tally_of,
+)
 from bayespool.counts.states import Estimand, check_estimand, reach_of
-from bayespool.measures import Measure, Normalized, Tally
+from bayespool.measures import Measure, Normalized
 from bayespool.measures.base import MISSING_RANK
 from bayespool.measures.normalized import inserted
 from bayespool.printable import some_of
 from bayespool.reprs import Shown, one_line
 from bayespool.values import Values
 
-__all__ = ["Bounds", "bounds", "condensed_levels", "ranked_levels"]
+__all__ = ["Bounds", "bounds", "condensed_levels"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -107,7 +113,6 @@ def bounds(
     measure: Measure,
     *,
     estimand: Estimand = "complete",
-    tally: Tally | None = None,
 ) -> Bounds:
     """Bounds of runs under a measure.
 
@@ -120,8 +125,6 @@ def bounds(
     estimand : {"complete", "pooled"}
         Whether an unjudged document below the depth to which the run was, or would have been, pooled may be
         relevant.
-    tally : Tally, optional
-        What ideal rankings are made of; default: the judged documents.
 
     Returns
     -------
@@ -147,7 +150,7 @@ def bounds(
     unjudged &= (
         np.arange(ranked.shape[2]) < reach_of(collection, index, measure.cutoff, estimand)[:, None, None]
     )
-    tally = tally or tally_of(collection, relevance_levels(collection, measure))
+    tally = tally_of(collection, relevance_levels(collection, measure))
     top = tally.levels[-1]
     low = high = measure.values(measure.read(ranked), tally)
     if not measure.of_judgments:
@@ -157,7 +160,7 @@ def bounds(
     if isinstance(measure, Normalized):
         opened = np.where(unjudged, np.int16(-1), np.maximum(ranked, 0))
         high = measure.values(inserted(opened, tally), tally)
-        elsewhere = n_in_reach(collection, index, reach_of_ideal(collection, measure), estimand)
+        elsewhere = n_in_reach(collection, index, measure, estimand)
         extremes = measure.extremes(opened, tally, elsewhere - unjudged.sum(axis=2))
         least, most = (Values(end, measure.unit) for end in extremes)
     else:
@@ -180,14 +183,6 @@ def bounds(
     )
 
 
-def ranked_levels(collection: Collection, index: npt.NDArray[np.intp], depth: int) -> npt.NDArray[np.int16]:
-    """Relevance of the first documents of runs, shape (run, topic, rank): −1 for an unjudged one,
-    `bayespool.measures.base.MISSING_RANK` where there is none.
-    """
-    level: npt.NDArray[np.int16] = _table(collection)[collection.document[index, :, :depth]]
-    return level
-
-
 def condensed_levels(
     collection: Collection, run_ids: str | Iterable[str] | None, depth: int
 ) -> npt.NDArray[np.int16]:
@@ -196,7 +191,7 @@ def condensed_levels(
     """
     index = collection.run_index(run_ids)
     condensed = np.zeros((len(index), len(collection.query_ids), depth), dtype=np.int16)
-    table, every = _table(collection), np.arange(len(collection.query_ids))
+    table, every = relevance_table(collection), np.arange(len(collection.query_ids))
     for row, run in enumerate(index):
         for topics, last in blocks(collection.document, run):
             level = table[collection.document[run, topics, :last]]
@@ -205,8 +200,3 @@ def condensed_levels(
             topic, rank = np.nonzero(judged & (place < depth))
             condensed[row, every[topics][topic], place[topic, rank]] = level[topic, rank]
     return condensed
-
-
-def _table(collection: Collection) -> npt.NDArray[np.int16]:
-    """Relevance of each pair, −1 where it is unjudged; the last entry answers for −1, no document."""
-    return np.append(np.maximum(collection.relevance, np.int16(-1)), np.int16(MISSING_RANK))

@@ -1,8 +1,8 @@
-"""What ideal rankings are made of: judged documents, and those in reach of the runs that are scored."""
+"""The documents of ideal rankings: judged ones, and those in reach of runs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,9 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray
 from bayespool.counts.states import Estimand, reach_of
 from bayespool.measures import Measure, Normalized, Tally
+from bayespool.measures.base import MISSING_RANK
 from bayespool.measures.normalized import n_relevant
+from bayespool.values import Values
 
 __all__ = [
     "DEEPEST_FOR_IDEAL",
@@ -18,10 +20,13 @@ __all__ = [
     "n_in_reach",
     "n_relevant_documents",
     "place_of_level",
+    "ranked_levels",
     "reach_of_ideal",
     "relevance_levels",
+    "relevance_table",
     "tally_of",
     "tally_within_reach",
+    "values_on_fuller",
 ]
 
 DEEPEST_FOR_IDEAL = 100
@@ -29,9 +34,9 @@ DEEPEST_FOR_IDEAL = 100
 
 
 def reach_of_ideal(collection: Collection, measure: Measure) -> int:
-    """Down to which rank of the runs that are scored completed documents are part of ideal rankings.
+    """Down to which rank of a run completed documents are part of ideal rankings.
 
-    Had the runs been pooled, their documents down to the pool depth would have been judged. Beyond rank 100
+    Had the run been pooled, its documents down to the pool depth would have been judged. Beyond rank 100
     few of them are relevant, and judgments are not completed for their sake alone.
     """
     if not isinstance(measure, Normalized) or measure.ideal == "judged":
@@ -105,12 +110,15 @@ def place_of_level(relevance: npt.NDArray[np.int16], levels: Sequence[int]) -> n
 
 
 def n_in_reach(
-    collection: Collection, index: npt.NDArray[np.intp], depth: int, estimand: Estimand
+    collection: Collection, index: npt.NDArray[np.intp], measure: Normalized, estimand: Estimand
 ) -> npt.NDArray[np.int64]:
-    """Unjudged documents of each topic that any of the runs has within reach, shape (topic,)."""
-    pairs = _pairs_in_reach(collection, index, depth, estimand)
-    unjudged = pairs[collection.relevance[pairs] < 0]
-    return np.bincount(collection.pair_topic[unjudged], minlength=len(collection.query_ids))
+    """Unjudged documents in reach that may be part of each run's ideal ranking, shape (run, topic)."""
+    n_topics = len(collection.query_ids)
+    n = np.zeros((len(index), n_topics), dtype=np.int64)
+    for rows, pairs in _pairs_of_ideals(collection, index, measure, estimand):
+        unjudged = pairs[collection.relevance[pairs] < 0]
+        n[rows] = np.bincount(collection.pair_topic[unjudged], minlength=n_topics)
+    return n
 
 
 def tally_within_reach(
@@ -120,12 +128,12 @@ def tally_within_reach(
     measure: Measure,
     estimand: Estimand = "complete",
 ) -> Tally | None:
-    """What ideal rankings are made of once documents within reach of some runs are judged.
+    """The documents of ideal rankings once documents within reach of runs are judged.
 
     Parameters
     ----------
     collection : Collection
-        Whose runs are scored on the judgments that it has.
+        With the judgments that an estimate is made from.
     fuller : Collection
         The same rankings with more judgments.
     run_ids : sequence of str
@@ -134,25 +142,65 @@ def tally_within_reach(
 
     Returns
     -------
-    Tally or None
-        Of the collection's judgments, and of the fuller ones on documents that a run has within reach: what a
-        completion estimates. With the ideal of the present judgments, of the collection's alone. None for a
-        measure that has no ideal ranking.
+    Tally of shape (run, topic, level), or None
+        Those that an estimate's ideal rankings have: judged in the collection, and of those in reach that the
+        fuller judgments add the run's own, those of any of the runs, or none, as the measure's ``ideal``
+        says. None for a measure without an ideal ranking.
     """
     if not isinstance(measure, Normalized):
         return None
-    relevance = collection.relevance.copy()
-    if measure.ideal == "completed":
-        index = collection.run_index(tuple(run_ids))
-        pairs = _pairs_in_reach(collection, index, reach_of_ideal(collection, measure), estimand)
-        relevance[pairs] = fuller.relevance[pairs]
-    return tally_of(collection, relevance_levels(fuller, measure), relevance=relevance)
+    index, levels = collection.run_index(tuple(run_ids)), relevance_levels(fuller, measure)
+    n_topics, n_levels = len(collection.query_ids), len(levels)
+    judged = tally_of(collection, levels)
+    n = np.repeat(judged.n[None], len(index), axis=0)
+    for rows, pairs in _pairs_of_ideals(collection, index, measure, estimand):
+        new = pairs[(collection.relevance[pairs] < 0) & (fuller.relevance[pairs] >= 0)]
+        place = place_of_level(fuller.relevance[new], levels)
+        counted = np.bincount(collection.pair_topic[new] * n_levels + place, minlength=n_topics * n_levels)
+        n[rows] += counted.reshape(n_topics, n_levels)[:, 1:]
+    return Tally(n, judged.levels)
 
 
-def _pairs_in_reach(
-    collection: Collection, index: npt.NDArray[np.intp], depth: int, estimand: Estimand
-) -> IntArray:
-    reach = reach_of(collection, index, depth, estimand)
+def values_on_fuller(
+    collection: Collection,
+    fuller: Collection,
+    run_ids: Sequence[str],
+    measure: Measure,
+    estimand: Estimand = "complete",
+) -> Values:
+    """Values of runs on fuller judgments, shape (run, topic): the truth of what is estimated from fewer.
+
+    Parameters are those of `tally_within_reach`, which says what ideal rankings are.
+    """
+    ranked = ranked_levels(fuller, fuller.run_index(tuple(run_ids)), measure.cutoff)
+    tally = tally_within_reach(collection, fuller, run_ids, measure, estimand)
+    return measure.values(measure.read(ranked), tally)
+
+
+def _pairs_of_ideals(
+    collection: Collection, index: npt.NDArray[np.intp], measure: Normalized, estimand: Estimand
+) -> Iterator[tuple[slice, IntArray]]:
+    """Documents in reach that are part of ideal rankings: rows of runs that share them, with the pairs."""
+    if measure.ideal == "judged":
+        return
+    reach = reach_of(collection, index, reach_of_ideal(collection, measure), estimand)
     document = collection.document[index, :, : int(reach.max(initial=0))]
-    within = np.arange(document.shape[2]) < reach[:, None, None]
-    return np.unique(document[(document >= 0) & within])
+    within = (document >= 0) & (np.arange(document.shape[2]) < reach[:, None, None])
+    if measure.ideal == "shared":
+        yield slice(None), np.unique(document[within])
+        return
+    for row in range(len(index)):
+        yield slice(row, row + 1), document[row][within[row]]
+
+
+def ranked_levels(collection: Collection, index: npt.NDArray[np.intp], depth: int) -> npt.NDArray[np.int16]:
+    """Relevance of the first documents of runs, shape (run, topic, rank): −1 for an unjudged one,
+    `bayespool.measures.base.MISSING_RANK` where there is none.
+    """
+    level: npt.NDArray[np.int16] = relevance_table(collection)[collection.document[index, :, :depth]]
+    return level
+
+
+def relevance_table(collection: Collection) -> npt.NDArray[np.int16]:
+    """Relevance of each pair, −1 where it is unjudged; the last entry answers for −1, no document."""
+    return np.append(np.maximum(collection.relevance, np.int16(-1)), np.int16(MISSING_RANK))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.counts import bounds, tally_within_reach
+from bayespool.counts import bounds, values_on_fuller
 from bayespool.estimates import ask
 from bayespool.experiments.caught_warnings import CaughtWarnings, own_warnings
 from bayespool.experiments.fold_results import naming, seeded
@@ -65,8 +65,7 @@ def truth_of(whole: Collection, given: Collection, run_ids: tuple[str, ...], mea
     """Scores of runs left out on the whole depth pool, shape (run, topic). Ideal rankings are of what an
     estimator may speak of: the documents judged for it, and those that the runs have within reach.
     """
-    tally = tally_within_reach(given, whole, run_ids, measure)
-    return bounds(whole, run_ids, measure, tally=tally).low
+    return values_on_fuller(given, whole, run_ids, measure)
 
 
 def estimates_of(

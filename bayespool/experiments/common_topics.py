@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import bounds, tally_within_reach
+from bayespool.counts import values_on_fuller
 from bayespool.errors import InputError
 from bayespool.experiments.caught_warnings import CaughtWarnings
 from bayespool.experiments.folds import seed_of
@@ -354,8 +354,7 @@ def _adjust_outside(
     spread = np.sqrt((n_topics - n_common) / (n_common * n_topics))
     columns: Columns = {}
     for m, measure in enumerate(settings.measures):
-        tally = tally_within_reach(reduced, whole, (run,), measure)
-        truth = bounds(whole, run, measure, tally=tally).lower[0]
+        truth = values_on_fuller(reduced, whole, (run,), measure).scores()[0]
         for label in settings.labels:
             unpooled = estimates[label][m].per_topic[0]
             errors = common_topics_errors(truth, unpooled, settings.n_common, order)

@@ -83,7 +83,7 @@ def run_fold(collection: Collection, fold: Fold, settings: LeaveOutSettings) -> 
     with clock.stage("comparing with the truth"):
         counted = topics_of(collection, fold.run_ids, settings)
         for m, measure in enumerate(fold.measures):
-            truth = true_values(collection, fold, measure, settings)
+            truth = true_values(collection, reduced, fold, measure, settings)
             truths[str(measure)] = np.where(counted, truth.values.scores(), np.nan)
             found = bounds(reduced, fold.run_ids, measure, estimand=settings.estimand)
             compare = _Comparison(fold, settings, truth, found, counted)

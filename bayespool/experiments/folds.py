@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import bounds, tally_within_reach
+from bayespool.counts import bounds, reach_of_ideal, values_on_fuller
 from bayespool.errors import InputError
 from bayespool.experiments.clusters import RunCluster
 from bayespool.experiments.settings import LeaveOutSettings
-from bayespool.measures import Measure
+from bayespool.measures import Measure, Normalized
 from bayespool.randomness import key_of
 from bayespool.values import Values
 
@@ -189,28 +189,31 @@ def without(collection: Collection, fold: Fold) -> Collection:
     return collection.unpool([*gone, *fold.run_ids])
 
 
-def true_values(collection: Collection, fold: Fold, measure: Measure, settings: LeaveOutSettings) -> Truth:
-    """What the judgments say of the fold's runs.
+def true_values(
+    collection: Collection, reduced: Collection, fold: Fold, measure: Measure, settings: LeaveOutSettings
+) -> Truth:
+    """What the judgments say of the fold's runs, of which estimators have seen the `reduced` ones.
 
     With ``truth="repooled"`` each run is put back into the pool alone: judgments that only the other runs
     of the fold brought stay away. It makes no difference to ranks within the depth to which each of them
-    was pooled, whose documents the run brought itself. Ideal rankings have the documents of all of them.
+    was pooled, whose documents the run brought itself. Ideal rankings have the documents that an estimate's
+    have (`bayespool.counts.values_on_fuller`); runs that share one are put back together.
     """
     gone = set(collection.pooled_run_ids) - set(fold.pooled_run_ids)
     depth = int(collection.depth_of(collection.run_index(fold.run_ids)).min())
-    each = settings.truth == "repooled" and len(fold.run_ids) > 1 and measure.cutoff > depth
+    deeper, shares = measure.cutoff, False
+    if isinstance(measure, Normalized):
+        deeper, shares = reach_of_ideal(reduced, measure), measure.ideal == "shared"
+    each = settings.truth == "repooled" and len(fold.run_ids) > 1 and deeper > depth and not shares
     parts = [(run,) for run in fold.run_ids] if each else [fold.run_ids]
     whole = collection.unpool(gone) if gone else collection
-    tally = tally_within_reach(without(collection, fold), whole, fold.run_ids, measure, settings.estimand)
-    found = []
+    values, n_unjudged = [], []
     for part in parts:
         away = set(fold.run_ids) - set(part) if each else ()
         back = collection.unpool([*gone, *away]) if away else whole
-        found.append(bounds(back, part, measure, estimand=settings.estimand, tally=tally))
-    return Truth(
-        Values(np.concatenate([b.low.amount for b in found]), measure.unit),
-        np.concatenate([b.n_unjudged for b in found]),
-    )
+        values.append(values_on_fuller(reduced, back, part, measure, settings.estimand).amount)
+        n_unjudged.append(bounds(back, part, measure, estimand=settings.estimand).n_unjudged)
+    return Truth(Values(np.concatenate(values), measure.unit), np.concatenate(n_unjudged))
 
 
 def seed_of(*names: object) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.counts import bounds, tally_within_reach
+from bayespool.counts import bounds, values_on_fuller
 from bayespool.experiments.caught_warnings import CaughtWarnings
 from bayespool.experiments.error_measures import mean_absolute_error, mean_error, root_mean_squared_error
 from bayespool.experiments.resampling import (
@@ -255,10 +255,9 @@ def _score_outside(
     names = np.array(whole.organizations)[whole.organization[whole.run_index(pool.target_run_ids)]]
     columns: Columns = {}
     for m, measure in enumerate(settings.measures):
-        tally = tally_within_reach(reduced, whole, pool.target_run_ids, measure)
-        of_whole = bounds(whole, pool.target_run_ids, measure, tally=tally)
+        of_whole = bounds(whole, pool.target_run_ids, measure)
         of_drawn = bounds(reduced, pool.target_run_ids, measure)
-        true = of_whole.low
+        true = values_on_fuller(reduced, whole, pool.target_run_ids, measure)
         for label in settings.labels:
             found = estimates[label][m]
             lower, upper = found.interval(settings.ci_prob)

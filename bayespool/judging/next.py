@@ -19,7 +19,7 @@ from bayespool.estimators import parse_posterior
 from bayespool.judging.belief import Belief
 from bayespool.judging.goals import Goal, Target, check_goal, find_target
 from bayespool.judging.influence import Influence, find_influence
-from bayespool.measures import Measure, parse_measures
+from bayespool.measures import Ideal, Measure, parse_measures, with_ideal
 from bayespool.options import describe_estimator, documented, options_of
 from bayespool.pool import describe_pool
 from bayespool.posterior import (
@@ -218,6 +218,7 @@ def judge_next(
     *,
     goal: Goal = "interval",
     budget: int = 50,
+    ideal: Ideal | None = None,
     until: float | None = None,
     estimator: str | PosteriorEstimator = "posterior-combined",
     unpool: str | Iterable[str] | None = None,
@@ -264,7 +265,7 @@ def judge_next(
     A judgment of a document is worth what it takes, on average over its answers, from the variance of a run's
     mean or of a difference: its own share, and what it says of other documents through slopes, the topic and
     the organization. Documents are taken one by one, each given those before it. A document that several runs
-    have is paid once.
+    have is paid once, so that runs are completed together, other than in `score`.
 
     Examples
     --------
@@ -276,6 +277,7 @@ def judge_next(
     JudgeNextSettings(
         goal=goal,
         budget=budget,
+        ideal=ideal,
         until=until,
         unpool_by=unpool_by,
         pool_depth=pool_depth,
@@ -283,7 +285,8 @@ def judge_next(
         ci_prob=ci_prob,
         random_seed=random_seed,
     )
-    measure = sole_measure(measures)
+    needed = ideal or ("own" if goal == "interval" else "shared")
+    (measure,) = with_ideal([sole_measure(measures)], needed)
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
     refuse_unknown_settings(
         settings, known, of="posteriors", more={"judge_next": options_of(JudgeNextSettings)}

@@ -6,7 +6,7 @@ from bayespool.measures.base import MEASURES, MISSING_RANK, Additive, Measure, T
 from bayespool.measures.err import ERR
 from bayespool.measures.gain import DCG, NDCG, SDCG
 from bayespool.measures.judged import Judged
-from bayespool.measures.normalized import Ideal, Normalized
+from bayespool.measures.normalized import Ideal, Normalized, with_ideal
 from bayespool.measures.parsing import parse_measure, parse_measures
 from bayespool.measures.precision import Precision
 from bayespool.measures.rank_biased import RBP
@@ -37,4 +37,5 @@ __all__ = [
     "parse_measure",
     "parse_measures",
     "register_measure",
+    "with_ideal",
 ]

@@ -31,7 +31,7 @@ class AveragePrecision(Normalized):
         The n of AP@n, at least 1.
     rel : int, default 1
         The smallest relevance that counts as relevant, at least 1.
-    ideal : {"completed", "judged"}
+    ideal : {"own", "shared", "judged"}
         Which relevant documents the mean is over (`Normalized`).
 
     Notes

@@ -48,7 +48,7 @@ class Tally(NamedTuple):
     Attributes
     ----------
     n : ndarray of int, shape (..., topic, level)
-        Axes before the last two are draws.
+        Axes before the last two are draws and runs; without them all runs have one ideal ranking.
     levels : tuple of int
         The positive relevance levels, ascending.
     """

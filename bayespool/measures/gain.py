@@ -139,7 +139,7 @@ class NDCG(Normalized, _Gain):
         Whether a document of relevance g gains g or 2^g − 1.
     gain_of : mapping of int to float
         What levels gain, those that gain something else than themselves; ``gains`` in a text.
-    ideal : {"completed", "judged"}
+    ideal : {"own", "shared", "judged"}
         What the ideal ranking is made of (`Normalized`).
 
     Raises
@@ -173,7 +173,8 @@ class NDCG(Normalized, _Gain):
         """Discounted gain of the ideal ranking."""
         steps, at_least = self._steps(tally)
         summed = np.concatenate([[0.0], np.cumsum(self.weights())])
-        ideal: FloatArray = summed[np.minimum(at_least, self.cutoff)] @ steps
+        # no matrix product, whose last bit depends on how many rankings there are
+        ideal: FloatArray = (summed[np.minimum(at_least, self.cutoff)] * steps).sum(axis=-1)
         return ideal
 
     def extremes(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -13,11 +15,11 @@ from bayespool.errors import InputError
 from bayespool.measures.base import Measure, Tally
 from bayespool.values import Values
 
-__all__ = ["Ideal", "Normalized", "inserted", "n_relevant", "over"]
+__all__ = ["Ideal", "Normalized", "inserted", "n_relevant", "over", "with_ideal"]
 
 FloatArray = npt.NDArray[np.float64]
 
-Ideal = Literal["completed", "judged"]
+Ideal = Literal["own", "shared", "judged"]
 
 
 @dataclass(frozen=True, order=True)
@@ -26,30 +28,36 @@ class Normalized(Measure):
 
     Parameters
     ----------
-    ideal : {"completed", "judged"}
-        What the ideal ranking is made of: the judged documents and, in each draw, the completed ones in
-        reach of the runs that are scored; or the judged documents as they stand, as trec_eval has it, so that
-        a completed ranking may get more than 1. A topic whose ideal ranking gets nothing scores 0.
+    ideal : {"own", "shared", "judged"}
+        The documents of the ideal ranking. ``"own"``: the judged documents and, in each draw, the completed
+        ones in reach of the run itself, so that other runs do not change its value. ``"shared"``: the
+        completed ones in reach of any of the runs that are scored together, one scale for their differences.
+        ``"judged"``: the judged documents as they stand, as trec_eval has it, so that a completed ranking may
+        get more than 1. A topic whose ideal ranking gets nothing scores 0.
     """
 
-    ideal: Ideal = "completed"
+    ideal: Ideal = "own"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.ideal not in get_args(Ideal):
-            raise InputError(f"{self.name}: no ideal {self.ideal!r}", hint="known: completed, judged")
+            raise InputError(f"{self.name}: no ideal {self.ideal!r}", hint=f"known: {', '.join(get_args(Ideal))}")
         if self.ideal == "judged":
             object.__setattr__(self, "range", (self.range[0], float("inf")))
 
     @abstractmethod
     def best(self, tally: Tally) -> FloatArray:
-        """Amount of the ideal ranking, shape (..., topic). It does not fall when a document is added or its
-        level rises.
+        """Amount of the ideal ranking, shape (..., topic), for a tally of shape (..., topic, level). It does
+        not fall when a document is added or its level rises.
         """
 
     def normalize(self, amounts: npt.NDArray[Any], tally: Tally) -> FloatArray:
-        """Amounts of shape (..., run, topic) over those of the ideal rankings; 0 where these are 0."""
-        return over(amounts, self.best(tally)[..., None, :])
+        """Amounts of shape (..., run, topic) over those of the ideal rankings; 0 where these are 0.
+
+        The tally has the shape (topic, level) where all runs have one ideal ranking, and else one that agrees
+        with the amounts: (..., run, topic, level).
+        """
+        return over(amounts, self.best(tally))
 
     def values(self, levels: npt.NDArray[Any], tally: Tally | None = None) -> Values:
         """Values of rankings with levels of shape (..., run, topic, rank), given what ideal rankings are made
@@ -106,6 +114,31 @@ class Normalized(Measure):
         nothing = self.best(tally) <= 0  # one relevant document may make the ideal
         most = np.where(nothing & (high > 0), self.range[1], np.minimum(most, self.range[1]))
         return least, most
+
+
+def with_ideal(measures: Iterable[Measure], ideal: Ideal) -> tuple[Measure, ...]:
+    """Measures with another ideal ranking, where it is a run's own; one that names another keeps it.
+
+    Raises
+    ------
+    InputError
+        No such ideal.
+
+    Examples
+    --------
+    >>> from bayespool.measures import parse_measures
+    >>> [str(measure) for measure in with_ideal(parse_measures(["P@10", "nDCG@10"]), "shared")]
+    ['P@10', "nDCG(ideal='shared')@10"]
+    """
+    if ideal not in get_args(Ideal):
+        raise InputError(f"no ideal {ideal!r}", hint=f"known: {', '.join(get_args(Ideal))}")
+    changed = (
+        dataclasses.replace(measure, ideal=ideal)
+        if isinstance(measure, Normalized) and measure.ideal == "own"
+        else measure
+        for measure in measures
+    )
+    return tuple(dict.fromkeys(changed))
 
 
 def n_relevant(tally: Tally, rel: int) -> FloatArray:

@@ -27,7 +27,7 @@ class Recall(Normalized, Additive):
         The n of R@n, at least 1.
     rel : int, default 1
         The smallest relevance that counts as relevant, at least 1.
-    ideal : {"completed", "judged"}
+    ideal : {"own", "shared", "judged"}
         Which relevant documents there are (`Normalized`).
 
     Notes

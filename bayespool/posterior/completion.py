@@ -24,6 +24,7 @@ from bayespool.posterior.drawing import (
     chances,
     climb,
     count_levels,
+    count_levels_by_run,
     relevances,
 )
 from bayespool.posterior.ladder import Rung, levels_of, rungs_of
@@ -52,8 +53,8 @@ class Completion(Shown):
     In each draw a document has one relevance, whichever runs retrieve it, and all measures are computed from
     the same draws. Nothing of the size of draws × documents is ever held: draws are made topic by topic. The
     random part of a document depends on the seed, the topic, the document id and the draw alone, that of an
-    organization on its name. Other measures change nothing, and other runs nothing but what they say: where
-    another run ranks a document is evidence of what it is worth, for all runs that retrieve it.
+    organization on its name. Other measures change nothing. Other runs of the same completion do: where they
+    rank a document is evidence of what it is worth, for all runs that retrieve it.
 
     Made by `bayespool.complete` or `bayespool.posterior.PosteriorEstimator.complete`.
 
@@ -263,8 +264,10 @@ class Completion(Shown):
             base = measure.amounts(measure.read(ranked))
             amounts.append(np.empty((self.n_draws, n_runs, n_topics), dtype=base.dtype))
             amounts[-1][:] = base
-        reaches = [
-            reach_of_ideal(u.collection, m) if isinstance(m, Normalized) and m.ideal == "completed" else 0
+        ideals = [
+            (reach_of_ideal(u.collection, m), m.ideal == "shared" or n_runs == 1)
+            if isinstance(m, Normalized) and m.ideal != "judged"
+            else None
             for m in asked
         ]
         topics = np.flatnonzero(np.diff(u.start))
@@ -275,29 +278,36 @@ class Completion(Shown):
             step = max(1, CELLS // int(u.start[t + 1] - u.start[t]))
             for first in range(0, self.n_draws, step):
                 block = self._draw(t, np.arange(self.n_draws)[first : first + step], cells)
-                tallies = {reach: self._tally(judged, t, block, reach) for reach in set(reaches) - {0}}
-                for i, measure in enumerate(asked):
+                tallies = {
+                    ideal: self._tally(judged, t, block, *ideal) for ideal in set(ideals) if ideal is not None
+                }
+                for i, (measure, ideal) in enumerate(zip(asked, ideals, strict=True)):
                     part = amounts[i][first : first + step, :, t]
                     add[i](part, block)
-                    if reaches[i]:
-                        part[:] = measure.normalize(part[:, :, None], tallies[reaches[i]])[:, :, 0]
+                    if ideal is not None:
+                        part[:] = measure.normalize(part[:, :, None], tallies[ideal])[:, :, 0]
 
         in_threads(complete_topic, topics.tolist())
-        for measure, amount, reach in zip(asked, amounts, reaches, strict=True):
-            rest = np.setdiff1d(np.arange(n_topics), topics) if reach else np.arange(n_topics)
+        for measure, amount, ideal in zip(asked, amounts, ideals, strict=True):
+            rest = np.setdiff1d(np.arange(n_topics), topics) if ideal else np.arange(n_topics)
             if isinstance(measure, Normalized) and len(rest):
                 amount[:, :, rest] = measure.normalize(
                     amount[:, :, rest], Tally(judged.n[rest], judged.levels)
                 )
         return tuple(Values(a, m.unit) for a, m in zip(amounts, asked, strict=True))
 
-    def _tally(self, judged: Tally, topic: int, block: Levels, reach: int) -> Tally:
-        """What a topic's ideal ranking is made of in some draws, with the documents that a run ranks within
-        reach, shape (draw, 1, level).
+    def _tally(self, judged: Tally, topic: int, block: Levels, reach: int, shared: bool) -> Tally:
+        """The documents of a topic's ideal rankings in some draws, shape (draw, run, 1, level): judged ones, and
+        those within reach of each run, or of any run where all share them.
         """
-        n = np.zeros((len(block), len(judged.levels)), dtype=np.int64)
-        count_levels(block, self.unknowns.best_rank[self.unknowns.on_topic(topic)] <= reach, n)
-        return Tally((n + judged.n[topic])[:, None], judged.levels)
+        u = self.unknowns
+        n = np.zeros((len(block), 1 if shared else len(u.run_ids), len(judged.levels)), dtype=np.int64)
+        if shared:
+            count_levels(block, u.best_rank[u.on_topic(topic)] <= reach, n[:, 0])
+        else:
+            run, rank, unknown = u.places_on(topic)
+            count_levels_by_run(block, run[rank < reach], unknown[rank < reach], n)
+        return Tally((n + judged.n[topic])[:, :, None], judged.levels)
 
     def _check(self, measure: Measure) -> None:
         if measure.cutoff > self.unknowns.depth:

@@ -17,6 +17,7 @@ __all__ = [
     "chances",
     "climb",
     "count_levels",
+    "count_levels_by_run",
     "relevances",
 ]
 
@@ -76,6 +77,23 @@ def count_levels(
         for j in range(level.shape[1]):
             if within[j] and level[i, j] > 0:
                 tally[i, level[i, j] - 1] += 1
+
+
+@compiled
+def count_levels_by_run(
+    level: npt.NDArray[np.uint8],
+    run: npt.NDArray[np.int32],
+    document: npt.NDArray[np.int32],
+    tally: npt.NDArray[np.int64],
+) -> None:
+    """Add to a tally of shape (draw, run, rung) how many of each run's documents are at each rung above the
+    ground in each draw; ``run`` and ``document`` say which documents a run has.
+    """
+    for i in range(level.shape[0]):
+        for j in range(len(run)):
+            rung = level[i, document[j]]
+            if rung > 0:
+                tally[i, run[j], rung - 1] += 1
 
 
 @cache

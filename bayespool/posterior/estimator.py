@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.counts import Estimand, reach_of_ideal
 from bayespool.errors import InputError
-from bayespool.estimates import Diagnostics, Estimates
+from bayespool.estimates import Diagnostics, Estimates, side_by_side, worst_of
 from bayespool.inference import Engine, engine_named, is_independent, make_engine
 from bayespool.inference.diagnostics import MIN_ESS
 from bayespool.measures import Measure, Normalized, parse_measures
@@ -28,6 +28,7 @@ from bayespool.posterior.mixtures import make_step
 from bayespool.posterior.preparation import (
     COMBINED,
     WITHOUT_EVIDENCE,
+    SharedWork,
     Task,
     evidence_depth,
     prior_names,
@@ -75,6 +76,11 @@ class PosteriorEstimator:
         One completion for all measures that are asked for together, with the evidence of the one that looks
         deepest, so that statements across measures come from the same draws. Else P@10 beside AP@1000 is the
         same as alone, and each has draws of its own.
+    together : bool
+        Complete the judgments of all runs at once, so that a document has one relevance per draw for all runs
+        that retrieve it, and differences of runs can be taken draw by draw. Else each run is scored as if it
+        were alone, and what is scored beside it changes nothing. Runs that share an ideal ranking
+        (``nDCG(ideal='shared')@10``) are completed together in any case.
     shift : float
         Added to the log odds of every unjudged document being relevant: 0, or what `bayespool.check_found`
         says of judgments that were looked for, or a number to see what hangs on it.
@@ -93,6 +99,7 @@ class PosteriorEstimator:
     target_accept: float = 0.9
     estimand: Estimand = "complete"
     joint: bool = False
+    together: bool = False
     shift: float = 0.0
     random_seed: int = 1
     progress: bool = field(default=False, compare=False)
@@ -133,8 +140,8 @@ class PosteriorEstimator:
         ----------
         collection : Collection
         run_ids : str or iterable of str, optional
-            Default: the runs that were not pooled. They are scored together, so that their draws can be
-            compared.
+            Default: the runs that were not pooled. Draws of two runs can be compared if the estimator
+            completes their judgments ``together``.
         measures : measure or iterable of measures
 
         Returns
@@ -149,15 +156,21 @@ class PosteriorEstimator:
             A check of the draws failed; the runs' notes say so, too.
         """
         targets = _targets(collection, run_ids)
-        asked, engine = parse_measures(measures), self._engine()
-        found: dict[Measure, Estimates] = {}
+        asked, engine, shared = parse_measures(measures), self._engine(), SharedWork()
+        at_once = [m for m in asked if self.together or (isinstance(m, Normalized) and m.ideal == "shared")]
         alone = self._apart(collection, asked) if self.joint else ()
+        parts: dict[Measure, list[Estimates]] = {measure: [] for measure in asked}
         for group in self._groups(collection, asked):
-            completion = self._complete(collection, targets, group, engine)
-            for measure, values in zip(group, completion.evaluate(*group), strict=True):
-                more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
-                found[measure] = self._estimates(completion, measure, values, more)
-        return tuple(found[measure] for measure in asked)
+            together = [measure for measure in group if measure in at_once]
+            apart = [measure for measure in group if measure not in at_once]
+            for runs, some in [(targets, together), *(((run,), apart) for run in targets)]:
+                if not some:
+                    continue
+                completion = self._complete(collection, runs, group, engine, shared)
+                for measure, values in zip(some, completion.evaluate(*some), strict=True):
+                    more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
+                    parts[measure].append(self._estimates(completion, measure, values, more))
+        return tuple(side_by_side(parts[measure]) for measure in asked)
 
     def complete(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
@@ -189,7 +202,9 @@ class PosteriorEstimator:
             raise InputError(
                 f"{apart} learn from evidence of other depths", hint="complete for one at a time"
             )
-        return self._complete(collection, _targets(collection, run_ids), groups[0], self._engine())
+        return self._complete(
+            collection, _targets(collection, run_ids), groups[0], self._engine(), SharedWork()
+        )
 
     def _engine(self) -> Engine:
         """The engine, which keeps what it compiles from measure to measure."""
@@ -234,19 +249,20 @@ class PosteriorEstimator:
         targets: tuple[str, ...],
         measures: Sequence[Measure],
         engine: Engine,
+        shared: SharedWork,
     ) -> Completion:
         """A completion for measures of one group, the deepest first."""
         n_draws, rungs = self.draws * self.chains, ladder_of(collection, measures)
         reach = max(reach_of_ideal(collection, measure) for measure in measures)
         tasks = [
-            Task(collection, targets, measures[0], self.estimand, self._min_organizations, rung, reach)
+            Task(collection, targets, measures[0], self.estimand, self._min_organizations, rung, reach, shared)
             for rung in rungs
         ]
         unknowns = tasks[0].unknowns
         steps, weights = [], dict[str, float]()
         distance = self._distance(tasks[0])
         may_be_new = len(unknowns) > 0 and distance is not None and bool(distance.new_kind.any())
-        kinds = with_kinds(collection) if may_be_new else None
+        kinds = shared.once("kinds", lambda: with_kinds(collection)) if may_be_new else None
         for task in tasks if len(unknowns) else ():
             step, shares = self._step(task, engine, distance, kinds)
             steps.append(step)
@@ -306,8 +322,10 @@ class PosteriorEstimator:
         unknowns = completion.unknowns
         shallow = unknowns.place_rank < measure.cutoff
         is_open = np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[shallow])
-        if isinstance(measure, Normalized) and measure.ideal == "completed":
-            is_open |= bool((unknowns.best_rank <= reach_of_ideal(unknowns.collection, measure)).any())
+        if isinstance(measure, Normalized) and measure.ideal != "judged":
+            within = unknowns.place_rank < reach_of_ideal(unknowns.collection, measure)
+            is_open |= np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[within])
+            is_open |= measure.ideal == "shared" and bool(within.any())
         drawn = bool(is_open.any())
         note = "; ".join([*completion.notes, *[more] * bool(more)])
         distance = completion.distance
@@ -435,16 +453,8 @@ def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tup
 
 def _worst(of_models: Mapping[str, Diagnostics]) -> Diagnostics | None:
     """One verdict over the fits of several models; a problem names its model where there is more than one."""
-    diagnostics = list(of_models.values())
-    if not diagnostics:
-        return None
-    several = len(diagnostics) > 1
-    return Diagnostics(
-        engine=", ".join(dict.fromkeys(d.engine for d in diagnostics)),
-        max_r_hat=max(d.max_r_hat for d in diagnostics),
-        min_ess_bulk=min(d.min_ess_bulk for d in diagnostics),
-        min_ess_tail=min(d.min_ess_tail for d in diagnostics),
-        n_divergences=sum(d.n_divergences for d in diagnostics),
-        max_end_error=max(d.max_end_error for d in diagnostics),
-        problems=tuple(f"{m}: {p}" if several else p for m, d in of_models.items() for p in d.problems),
-    )
+    named = [
+        dataclasses.replace(d, problems=tuple(f"{model}: {p}" for p in d.problems))
+        for model, d in of_models.items()
+    ]
+    return worst_of(named if len(named) > 1 else list(of_models.values())) if of_models else None

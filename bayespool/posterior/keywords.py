@@ -58,6 +58,7 @@ class PosteriorOptions(CompareOptions, total=False):
     """Those that functions hand on to the named estimators that have them: `bayespool.score` and others."""
 
     joint: bool
+    together: bool
 
 
 class JudgesOptions(PosteriorOptions, total=False):

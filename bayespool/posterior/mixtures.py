@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -111,11 +112,12 @@ def fitted_step(
 
     def mixture_of(task: Task, prepared: Mapping[str, Prepared]) -> tuple[Mixture, list[float]]:
         mix_seed, *model_seeds = seeds.spawn(1 + len(prepared))
-        fits = {
-            model: one.fit(engine, int(seed.generate_state(1)[0]))
-            for (model, one), seed in zip(prepared.items(), model_seeds, strict=True)
-        }
-        shares = shares_of_models(prepared, fits)
+        fits, keys = {}, []
+        for (model, one), model_seed in zip(prepared.items(), model_seeds, strict=True):
+            seed = int(model_seed.generate_state(1)[0])
+            keys.append((one.key, seed))
+            fits[model] = task.shared.once(("fit", *keys[-1]), partial(one.fit, engine, seed))
+        shares = task.shared.once(("shares", *keys), partial(shares_of_models, prepared, fits))
         components = tuple(
             component_of(task, one, fits[model], random_seed, shift) for model, one in prepared.items()
         )

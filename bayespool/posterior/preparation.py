@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +52,7 @@ __all__ = [
     "DEPTHS",
     "WITHOUT_EVIDENCE",
     "Prepared",
+    "SharedWork",
     "Task",
     "evidence_depth",
     "models_of",
@@ -60,6 +62,8 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 LogOdds = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice], FloatArray]
 
+
+Made = TypeVar("Made")
 
 COMBINED = ("ratio", "evidence")
 """Models of the combined estimator: both look at more than the pool, the share of a run and its documents."""
@@ -82,6 +86,22 @@ def evidence_depth(model: str, cutoff: int) -> int:
     return max(cutoff, DEPTHS[model_named(model).evidence])
 
 
+class SharedWork:
+    """Work that does not depend on the run to score, done once for runs that are scored one by one: hidden
+    documents, and fits to the same evidence.
+    """
+
+    def __init__(self) -> None:
+        self._done: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, work: Callable[[], Made]) -> Made:
+        """The result of the work, which is done at the first call with the key."""
+        if key not in self._done:
+            self._done[key] = work()
+        done: Made = self._done[key]
+        return done
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """Runs to score on a collection under a measure; what several models use is made once.
@@ -99,6 +119,8 @@ class Task:
         What is asked of a document; default: whether it is relevant under the measure.
     reach : int, optional
         Down to which rank documents are completed; default: the measure's cutoff.
+    shared : SharedWork
+        With the tasks of other runs on the same collection.
     """
 
     collection: Collection
@@ -108,6 +130,12 @@ class Task:
     min_organizations: int = 1
     rung: Rung | None = None
     reach: int | None = None
+    shared: SharedWork = field(default_factory=SharedWork)
+
+    def _once(self, name: str, work: Callable[[], Made], *more: Hashable) -> Made:
+        """Work that is the same for other runs on the collection, under the same rung and depth."""
+        key = name, self.collection.organizations, self.asked, self.document_depth, *more
+        return self.shared.once(key, work)
 
     @property
     def asked(self) -> Rung:
@@ -167,8 +195,12 @@ class Task:
     @cached_property
     def _tables(self) -> tuple[DocumentTable, DocumentTable]:
         names, asked = (*evidence_predictors(), *self.label_slopes), self.asked
-        hidden = hidden_document_table(
-            self.collection, cutoff=self.document_depth, rel=asked.rel, given=asked.given, names=names
+        hidden = self._once(
+            "hidden documents",
+            lambda: hidden_document_table(
+                self.collection, cutoff=self.document_depth, rel=asked.rel, given=asked.given, names=names
+            ),
+            names,
         )
         places, pair = self.places(self.document_depth), self.unknowns.pair
         run, topic = self.unknowns.run_index[places.run], self.unknowns.topic[places.document]
@@ -217,8 +249,11 @@ class Task:
     @cached_property
     def _sources(self) -> tuple[bool, bool]:
         """Whether there is evidence of the pool, and of one's own judgments."""
-        run, _, _, pair, _ = held_out_documents(
-            self.collection, cutoff=self.document_depth, rel=self.asked.rel, given=self.asked.given
+        run, _, _, pair, _ = self._once(
+            "held-out documents",
+            lambda: held_out_documents(
+                self.collection, cutoff=self.document_depth, rel=self.asked.rel, given=self.asked.given
+            ),
         )
         own = self.collection.added_for[pair] >= 0
         kept = np.isin(run, self.collection.run_index(self.left_out), invert=True)
@@ -260,15 +295,26 @@ class Task:
         if spec.evidence == "documents":
             if spec.predictors and self.label_slopes:
                 spec = dataclasses.replace(spec, predictors={**spec.predictors, **self.label_slopes})
-            table = self.table(spec, hidden=True)
-            evidence = gather_documents(self.collection, table, spec.predictors, without=self.left_out)
+
+            def gather() -> LinearEvidence:
+                table = self.table(spec, hidden=True)
+                return gather_documents(self.collection, table, spec.predictors, without=self.left_out)
+
+            if self.label_slopes:  # hidden documents lack labels as often as those to complete
+                evidence = gather()
+            else:
+                evidence = self._once("evidence of documents", gather, tuple(spec.predictors.items()))
             predictors = self._predictors(spec, evidence)
             log_odds = _of_documents(spec, predictors)
         else:
             predictors = None
             asked, depth = self.asked, self.count_depth
-            held_out = held_out_counts(
-                self.collection, cutoffs=depth, rel=asked.rel, given=asked.given, with_added=True
+            held_out = self._once(
+                "held-out counts",
+                lambda: held_out_counts(
+                    self.collection, cutoffs=depth, rel=asked.rel, given=asked.given, with_added=True
+                ),
+                depth,
             )
             evidence = gather_evidence(
                 held_out, self.counts, depth, contributing=self.contributing, without=self.left_out
@@ -348,6 +394,16 @@ class Prepared:
     def model(self) -> str:
         """Name of the model."""
         return self.spec.name
+
+    @cached_property
+    def key(self) -> Hashable:
+        """What decides a fit but for engine and seed: another model on equal evidence has the same."""
+        digest = hashlib.blake2b(digest_size=16)
+        for part in dataclasses.fields(self.evidence):
+            value = getattr(self.evidence, part.name)
+            digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
+            digest.update(b"\0")
+        return repr(self.spec), digest.digest(), self.run_ids, self.known
 
     def fit(self, engine: Engine, random_seed: int) -> Fit:
         """A fit to the evidence that says what it is of, with the effects of the runs to score on topics."""

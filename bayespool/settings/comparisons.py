@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bayespool.options import (
     ESTIMATORS,
+    IDEAL,
     MEASURES,
     SEED,
     Option,
@@ -101,6 +102,12 @@ class JudgeNextSettings(ScoringSettings):
         ),
     )
     budget: int = option(50, Option(help="Documents to judge.", of=int, least=1))
+    ideal: Literal["own", "shared", "judged"] | None = option(
+        None,
+        dataclasses.replace(
+            IDEAL, more=f"{IDEAL.more} Default: own for intervals, shared for a comparison and a ranking."
+        ),
+    )
     until: float | None = option(
         None,
         Option(
@@ -134,6 +141,9 @@ class ComparingSettings(ScoringSettings):
 
     measures: tuple[Measure, ...] = option("P@10", MEASURES, held=())
     estimators: tuple[Any, ...] = option(("lower-bound", "posterior-combined"), _ESTIMATORS)
+    ideal: Literal["own", "shared", "judged"] | None = option(
+        "shared", dataclasses.replace(IDEAL, more=f"{IDEAL.more} A difference of two runs needs one scale.")
+    )
     scopes: tuple[Scope, ...] = option(
         ("these-topics", "population"),
         Option(

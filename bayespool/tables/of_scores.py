@@ -59,7 +59,8 @@ _BOUNDS = {
     "unjudged": "unjudged",
 }
 _IDEALS = {
-    "completed": "the judged documents and, in each draw, the completed ones in reach of these runs",
+    "own": "the judged documents and, in each draw, the completed ones in reach of the run itself",
+    "shared": "the judged documents and, in each draw, the completed ones in reach of any of these runs",
     "judged": "the judged documents as they stand, as trec_eval has it",
 }
 _ENDS = re.compile(r"_(lower|upper|std|distance|new_kind)$")

@@ -1,4 +1,4 @@
-"""What ideal rankings are made of: judged documents, and those in reach of the runs that are scored."""
+"""The documents of ideal rankings: judged ones, and those in reach of the run, or of all runs scored."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 from graded_example import graded_example
 from toys import toy_collection
 
-from bayespool.counts import bounds, reach_of_ideal, tally_of, tally_within_reach
+from bayespool.counts import reach_of_ideal, tally_of, tally_within_reach, values_on_fuller
 from bayespool.counts.ideals import n_in_reach
-from bayespool.measures import parse_measure
+from bayespool.measures import Ideal, Normalized, parse_measure, with_ideal
 from bayespool.simulation import load_example
 
 
@@ -41,30 +41,39 @@ def test_ideals_reach_as_deep_as_the_pool() -> None:
     }
 
 
-def test_documents_in_reach_are_counted_once() -> None:
+@pytest.mark.parametrize(("ideal", "counted"), [("own", [[0], [1]]), ("shared", [[0, 1], [0, 1]])])
+def test_unjudged_documents_in_reach_are_the_run_s_own_or_those_of_all(
+    ideal: str, counted: list[list[int]]
+) -> None:
     example = load_example()
     index = example.run_index(["new-a", "new-b"])
-    found = n_in_reach(example, index, 10, "complete")
-    for topic in range(len(example.query_ids)):
-        top = {int(pair) for run in index for pair in example.document[run, topic, :10] if pair >= 0}
-        assert found[topic] == sum(example.relevance[pair] < 0 for pair in top)
+    measure = parse_measure(f"nDCG(ideal={ideal!r})@10")
+    assert isinstance(measure, Normalized)
+    found = n_in_reach(example, index, measure, "complete")
+    assert found.any()
+    for row, runs in enumerate(counted):
+        for topic in range(len(example.query_ids)):
+            top = {int(d) for run in index[runs] for d in example.document[run, topic, :10] if d >= 0}
+            assert found[row, topic] == sum(example.relevance[pair] < 0 for pair in top)
 
 
 @pytest.mark.parametrize("name", ["nDCG@10", "AP@10", "AP(rel=2)@10", "R@10"])
-def test_truth_of_a_run_left_out_is_that_of_the_judgments_with_it_back(name: str) -> None:
-    """ir_measures on the judgments of the whole pool, none of which is out of the runs' reach."""
-    whole, measure = graded_example(), parse_measure(name)
+@pytest.mark.parametrize("ideal", ["own", "shared"])
+def test_truth_of_a_run_left_out_is_that_of_the_judgments_with_it_back(name: str, ideal: Ideal) -> None:
+    """ir_measures on the judgments of the pool with the run put back alone, or with both runs."""
+    whole = graded_example()
+    (measure,) = with_ideal([parse_measure(name)], ideal)
     runs = ("north-1", "north-2")
     reduced = whole.unpool(organization="north")
     assert (whole.relevance >= 0).sum() > (reduced.relevance >= 0).sum()
-    tally = tally_within_reach(reduced, whole, runs, measure, "pooled")
-    found = bounds(whole, runs, measure, tally=tally).lower
+    found = values_on_fuller(reduced, whole, runs, measure, "pooled").scores()
     ids = whole.doc_ids.to_pylist()
-    qrels = [
-        ir_measures.Qrel(whole.query_ids[whole.pair_topic[pair]], ids[pair], int(whole.relevance[pair]))
-        for pair in np.flatnonzero(whole.relevance >= 0)
-    ]
     for row, run in enumerate(whole.run_index(runs)):
+        back = whole.unpool([runs[1 - row]]) if ideal == "own" else whole
+        qrels = [
+            ir_measures.Qrel(whole.query_ids[whole.pair_topic[pair]], ids[pair], int(whole.relevance[pair]))
+            for pair in np.flatnonzero(back.relevance >= 0)
+        ]
         ranking = [
             ir_measures.ScoredDoc(query_id, ids[pair], -float(rank))
             for query_id, documents in zip(whole.query_ids, whole.document[run], strict=True)
@@ -79,5 +88,5 @@ def test_truth_of_a_run_left_out_is_that_of_the_judgments_with_it_back(name: str
     )
     left = tally_within_reach(reduced, whole, runs, judged, "pooled")
     assert left is not None
-    assert np.array_equal(left.n, tally_of(reduced, (0, *whole.levels)).n)
+    assert (left.n == tally_of(reduced, (0, *whole.levels)).n).all()
     assert tally_within_reach(reduced, whole, runs, parse_measure("P@10")) is None

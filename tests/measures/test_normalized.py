@@ -34,7 +34,7 @@ def test_ideal_rankings_of_draws_are_made_at_once(text: str) -> None:
     measure = parse_measure(text)
     rng = np.random.default_rng(3)
     levels, n = rng.integers(0, 3, size=(5, 4, 2, 6)), rng.integers(0, 4, size=(5, 2, 2))
-    values = measure.values(levels, Tally(n, (1, 2))).scores()
+    values = measure.values(levels, Tally(n[:, None], (1, 2))).scores()
     assert values.shape == (5, 4, 2)
     for draw in range(5):
         one = measure.values(levels[draw], Tally(n[draw], (1, 2))).scores()

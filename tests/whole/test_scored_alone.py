@@ -1,0 +1,130 @@
+"""A run's score is its own: whatever is scored beside it, not a byte of it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from graded_example import graded_example
+from labeled import right_labels, with_judge
+
+from bayespool.collection import Collection
+from bayespool.errors import InputError
+from bayespool.estimates import Estimates
+from bayespool.measures import MEASURES, Measure, Normalized, parse_measure, with_ideal
+from bayespool.models import MODELS
+from bayespool.scores import Scores
+from bayespool.scoring import score
+from bayespool.simulation import load_example
+
+ALONE = "new-a"
+BESIDE = ("new-a", "new-b", "north-1")
+FAMILIES = [name for name in MEASURES if not MEASURES[name].of_judgments]
+DEEP = ["AP@100", "R@100", "nDCG@20", "P@30", "nDCG(dcg='exp-log2')@10", "P(rel=2)@10", "AP(ideal='judged')@10"]
+"""Below the pool depth of 10, and with other parameters."""
+
+
+def measures() -> list[Measure]:
+    return [parse_measure(text) for text in [*(f"{name}@10" for name in FAMILIES), *DEEP]]
+
+
+def of_run(scores: Scores, run: str, measure: Measure) -> list[np.ndarray]:
+    """All numbers of a run under a measure: bounds, estimates and draws."""
+    (bounds,) = (b for b in scores.bounds if b.measure == measure)
+    row = scores.run_ids.index(run)
+    ends = [bounds.low, bounds.high, bounds.least, bounds.most]
+    numbers = [values.amount[row] for values in ends] + [bounds.n_unjudged[row]]
+    for e in (e for e in scores.estimates if e.measure == measure):
+        numbers += [e.per_topic[row], e.value[row : row + 1]]
+        numbers += [] if e.draws is None else [e.draws.amount[:, row]]
+    return numbers
+
+
+def scored(collection: Collection, runs: Sequence[str] | str, **settings: object) -> Scores:
+    return score(collection, runs, measures(), draws=50, **settings)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module", params=["relevant or not", "levels"])
+def alone_and_beside(request: pytest.FixtureRequest) -> tuple[Scores, Scores]:
+    collection = (load_example() if request.param == "relevant or not" else graded_example()).unpool(["north-1"])
+    estimators = ["all", "posterior-ratio"]
+    return tuple(scored(collection, runs, estimators=estimators) for runs in (ALONE, BESIDE))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("measure", measures(), ids=str)
+@pytest.mark.filterwarnings("ignore::bayespool.errors.InputWarning")  # no document has relevance 2
+@pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # of so few draws
+def test_what_is_scored_beside_a_run_changes_none_of_its_bytes(
+    alone_and_beside: tuple[Scores, Scores], measure: Measure
+) -> None:
+    alone, beside = (of_run(scores, ALONE, measure) for scores in alone_and_beside)
+    assert len(alone) > 20
+    for a, b in zip(alone, beside, strict=True):
+        assert a.tobytes() == b.tobytes()
+    other = of_run(alone_and_beside[1], "new-b", measure)
+    assert any(a.tobytes() != b.tobytes() for a, b in zip(alone, other, strict=True))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_so_it_is_under_every_model(model: str) -> None:
+    """Models of counts learn from the run's own judged documents, and from no other's to be scored."""
+    name = f"posterior-{model.replace('_', '-')}"
+    alone, beside = (
+        score(load_example(), runs, "nDCG@5", estimators=name, draws=200, chains=4)[name, "nDCG@5"]
+        for runs in (ALONE, ("new-b", ALONE))
+    )
+    assert alone.draws is not None and beside.draws is not None
+    assert alone.draws.amount[:, 0].tobytes() == beside.draws.amount[:, 1].tobytes()
+
+
+def test_so_it_is_with_the_labels_of_a_judge() -> None:
+    """Labels are absent on some documents, on another share of each run's."""
+    labels = right_labels()
+    labels[::3] = np.nan
+    collection = with_judge(load_example(), labels)
+    alone, beside = (
+        score(collection, runs, "P@10", estimators="posterior-combined", draws=200).estimates[0]
+        for runs in (ALONE, BESIDE[:2])
+    )
+    assert alone.draws is not None and beside.draws is not None
+    assert alone.draws.amount[:, 0].tobytes() == beside.draws.amount[:, 0].tobytes()
+
+
+def drawn(collection: Collection, runs: Sequence[str], measure: str, **settings: object) -> Estimates:
+    name = "posterior-combined"
+    scores = score(collection, runs, measure, estimators=name, draws=200, **settings)  # type: ignore[arg-type]
+    return scores[name, str(scores.measures[0])]
+
+
+def test_runs_that_share_an_ideal_ranking_are_completed_together() -> None:
+    """new-b brings relevant documents that new-a lacks, which lower its value."""
+    example = load_example()
+    own, shared = (drawn(example, BESIDE[:2], "nDCG@10", ideal=ideal) for ideal in ("own", "shared"))
+    assert own.apart and not shared.apart
+    assert str(shared.measure) == "nDCG(ideal='shared')@10"
+    assert (shared.value < own.value).all()
+
+
+def test_scores_of_runs_that_were_scored_apart_are_not_compared() -> None:
+    from bayespool.comparisons import compare_scores
+
+    example = load_example()
+    asked = ["lower-bound", "posterior-combined"]
+    apart = score(example, BESIDE[:2], "P@10", estimators=asked, draws=200)
+    with pytest.raises(InputError, match="as if it were alone: draws of a difference say nothing"):
+        compare_scores(apart)
+    together = score(example, BESIDE[:2], "P@10", estimators=asked, draws=200, together=True)
+    assert len(compare_scores(together).differences())
+
+
+def test_only_an_ideal_of_a_run_s_own_is_changed() -> None:
+    asked = [parse_measure(text) for text in ("P@10", "nDCG@10", "AP(ideal='judged')@10")]
+    assert [str(m) for m in with_ideal(asked, "shared")] == [
+        "P@10",
+        "nDCG(ideal='shared')@10",
+        "AP(ideal='judged')@10",
+    ]
+    assert all(m.ideal != "own" for m in with_ideal(asked, "judged") if isinstance(m, Normalized))
+    with pytest.raises(InputError, match="no ideal 'mine'"):
+        with_ideal(asked, "mine")  # type: ignore[arg-type]
