@@ -110,7 +110,7 @@ MADE = {
         gain_of=st.lists(st.integers(0, 20) | st.floats(0, 20), max_size=4).map(
             lambda gains: dict(enumerate(sorted(gains), start=1))
         ),
-        ideal=st.sampled_from(["completed", "judged"]),
+        ideal=st.sampled_from(["own", "shared", "judged"]),
     ),
 }
 
