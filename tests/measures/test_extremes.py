@@ -59,7 +59,7 @@ def all_values(measure: Normalized, situation: Situation) -> np.ndarray:
     completed[:, 0, 0, opened] = drawn[:, : len(opened)]
     added = np.stack([(drawn == level).sum(axis=1) for level in situation.levels], axis=-1)
     judged = situation.tally
-    tally = judged if measure.ideal == "judged" else Tally(judged.n + added[:, None, :], judged.levels)
+    tally = judged if measure.ideal == "judged" else Tally(judged.n + added[:, None, None, :], judged.levels)
     return measure.values(completed, tally).scores()[:, 0, 0]
 
 

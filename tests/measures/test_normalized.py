@@ -73,7 +73,7 @@ def test_a_completed_ranking_may_beat_the_ideal_one_of_the_judged() -> None:
 
 
 def test_unknown_ideal_is_refused() -> None:
-    with pytest.raises(InputError, match="R: no ideal 'best'; known: completed, judged"):
+    with pytest.raises(InputError, match="R: no ideal 'best'; known: own, shared, judged"):
         parse_measure("R(ideal='best')@10")
 
 

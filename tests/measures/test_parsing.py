@@ -90,13 +90,13 @@ def test_names_of_trec_eval(text: str, of_ir_measures: str) -> None:
 
 REL = st.integers(1, 5)
 MADE = {
-    "AP": st.builds(AveragePrecision, st.integers(1, 999), REL, st.sampled_from(["completed", "judged"])),
+    "AP": st.builds(AveragePrecision, st.integers(1, 999), REL, st.sampled_from(["own", "shared", "judged"])),
     "AntiP": st.builds(NonrelevantShare, st.integers(1, 999), REL),
     "DCG": st.builds(DCG, st.integers(1, 999), REL, st.sampled_from(["log2", "exp-log2"])),
     "ERR": st.builds(ERR, st.integers(1, 999), REL, st.integers(1, 9)),
     "Judged": st.builds(Judged, st.integers(1, 999)),
     "P": st.builds(Precision, st.integers(1, 10_000), REL),
-    "R": st.builds(Recall, st.integers(1, 999), REL, st.sampled_from(["completed", "judged"])),
+    "R": st.builds(Recall, st.integers(1, 999), REL, st.sampled_from(["own", "shared", "judged"])),
     "RBP": st.one_of(
         st.builds(RBP, st.integers(1, 999), REL, st.floats(0.01, 0.99)),
         st.builds(RBP.without_cutoff, rel=REL, p=st.floats(0.01, 0.99)),
