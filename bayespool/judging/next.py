@@ -139,6 +139,11 @@ class NextJudgments(Shown):
         return one_line("NextJudgments", said)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to note of the draws, a line each. Every output has these lines."""
+        return self.completion.notes
+
+    @property
     def criterion(self) -> str:
         """The quantity to reduce, in words (`Target.criterion`)."""
         return self.target.criterion(self.until)
