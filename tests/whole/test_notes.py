@@ -104,7 +104,7 @@ def with_completion(result: Any) -> Any:
 @cache
 def scored() -> Any:
     asked = ["lower-bound", "posterior-ratio"]
-    scores = score(load_example(), ["new-a", "new-b"], "P@10", estimators=asked, draws=20)
+    scores = score(load_example(), ["new-a", "new-b"], "P@10", estimators=asked, draws=20, together=True)
     point, posterior = scores.estimates
     return dataclasses.replace(scores, estimates=(point, dataclasses.replace(posterior, notes=(NOTE, ""))))
 
