@@ -74,6 +74,7 @@ audit: $(STAMP)-dev
 	@"$(RUN)" .ci/audit.py
 
 docs: $(STAMP)-docs
+	@"$(RUN)" docs/execution.py
 	@"$(RUN)" -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
@@ -116,7 +117,7 @@ $(STAMP)-run $(STAMP)-test $(STAMP)-docs $(STAMP)-dev $(STAMP)-release: pyprojec
 	    "$(PYTHON)" -m venv --clear "$(VENV)" || exit 1; \
 	fi
 	@echo "installing bayespool$(EXTRA) into $(VENV) (some minutes the first time)"
-	@"$(RUN)" -m pip install --quiet --disable-pip-version-check -e ".$(EXTRA)" || { \
+	@"$(RUN)" -m pip install --quiet --disable-pip-version-check --no-compile -e ".$(EXTRA)" || { \
 	    if "$(RUN)" -m pip download --quiet --retries 0 --no-deps -d "$(VENV)/probe" hatchling >/dev/null 2>&1; then \
 	        echo "bayespool: the installation failed; pip's own reason stands above." >&2; \
 	    else \
