@@ -114,6 +114,8 @@ def read_collection(
         not name are of one organization, the user's own (`bayespool.collection.USER_ORGANIZATION`).
     own_judgments : Judgments, optional
         Judgments of one's own on documents of ``runs`` that nobody had judged (`Collection.add_judgments`).
+        Whether somebody had is asked when runs have left the pool: `bayespool.score` and all that estimates
+        refuse those that the qrels judge otherwise, and warn of those that they judge alike.
     judges : path, sequence of paths, or mapping of str to labels, optional
         Labels of second judges, such as those of language models, in the form of qrels with any numbers as
         labels (`bayespool.collection.add_judges`). A judge is called like its file, or by the mapping, whose
@@ -218,7 +220,7 @@ def read_collection(
     own_qrels = None if own_judgments is None else qrels_of(own_judgments, reading=reading)
     if not pool_ids:
         rest = "alone" if own_qrels is None else "and on the judgments of your own"
-        collection = collection if own_qrels is None else collection.add_judgments(own_qrels)
+        collection = collection if own_qrels is None else collection.remember_judgments(own_qrels)
         say_no_pool(
             collection, f"no pooled runs given: posterior estimates rest on informative priors {rest}"
         )
@@ -238,7 +240,7 @@ def read_collection(
         )
         if not warn_of_misfit(collection):
             warn_of_unexplained(describe_pool(collection), "stated")
-    return collection if own_qrels is None else collection.add_judgments(own_qrels)
+    return collection if own_qrels is None else collection.remember_judgments(own_qrels)
 
 
 def read_contributors(
