@@ -89,6 +89,9 @@ class Scores(WithPaper):
                     said.append(f"{len(yours)} runs that no list names count as one organization, yours")
                 if run in self.metadata.get("unpooled", {}):
                     said.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")
+                said += [
+                    f"judgments of your own passed over: {p}" for p in self.metadata.get("passed_over", ())
+                ]
                 if pool["n_organizations"] == 1:
                     said.append("a pool of one organization: how organizations differ is not known from it")
                 below = measure.cutoff > pool["depth"] > 0 and not pool["strategy"]

@@ -20,7 +20,7 @@ from bayespool.checking.judge_tables import (
     organization_rows,
     relevant_from,
 )
-from bayespool.collection import Collection, Judge
+from bayespool.collection import Collection, Judge, check_own_judgments
 from bayespool.counts import Estimand
 from bayespool.errors import InputError
 from bayespool.measures import Measure, parse_measures
@@ -277,6 +277,7 @@ def check_judges(
             "measures": [str(measure) for measure in parsed],
             "judges": [judge.name for judge in collection.judges],
             "runs": list(targets),
+            "passed_over": list(collection.passed_over),
             "estimand": estimand,
             "ci_prob": ci_prob,
             "random_seed": random_seed,
@@ -298,7 +299,7 @@ def _targets(
     there = collection.unpooled_run_ids if run_ids is None else run_ids
     if not there and not unpool:
         depth = asked.pool_depth
-        return (collection if depth is None else collection.truncate_pool(depth)), ()
+        return check_own_judgments(collection if depth is None else collection.truncate_pool(depth)), ()
     return find_targets(
         collection, run_ids, unpool=unpool, unpool_by=asked.unpool_by, pool_depth=asked.pool_depth
     )[:2]

@@ -26,6 +26,8 @@ __all__ = ["MOST_GRADES", "Judge", "add_judges", "find_pairs", "topic_codes"]
 MOST_GRADES = 6
 """Labels of more distinct values are cut into as many grades, finer at the top."""
 
+_MANY = 50  # labels that are no judgments do not agree with so many of them without an exception
+
 _TAIL = (0.25, 0.5, 0.75, 0.875, 0.95)  # where they are cut: relevant documents are few
 
 
@@ -112,7 +114,8 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     Raises
     ------
     InputError
-        A judge of that name is there already, or none of the labels is of a document of the collection.
+        A judge of that name is there already, or none of the labels is of a document of the collection; or
+        the labels are the judgments themselves.
 
     Warns
     -----
@@ -141,6 +144,12 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
             )
         label = np.full(len(collection.relevance), np.nan)
         label[pair[pair >= 0]] = labels.label[pair >= 0]
+        if _are_judgments(collection, label):
+            raise InputError(
+                f"the labels of judge {name!r} are the judgments: the same relevance on the same documents",
+                path=labels.path,
+                hint="give labels of another judge, such as a language model, and the qrels as qrels alone",
+            )
         judge = Judge(name, label)
         if not judge.thresholds:
             warn_caller(
@@ -149,6 +158,17 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
             )
         added.append(judge)
     return dataclasses.replace(collection, judges=tuple(added))
+
+
+def _are_judgments(collection: Collection, label: npt.NDArray[np.float64]) -> bool:
+    """Whether labels are the collection's judgments or many of them, and of no other document.
+
+    A negative one stands for no judgment, or for not relevant, as in qrels.
+    """
+    labeled, judged = ~np.isnan(label), collection.judged
+    same = judged & (np.maximum(label, 0) == collection.relevance)
+    other = labeled & np.where(judged, ~same, label >= 0)
+    return not other.any() and (int(same.sum()) >= _MANY or bool(same[judged].all()))
 
 
 def find_pairs(
