@@ -10,6 +10,7 @@ VENV ?= .venv
 LOWEST_PYTHON ?= python3.11
 LOWEST_TESTS ?= tests/trec/test_lines.py tests/measures tests/counts tests/corrections tests/test_containers.py
 DIST ?= dist
+TAG ?=
 FAULTS ?= 50
 
 RUN := $(VENV)/bin/python
@@ -81,7 +82,7 @@ dist: $(STAMP)-release
 	@rm -f "$(DIST)"/bayespool-*
 	@"$(RUN)" -m build --outdir "$(DIST)" .
 	@"$(RUN)" -m twine check --strict "$(DIST)"/bayespool-*
-	@"$(RUN)" .ci/release.py "$(DIST)"
+	@"$(RUN)" .ci/release.py "$(DIST)" "$(TAG)"
 
 clean:
 	rm -rf docs/_build docs/_api docs/_generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
