@@ -16,12 +16,12 @@ FAULTS = (
         "Ctrl-C in a compiled loop ends in a traceback",
     ),
     Fault(
-        "warning at joblib's line",
+        "warning again and again",
         "callers.py",
-        '"functools", "joblib"}',
-        '"functools"}',
+        'registry=frame.f_globals.setdefault("__warningregistry__", {}),',
+        "registry={},",
         "test_callers.py",
-        "a warning names a line of a library that the user never wrote",
+        "a loop prints the same warning at each turn",
     ),
     Fault(
         "suggestion among several",
