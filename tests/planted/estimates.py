@@ -144,12 +144,12 @@ FAULTS = (
         "the Laplace engine fits another prior than NUTS",
     ),
     Fault(
-        "sign of an organization's effect",
+        "shares that add up to more than one",
         "models/formulas.py",
-        "np.log(p) - np.log1p(-p) + of(formula.effect)",
-        "np.log(p) - np.log1p(-p) - of(formula.effect)",
-        "models/test_graphs.py models",
-        "good organizations get the scores of bad ones",
+        "p = (1 - residual) * factor / (1 + np.exp(-of(formula.precision)))",
+        "p = factor / (1 + np.exp(-of(formula.precision)))",
+        "models/test_graphs.py",
+        "the smoothed model predicts too many relevant documents",
     ),
     Fault(
         "unknown R-hat passes",
@@ -162,8 +162,8 @@ FAULTS = (
     Fault(
         "unknown error of an interval passes",
         "inference/laplace.py",
-        "if not off <= _MOST_OFF:",
-        "if off > _MOST_OFF:",
+        "worst = float(np.maximum(worst, _ends_off(np.array(log_height))))",
+        "worst = max(worst, _ends_off(np.array(log_height)))",
         "inference/test_laplace.py",
         "an approximation whose error is not known says nothing",
     ),
