@@ -132,7 +132,7 @@ FAULTS = (
         "randomness.py",
         'f"{random_seed}\\0{query_id}\\0".encode()',
         'f"{random_seed}\\0".encode()',
-        "test_randomness.py posterior/test_completion.py",
+        "test_randomness.py",
         "a document that two topics share is relevant for both or neither",
     ),
     Fault(
