@@ -10,11 +10,13 @@ A fault that no test finds wants a test. The checkout itself is not touched.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import statistics
 import sys
 import tempfile
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -44,10 +46,9 @@ def main() -> None:
         ]
         if given.check:
             _check(copies[0], chosen)
-        findings = _find(copies, chosen, whole=given.whole)
+        with _told(given.csv) as tell:
+            findings = _find(copies, chosen, tell, whole=given.whole)
     _summarize(findings)
-    if given.csv is not None:
-        _write(findings, given.csv)
     sys.exit(any(one.result != "found" for one in findings))
 
 
@@ -82,7 +83,31 @@ def _check(copy: Copy, faults: Sequence[Fault]) -> None:
         sys.exit(f"without any fault, too: {failed}")
 
 
-def _find(copies: Sequence[Copy], faults: Sequence[Fault], *, whole: bool) -> list[Finding]:
+@contextlib.contextmanager
+def _told(path: Path | None) -> Iterator[Callable[[Finding], None]]:
+    """What prints a finding as soon as there is one, and writes it into a file: a run may be interrupted."""
+    lock = threading.Lock()
+    with contextlib.ExitStack() as stack:
+        file = None if path is None else stack.enter_context(path.open("w", encoding="utf-8", newline=""))
+        rows = None if file is None else csv.writer(file, lineterminator="\n")
+        if rows is not None:
+            rows.writerow(_COLUMNS)
+
+        def tell(one: Finding) -> None:
+            f, seconds = one.fault, f"{one.seconds:.1f}"
+            where = f" by {one.test}" if one.test else ""
+            with lock:
+                print(f"{one.result:6} {seconds:>6} s  {f.room}: {f.name}{where}", flush=True)
+                if rows is not None and file is not None:
+                    rows.writerow((f.name, f.room, f.module, one.result, one.by, seconds, one.test, f.why))
+                    file.flush()
+
+        yield tell
+
+
+def _find(
+    copies: Sequence[Copy], faults: Sequence[Fault], tell: Callable[[Finding], None], *, whole: bool
+) -> list[Finding]:
     free: SimpleQueue[Copy] = SimpleQueue()
     for copy in copies:
         free.put(copy)
@@ -93,8 +118,7 @@ def _find(copies: Sequence[Copy], faults: Sequence[Fault], *, whole: bool) -> li
             found = copy.find(fault, whole=whole)
         finally:
             free.put(copy)
-        where = f" by {found.test}" if found.test else ""
-        print(f"{found.result:6} {found.seconds:6.1f} s  {fault.room}: {fault.name}{where}", flush=True)
+        tell(found)
         return found
 
     with ThreadPoolExecutor(len(copies)) as workers:
@@ -113,17 +137,6 @@ def _summarize(findings: Sequence[Finding]) -> None:
     for one in findings:
         if one.result != "found":
             print(f"{one.result}: {one.fault.name} ({one.fault.module}): {one.fault.why} {one.test}".rstrip())
-
-
-def _write(findings: Sequence[Finding], path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(_COLUMNS)
-        for one in findings:
-            f = one.fault
-            rows.writerow(
-                (f.name, f.room, f.module, one.result, one.by, f"{one.seconds:.1f}", one.test, f.why)
-            )
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ FAULTS = (
         "experiments/storage.py",
         "if not is_whole or digest != _digest(more, rows):",
         "if not is_whole:",
-        "experiments/test_storage.py",
+        "experiments/test_resampling.py experiments/test_storage.py",
         "a file that was changed counts as a finished fold",
     ),
     Fault(
@@ -108,7 +108,7 @@ FAULTS = (
         "experiments/resampling.py",
         "others = [unit for unit in drawn_from if unit != unit_of[first]]",
         "others = list(drawn_from)",
-        "experiments/test_resampling.py",
+        "experiments/test_pool_width.py",
         "runs are scored as new on pools that they made",
     ),
     Fault(
@@ -204,7 +204,7 @@ FAULTS = (
         "cli/__init__.py",
         "        sys.exit(130)\n",
         "        sys.exit(0)\n",
-        "cli/test_process.py cli/test_messages.py",
+        "cli/test_refusals.py",
         "a script goes on after Ctrl-C as if all were done",
     ),
     Fault(
