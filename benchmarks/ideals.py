@@ -77,7 +77,9 @@ def main() -> None:
     table = by_measure[["runs", "error", "mae", "covered"]].mean()
     table.insert(2, "se", by_measure["error"].sem())
     table.insert(3, "ratio", table["error"] / table["se"])
-    print(f"{asked.collections} collections, {table['runs'].iloc[0]:.1f} runs left out of each, ideal {asked.ideal}")
+    print(
+        f"{asked.collections} collections, {table['runs'].iloc[0]:.1f} runs left out of each, ideal {asked.ideal}"
+    )
     print(table.drop(columns="runs").round(4).to_string())
 
 

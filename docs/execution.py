@@ -57,7 +57,10 @@ def main() -> None:
     for page in wrong:
         record = cache.get_project_record(str(page))
         print(f"{page}:\n{record.traceback}", file=sys.stderr)
-    print(f"executed {len(done.succeeded)} of {len(pages())} pages in {time.monotonic() - start:.0f} s")
+    n_kept = len(pages()) - len(done.succeeded) - len(wrong)
+    print(
+        f"executed {len(done.succeeded)} pages in {time.monotonic() - start:.0f} s; results of {n_kept} were there"
+    )
     sys.exit(bool(wrong))
 
 

@@ -21,7 +21,15 @@ from bayespool.simulation import load_example
 ALONE = "new-a"
 BESIDE = ("new-a", "new-b", "north-1")
 FAMILIES = [name for name in MEASURES if not MEASURES[name].of_judgments]
-DEEP = ["AP@100", "R@100", "nDCG@20", "P@30", "nDCG(dcg='exp-log2')@10", "P(rel=2)@10", "AP(ideal='judged')@10"]
+DEEP = [
+    "AP@100",
+    "R@100",
+    "nDCG@20",
+    "P@30",
+    "nDCG(dcg='exp-log2')@10",
+    "P(rel=2)@10",
+    "AP(ideal='judged')@10",
+]
 """Below the pool depth of 10, and with other parameters."""
 
 
@@ -47,7 +55,9 @@ def scored(collection: Collection, runs: Sequence[str] | str, **settings: object
 
 @pytest.fixture(scope="module", params=["relevant or not", "levels"])
 def alone_and_beside(request: pytest.FixtureRequest) -> tuple[Scores, Scores]:
-    collection = (load_example() if request.param == "relevant or not" else graded_example()).unpool(["north-1"])
+    collection = (load_example() if request.param == "relevant or not" else graded_example()).unpool(
+        ["north-1"]
+    )
     estimators = ["all", "posterior-ratio"]
     return tuple(scored(collection, runs, estimators=estimators) for runs in (ALONE, BESIDE))  # type: ignore[return-value]
 
