@@ -58,9 +58,8 @@ def main() -> None:
         record = cache.get_project_record(str(page))
         print(f"{page}:\n{record.traceback}", file=sys.stderr)
     n_kept = len(pages()) - len(done.succeeded) - len(wrong)
-    print(
-        f"executed {len(done.succeeded)} pages in {time.monotonic() - start:.0f} s; results of {n_kept} were there"
-    )
+    n, seconds = len(done.succeeded), time.monotonic() - start
+    print(f"executed {n} pages in {seconds:.0f} s; results of {n_kept} were there")
     sys.exit(bool(wrong))
 
 

@@ -84,7 +84,8 @@ def test_so_it_is_under_every_model(model: str) -> None:
         score(load_example(), runs, "nDCG@5", estimators=name, draws=200, chains=4)[name, "nDCG@5"]
         for runs in (ALONE, ("new-b", ALONE))
     )
-    assert alone.draws is not None and beside.draws is not None
+    assert alone.draws is not None
+    assert beside.draws is not None
     assert alone.draws.amount[:, 0].tobytes() == beside.draws.amount[:, 1].tobytes()
 
 
@@ -97,7 +98,8 @@ def test_so_it_is_with_the_labels_of_a_judge() -> None:
         score(collection, runs, "P@10", estimators="posterior-combined", draws=200).estimates[0]
         for runs in (ALONE, BESIDE[:2])
     )
-    assert alone.draws is not None and beside.draws is not None
+    assert alone.draws is not None
+    assert beside.draws is not None
     assert alone.draws.amount[:, 0].tobytes() == beside.draws.amount[:, 0].tobytes()
 
 
@@ -111,7 +113,8 @@ def test_runs_that_share_an_ideal_ranking_are_completed_together() -> None:
     """new-b brings relevant documents that new-a lacks, which lower its value."""
     example = load_example()
     own, shared = (drawn(example, BESIDE[:2], "nDCG@10", ideal=ideal) for ideal in ("own", "shared"))
-    assert own.apart and not shared.apart
+    assert own.apart
+    assert not shared.apart
     assert str(shared.measure) == "nDCG(ideal='shared')@10"
     assert (shared.value < own.value).all()
 
