@@ -12,7 +12,6 @@ import numpy as np
 
 from bayespool.callers import warn_caller
 from bayespool.collection import (
-    UNJUDGED,
     Collection,
     Judge,
     Negative,
@@ -21,6 +20,7 @@ from bayespool.collection import (
     build_collection,
     collection_of,
     encoding_of,
+    judged_by,
     say_no_pool,
     unjudged_collection,
     within,
@@ -330,10 +330,9 @@ def _refuse_swapped(collection: Collection, judge: Judge, pool_ids: list[str], s
     top[within(collection.document, new, _TOP)] = True
     if (top[:-1] & ~judged & (is_within | ~labeled)).any() or not (top[:-1] & ~labeled).any():
         return
-    relevance = np.where(labeled, np.int16(1), np.int16(UNJUDGED))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayespoolWarning)
-        alone = discover_pool(dataclasses.replace(collection, relevance=relevance), pool_ids)
+        alone = discover_pool(judged_by(collection, judge), pool_ids)
     pool = describe_pool(alone)
     if not alone.pooled.any() or pool.n_unexplained > _UNEXPLAINED * pool.n_judged:
         return

@@ -18,7 +18,7 @@ from bayespool.collection.build import (
 from bayespool.collection.contents import Collection, IntArray
 from bayespool.collection.contributors import sole_contributor
 from bayespool.collection.encoding import Order
-from bayespool.collection.judges import Judge, add_judges
+from bayespool.collection.judges import Judge, add_judges, judged_by
 from bayespool.collection.negatives import LISTED, UNJUDGED, Negative, Negatives
 from bayespool.collection.no_pool import say_no_pool, warn_of_no_pool
 from bayespool.collection.own import OwnJudgments, check_own_judgments
@@ -45,6 +45,7 @@ __all__ = [
     "check_own_judgments",
     "collection_of",
     "encoding_of",
+    "judged_by",
     "longest",
     "ranked",
     "rows",

@@ -15,13 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.callers import warn_caller
+from bayespool.collection.negatives import UNJUDGED
 from bayespool.errors import InputError, InputWarning
 from bayespool.trec import Labels
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
 
-__all__ = ["MOST_GRADES", "Judge", "add_judges", "find_pairs", "topic_codes"]
+__all__ = ["MOST_GRADES", "Judge", "add_judges", "find_pairs", "judged_by", "topic_codes"]
 
 MOST_GRADES = 6
 """Labels of more distinct values are cut into as many grades, finer at the top."""
@@ -160,15 +161,21 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     return dataclasses.replace(collection, judges=tuple(added))
 
 
+def judged_by(collection: Collection, judge: Judge) -> Collection:
+    """The collection as if just the documents that have a label of a judge were judged, and relevant."""
+    relevance = np.where(judge.is_labeled, np.int16(1), np.int16(UNJUDGED))
+    return dataclasses.replace(collection, relevance=relevance)
+
+
 def _are_judgments(collection: Collection, label: npt.NDArray[np.float64]) -> bool:
-    """Whether labels are the collection's judgments or many of them, and of no other document.
+    """Whether labels are many of the collection's judgments, without an exception, and of no other document.
 
     A negative one stands for no judgment, or for not relevant, as in qrels.
     """
     labeled, judged = ~np.isnan(label), collection.judged
     same = judged & (np.maximum(label, 0) == collection.relevance)
     other = labeled & np.where(judged, ~same, label >= 0)
-    return not other.any() and (int(same.sum()) >= _MANY or bool(same[judged].all()))
+    return int(same.sum()) >= _MANY and not other.any()
 
 
 def find_pairs(

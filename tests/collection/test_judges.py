@@ -12,7 +12,7 @@ import pytest
 import toys
 from toys import judgments, toy_collection, toy_qrels
 
-from bayespool.collection import Collection, Judge, add_judges
+from bayespool.collection import Collection, Judge, add_judges, build_collection
 from bayespool.collection.judges import MOST_GRADES, find_pairs, topic_codes
 from bayespool.counts import judgment_counts
 from bayespool.errors import InputError, InputWarning
@@ -274,8 +274,9 @@ def test_judgments_are_no_labels(n: int | None) -> None:
 
 def test_judgments_with_negative_ones_are_no_labels() -> None:
     """One that lists a document, and one of spam, which is not relevant."""
-    collection = toys.from_rankings({"r": {"1": "abcd"}}, {"1": {"a": 2, "b": 0, "c": -1, "d": -2}})
-    labels = labels_from_frame({"1": {"a": 2, "b": 0, "c": -1, "d": -2}})
+    judged = {"1": {f"d{i}": (2, 0, -1, -2)[i % 4] for i in range(80)}}
+    collection = build_collection({"1": dict.fromkeys(judged["1"], 1.0)}, judged)
+    labels = labels_from_frame(judged)
     with pytest.raises(InputError, match="are the judgments"):
         add_judges(collection, {"llm": labels})
 
