@@ -10,7 +10,7 @@ import arviz_stats
 import numpy as np
 import pytest
 from checked import with_the_first_arviz_stats
-from fits import TARGETS
+from fits import TARGETS, compile_once
 from scipy import stats
 
 from bayespool import fit_container, score
@@ -18,7 +18,7 @@ from bayespool.checking.priors import draw_priors
 from bayespool.containers import container_bytes, container_of_bytes
 from bayespool.errors import InputError, NoPoolWarning
 from bayespool.estimates import Estimates
-from bayespool.inference import draw_effects
+from bayespool.inference import NUTS, draw_effects
 from bayespool.scores import Scores
 from bayespool.simulation import load_example
 
@@ -131,10 +131,11 @@ def test_arviz_compares_the_models_of_a_mixture() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")
-def test_fit_of_the_sampler_keeps_its_chains_and_statistics() -> None:
+def test_fit_of_the_sampler_keeps_its_chains_and_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NUTS, "compile", compile_once)
     (estimates,) = score(
         load_example(),
-        TARGETS,
+        TARGETS[:1],
         "P@10",
         estimators="posterior-background",
         engine="nuts",

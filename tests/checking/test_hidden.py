@@ -50,7 +50,6 @@ def test_hidden_documents_of_the_toy_are_those_worked_out_by_hand() -> None:
     assert hidden.organization.tolist() == [0, 0, 1, 1]
 
 
-@settings(max_examples=30)
 @given(pooled_collections(), st.sampled_from(MODEL_NAMES), st.integers(1, 5))
 def test_rows_of_every_model_hold_every_hidden_document_once(
     collection: Collection, model: str, cutoff: int

@@ -28,6 +28,8 @@ from bayespool.report.sentences import across_sentence
 from bayespool.scoring import score
 from bayespool.simulation import load_example
 
+pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
+
 METHOD = "posterior-ratio"
 
 
