@@ -63,9 +63,13 @@ def prepared_evidence(model, collection=None, targets=TARGETS, cutoff=10):
     return Task(collection, targets, parse_measure(f"P@{cutoff}"), "complete").prepare(model, {}).evidence
 
 
-MOST_KEPT = 60
+MOST_KEPT = 200_000_000  # bytes of draws
 _kept: OrderedDict[Hashable, tuple[Any, Any]] = OrderedDict()
 _once = SharedWork.once
+
+
+def _size(made: Any) -> int:
+    return sum(draws.nbytes for draws in made.variables.values()) if isinstance(made, Fit) else 0
 
 
 def once_a_session(shared: SharedWork, key: Hashable, work: Any) -> Any:
@@ -89,7 +93,7 @@ def once_a_session(shared: SharedWork, key: Hashable, work: Any) -> Any:
         if isinstance(made, Fit) and not made.diagnostics.passed:
             return made
         _kept[key, more] = of, made  # the fits as well, so that no other one gets their ids
-        if len(_kept) > MOST_KEPT:
+        while sum(_size(kept) for _, kept in _kept.values()) > MOST_KEPT:
             _kept.popitem(last=False)
     _kept.move_to_end((key, more))
     return _once(shared, key, lambda: _kept[key, more][1])

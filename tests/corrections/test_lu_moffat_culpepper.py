@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import toys
 from corrected import estimate
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from toys import from_rankings, toy_collection
 

@@ -12,8 +12,6 @@ from bayespool.errors import InputError, InputWarning
 from bayespool.experiments import judge_in_rounds
 from bayespool.simulation import simulate_example
 
-pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
-
 EXAMPLE = simulate_example()
 QUICK: dict[str, Any] = {"estimator": "posterior-ratio", "draws": 200, "chains": 2}
 

@@ -209,7 +209,9 @@ PUBLISHED = {
 @pytest.mark.parametrize(
     ("name", "by", "top"),
     [
-        case if case == ("trec2011-medical", "organization", 75) else pytest.param(*case, marks=pytest.mark.slow)
+        case
+        if case == ("trec2011-medical", "organization", 75)
+        else pytest.param(*case, marks=pytest.mark.slow)
         for case in PUBLISHED
     ],
 )

@@ -88,7 +88,10 @@ def runs_of(folder: Path, run_ids: tuple[str, ...]) -> Iterator[RunDict]:
 
 every_collection = pytest.mark.parametrize(
     "name",
-    ["trec2-adhoc", *(pytest.param(name, marks=pytest.mark.slow) for name in N_RUNS if name != "trec2-adhoc")],
+    [
+        "trec2-adhoc",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in N_RUNS if name != "trec2-adhoc"),
+    ],
 )
 
 
