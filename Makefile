@@ -24,7 +24,7 @@ STAMP := $(VENV)/.bayespool
 help:
 	@echo "make demo         score the embedded example"
 	@echo "make test         the fast tests"
-	@echo "make slow         the slow tests (BAYESPOOL_SLOW_SCALE=1 for full size)"
+	@echo "make slow         the slow tests, and properties with more examples (BAYESPOOL_SLOW_SCALE=1 for full size)"
 	@echo "make fuzz         50,000 mutated inputs, and 100 kills and other faults of experiments (BAYESPOOL_FUZZ_SEED, _INPUTS, _SECONDS)"
 	@echo "make planted      planted faults, and which tests find each (PLANTED='--rooms measures,counts --jobs 2')"
 	@echo "make test-lowest  a part of the fast tests with the lowest versions of pyproject.toml, on LOWEST_PYTHON (python3.11)"
@@ -44,7 +44,7 @@ test: $(STAMP)-test
 	@$(PYTEST)
 
 slow: $(STAMP)-test
-	@$(PYTEST) -m slow
+	@BAYESPOOL_EXAMPLES="$${BAYESPOOL_EXAMPLES:-slow}" $(PYTEST) -m "slow or hypothesis"
 
 fuzz: $(STAMP)-test
 	@PYTHONPATH="tests:$$PYTHONPATH" "$(RUN)" -m fuzz

@@ -359,9 +359,7 @@ def _completed(completion: Completion, draws: tuple[int, ...]) -> npt.NDArray[np
     unknowns, levels = completion.unknowns, np.array(completion.levels)
     completed = np.zeros((len(draws), len(unknowns)), dtype=np.int64)
     for t in np.flatnonzero(np.diff(unknowns.start)).tolist():
-        for i, draw in enumerate(draws):
-            block = completion.block(t, slice(draw, draw + 1))
-            completed[i, unknowns.on_topic(t)] = levels[block[0]]
+        completed[:, unknowns.on_topic(t)] = levels[completion.block(t, np.array(draws))]
     return completed
 
 

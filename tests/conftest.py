@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import Outcome
+from commands import Outcome, built
 from hypothesis import settings
 
 from bayespool import cli
@@ -22,22 +23,44 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+COLLECTIONS = "BAYESPOOL_COLLECTIONS"
+SLOW_SCALE = "BAYESPOOL_SLOW_SCALE"
+
 # pytest loads readline, which sets these for processes started later: xdist's, and commands under test. With
 # COLUMNS a pipe gets narrow tables.
 for _size in ("COLUMNS", "LINES"):
     os.environ.pop(_size, None)
     os.unsetenv(_size)  # what readline set is not in os.environ, and pop leaves it
 
+
+def _slow_scale() -> float:
+    scale = float(os.environ.get(SLOW_SCALE, "0.25"))
+    if not 0 < scale <= 1:
+        pytest.fail(f"{SLOW_SCALE} must be over 0 and at most 1, and is {scale}")
+    return scale
+
+
+def _examples(fast: int = 20, full: int = 400) -> int:
+    """Of a property that does not say how many: few, or with the slow tests a share of many."""
+    asked = os.environ.get("BAYESPOOL_EXAMPLES", str(fast))
+    return max(fast, round(full * _slow_scale())) if asked == "slow" else int(asked)
+
+
 # In CI a property fails or passes the same way every time; at a desk it looks for new examples.
-EXAMPLES = int(os.environ.get("BAYESPOOL_EXAMPLES", "100"))  # of a property that does not say how many
+EXAMPLES = _examples()
 settings.register_profile("bayespool-desk", deadline=None, max_examples=EXAMPLES)
 settings.register_profile(
     "bayespool-ci", deadline=None, derandomize=True, database=None, max_examples=EXAMPLES
 )
 settings.load_profile("bayespool-ci" if os.environ.get("CI") else "bayespool-desk")
 
-COLLECTIONS = "BAYESPOOL_COLLECTIONS"
-SLOW_SCALE = "BAYESPOOL_SLOW_SCALE"
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test stays to the end, and no collection of garbage looks at it again:
+    of a million objects each took a tenth of a second, and libraries ask for some.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +85,20 @@ def _no_figure_is_left_open() -> Iterator[None]:
     left_open = pyplot.get_fignums()
     pyplot.close("all")
     assert not left_open, f"the test left figures open: {left_open}"
+
+
+@pytest.fixture
+def fits_of_all_tests(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fit to the same evidence under the same settings is that of an earlier test: for tests of what is
+    made of fits, and not of the fits. One that is marked ``own_fits`` makes its own.
+    """
+    if request.node.get_closest_marker("own_fits"):
+        return
+    from fits import once_a_session
+
+    from bayespool.posterior.preparation import SharedWork
+
+    monkeypatch.setattr(SharedWork, "once", once_a_session)
 
 
 @pytest.fixture(scope="session")
@@ -94,17 +131,11 @@ def at_a_desk() -> None:
         pytest.skip(f"cannot be made smaller; run by `make slow` with {SLOW_SCALE} of 0.25 or more")
 
 
-def _slow_scale() -> float:
-    scale = float(os.environ.get(SLOW_SCALE, "0.25"))
-    if not 0 < scale <= 1:
-        pytest.fail(f"{SLOW_SCALE} must be over 0 and at most 1, and is {scale}")
-    return scale
-
-
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
     """`main` in this process, with a pipe for its output."""
     monkeypatch.setenv("COLUMNS", "1000")
+    monkeypatch.setattr("typer.main.get_command", built)
 
     def call(*arguments: object) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["bayespool", *map(str, arguments)])

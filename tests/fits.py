@@ -1,18 +1,21 @@
-"""Models compiled once for all tests: compiling takes ten seconds or more, sampling less than one."""
+"""Models compiled once for all tests, which takes ten seconds or more, and approximate fits made once."""
 
 from __future__ import annotations
 
 import dataclasses
 import warnings
-from functools import cache
+from collections import OrderedDict
+from collections.abc import Hashable
+from functools import cache, partial
 from typing import Any
 
 from bayespool.counts import held_out_counts, judgment_counts
 from bayespool.errors import DiagnosticsWarning
-from bayespool.inference import NUTS, CompiledModel, Fit
+from bayespool.inference import NUTS, CompiledModel, Fit, Laplace
 from bayespool.measures import parse_measure
 from bayespool.models import ModelEvidence, gather_evidence
 from bayespool.posterior import Task
+from bayespool.posterior.preparation import SharedWork
 from bayespool.simulation import load_example
 
 TARGETS = ("new-a", "new-b")
@@ -58,3 +61,39 @@ def prepared_evidence(model, collection=None, targets=TARGETS, cutoff=10):
     """What the engines are given for a model by name."""
     collection = load_example() if collection is None else collection
     return Task(collection, targets, parse_measure(f"P@{cutoff}"), "complete").prepare(model, {}).evidence
+
+
+MOST_KEPT = 200_000_000  # bytes of draws
+_kept: OrderedDict[Hashable, tuple[Any, Any]] = OrderedDict()
+_once = SharedWork.once
+
+
+def _size(made: Any) -> int:
+    return sum(draws.nbytes for draws in made.variables.values()) if isinstance(made, Fit) else 0
+
+
+def once_a_session(shared: SharedWork, key: Hashable, work: Any) -> Any:
+    """`SharedWork.once`, where fits and the shares of fits are those of earlier tests.
+
+    Only of the approximate engine, and only fits that pass their checks: nothing that warns is kept.
+    """
+    what = key[0] if isinstance(key, tuple) else key
+    if what not in ("fit", "shares") or not isinstance(work, partial):
+        return _once(shared, key, work)
+    if what == "fit":
+        engine = getattr(work.args[0], "first", work.args[0])
+        if not isinstance(engine, Laplace):
+            return _once(shared, key, work)
+        of, more = engine, repr(work.args[0])
+    else:  # of the very fits
+        of = tuple(work.args[1].values())
+        more = tuple(map(id, of))
+    if (key, more) not in _kept:
+        made = _once(shared, key, work)
+        if isinstance(made, Fit) and not made.diagnostics.passed:
+            return made
+        _kept[key, more] = of, made  # the fits as well, so that no other one gets their ids
+        while sum(_size(kept) for _, kept in _kept.values()) > MOST_KEPT:
+            _kept.popitem(last=False)
+    _kept.move_to_end((key, more))
+    return _once(shared, key, lambda: _kept[key, more][1])

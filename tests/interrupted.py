@@ -19,6 +19,7 @@ from bayespool import leave_out, load_example
 from bayespool.collection import Collection
 from bayespool.corrections import Interpolated
 from bayespool.estimates import Estimates
+from bayespool.experiments import LeaveOutResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,16 +41,20 @@ class Slow(Interpolated):
         return super().estimate(collection, run_ids, measures)  # type: ignore[arg-type]
 
 
-def main() -> None:
-    folder, n_jobs = Path(sys.argv[1]), int(sys.argv[2])
+def experiment(folder: Path | None, n_jobs: int) -> LeaveOutResult:
     # the same setting in every folder, or folds of one would not be taken for those of the other
-    result = leave_out(
+    return leave_out(
         load_example(),
         ["P@5", "P@10"],
         estimators=["background", Slow(folder=os.environ["SLOW_FOLDER"])],
         n_jobs=n_jobs,
         folder=folder,
     )
+
+
+def main() -> None:
+    folder, n_jobs = Path(sys.argv[1]), int(sys.argv[2])
+    result = experiment(folder, n_jobs)
     result.frame().to_csv(folder / "runs.csv")
     result.summary_frame().to_csv(folder / "summary.csv")
 

@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
+from commands import Outcome
+from small import small_simulation
 
 from bayespool.compiled import cache_folder, compiled, say_no_cache
 from bayespool.errors import CacheWarning
@@ -92,29 +94,36 @@ main()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="homes of POSIX")
-def test_command_without_a_place_says_so_once(tmp_path: Path) -> None:
-    """In the main process or in two workers: one line, and the same tables."""
-    from bayespool.simulation import simulate_example
-
-    simulate_example().write(tmp_path)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["--estimators", "lower-bound", "-m", "AP@5"],  # a loop or two
+        pytest.param(["--estimators", "posterior-background", "--draws", "20"], marks=pytest.mark.slow),
+    ],
+    ids=["bounds", "posterior"],
+)
+def test_command_without_a_place_says_so_once(
+    asked: list[str], run: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    """In two workers: one line, and the tables of one process that keeps what it compiles."""
+    small_simulation().write(tmp_path)
     root = Path(__file__).parents[1]
     files = ["--qrels", tmp_path / "qrels.txt", "--pool", tmp_path / "pool", "--figures", "none"]
-    asked = ["--estimators", "posterior-background", "--draws", "20"]
-    printed = set()
-    for jobs in ("1", "2"):
-        done = subprocess.run(
-            [sys.executable, "-c", READ_ONLY, root, *files, *asked, "--jobs", jobs],
-            env=os.environ
-            | {"HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null", "NUMBA_CACHE_DIR": "/dev/null/x"},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        assert done.returncode == 0, done.stderr
-        assert done.stderr.count("compiled loops cannot be kept") == 1
-        printed.add(done.stdout)
-    assert len(printed) == 1
+    done = subprocess.run(
+        [sys.executable, "-c", READ_ONLY, root, *files, *asked, "--jobs", "2"],
+        env=os.environ
+        | {"HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null", "NUMBA_CACHE_DIR": "/dev/null/x"}
+        | {"COLUMNS": "1000"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("compiled loops cannot be kept") == 1
+    alone = run("leave-out", *files, *asked, "--jobs", 1)
+    assert "compiled loops cannot be kept" not in alone.err
+    assert done.stdout == alone.out
 
 
 def test_loops_that_can_be_kept_say_nothing() -> None:

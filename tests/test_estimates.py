@@ -181,7 +181,9 @@ def test_no_model_speaks_for_a_mixture() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # of so few draws
-@pytest.mark.parametrize(("engine", "n_chains"), [("laplace", 1), ("nuts", 2)])
+@pytest.mark.parametrize(
+    ("engine", "n_chains"), [("laplace", 1), pytest.param("nuts", 2, marks=pytest.mark.slow)]
+)
 def test_arviz_says_what_the_estimates_say(engine: Any, n_chains: int, tmp_path: Path) -> None:
     estimator = PosteriorEstimator(model="background", engine=engine, draws=300, tune=500, chains=2)
     (estimates,) = estimator.estimate(load_example(), TARGETS, "P@10")

@@ -13,6 +13,7 @@ from toys import ORGANIZATIONS, POOLED, toy_collection, toy_qrels, toy_runs
 
 from bayespool.collection import Collection, Negative, build_collection
 from bayespool.errors import InputError
+from bayespool.estimates import Estimates
 from bayespool.imputing import Imputations, impute, spread_draws
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scores import Scores
@@ -20,8 +21,12 @@ from bayespool.scoring import score
 from bayespool.simulation import load_example, simulate_example
 from bayespool.trec import Qrels, qrels_from_frame
 
+pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
+
 FEW, MANY = 20, 200
 MEASURES = ("P@10", "nDCG@10", "AP@100", "RR@10")
+OVER_AN_IDEAL = ("nDCG@10", "AP@100")  # that of all documents of the qrels
+METHOD = "posterior-combined"
 FAST: dict[str, Any] = {"estimator": "posterior-background(draws=50)"}  # where the numbers do not matter
 
 Judgments = dict[str, dict[str, int]]
@@ -65,10 +70,18 @@ def by_ir_measures(imputations: Imputations, measure: str, n: int) -> np.ndarray
 
 @cache
 def example_with(measure: str) -> tuple[Imputations, Scores, np.ndarray]:
-    """The example's two runs: completed qrels, scores, and values of ir_measures."""
+    """The example's two runs: completed qrels, scores, and values of ir_measures. The files are of both runs,
+    whose judgments are completed together, and so are the scores.
+    """
     imputations = impute(load_example(), None, measure, draws=MANY)
-    scores = score(load_example(), None, measure, estimators="posterior-combined")
+    together: dict[str, Any] = {"ideal": "shared"} if measure in OVER_AN_IDEAL else {"together": True}
+    scores = score(load_example(), None, measure, estimators=METHOD, **together)
     return imputations, scores, by_ir_measures(imputations, measure, MANY)
+
+
+def estimates_of(scores: Scores) -> Estimates:
+    (estimates,) = scores.estimates
+    return estimates
 
 
 # --- the same numbers as score -----------------------------------------------------------------------------
@@ -77,12 +90,13 @@ def example_with(measure: str) -> tuple[Imputations, Scores, np.ndarray]:
 @pytest.mark.parametrize("measure", MEASURES)
 def test_each_file_is_the_draw_that_score_has(measure: str) -> None:
     imputations, scores, theirs = example_with(measure)
-    draws = scores["posterior-combined", measure].draws
+    draws, shared = estimates_of(scores).draws, str(scores.measures[0])
     assert draws is not None
+    assert shared == (measure.replace("@", "(ideal='shared')@") if measure in OVER_AN_IDEAL else measure)
     ours = draws.scores()[list(imputations.draws)]
     assert np.abs(ours - theirs).max() < 1e-9
     assert np.ptp(theirs.mean(axis=2), axis=0).max() > 0.01  # they are not one and the same
-    (evaluated,) = imputations.completion.evaluate(measure)
+    (evaluated,) = imputations.completion.evaluate(shared)
     assert np.array_equal(evaluated.amount, draws.amount)
 
 
@@ -93,7 +107,7 @@ def test_mean_and_spread_of_files_are_those_of_score(measure: str, n: int) -> No
     posterior of new-b is skewed, so that a chi-squared distribution would not do.
     """
     imputations, scores, theirs = example_with(measure)
-    estimates = scores["posterior-combined", measure]
+    estimates = estimates_of(scores)
     assert estimates.draws is not None
     assert estimates.std is not None
     every, means = estimates.draws.means(), theirs[:n].mean(axis=2)
@@ -109,7 +123,7 @@ def test_mean_and_spread_of_files_are_those_of_score(measure: str, n: int) -> No
 def test_interval_of_few_files_is_near_that_of_all_draws() -> None:
     """The page's formula: mean ± t · sd · sqrt(1 + 1/m)."""
     _, scores, theirs = example_with("P@10")
-    means, estimates = theirs[:FEW].mean(axis=2), scores["posterior-combined", "P@10"]
+    means, estimates = theirs[:FEW].mean(axis=2), estimates_of(scores)
     width = stats.t.ppf(0.975, FEW - 1) * means.std(axis=0, ddof=1) * np.sqrt(1 + 1 / FEW)
     low, high = estimates.interval(0.95)
     # by t it is symmetric, and draws, which the bound cuts off, are not

@@ -109,14 +109,14 @@ class Completion(Shown):
             for name, component in zip(step.names, step.components, strict=True)
         }
 
-    def block(self, topic: int, draws: slice = slice(None)) -> Levels:
+    def block(self, topic: int, draws: slice | npt.NDArray[np.intp] = slice(None)) -> Levels:
         """Relevance of a topic's unknown documents.
 
         Parameters
         ----------
         topic : int
             Position among the collection's topics.
-        draws : slice
+        draws : slice or ndarray of int
             Which draws.
 
         Returns

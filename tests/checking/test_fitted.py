@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from functools import cache
 from typing import Any
@@ -10,7 +11,7 @@ import arviz_stats
 import numpy as np
 import pytest
 from checked import with_the_first_arviz_stats
-from fits import TARGETS
+from fits import TARGETS, compile_once
 from scipy import stats
 
 from bayespool import fit_container, score
@@ -18,7 +19,7 @@ from bayespool.checking.priors import draw_priors
 from bayespool.containers import container_bytes, container_of_bytes
 from bayespool.errors import InputError, NoPoolWarning
 from bayespool.estimates import Estimates
-from bayespool.inference import draw_effects
+from bayespool.inference import NUTS, draw_effects
 from bayespool.scores import Scores
 from bayespool.simulation import load_example
 
@@ -130,11 +131,13 @@ def test_arviz_compares_the_models_of_a_mixture() -> None:
     assert set(arviz_stats.compare(trees).index) == set(trees)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")
-def test_fit_of_the_sampler_keeps_its_chains_and_statistics() -> None:
+def test_fit_of_the_sampler_keeps_its_chains_and_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NUTS, "compile", compile_once)
     (estimates,) = score(
         load_example(),
-        TARGETS,
+        TARGETS[:1],
         "P@10",
         estimators="posterior-background",
         engine="nuts",
@@ -143,18 +146,41 @@ def test_fit_of_the_sampler_keeps_its_chains_and_statistics() -> None:
         tune=200,
     ).estimates
     tree = fit_container(estimates)
+    assert_chains(tree)
+
+
+def assert_chains(tree: Any) -> None:
+    """Two chains of fifty draws in each group."""
     assert tree.attrs["engine"] == "nuts"
     assert "diverging" in tree["sample_stats"].data_vars
     for group in ("posterior", "prior", "log_likelihood", "sample_stats"):
         assert (tree[group].sizes["chain"], tree[group].sizes["draw"]) == (2, 50)
 
 
+def test_fit_of_several_chains_keeps_them() -> None:
+    """As a sampler's: the draws of the fast engine, in two chains."""
+    estimates = of("background")
+    fit = estimates.fits["background"]
+    two = dataclasses.replace(
+        fit,
+        variables={v: draws[:, :100].reshape(2, 50, *draws.shape[2:]) for v, draws in fit.variables.items()},
+        sample_stats={"diverging": np.zeros((2, 50), dtype=bool)},
+        diagnostics=dataclasses.replace(fit.diagnostics, engine="nuts"),
+    )
+    tree = fit_container(dataclasses.replace(estimates, fits={"background": two}))
+    assert_chains(tree)
+    for name, draws in two.variables.items():
+        np.testing.assert_array_equal(tree["posterior"][name].values, draws)
+
+
 def test_without_a_pool_there_are_parameters_and_priors_alone() -> None:
     nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
     with pytest.warns(NoPoolWarning, match="the collection has no pooled run"):
         (estimates,) = score(nobody, TARGETS, "P@10", estimators="posterior-background", draws=50).estimates
-    tree = fit_container(estimates)
-    assert {"posterior", "prior"} <= set(tree.children) <= {"posterior", "prior", "sample_stats"}
+    assert list(estimates.fits) == ["background", "background, new-b"]  # of each run its own
+    for name in estimates.fits:
+        tree = fit_container(estimates, name)
+        assert {"posterior", "prior"} <= set(tree.children) <= {"posterior", "prior", "sample_stats"}
 
 
 def test_a_rung_has_a_container_of_its_own() -> None:

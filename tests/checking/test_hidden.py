@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checked import every_model, example_hidden, prepared, two_models
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from toys import pooled_collections, toy_collection
 
@@ -50,7 +50,6 @@ def test_hidden_documents_of_the_toy_are_those_worked_out_by_hand() -> None:
     assert hidden.organization.tolist() == [0, 0, 1, 1]
 
 
-@settings(max_examples=30)
 @given(pooled_collections(), st.sampled_from(MODEL_NAMES), st.integers(1, 5))
 def test_rows_of_every_model_hold_every_hidden_document_once(
     collection: Collection, model: str, cutoff: int

@@ -137,7 +137,7 @@ def with_cells(monkeypatch: pytest.MonkeyPatch) -> str:
     return name
 
 
-@pytest.mark.parametrize("factor", [0.0, 1.0, 2.0])
+@pytest.mark.parametrize("factor", [pytest.param(0.0, marks=pytest.mark.slow), 1.0, 2.0])
 def test_effects_of_organizations_on_topics_rank_uniformly_and_others_do_not(
     factor: float, with_cells: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

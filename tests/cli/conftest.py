@@ -10,6 +10,11 @@ import pytest
 from bayespool.simulation import simulate_example
 
 
+@pytest.fixture(autouse=True)
+def _fits(fits_of_all_tests: None) -> None:
+    """What is tested here is made of fits."""
+
+
 @pytest.fixture(scope="session")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example's files; not to be changed."""

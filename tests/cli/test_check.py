@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from click.testing import Result
+from commands import built
 from typer.testing import CliRunner
 
 from bayespool.cli import app
@@ -31,8 +32,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def check(files: Path) -> Check:
+def check(files: Path, monkeypatch: pytest.MonkeyPatch) -> Check:
     """The command on the files, two quick models of the six unless others are named."""
+    monkeypatch.setattr("typer.testing._get_command", built)
 
     def run(*arguments: str, pool: bool = True) -> Result:
         given = ["--qrels", str(files / "qrels.txt"), "--pool", str(files / "pool")]

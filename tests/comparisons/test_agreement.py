@@ -28,7 +28,10 @@ from bayespool.report.sentences import across_sentence
 from bayespool.scoring import score
 from bayespool.simulation import load_example
 
+pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
+
 METHOD = "posterior-ratio"
+NDCG, R100 = "nDCG(ideal='shared')@10", "R(ideal='shared')@100"  # of runs that are compared
 
 
 @cache
@@ -68,13 +71,13 @@ def test_draws_of_other_numbers_are_refused() -> None:
 def test_measures_completed_together_share_every_draw() -> None:
     """P@5 and P@10 of one completion: relevant in the top 5 is relevant in the top 10, and so for ideals."""
     scores = compared("P@5", "P@10", "nDCG@10", "R@100").scores
-    five, ten, deep = (scores[METHOD, measure].draws for measure in ("P@5", "P@10", "R@100"))
+    five, ten, deep = (scores[METHOD, measure].draws for measure in ("P@5", "P@10", R100))
     assert five is not None
     assert ten is not None
     assert deep is not None
     assert (five.amount <= ten.amount).all()
     assert ten.amount.std(axis=0).max() > 0.5
-    follow = np.corrcoef(ten.totals()[:, 1], scores[METHOD, "nDCG@10"].draws.totals()[:, 1])[0, 1]  # type: ignore[union-attr]
+    follow = np.corrcoef(ten.totals()[:, 1], scores[METHOD, NDCG].draws.totals()[:, 1])[0, 1]  # type: ignore[union-attr]
     assert follow > 0.5
     alone = compared("P@10").scores[METHOD, "P@10"].draws
     assert alone is not None
@@ -84,13 +87,13 @@ def test_measures_completed_together_share_every_draw() -> None:
 def test_probabilities_are_those_of_the_draws() -> None:
     found = compared("P@10", "nDCG@10", "R@100")
     frame = found.across_measures()
-    assert frame["measures"].unique().tolist() == ["P@10, nDCG@10, R@100"]
+    assert frame["measures"].unique().tolist() == [f"P@10, {NDCG}, {R100}"]
     assert frame["scope"].tolist() == ["these-topics", "population"]
     assert (frame["n_measures"] == 3).all()
     ahead = np.array(
         [
             np.round(t[:, 0] - t[:, 1], 12)
-            for t in (found.scores[METHOD, m].draws.totals() for m in ("P@10", "nDCG@10", "R@100"))  # type: ignore[union-attr]
+            for t in (found.scores[METHOD, m].draws.totals() for m in ("P@10", NDCG, R100))  # type: ignore[union-attr]
         ]
     )
     row = frame.iloc[0]
@@ -115,11 +118,11 @@ def test_a_population_is_sampled_once_for_all_measures() -> None:
 
 def test_without_joint_draws_nothing_is_said() -> None:
     apart = compared("P@10", "nDCG@10", "R@100", joint=False)
-    assert apart.across_measures()["measures"].unique().tolist() == ["P@10, nDCG@10"]
-    alone = compared("R@100").scores[METHOD, "R@100"]
-    np.testing.assert_array_equal(apart.scores[METHOD, "R@100"].value, alone.value)
+    assert apart.across_measures()["measures"].unique().tolist() == [f"P@10, {NDCG}"]
+    alone = compared("R@100").scores[METHOD, R100]
+    np.testing.assert_array_equal(apart.scores[METHOD, R100].value, alone.value)
     text = printed(lambda console: print_comparison(apart, console))
-    assert f"note: {METHOD}: draws of R@100 are of completed judgments of their own" in text
+    assert f"note: {METHOD}: draws of {R100} are of completed judgments of their own" in text
     two = compared("P@10", "R@100", joint=False)
     assert two.across_measures().empty
     assert "at once" not in printed(lambda console: print_comparison(two, console))
@@ -152,10 +155,10 @@ def test_sentence_and_table_have_the_frames_numbers() -> None:
     found = compared("P@10", "nDCG@10", "R@100")
     row = found.across_measures().iloc[0]
     said = across_sentence(row, 20)
-    assert said.startswith("On these 20 topics new-a is higher than new-b on P@10, on nDCG@10 and on R@100")
+    assert said.startswith(f"On these 20 topics new-a is higher than new-b on P@10, on {NDCG} and on {R100}")
     text = printed(lambda console: print_comparison(found, console))
     assert said in text
-    shown = text[text.index("P@10, nDCG@10, R@100 at once, these 20 topics") :].splitlines()
+    shown = text[text.index(f"P@10, {NDCG}, {R100} at once, these 20 topics") :].splitlines()
     cells = next(line.split() for line in shown if line.startswith(" new-a  new-b"))
     names = ["prob_all_greater", "prob_all_less", "prob_disagree", "prob_tied"]
     assert cells[3:] == [f"{row[name]:.3f}" for name in names]

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 import pytest
 from precisions import known_draws
 
 from bayespool.comparisons import adjust_p_values, p_values, significant_draws
+
+
+@cache
+def one_by_one(test: Any, control: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Draws, and in how many of them each run is significantly better than each other one."""
+    draws = known_draws(25, n_runs=6, seed=5)
+    expected = np.zeros((6, 6), dtype=int)
+    for one in draws:
+        p = adjust_p_values(p_values(one / 10, test), control)
+        difference = np.subtract.outer(one.sum(axis=1), one.sum(axis=1))
+        expected += (p <= 0.05) & (difference > 0)
+    return draws, expected
 
 
 @pytest.mark.parametrize(
@@ -23,13 +38,7 @@ def test_significant_draws_are_those_of_the_test_in_each_draw(
     test: str, control: str, cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bayespool.comparisons.repeated_tests._CELLS", cells)
-    draws = known_draws(25, n_runs=6, seed=5)
-    expected = np.zeros((6, 6), dtype=int)
-    for one in draws:
-        scores = one / 10
-        p = adjust_p_values(p_values(scores, test), control)  # type: ignore[arg-type]
-        difference = np.subtract.outer(one.sum(axis=1), one.sum(axis=1))
-        expected += (p <= 0.05) & (difference > 0)
+    draws, expected = one_by_one(test, control)
     found = significant_draws(draws, test=test, level=0.05, control=control)  # type: ignore[arg-type]
     np.testing.assert_array_equal(found.n_greater, expected)
     assert 0 < expected.sum() < 25 * 15, "the draws decide nothing"

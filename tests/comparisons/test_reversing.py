@@ -260,6 +260,7 @@ def trec8(collections: Path) -> tuple[Collection, list[str]]:
     return collection, [run for run in collection.run_ids if run not in ("UB99SW", "UB99T")]
 
 
+@pytest.mark.slow
 def test_rates_on_trec8_are_those_of_scipys_t_test(collections: Path) -> None:
     collection, runs = trec8(collections)
     found = reversals(collection, runs, judgments=[1_000], estimators=[])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import curve_fit
 
@@ -62,7 +62,6 @@ def squares(observed: np.ndarray, curve: np.ndarray) -> float:
     return float(np.square(observed - curve[: len(observed)]).sum())
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=4, max_size=12))
 def test_no_other_fit_is_closer(gains: list[float]) -> None:
     observed = np.array(gains)

@@ -124,6 +124,7 @@ def whole(collection: Collection) -> Collection:
     return with_strategy_pool(collection, "uniform", int(collection.pool().sum()))
 
 
+@pytest.mark.slow
 def test_nearly_unbiased_over_samples_of_trec8(collections: Path) -> None:
     """P@10 of every run, from one in twenty documents of the depth-100 pool."""
     trec8 = discover_pool(read_real(collections / "trec8-adhoc"), max_holes=0)

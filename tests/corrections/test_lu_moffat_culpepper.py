@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import toys
 from corrected import estimate
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from toys import from_rankings, toy_collection
 
@@ -216,7 +216,6 @@ def reference(collection: Collection, run: str, cutoff: int, shape: Any, loss: s
     return np.array(found)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     toys.pooled_collections(), st.integers(1, 8), st.sampled_from(["linear", "zipf"]), st.sampled_from("ab")
 )

@@ -44,6 +44,7 @@ def test_score_gives_infap_of_a_uniform_sample() -> None:
     assert expected.mean() > 0.2
 
 
+@pytest.mark.slow
 def test_infap_of_trec8_is_infer_aps(collections: Path) -> None:
     trec8 = discover_pool(read_real(collections / "trec8-adhoc"), max_holes=0)
     only = trec8.without_judgments(~trec8.pool())

@@ -10,6 +10,11 @@ from bayespool.experiments import LeaveOutResult
 from bayespool.simulation import load_example
 
 
+@pytest.fixture(autouse=True)
+def _fits(fits_of_all_tests: None) -> None:
+    """What is tested here is made of fits."""
+
+
 @pytest.fixture(scope="module")
 def example() -> Collection:
     return load_example()

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from left_out import QUICK, tables
+from left_out import FEW, few_result, tables
 
 from bayespool.errors import InputError, WorkerError
-from bayespool.experiments import LeaveOutResult, leave_out
 from bayespool.experiments import cluster as module
+from bayespool.experiments import leave_out
 from bayespool.experiments.cluster import check_address, on_cluster, versions
 from bayespool.simulation import load_example
 
@@ -67,7 +67,7 @@ def workers(start: Start, address: str, n: int = 2, *, n_threads: int = 1) -> li
     return found
 
 
-def test_a_killed_worker_costs_no_finished_fold(start: Start, tmp_path: Path, result: LeaveOutResult) -> None:
+def test_a_killed_worker_costs_no_finished_fold(start: Start, tmp_path: Path) -> None:
     _, address = scheduler(start, tmp_path)
     first, _ = workers(start, address)
     done: list[int] = []
@@ -78,15 +78,14 @@ def test_a_killed_worker_costs_no_finished_fold(start: Start, tmp_path: Path, re
             os.kill(first.pid, signal.SIGKILL)
 
     with on_cluster(address):
-        found = leave_out(load_example(), progress=kill, **QUICK)
-    assert tables(found) == tables(result)
+        found = leave_out(load_example(), progress=kill, **FEW)
+    assert tables(found) == tables(few_result())
     assert done == list(range(9))
     assert first.wait() == -signal.SIGKILL
 
 
-def test_a_lost_scheduler_is_an_error_after_which_one_goes_on(
-    start: Start, tmp_path: Path, result: LeaveOutResult
-) -> None:
+@pytest.mark.slow  # two schedulers and three workers
+def test_a_lost_scheduler_is_an_error_after_which_one_goes_on(start: Start, tmp_path: Path) -> None:
     process, address = scheduler(start, tmp_path)
     workers(start, address)
 
@@ -96,15 +95,15 @@ def test_a_lost_scheduler_is_an_error_after_which_one_goes_on(
 
     folder = tmp_path / "out"
     with pytest.raises(WorkerError, match=f"the scheduler at {address} was lost"), on_cluster(address):
-        leave_out(load_example(), folder=folder, progress=kill, **QUICK)
+        leave_out(load_example(), folder=folder, progress=kill, **FEW)
     done: list[int] = []
     (tmp_path / "again").mkdir()
     _, address = scheduler(start, tmp_path / "again")
     workers(start, address, 1)
     with on_cluster(address):
-        found = leave_out(load_example(), folder=folder, progress=lambda n, _: done.append(n), **QUICK)
+        found = leave_out(load_example(), folder=folder, progress=lambda n, _: done.append(n), **FEW)
     assert done[0] >= 2, "finished folds were lost"
-    assert tables(found) == tables(result)
+    assert tables(found) == tables(few_result())
 
 
 @pytest.mark.parametrize("address", ["", "here", "10.0.0.7", "http://a:80", "a:b", "a:123456", "a b:1"])

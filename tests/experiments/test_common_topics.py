@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn_pools import LOST, toy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayespool.collection import Collection
@@ -32,7 +32,6 @@ def test_errors_of_one_run_by_hand() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=6), st.integers(1, 6))
-@settings(max_examples=60, deadline=None)
 def test_law_is_exact_over_all_sets_of_topics(scores: list[tuple[float, float]], n: int) -> None:
     truth, unpooled = np.array(scores).T
     n_topics = len(truth)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from left_out import LEVELS, RANKINGS, column, shapes
 from real import read_real
+from small import small
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection
@@ -156,16 +157,15 @@ def test_topics_adjustment_has_an_experiment_of_its_own() -> None:
 
 
 def test_rows_have_how_unlike_the_pool_a_run_is() -> None:
-    example = load_example().unpool(organization="lake")
     names = ["posterior-combined", "background"]
-    frame = leave_out(example, "P@10", estimators=names, draws=50).frame()
+    frame = leave_out(small(), "P@10", estimators=names, draws=50).frame()
     combined = frame[frame["estimator"] == "posterior-combined"]
     assert combined["distance"].between(0, 10).all()
     assert combined["new_kind"].between(0, 1, inclusive="neither").all()
     assert frame.loc[frame["estimator"] == "background", ["distance", "new_kind"]].isna().all(axis=None)
     run = combined["run_id"].iloc[0]
     (organization,) = combined.loc[combined["run_id"] == run, "organization"]
-    expected = pool_distance(example.unpool(organization=organization), [run]).distance[0]
+    expected = pool_distance(small().unpool(organization=organization), [run]).distance[0]
     assert combined["distance"].iloc[0] == pytest.approx(expected)
 
 
@@ -206,7 +206,15 @@ PUBLISHED = {
 }
 
 
-@pytest.mark.parametrize(("name", "by", "top"), PUBLISHED)
+@pytest.mark.parametrize(
+    ("name", "by", "top"),
+    [
+        case
+        if case == ("trec2011-medical", "organization", 75)
+        else pytest.param(*case, marks=pytest.mark.slow)
+        for case in PUBLISHED
+    ],
+)
 def test_the_published_tool_is_reproduced(collections: Path, name: str, by: Any, top: float) -> None:
     collection = read_real(collections / name)
     found = leave_out(

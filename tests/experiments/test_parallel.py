@@ -11,26 +11,27 @@ from typing import Any
 
 import numpy as np
 import pytest
-from left_out import QUICK, tables
+from left_out import FEW, few_result, tables
 from toys import toy_collection
 
 from bayespool.collection import Collection, add_judges
 from bayespool.errors import WorkerError
-from bayespool.experiments import LeaveOutResult, leave_out
+from bayespool.experiments import leave_out
 from bayespool.experiments.parallel import completed
 from bayespool.simulated_judges import simulate_judge
 from bayespool.simulation import SimulationSettings, load_example, simulate, simulate_example
 
 
-def test_two_processes_give_the_same_bytes(result: LeaveOutResult) -> None:
+def test_two_processes_give_the_same_bytes() -> None:
     done: list[tuple[int, int]] = []
-    found = leave_out(load_example(), n_jobs=2, progress=lambda n, total: done.append((n, total)), **QUICK)
-    assert tables(found) == tables(result)
+    found = leave_out(load_example(), n_jobs=2, progress=lambda n, total: done.append((n, total)), **FEW)
+    assert tables(found) == tables(few_result())
     assert done == [(n, 8) for n in range(9)]
 
 
+@pytest.mark.slow  # a scheduler and workers; the fast one is in test_cluster.py
 @pytest.mark.filterwarnings("default")  # of Dask's own
-def test_a_dask_cluster_gives_the_same_bytes(result: LeaveOutResult, tmp_path: Path) -> None:
+def test_a_dask_cluster_gives_the_same_bytes(tmp_path: Path) -> None:
     import joblib
     from distributed import Client, LocalCluster
 
@@ -45,11 +46,11 @@ def test_a_dask_cluster_gives_the_same_bytes(result: LeaveOutResult, tmp_path: P
         Client(cluster) as client,
     ):
         with joblib.parallel_config(backend="dask"):
-            found = leave_out(load_example(), **QUICK)
+            found = leave_out(load_example(), **FEW)
         worked = client.run(lambda: "bayespool.experiments.fold_results" in sys.modules)
     assert len(worked) == 2
     assert all(worked.values()), "a worker had nothing to do"
-    assert tables(found) == tables(result)
+    assert tables(found) == tables(few_result())
 
 
 def hash_of(collection: Collection, task: str) -> tuple[str, str, int, bool]:

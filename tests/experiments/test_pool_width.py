@@ -195,7 +195,7 @@ def test_posterior_is_graded_by_its_intervals(example: Collection) -> None:
 
 
 def test_same_seed_same_pools_whatever_is_estimated_and_how_many_processes(example: Collection) -> None:
-    asked = {"widths": [3, 9], "n_samples": 8}
+    asked = {"widths": [3, 9], "n_samples": 3}
     one = vary_pool_width(example, estimators=["lower-bound"], **asked)  # type: ignore[arg-type]
     two = vary_pool_width(
         example,
@@ -306,6 +306,7 @@ def test_pools_need_a_pool(example: Collection) -> None:
 # Real collections
 
 
+@pytest.mark.slow
 def test_pools_of_trec_8_are_as_biased_as_the_paper_says(collections: Path) -> None:
     """§2.2: assumed irrelevance has more bias than condensed lists for narrow pools, less for wide ones."""
     result = vary_pool_width(

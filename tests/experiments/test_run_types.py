@@ -82,6 +82,7 @@ MANUAL = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_manual_runs_of_trec_8_are_what_the_paper_says(collections: Path) -> None:
     """Webber & Park, §2.1: 24 % of the relevant documents come from manual runs alone, 17 % from automatic
     ones alone, and eleven manual runs are the best eleven; §3.1: leaving automatic runs out does not mend

@@ -12,21 +12,22 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import interrupted
 import numpy as np
 import pytest
-from left_out import QUICK, stored, tables
+from left_out import FEW, few_result, stored, tables
 from toys import toy_collection
 
 from bayespool.corrections import Background
 from bayespool.errors import ExperimentChangedWarning, InputError, InputWarning, OutputError
-from bayespool.experiments import LeaveOutResult, leave_out
+from bayespool.experiments import leave_out
 from bayespool.simulation import load_example
 
 HERE = Path(__file__).parents[1]
 
 
-def test_stored_folds_are_used_again(result: LeaveOutResult, tmp_path: Path) -> None:
-    arguments: dict[str, Any] = QUICK | {"folder": tmp_path}
+def test_stored_folds_are_used_again(tmp_path: Path) -> None:
+    result, arguments = few_result(), FEW | {"folder": tmp_path}
     first = leave_out(load_example(), **arguments)
     assert tables(first) == tables(result)
     before = stored(tmp_path)
@@ -43,7 +44,7 @@ def test_stored_folds_are_used_again(result: LeaveOutResult, tmp_path: Path) -> 
 
 def test_setting_that_cannot_be_stored_is_named_before_any_work(tmp_path: Path) -> None:
     def arguments(constant: Any) -> dict[str, Any]:
-        return QUICK | {"estimators": {"mine": Background(e=constant)}}
+        return FEW | {"estimators": {"mine": Background(e=constant)}}
 
     with pytest.raises(InputError, match=r"Fraction\(1, 2\) is neither text nor.*leave the folder out"):
         leave_out(load_example(), folder=tmp_path / "new", **arguments(Fraction(1, 2)))
@@ -121,6 +122,7 @@ def wait_for_folds(folder: Path, process: subprocess.Popen[bytes], least: int) -
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed the POSIX way")
 def test_experiments_that_are_cut_off_go_on(tmp_path: Path) -> None:
     """kill -9, Ctrl-C, and a worker that dies: what was finished is kept, and the tables end up the same."""
@@ -164,38 +166,44 @@ def test_experiments_that_are_cut_off_go_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed the POSIX way")
-def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its workers end with it. While it is at work another one in its folder is told, and changes nothing."""
     psutil = pytest.importorskip("psutil")
-    process = start(tmp_path, 2, tmp_path)
-    wait_for_folds(tmp_path, process, 1)
+    nowhere, folder = tmp_path / "nowhere", tmp_path / "out"
+    folder.mkdir()
+    process = start(folder, 2, nowhere)
+    wait_for_folds(folder, process, 1)
     workers = [
         child
         for child in psutil.Process(process.pid).children(recursive=True)
         if "LokyProcess" in " ".join(child.cmdline())
     ]
     assert len(workers) == 2
+    before = stored(folder)
+    with pytest.raises(
+        OutputError, match=f"{folder}: another process is at work there; wait until it is done"
+    ):
+        leave_out(load_example(), "P@3", estimators="background", folder=folder)
+    assert before.items() <= stored(folder).items()
     process.kill()  # it alone
     process.communicate()
     _, alive = psutil.wait_procs(workers, timeout=10)
     assert not alive
 
-
-@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
-def test_two_experiments_in_one_folder(tmp_path: Path) -> None:
-    """Of other settings each removed the other's folds; now the later one is told, and changes nothing."""
-    first = start(tmp_path, 1, tmp_path / "nowhere")
-    wait_for_folds(tmp_path, first, 1)
-    before = stored(tmp_path)
-    with pytest.raises(
-        OutputError, match=f"{tmp_path}: another process is at work there; wait until it is done"
-    ):
-        leave_out(load_example(), "P@3", estimators="background", folder=tmp_path)
-    assert before.items() <= stored(tmp_path).items()
-    said = first.communicate(timeout=120)[1]
-    assert first.returncode == 0, said
-    assert len(stored(tmp_path)) == 8
+    before = stored(folder)
+    assert 1 <= len(before) < 8
+    assert not (folder / "runs.csv").exists()
+    again = start(folder, 1, nowhere)
+    said = again.communicate(timeout=120)[1]
+    assert again.returncode == 0, said
+    assert len(stored(folder)) == 8
+    assert before.items() <= stored(folder).items(), "a stored fold was worked out again"
+    monkeypatch.setenv("SLOW_FOLDER", str(nowhere))
+    undisturbed = interrupted.experiment(None, 1)
+    assert (folder / "runs.csv").read_text() == undisturbed.frame().to_csv()
+    assert (folder / "summary.csv").read_text() == undisturbed.summary_frame().to_csv()
     with pytest.warns(ExperimentChangedWarning, match="differs in measures"):
-        leave_out(load_example(), "P@3", estimators="background", folder=tmp_path)
+        leave_out(load_example(), "P@3", estimators="background", folder=folder)
 
 
 def test_parts_without_what_they_are_of(tmp_path: Path) -> None:
@@ -218,7 +226,7 @@ def test_forged_folds_of_another_form_are_worked_out_again(tmp_path: Path) -> No
     from bayespool.experiments import storage
     from bayespool.files import parquet_bytes, read_parquet
 
-    arguments: dict[str, Any] = QUICK | {"estimators": "background", "folder": tmp_path}
+    arguments: dict[str, Any] = FEW | {"estimators": "background", "folder": tmp_path}
     expected = tables(leave_out(load_example(), **arguments))
     path, other = sorted((tmp_path / "folds").iterdir())[:2]
     of_other = read_parquet(other)

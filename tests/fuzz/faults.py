@@ -25,9 +25,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fuzz.engine import seed
+from small import small_simulation
 
 from bayespool import cli
-from bayespool.simulation import simulate_example
 
 NOBODY = 65534
 KINDS = ("kill", "interrupt", "full", "permission")
@@ -208,7 +208,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bayespool-faults-") as made:
         root = Path(made)
         root.chmod(0o755)  # so that a process without rights may come in
-        simulate_example().write(root / "in")
+        small_simulation().write(root / "in")
         runs = sorted(path.name for path in (root / "in" / "pool").iterdir())
         types = "".join(
             f"{run.removesuffix('.run')},{'auto' if i % 3 else 'manual'}\n" for i, run in enumerate(runs)

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commands import Outcome
 from fuzz.faults import EXPERIMENTS, KINDS
+from small import small_simulation
 
 TESTS = Path(__file__).parents[1]
 
@@ -50,40 +52,25 @@ def test_many_faults_over_all_experiments(
     assert faults(n, kind).startswith(f"{n} faults ({kind}) over leave-out, run-types, ")
 
 
-def test_disk_that_is_really_full(tmp_path: Path) -> None:
+def test_disk_that_is_really_full(run: Callable[..., Outcome], tmp_path: Path) -> None:
     """A file system of some pages, where a superuser may make one."""
     if sys.platform != "linux" or os.getuid() != 0:
         pytest.skip("only the superuser of a Linux makes a file system")
     place = tmp_path / "small"
     place.mkdir()
+    small_simulation().write(tmp_path / "in")
+    files = ("--qrels", tmp_path / "in" / "qrels.txt", "--pool", tmp_path / "in" / "pool")
+    asked = ("-m", "P@5", "--estimators", "background", "--jobs", 1, "--figures", "none")
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(place)], capture_output=True, check=False
     )
     if mounted.returncode != 0:
         pytest.skip("this superuser may not make a file system")
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", FULL, str(place)], capture_output=True, text=True, check=False, timeout=300
-        )
+        done = run("leave-out", *files, *asked, "--output", place / "out")
     finally:
         subprocess.run(["umount", str(place)], check=True)
-    assert done.returncode == 1, done.stderr
-    assert done.stderr.splitlines()[-1].startswith("error: "), done.stderr
-    assert "No space left on device" in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
-
-
-FULL = """
-import sys
-from bayespool.cli import main
-from bayespool.simulation import simulate_example
-import os, tempfile
-from pathlib import Path
-with tempfile.TemporaryDirectory() as folder:
-    simulate_example().write(Path(folder, "in"))
-    at = lambda name: str(Path(folder, "in", name))
-    sys.argv = ["bayespool", "leave-out", "--qrels", at("qrels.txt"), "--pool", at("pool"), "-m", "P@5",
-        "--organizations", at("organizations.csv"), "--estimators", "background", "--jobs", "1",
-        "--figures", "none", "--output", os.path.join(sys.argv[1], "out")]
-    main()
-"""
+    assert done.status == 1, done.err
+    assert done.err.splitlines()[-1].startswith("error: "), done.err
+    assert "No space left on device" in done.err.splitlines()[-1]
+    assert "Traceback" not in done.err

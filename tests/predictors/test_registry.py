@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small import small
 from toys import documents_of
 
 from bayespool.errors import InputError
@@ -90,7 +91,7 @@ def test_a_new_predictor_is_learned_and_moves_estimates(toy_predictor):
 
 
 def test_a_new_predictor_stands_in_an_experiment(toy_predictor):
-    collection = load_example()
+    collection = small()
     settings = {"estimators": ["posterior-evidence"], "draws": 50}
     with_it = leave_out(collection, "P@10", **settings).frame()
     in_workers = leave_out(collection, "P@10", n_jobs=2, **settings).frame()

@@ -79,7 +79,7 @@ def test_who_lacks_labels_already_counts() -> None:
 def test_labels_of_judged_documents_alone_change_nothing_but_noise() -> None:
     """No document to complete has a label, so that the posterior is that of no judge."""
     runs = ("new-a", "new-b")
-    estimator = PosteriorEstimator(draws=500)
+    estimator = PosteriorEstimator(draws=500, together=True)
     ((with_labels,), (without,)) = (
         estimator.estimate(collection, runs, "P@10")
         for collection in (judged(1.0, of_unjudged=0.0), load_example())

@@ -181,13 +181,19 @@ def test_many_runs_fit_140_lines_of_80_columns() -> None:
     assert sum(line.startswith(" run-with") for line in lines) == 129
 
 
+NDCG = "nDCG(ideal='shared')@10"
+
+
 def test_over_an_ideal_ranking_the_score_as_judged_stands_before_the_bounds() -> None:
     scores = score(
-        load_example(), None, ["P@10", "nDCG@10", "R(ideal='judged')@10"], estimators=["lower-bound"]
+        load_example(),
+        None,
+        ["P@10", NDCG, "R(ideal='judged')@10"],
+        estimators=["lower-bound"],
     )
     frame = scores.frame().set_index(["run_id", "measure"])
     text = printed(scores)
-    row = frame.loc[("new-a", "nDCG@10")]  # the other run may find what it lacks
+    row = frame.loc[("new-a", NDCG)]  # the other run may find what it lacks
     assert row["bound_lower"] < row["as_judged"] == row["lower-bound"] < row["bound_upper"]
     names = ["as_judged", "bound_lower", "bound_upper", "residual", "lower-bound"]
     cells = [line.split() for line in text.splitlines() if line.startswith(" new-a")]
@@ -196,17 +202,17 @@ def test_over_an_ideal_ranking_the_score_as_judged_stands_before_the_bounds() ->
     assert len(re.findall(r"judged +lower", text)) == 1
     notes = [line for line in text.splitlines() if line.startswith("note: ")]
     assert notes[:2] == [
-        "note: nDCG@10: ideal ranking and number of relevant documents are of the judged documents and, in "
-        "each draw, the completed ones in reach of these runs",
+        f"note: {NDCG}: ideal ranking and number of relevant documents are of the judged documents and, in "
+        "each draw, the completed ones in reach of any of these runs",
         "note: R(ideal='judged')@10: ideal ranking and number of relevant documents are of the judged "
         "documents as they stand, as trec_eval has it",
     ]
     assert notes[2].startswith("note: as judged is the score with unjudged documents nonrelevant")
-    assert scores.metadata["ideals"] == {"nDCG@10": "completed", "R(ideal='judged')@10": "judged"}
+    assert scores.metadata["ideals"] == {NDCG: "completed", "R(ideal='judged')@10": "judged"}
 
 
 def test_notes_are_of_columns_that_are_shown() -> None:
-    scores = score(load_example(), ["new-a", "new-b"], "nDCG@10", estimators=["background", "anti-precision"])
+    scores = score(load_example(), ["new-a", "new-b"], NDCG, estimators=["background", "anti-precision"])
     undefined, judged = (
         "note: all runs: anti-precision: defined for P@n alone",
         "note: as judged is the score",
@@ -216,7 +222,7 @@ def test_notes_are_of_columns_that_are_shown() -> None:
     few = printed(scores, arrangement=Arrangement(columns=("lower", "background")))
     assert undefined not in few
     assert judged not in few
-    assert "note: nDCG@10: ideal ranking" in few
+    assert f"note: {NDCG}: ideal ranking" in few
     assert undefined in printed(scores, arrangement=Arrangement(columns=("lower", "estimates")))
     assert judged in printed(scores, arrangement=Arrangement(columns=("as-judged", "lower")))
 

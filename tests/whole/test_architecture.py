@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+from each import of_each
 
 from bayespool import load_example, score
 
@@ -138,7 +139,7 @@ def belongs_to(module: str, package: str) -> bool:
     return module == package or module.startswith(package + ".")
 
 
-every_file = pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(ROOT)) for path in FILES])
+every_file = of_each(FILES)
 
 
 @every_file

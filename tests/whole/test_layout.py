@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from each import of_each
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE, TESTS = ROOT / "bayespool", ROOT / "tests"
@@ -72,7 +72,7 @@ def own_test(module: str) -> str:
     return f"{folder}{slash}test_{file}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=[place(path, PACKAGE) for path in FILES])
+@of_each(FILES)
 def test_module_has_its_test(path: Path) -> None:
     """Each folder of modules has a folder of tests, each module a file, or it is said where else to look."""
     module = place(path, PACKAGE)
@@ -92,7 +92,7 @@ def test_what_is_said_of_other_tests_is_so() -> None:
     assert set().union(WITHOUT_A_TEST, *TESTS_TOO.values()) <= modules
 
 
-@pytest.mark.parametrize("path", TEST_FILES, ids=[place(path, TESTS) for path in TEST_FILES])
+@of_each(TEST_FILES)
 def test_file_of_tests_stands_where_one_looks_for_it(path: Path) -> None:
     test = place(path, TESTS)
     named_after = {own_test(place(module, PACKAGE)) for module in FILES}

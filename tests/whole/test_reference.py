@@ -86,7 +86,13 @@ def runs_of(folder: Path, run_ids: tuple[str, ...]) -> Iterator[RunDict]:
         yield read_run_plainly(files[run_id])
 
 
-every_collection = pytest.mark.parametrize("name", N_RUNS)
+every_collection = pytest.mark.parametrize(
+    "name",
+    [
+        "trec2-adhoc",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in N_RUNS if name != "trec2-adhoc"),
+    ],
+)
 
 
 @every_collection

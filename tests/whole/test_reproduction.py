@@ -75,7 +75,7 @@ def assert_same(
             assert found.sre == sre, (cutoff, method, found.sre, sre)
 
 
-@pytest.mark.parametrize("title", TABLE_2)
+@pytest.mark.parametrize("title", ["Ad Hoc 2", pytest.param("Medical 2011", marks=pytest.mark.slow)])
 def test_table_2(collections: Path, title: str) -> None:
     """The reduced pool by named options; with the tool's arithmetic all methods, to the last digit."""
     e = experiment("paper", title)
@@ -105,6 +105,7 @@ def test_corrections_of_table_2(collections: Path) -> None:
             assert near(ours[cutoff, method].sre, sre, "sre")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", TOOL)
 def test_the_tool_of_2020(collections: Path, title: str) -> None:
     e = experiment("tool", title)
