@@ -40,6 +40,7 @@ TESTS_TOO = {
         f"predictors/{file}" for file in ("composition", "context", "other_runs", "own_run", "predictor")
     },
     "test_options": {"settings/comparisons", "settings/pooling"},
+    "whole/test_own_judgments": {"collection/own"},
     "whole/test_own_measures": {"counts/bounds", "measures/base"},
     # what is handed over in memory, and what type checkers say of calls
     "trec/test_frames": {"trec/columns"},
