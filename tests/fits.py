@@ -36,9 +36,12 @@ def compile_once(settings: NUTS, model: Any) -> CompiledModel:
     """`NUTS.compile`, or what it returned for a model that has the same variables, priors and sizes.
 
     In a test: ``monkeypatch.setattr(NUTS, "compile", compile_once)``. Only for samples with ``data``: the
-    compiled model may have another one's data, and its coordinate values may be another one's.
+    compiled model may have another one's data, and its coordinate values may be another one's. Coordinates
+    that no variable has, such as the runs of the background model, make no other model.
     """
-    key = (model.str_repr(), tuple((dim, len(values or ())) for dim, values in model.coords.items()))
+    used = {dim for dims in model.named_vars_to_dims.values() for dim in dims}
+    sizes = tuple((dim, len(values or ())) for dim, values in model.coords.items() if dim in used)
+    key = (model.str_repr(), sizes)
     if key not in _compiled:
         _compiled[key] = _compile(settings, model)
     return dataclasses.replace(_compiled[key], settings=settings)

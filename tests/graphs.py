@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 
 from bayespool.collection import Collection
 from bayespool.counts import held_out_counts, judgment_counts
@@ -24,6 +25,12 @@ def evidence_of(collection: Collection, run_ids: Any, cutoff: int = 10, rel: int
 
 def build(model: str, evidence: ModelEvidence, **priors: Prior) -> pm.Model:
     return SPECS[model].with_priors(priors).graph(evidence)
+
+
+def unconstrained(variable: Any, transform: Any, value: np.ndarray) -> np.ndarray:
+    """A value of a variable in the space that the graph's density is a function of."""
+    free = transform.forward(pt.as_tensor(value), *variable.owner.inputs)
+    return np.asarray(free.eval(**NO_LINKER))
 
 
 def log_odds_of(

@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from completed import NO_FIT
 from fits import TARGETS, compile_once, example_evidence, same_draws
+from own_models import OWN_OF_COUNTS, WITH_CELLS
 
 from bayespool import leave_out, load_example, parse_measure, score
 from bayespool.checking import Fitting, compare_engines
 from bayespool.errors import DiagnosticsWarning, InputError
 from bayespool.experiments.code_digests import own_estimators
 from bayespool.inference import ENGINES, NUTS, Fit, Laplace, make_engine, register_engine
+from bayespool.models import ModelSpec
 from bayespool.options import SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator, Prepared, Task
 
@@ -47,8 +50,15 @@ def sure() -> Iterator[None]:
     del ENGINES["sure"]
 
 
-def prepared(model: str) -> Prepared:
-    return Task(load_example(), TARGETS, parse_measure("P@10"), "complete").prepare(model, {})
+class Uncompiled:
+    """Played by what `NUTS.compile` returns, where nothing is asked of the draws."""
+
+    def sample(self, **_: Any) -> Fit:
+        return NO_FIT
+
+
+def prepared(model: str | ModelSpec, targets: tuple[str, ...] = ("new-a",)) -> Prepared:
+    return Task(load_example(), targets, parse_measure("P@10"), "complete").prepare(model, {})
 
 
 def fit_quietly(engine: Any, one: Prepared, random_seed: int = 1) -> Fit:
@@ -58,10 +68,17 @@ def fit_quietly(engine: Any, one: Prepared, random_seed: int = 1) -> Fit:
     return fit
 
 
-@every_engine
-@pytest.mark.parametrize("model", ["background", "ratio", "interpolated"])
+@pytest.mark.parametrize(
+    ("model", "engine"),
+    [
+        *((model, "laplace") for model in ("background", "ratio", "interpolated")),
+        *((model, "nuts") for model in ("background", WITH_CELLS, OWN_OF_COUNTS)),
+        *(pytest.param(model, "nuts", marks=pytest.mark.slow) for model in ("ratio", "interpolated")),
+    ],
+    ids=lambda value: value if isinstance(value, str) else f"own of {value.evidence}",
+)
 def test_a_fit_has_all_variables_and_repeats_to_the_byte(
-    model: str, engine: str, monkeypatch: pytest.MonkeyPatch
+    model: str | ModelSpec, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(NUTS, "compile", compile_once)
     one, asked = prepared(model), make_engine(engine, **FEW)
@@ -86,7 +103,7 @@ def test_effects_on_topics_are_of_the_organizations_asked_for(
 ) -> None:
     """Without one there is no such variable; nothing else changes by it."""
     monkeypatch.setattr(NUTS, "compile", compile_once)
-    one, asked = prepared("ratio"), make_engine(engine, **FEW | {"draws": 400})
+    one, asked = prepared(WITH_CELLS), make_engine(engine, **FEW | {"draws": 400})
     evidence, n_topics = one.evidence, len(one.evidence.query_ids)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticsWarning)
@@ -119,7 +136,7 @@ def test_nuts_compiles_once_for_models_of_one_form_and_size(monkeypatch: pytest.
 
     monkeypatch.setattr(NUTS, "compile", watch)
     engine = make_engine("nuts", **FEW)
-    ten = prepared("background")
+    ten = prepared("background", TARGETS)
     five = dataclasses.replace(ten, evidence=example_evidence(5))
     assert len(five.evidence.n_hidden) < len(ten.evidence.n_hidden)
     first, second = fit_quietly(engine, ten), fit_quietly(engine, five)
@@ -129,6 +146,7 @@ def test_nuts_compiles_once_for_models_of_one_form_and_size(monkeypatch: pytest.
     assert len(compiled) == 2
     spec = ten.spec
     narrow = dataclasses.replace(ten, spec=spec.with_priors({"sigma_topic": "HalfNormal(0.1)"}))
+    monkeypatch.setattr(NUTS, "compile", lambda _, graph: compiled.append(graph) or Uncompiled())
     fit_quietly(engine, narrow)
     assert len(compiled) == 3
 
@@ -136,7 +154,7 @@ def test_nuts_compiles_once_for_models_of_one_form_and_size(monkeypatch: pytest.
 def test_what_nuts_compiled_for_one_model_is_not_anothers(monkeypatch: pytest.MonkeyPatch) -> None:
     """The slopes that a model expects are in its graph, and in no text that PyMC has of it."""
     compiled: list[Any] = []
-    monkeypatch.setattr(NUTS, "compile", lambda _, graph: compiled.append(graph) or compile_once(_, graph))
+    monkeypatch.setattr(NUTS, "compile", lambda _, graph: compiled.append(graph) or Uncompiled())
     engine, one = make_engine("nuts", **FEW), prepared("ratio")
     fit_quietly(engine, one)
     higher = {name: (mean + 1, std) for name, (mean, std) in one.spec.predictors.items()}
@@ -163,8 +181,18 @@ def test_an_own_engine_scores_and_is_compared_by_name(sure: None) -> None:
     assert {"laplace": Laplace, "nuts": NUTS, "sure": Sure} == ENGINES
 
 
-def test_an_own_engine_is_held_against_the_reference(sure: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(NUTS, "compile", compile_once)
+@pytest.mark.parametrize("played", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_an_own_engine_is_held_against_the_reference(
+    played: bool, sure: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reference is played by Laplace, and is itself in `make slow`."""
+    fit = Fitting.fit
+
+    def play(self: Fitting, *arguments: Any) -> Fit:
+        return fit(dataclasses.replace(self, engine="laplace") if self.engine == "nuts" else self, *arguments)
+
+    if played:
+        monkeypatch.setattr(Fitting, "fit", play)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticsWarning)
         frame = compare_engines(

@@ -6,6 +6,7 @@ import warnings
 
 import arviz_stats
 import numpy as np
+import pymc as pm
 import pytest
 from fits import compile_once, example_evidence, same_draws, sample_quietly
 
@@ -53,7 +54,23 @@ def test_sampling_leaves_the_compiled_model_as_it_was() -> None:
     assert same_draws(before, background_fit(1))
 
 
+def few_values(*values: float) -> pm.Model:
+    """A model that is compiled in a third of the time that one of the package takes."""
+    with pm.Model() as model:
+        pm.Normal("seen", pm.Normal("mu", 0, 1), 1, observed=pm.Data("values", values))
+    return model
+
+
 def test_refit_with_other_data_is_the_fit_to_them() -> None:
+    """More of them, and others."""
+    first, fresh = (SMALL.compile(few_values(*values)) for values in ((0.3, 0.5), (2.0, 2.2, 1.7)))
+    refitted = sample_quietly(first, random_seed=3, data={"values": np.array([2.0, 2.2, 1.7])})
+    assert same_draws(refitted, sample_quietly(fresh, random_seed=3))
+    assert not same_draws(refitted, sample_quietly(first, random_seed=3))
+
+
+@pytest.mark.slow
+def test_refit_of_a_model_of_the_package_is_the_fit_to_the_data() -> None:
     five, ten = example_evidence(5), example_evidence(10)
     assert len(five.n_hidden) != len(ten.n_hidden)
     fresh = SMALL.compile(MODELS["background"].graph(five))
@@ -138,9 +155,9 @@ def test_enough_draws_pass_without_a_warning() -> None:
 
 
 def test_prior_without_a_density_is_an_error_of_the_users() -> None:
-    evidence = example_evidence()
-    settings = NUTS(draws=5, tune=5, chains=1)
-    compiled = settings.compile(MODELS["background"].with_priors({"mu": "Uniform(3, 1)"}).graph(evidence))
+    with pm.Model() as model:
+        pm.Uniform("mu", 3, 1)
+    compiled = NUTS(draws=5, tune=5, chains=1).compile(model)
     with pytest.raises(InputError, match="finds no point where the model has a density; do the priors fit"):
         compiled.sample(random_seed=1)
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
-import pytensor.tensor as pt
 import pytest
-from graphs import MODELS, NO_LINKER, SPECS, build, evidence_of, log_odds_of
+from graphs import MODELS, NO_LINKER, SPECS, build, evidence_of, log_odds_of, unconstrained
 from scipy import stats
 from scipy.linalg import null_space
 from scipy.special import expit, gammaln, logit
@@ -213,11 +212,6 @@ def log_density(model: str, evidence: ModelEvidence, values: Mapping[str, Any], 
             p = (1 - e.hidden_residual) * p + e.hidden_residual * background
         p = expit(logit(p) + organization)
     return total + binomial_log_mass(e.n_hidden_relevant, e.n_hidden, p)
-
-
-def unconstrained(variable: Any, transform: Any, value: np.ndarray) -> np.ndarray:
-    found = transform.forward(pt.as_tensor(value), *variable.owner.inputs)
-    return np.asarray(found.eval(mode="FAST_COMPILE"))
 
 
 def point_of(graph: pm.Model, values: Mapping[str, Any]) -> dict[str, np.ndarray]:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fits import sample_quietly
+from fits import compile_once, sample_quietly
+from own_models import BARE, OWN, OWN_OF_COUNTS, OWN_OF_DOCUMENTS
 
 from bayespool import check_models, complete, leave_out, register_model, score, self_calibrate
 from bayespool.checking import self_calibration_frame
@@ -18,45 +19,9 @@ from bayespool.estimators import ESTIMATORS, parse_estimator
 from bayespool.experiments.code_digests import own_estimators
 from bayespool.inference import NUTS, Laplace
 from bayespool.measures import parse_measure
-from bayespool.models import MODEL_NAMES, MODELS, Chances, Effect, Linear, ModelSpec, Prior, model_named
+from bayespool.models import MODEL_NAMES, MODELS, Effect, Linear, ModelSpec, Prior, model_named
 from bayespool.posterior import PosteriorEstimator, Task
 from bayespool.simulation import load_example
-
-OWN_OF_DOCUMENTS = ModelSpec(
-    name="mine",
-    description="by how many runs have a document, and how good its own is",
-    evidence="documents",
-    coefficients={"level": Prior("Normal", (-2.0, 1.5)), "slope": Prior("Normal", (0.0, 1.0))},
-    effects={"organization": Effect("organization", Prior("HalfNormal", (0.7,)))},
-    hidden=Linear("level", slopes="slope", effects=("organization",)),
-    predictors={"support": (1.0, 1.0), "delta_precision": (0.0, 5.0)},
-)
-OWN_OF_COUNTS = ModelSpec(
-    name="mine",
-    description="half as likely as what is judged of the run",
-    evidence="counts",
-    coefficients={"a": Prior("Normal", (-0.5, 1.5)), "c": Prior("Beta", (3.0, 3.0))},
-    effects={"run": Effect("run"), "organization": Effect("organization")},
-    judged=Linear("a", effects=("run",)),
-    hidden=Chances(Linear("a", effects=("run",)), factor="c"),
-)
-BARE = dataclasses.replace(
-    OWN_OF_DOCUMENTS,
-    coefficients={"level": Prior("Normal", (-2.0, 1.5))},
-    hidden=Linear("level", effects=("organization",)),
-    predictors={},
-)
-WITH_CELLS = dataclasses.replace(
-    BARE,
-    effects={**BARE.effects, "interaction": Effect("organization_topic", Prior("HalfNormal", (0.5,)))},
-    hidden=Linear("level", effects=("organization", "interaction")),
-)
-OWN = {
-    "documents": OWN_OF_DOCUMENTS,
-    "counts": OWN_OF_COUNTS,
-    "no predictors": BARE,
-    "interaction": WITH_CELLS,
-}
 
 
 @pytest.fixture(autouse=True)
@@ -92,11 +57,20 @@ def test_own_model_completes_and_is_an_estimator(own: ModelSpec) -> None:
     assert wider.std[0] > estimates.std[0]
 
 
+two_of_all = pytest.mark.parametrize(
+    "own",
+    [pytest.param(name, marks=() if name in ("counts", "interaction") else pytest.mark.slow) for name in OWN],
+    indirect=True,
+)
+"""The others have nothing that these two do not have."""
+
+
+@two_of_all
 def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
     prepared = task().prepare(own, {})
     evidence = prepared.evidence
     fast = Laplace(draws=4000).fit(prepared.spec, evidence, 1)
-    sampler = NUTS(draws=1000, tune=500, chains=2).compile(prepared.graph())
+    sampler = compile_once(NUTS(draws=1000, tune=500, chains=2), prepared.graph())
     reference = sample_quietly(sampler, random_seed=1, data=evidence.arrays())
     assert set(reference.variables) == set(fast.variables)
     for name in own.prior_names:
@@ -110,6 +84,7 @@ def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
         assert one.std(axis=0) / spread == pytest.approx(1, abs=0.1)
 
 
+@two_of_all
 def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
     checks = check_models(load_example(), models=("mine", "ratio"), draws=50)
     assert checks["mine", "P@10"].draws.shape == checks["ratio", "P@10"].draws.shape
