@@ -1,7 +1,8 @@
 """Checks the sdist and the wheel in a folder: what they hold, and that the wheel works on its own.
 
-``python .ci/release.py dist`` fails with a sentence where something is missing or too much. `make dist`
-builds both and calls it.
+``python .ci/release.py dist`` fails with a sentence where something is missing or too much, and
+``python .ci/release.py dist v0.2.0`` also where the tag is of another version.
+`make dist` builds both and calls it.
 """
 
 import os
@@ -16,7 +17,7 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[1]
 # What the tests read beside the package and themselves.
-NEEDED = ("tests", "docs", "notebooks", "benchmarks", ".ci", "bayespool")
+NEEDED = ("tests", "docs", "notebooks", "benchmarks", ".ci", ".github", "bayespool")
 FILES = (
     "pyproject.toml",
     "README.md",
@@ -34,6 +35,13 @@ def files_below(*folders: str) -> set[str]:
     found = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
     names = [path.relative_to(ROOT).as_posix() for path in found if not MADE & set(path.parts)]
     return {name for name in names if not name.startswith("docs/notebooks/")}  # a link to notebooks
+
+
+def check_tag(tag: str, wheel: Path) -> None:
+    """A tag, where there is one, is v and the version of the wheel."""
+    version = wheel.name.split("-")[1]
+    if tag and tag != f"v{version}":
+        sys.exit(f"the tag {tag} is not v{version}, the version of {wheel.name}")
 
 
 def check_wheel(path: Path) -> None:
@@ -93,14 +101,15 @@ def demo(wheel: Path) -> None:
     print(f"{wheel.name}: installed and demoed in an empty environment in {time.monotonic() - start:.0f} s")
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, tag: str = "") -> None:
     """Check the one sdist and the one wheel of a folder."""
     (sdist,) = folder.glob("bayespool-*.tar.gz")
     (wheel,) = folder.glob("bayespool-*.whl")
+    check_tag(tag, wheel)
     check_sdist(sdist)
     check_wheel(wheel)
     demo(wheel)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

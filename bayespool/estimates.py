@@ -395,7 +395,7 @@ def side_by_side(parts: Sequence[Estimates]) -> Estimates:
         for name, weight in part.weights.items():
             weights[name] = weights.get(name, 0.0) + weight * len(part.run_ids)
     n_runs = sum(len(part.run_ids) for part in parts if part.weights)
-    arrays = {
+    arrays: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("per_topic", "value", *_OF_SOME_METHODS)
         if getattr(first, name) is not None

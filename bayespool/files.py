@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import csv
 import hashlib
 import io
 import json
@@ -263,7 +264,10 @@ def csv_text(frame: pd.DataFrame) -> str:
     r"""A data frame as CSV with a header and ``\n`` line ends, without its index."""
     if _for_spreadsheets.get():
         frame = frame.rename(columns=_no_formula).apply(lambda column: column.map(_no_formula))
-    return str(frame.to_csv(index=False, lineterminator="\n"))
+    text = str(frame.to_csv(index=False, lineterminator="\n"))
+    if "\r" in text:  # before Python 3.13 only the file's own ends of lines are quoted; readers obey all
+        text = str(frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
+    return text
 
 
 @contextlib.contextmanager

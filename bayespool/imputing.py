@@ -109,6 +109,7 @@ class Imputations(Shown):
         """What a reader of the files has to know."""
         unknowns, levels = self.completion.unknowns, self.completion.levels
         said = list(self.completion.notes)
+        said += [f"judgments of your own passed over: {p}" for p in self.metadata["passed_over"]]
         if not len(unknowns):
             said.append("nothing is unjudged: each file has the judgments of the qrels and nothing else")
         there = unknowns.collection.levels
@@ -273,6 +274,7 @@ def impute(
             "fingerprint": collection.fingerprint,
             "estimand": chosen.estimand,
             "unpooled": unpooled,
+            "passed_over": list(collection.passed_over),
             "runs": list(targets),
             "measures": [str(measure) for measure in asked],
             "estimator": describe_estimator(chosen),

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
+import numpy as np
+
 from bayespool.callers import warn_caller
 from bayespool.collection import (
     Collection,
+    Judge,
     Negative,
     Order,
     add_judges,
     build_collection,
     collection_of,
     encoding_of,
+    judged_by,
     say_no_pool,
     unjudged_collection,
+    within,
 )
-from bayespool.errors import InputError, OrganizationWarning, PartialListWarning
+from bayespool.errors import BayespoolWarning, InputError, OrganizationWarning, PartialListWarning
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.pool import PoolRule, describe_pool, discover_pool, warn_of_unexplained
 from bayespool.pooling import PlanOptions, PoolPlan, Shares, Strategy, pool_of_strategy, warn_of_misfit
@@ -37,6 +43,8 @@ from bayespool.trec import (
 
 __all__ = ["ReadOptions", "read_collection", "read_contributors"]
 
+_TOP = 10  # ranks of runs to score that a judge labels before all others
+_UNEXPLAINED = 0.1  # of judgments at most, by the runs that were pooled
 _FIRST = 3  # names of runs that a warning has
 
 
@@ -114,6 +122,8 @@ def read_collection(
         not name are of one organization, the user's own (`bayespool.collection.USER_ORGANIZATION`).
     own_judgments : Judgments, optional
         Judgments of one's own on documents of ``runs`` that nobody had judged (`Collection.add_judgments`).
+        Whether somebody had is asked when runs have left the pool: `bayespool.score` and all that estimates
+        refuse those that the qrels judge otherwise, and warn of those that they judge alike.
     judges : path, sequence of paths, or mapping of str to labels, optional
         Labels of second judges, such as those of language models, in the form of qrels with any numbers as
         labels (`bayespool.collection.add_judges`). A judge is called like its file, or by the mapping, whose
@@ -159,7 +169,8 @@ def read_collection(
     Raises
     ------
     InputError
-        Unusable input; the message names file, line and reason.
+        Unusable input; the message names file, line and reason. So do files that stand in each other's place:
+        a run as the judgments, judgments as a run or as a judge, labels as the judgments.
 
     Warns
     -----
@@ -214,15 +225,18 @@ def read_collection(
         given_run_ids=given,
         own_run_ids=() if each_its_own else set(given) - set(pool_ids),
     )
-    collection = add_judges(collection, judges_of(judges, reading=reading))
+    labels = judges_of(judges, reading=reading)
+    collection = add_judges(collection, labels)
     own_qrels = None if own_judgments is None else qrels_of(own_judgments, reading=reading)
     if not pool_ids:
         rest = "alone" if own_qrels is None else "and on the judgments of your own"
-        collection = collection if own_qrels is None else collection.add_judgments(own_qrels)
+        collection = collection if own_qrels is None else collection.remember_judgments(own_qrels)
         say_no_pool(
             collection, f"no pooled runs given: posterior estimates rest on informative priors {rest}"
         )
         return collection
+    for judge in collection.judges:
+        _refuse_swapped(collection, judge, pool_ids, labels[judge.name].path or judge.name)
     if plan is None:
         collection = discover_pool(
             collection,
@@ -238,7 +252,7 @@ def read_collection(
         )
         if not warn_of_misfit(collection):
             warn_of_unexplained(describe_pool(collection), "stated")
-    return collection if own_qrels is None else collection.add_judgments(own_qrels)
+    return collection if own_qrels is None else collection.remember_judgments(own_qrels)
 
 
 def read_contributors(
@@ -298,6 +312,36 @@ def read_contributors(
         return unjudged_collection(read, **building)
     judgments = qrels_of(qrels, reading=reading)
     return build_collection(read, judgments, negative=negative, **building)
+
+
+def _refuse_swapped(collection: Collection, judge: Judge, pool_ids: list[str], source: Path | str) -> None:
+    """Refuse labels that are judgments of the pool, where what is given as the judgments are labels.
+
+    They are swapped where the judge has labels of no document that the qrels do not judge, and lacks labels
+    at the top of runs to score that the qrels judge in full; or where no document has both, and all at that
+    top have one. The judge's documents are those of a pool of the campaign's runs then, down to some depth.
+    """
+    new = collection.run_index([run for run in collection.given_run_ids if run not in set(pool_ids)])
+    labeled, judged = judge.is_labeled, collection.judged
+    is_within = not (labeled & ~judged).any()
+    if not len(new) or not (is_within or not (labeled & judged).any()):
+        return
+    top = np.zeros(len(judged) + 1, dtype=bool)
+    top[within(collection.document, new, _TOP)] = True
+    if (top[:-1] & ~judged & (is_within | ~labeled)).any() or not (top[:-1] & ~labeled).any():
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayespoolWarning)
+        alone = discover_pool(judged_by(collection, judge), pool_ids)
+    pool = describe_pool(alone)
+    if not alone.pooled.any() or pool.n_unexplained > _UNEXPLAINED * pool.n_judged:
+        return
+    raise InputError(
+        f"judge {judge.name!r} has labels of just the documents of the pool, and the qrels judge what it "
+        "does not: the two look swapped",
+        path=source,
+        hint="give these as the qrels (--qrels), and what is given as the qrels as the judge (--judge)",
+    )
 
 
 def _plan(

@@ -251,8 +251,8 @@ ESTIMAND = Option(
     of=Literal["complete", "pooled"],
 )
 IDEAL = Option(
-    help="Ideal ranking of nDCG, AP and R: of the judged documents and the completed ones in reach of the run "
-    "itself (own), of any run scored (shared), or of the judged documents alone (judged).",
+    help="Ideal ranking of nDCG, AP and R: of the judged documents and the completed ones in reach of the "
+    "run itself (own), of any run scored (shared), or of the judged documents alone (judged).",
     more="It holds for measures whose text names none, such as ``nDCG@10``.",
     of=Literal["own", "shared", "judged"],
 )

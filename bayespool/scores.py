@@ -17,9 +17,9 @@ from bayespool.files import PathLike, atomic_write
 from bayespool.measures import Measure
 from bayespool.printable import some_of
 from bayespool.reprs import one_line
-from bayespool.stored import with_scores
+from bayespool.stored import with_notes, with_scores
 from bayespool.tables.arrangement import Arrangement
-from bayespool.tables.of_scores import ideal_lines, note_lines, paper_tables
+from bayespool.tables.of_scores import paper_tables, score_notes
 from bayespool.tables.papers import Paper, WithPaper
 
 if TYPE_CHECKING:
@@ -89,6 +89,9 @@ class Scores(WithPaper):
                     said.append(f"{len(yours)} runs that no list names count as one organization, yours")
                 if run in self.metadata.get("unpooled", {}):
                     said.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")
+                said += [
+                    f"judgments of your own passed over: {p}" for p in self.metadata.get("passed_over", ())
+                ]
                 if pool["n_organizations"] == 1:
                     said.append("a pool of one organization: how organizations differ is not known from it")
                 below = measure.cutoff > pool["depth"] > 0 and not pool["strategy"]
@@ -105,6 +108,13 @@ class Scores(WithPaper):
                         said.append(f"{e.method}: {e.notes[r]}")
                 statements[run, measure] = tuple(said)
         return statements
+
+    @property
+    def note_lines(self) -> tuple[str, ...]:
+        """What there is to note of the whole result, a line each: what ideal rankings are made of, and every
+        statement with the runs and measures that it is of. Every output has these lines.
+        """
+        return tuple(score_notes(self.to_frame(), self.metadata, self.statements))
 
     def to_frame(self, *, per_topic: bool = False) -> pd.DataFrame:
         """One row per run and measure (and topic): bounds, then every method.
@@ -160,8 +170,9 @@ class Scores(WithPaper):
         """
         frame = self.to_frame(per_topic=per_topic)
         scope = f"{'on each of' if per_topic else 'mean over'} {len(self.query_ids)} topics"
-        notes = [*ideal_lines(self.metadata), *note_lines(self.statements, self.run_ids, self.measures)]
-        tables = paper_tables(frame, ci_prob=self.ci_prob, scope=scope, arrangement=arrangement, notes=notes)
+        tables = paper_tables(
+            frame, ci_prob=self.ci_prob, scope=scope, arrangement=arrangement, notes=self.note_lines
+        )
         quoted = f"bayespool {self.metadata['bayespool']}, collection {self.metadata['fingerprint']}"
         return Paper(f"Scores: {some_of(self.measures)}", tuple(tables), (quoted,))
 
@@ -231,5 +242,6 @@ class Scores(WithPaper):
             The file cannot be written; what stood there is untouched.
         """
         tree = self.to_arviz(method, per_topic=per_topic)
-        tree = with_scores(tree, self.to_frame(per_topic=per_topic), self.metadata)
+        described = with_notes(self.metadata, self.note_lines, self.statements)
+        tree = with_scores(tree, self.to_frame(per_topic=per_topic), described)
         atomic_write(path, container_bytes(tree))

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayespool import __version__
 from bayespool.callers import warn_caller
-from bayespool.collection import Collection, warn_of_no_pool
+from bayespool.collection import Collection, check_own_judgments, warn_of_no_pool
 from bayespool.counts import Bounds, Estimand, bounds
 from bayespool.errors import InputError, InputWarning, PooledRunWarning
 from bayespool.estimates import Estimates, Estimator, ask
@@ -113,7 +113,8 @@ def find_targets(
     Returns
     -------
     Collection
-        Pooled to the depth asked for, without what only the runs taken out had brought.
+        Pooled to the depth asked for, without what only the runs taken out had brought, and with the
+        judgments of one's own on what is unjudged then.
     tuple of str
         The runs to score.
     dict of str to str
@@ -123,7 +124,12 @@ def find_targets(
     ------
     InputError
         Nothing to score; a name to unpool that is neither a run nor an organization, or both; a depth beyond
-        the pool's.
+        the pool's; a judgment of one's own on a document that the pool's judges otherwise.
+
+    Warns
+    -----
+    InputWarning
+        Judgments of one's own that do not count (`bayespool.collection.check_own_judgments`).
     """
     expect_collection(collection)
     if pool_depth is not None:
@@ -131,6 +137,7 @@ def find_targets(
     unpooled: dict[str, str] = {}
     if unpool is not None and (new := (unpool,) if isinstance(unpool, str) else tuple(unpool)):
         collection, unpooled = take_out(collection, new, by=unpool_by)
+    collection = check_own_judgments(collection)
     if run_ids is None and unpooled:
         targets = tuple(unpooled)
     elif run_ids is None:
@@ -341,6 +348,7 @@ def score(
             "estimand": estimand,
             "ideals": {str(m): m.ideal for m in parsed if isinstance(m, Normalized)},
             "unpooled": unpooled,
+            "passed_over": list(collection.passed_over),
             "estimators": [describe_estimator(e) for e in chosen],
             "weights": {
                 f"{e.method} {e.measure}": dict(e.weights) for group in results for e in group if e.weights

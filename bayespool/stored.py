@@ -26,16 +26,18 @@ from bayespool.measures import Measure, parse_measure
 from bayespool.printable import some_of
 from bayespool.reprs import Shown, one_line
 from bayespool.tables.arrangement import Arrangement
-from bayespool.tables.of_scores import ideal_lines, note_lines, paper_tables
+from bayespool.tables.of_scores import paper_tables, score_notes
 from bayespool.tables.papers import Paper, WithPaper
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["StoredResults", "StoredScores", "read_results", "read_scores", "with_scores"]
+__all__ = ["StoredResults", "StoredScores", "read_results", "read_scores", "with_notes", "with_scores"]
 
 _GROUP = "scores"  # of a container: one variable, the table and the metadata as the JSON file has them
 _FOLDS = "folds"  # in a folder of an experiment: what is finished before the rest is
+_NOTED = ("notes", "warnings", "problems")  # in metadata: lists of lines
+_STATEMENTS = "statements"  # in metadata of scores: what the lines are made of
 _TEXTS = ("run_id", "query_id", "measure", "note")  # columns; all others are numbers
 
 
@@ -54,6 +56,7 @@ class StoredScores(WithPaper):
     columns: Mapping[str, Sequence[Any]] = field(repr=False)
     metadata: Mapping[str, Any]
     _container: Any = field(default=None, repr=False)
+    _statements: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         measures = some_of(dict.fromkeys(self.columns["measure"]), 3)
@@ -83,6 +86,19 @@ class StoredScores(WithPaper):
         rows = zip(*(self.columns[name] for name in ("run_id", "measure", "note")), strict=True)
         return {(run, of[measure]): note for run, measure, note in rows}
 
+    @cached_property
+    def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
+        """What `notes` are made of, one by one; of a file that has the notes alone, each as a whole."""
+        if self._statements is None:
+            return {key: (note,) if note else () for key, note in self.notes.items()}
+        of = {(row["run_id"], row["measure"]): tuple(row[_STATEMENTS]) for row in self._statements}
+        return {(run, measure): of.get((run, str(measure)), ()) for run, measure in self.notes}
+
+    @property
+    def note_lines(self) -> tuple[str, ...]:
+        """What there is to note, as `bayespool.Scores.note_lines` has it."""
+        return tuple(score_notes(self.to_frame(), self.metadata, self.statements))
+
     def to_frame(self) -> pd.DataFrame:
         """The table that was stored, `bayespool.Scores.to_frame` to the last digit."""
         import pandas as pd
@@ -99,17 +115,15 @@ class StoredScores(WithPaper):
     def paper(self, arrangement: Arrangement | None = None) -> Paper:
         """The tables for a paper, as `bayespool.Scores.paper` makes them."""
         frame = self.to_frame()
-        notes = {(run, str(measure)): (note,) if note else () for (run, measure), note in self.notes.items()}
-        measures = [str(measure) for measure in self.measures]
         tables = paper_tables(
             frame,
             ci_prob=float(frame["ci_prob"].iloc[0]),
             scope="on each topic" if self.per_topic else "mean over topics",
             arrangement=arrangement,
-            notes=[*ideal_lines(self.metadata), *note_lines(notes, self.run_ids, measures)],
+            notes=self.note_lines,
         )
         quoted = f"bayespool {self.metadata['bayespool']}, collection {self.metadata['fingerprint']}"
-        return Paper(f"Scores: {some_of(measures)}", tuple(tables), (quoted,))
+        return Paper(f"Scores: {some_of(self.measures)}", tuple(tables), (quoted,))
 
     def to_arviz(self) -> Any:
         """Draws of the estimates, as `bayespool.Scores.to_arviz` made them.
@@ -170,14 +184,27 @@ def read_scores(path: PathLike) -> StoredScores:
 
 def _are_scores(found: StoredScores) -> bool:
     """Whether columns have the types that those of scores have."""
-    wanted = {"run_id", "measure", "as_judged", "note"}
+    wanted = {"run_id", "measure", "as_judged", "bound_lower", "note"}
     if not isinstance(found.metadata, dict) or not wanted <= set(found.columns):
+        return False
+    if not isinstance(found.metadata.get("ideals", {}), dict):
         return False
     for name, values in found.columns.items():
         allowed = (str,) if name in _TEXTS else (int, float, type(None))
         if not values or not all(isinstance(value, allowed) for value in values):
             return False
-    return True
+    return found._statements is None or _are_statements(found._statements)
+
+
+def _are_statements(rows: object) -> bool:
+    """Whether these are rows of `with_notes`."""
+    return isinstance(rows, list) and all(
+        isinstance(row, dict)
+        and all(isinstance(row.get(name), str) for name in ("run_id", "measure"))
+        and isinstance(row.get(_STATEMENTS), list)
+        and all(isinstance(statement, str) for statement in row[_STATEMENTS])
+        for row in rows
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -342,8 +369,33 @@ def _tables_of_json(content: bytes) -> tuple[dict[str, pd.DataFrame], dict[str, 
 
 def _notes_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """What was written in the places of notes, warnings and problems."""
-    said = [settings.get(name) for name in ("notes", "warnings", "problems")]
-    return tuple(str(note) for notes in said if isinstance(notes, list) for note in notes)
+    said = [settings.get(name) for name in _NOTED]
+    return tuple(dict.fromkeys(str(note) for notes in said if isinstance(notes, list) for note in notes))
+
+
+def with_notes(
+    metadata: Mapping[str, Any],
+    notes: Sequence[str],
+    statements: Mapping[tuple[str, Measure], Sequence[str]] | None = None,
+) -> dict[str, Any]:
+    """Metadata as they are written: with what there is to note, a list of lines, and of scores with the
+    statements of each run and measure, a list of them because a statement may have a semicolon itself.
+
+    Parameters
+    ----------
+    metadata : mapping
+    notes : sequence of str
+    statements : mapping of (str, Measure) to sequence of str, optional
+        `bayespool.Scores.statements`.
+    """
+    made = {**metadata, "notes": list(notes)}
+    if statements is not None:
+        made[_STATEMENTS] = [
+            {"run_id": run, "measure": str(measure), _STATEMENTS: list(said)}
+            for (run, measure), said in statements.items()
+            if said
+        ]
+    return made
 
 
 def with_scores(container: Any, frame: pd.DataFrame, metadata: Mapping[str, Any]) -> Any:
@@ -362,7 +414,7 @@ def _from_json(path: Path) -> StoredScores | None:
 
 def _from_parquet(path: Path) -> StoredScores | None:
     found = read_parquet(path)
-    return None if found is None else StoredScores(*found)
+    return None if found is None else _scores_of(*found)
 
 
 def _from_netcdf(path: Path) -> StoredScores | None:
@@ -382,4 +434,12 @@ def _of_text(text: str | None, container: Any = None) -> StoredScores | None:
         columns = {name: [row[name] for row in rows] for name in rows[0]}
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         return None
-    return StoredScores(columns, metadata, container)
+    return _scores_of(columns, metadata, container)
+
+
+def _scores_of(columns: Mapping[str, Sequence[Any]], metadata: Any, container: Any = None) -> StoredScores:
+    """Scores of what was written with `with_notes`."""
+    if not isinstance(metadata, dict):
+        return StoredScores(columns, metadata, container)
+    own = {name: value for name, value in metadata.items() if name not in ("notes", _STATEMENTS)}
+    return StoredScores(columns, own, container, metadata.get(_STATEMENTS))

@@ -1,13 +1,13 @@
-"""Is an estimate of many runs scored beside each other unbiased, under every measure, as one of a run alone is?
+"""Are estimates of many runs that are scored beside each other unbiased, under every measure?
 
     python benchmarks/ideals.py [--collections 200] [--draws 250] [--ideal own|shared]
 
-Each simulated collection has eight organizations of one to eight runs. The two with the most runs are left out
-together, and their runs are scored in one call. The truth of a run is its value with the runs put back, over the
-ideal ranking that the estimate has (`bayespool.counts.values_on_fuller`). The runs of a collection are off
-together, so that a collection counts as one observation. The benchmark prints by measure the mean error (bias)
-over collections, its standard error, their ratio, the mean absolute error of runs, and the share of 95 % intervals
-with the truth. Ratios beyond 2 are to be expected of one measure in twenty.
+Each simulated collection has eight organizations of one to eight runs. The two with the most runs are left
+out together, and their runs are scored in one call. The truth of a run is its value with the runs put back,
+over the ideal ranking that the estimate has (`bayespool.counts.values_on_fuller`). The runs of a collection
+are off together, so that a collection counts as one observation. The benchmark prints by measure the mean
+error (bias) over collections, its standard error, their ratio, the mean absolute error of runs, and the share
+of 95 % intervals with the truth. Ratios beyond 2 are to be expected of one measure in twenty.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def main() -> None:
     table = by_measure[["runs", "error", "mae", "covered"]].mean()
     table.insert(2, "se", by_measure["error"].sem())
     table.insert(3, "ratio", table["error"] / table["se"])
-    print(f"{asked.collections} collections, {table['runs'].iloc[0]:.1f} runs left out of each, ideal {asked.ideal}")
+    n_runs = table["runs"].iloc[0]
+    print(f"{asked.collections} collections, {n_runs:.1f} runs left out of each, ideal {asked.ideal}")
     print(table.drop(columns="runs").round(4).to_string())
 
 

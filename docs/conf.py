@@ -7,6 +7,7 @@ from pathlib import Path
 import bayespool
 
 sys.path.insert(0, str(Path(__file__).parent))
+from execution import TIMEOUT, cache_folder
 from inventories import type_names, write_inventories
 from names import write_names
 from tables import write_tables
@@ -54,9 +55,10 @@ intersphinx_mapping = write_inventories(HERE / "_generated")
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
-# docs/notebooks is a link to ../notebooks, whose files carry no outputs: every build executes them. A cache
-# would know a notebook's cells but not the package they call.
-nb_execution_mode = "force"
-nb_execution_timeout = 900
+# docs/notebooks is a link to ../notebooks, whose files carry no outputs. `make docs` executes them first,
+# two at a time; what it left out is executed here.
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(cache_folder())
+nb_execution_timeout = TIMEOUT
 nb_execution_raise_on_error = True
 nb_merge_streams = True

@@ -38,6 +38,15 @@ def test_container_has_groups_axes_and_texts() -> None:
     assert (posterior["P_10"].attrs, posterior["mu"].attrs) == ({"measure": "P@10"}, {})
 
 
+def test_groups_of_draws_have_chains_and_others_have_not() -> None:
+    sampled = ["posterior", "posterior_predictive", "predictions", "prior", "prior_predictive"]
+    sampled += ["log_likelihood", "sample_stats"]
+    groups = {name: {f"{name}_x": np.zeros((2, 3))} for name in [*sampled, "observed_data"]}
+    tree = build_container(groups, dims={"observed_data_x": ("run_id", "query_id")}, coords={})
+    axes = {name: tree[name][f"{name}_x"].dims for name in groups}
+    assert axes == dict.fromkeys(sampled, ("chain", "draw")) | {"observed_data": ("run_id", "query_id")}
+
+
 def test_container_is_the_same_after_a_file() -> None:
     read = container_of_bytes(container_bytes(made()))
     assert read.identical(made())

@@ -69,6 +69,25 @@ def test_table_of_a_posterior() -> None:
     assert not {"std", "distance", "new_kind"} & set(rows)
 
 
+def test_columns_are_named_after_the_method_and_each_end() -> None:
+    drawn = answer(draws=DRAWS, distance=np.array([2.5]))
+    columns = {name: values.tolist() for name, values in drawn.columns().items()}
+    assert columns == {
+        "made-up": [0.5],
+        "made-up_lower": [0.3],
+        "made-up_upper": [0.7],
+        "made-up_distance": [2.5],
+    }
+    by_topic = {name: values.tolist() for name, values in drawn.columns(per_topic=True).items()}
+    assert by_topic == {
+        "made-up": [0.4, 0.6],
+        "made-up_lower": [1 / 5, 2 / 5],
+        "made-up_upper": [3 / 5, 5 / 5],
+    }
+    point = {name: values.tolist() for name, values in answer(std=np.array([0.1])).columns().items()}
+    assert point == {"made-up": [0.5], "made-up_std": [0.1]}
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

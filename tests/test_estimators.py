@@ -171,6 +171,12 @@ def test_a_new_correction_is_scored_compared_and_left_out_by_name() -> None:
     assert parse_estimator("half(share=0.25)") == half(share=0.25)
 
 
+def test_a_setting_of_a_text_goes_before_that_of_all() -> None:
+    parsed = parse_estimator("posterior-ratio(draws=500)", draws=100, chains=2)
+    assert (parsed.draws, parsed.chains) == (500, 2)
+    assert parse_estimator("posterior-ratio", draws=100).draws == 100
+
+
 def test_a_new_estimator_is_known_by_name() -> None:
     define_bound()
     scores = score(load_example(), "new-a", "P@10", estimators=["upper-bound", "condensed-list"])

@@ -25,6 +25,7 @@ from bayespool.errors import (
 )
 from bayespool.loading import read_collection, read_contributors
 from bayespool.pool import describe_pool
+from bayespool.simulation import simulate_example
 from bayespool.trec import run_from_frame, write_organizations, write_qrels, write_run
 
 POOLED_ORGANIZATIONS = {run_id: toys.ORGANIZATIONS[run_id] for run_id in toys.POOLED}
@@ -520,6 +521,85 @@ def test_labels_and_own_judgments_are_two_things(labeled: Path) -> None:
     assert toys.judged(collection) == ["abcfhijkl", "pqrvw", "abcd"]  # l, and not z
     (judge,) = collection.judges
     assert judge.is_labeled.sum() == 3
+
+
+# Files in each other's place
+
+
+@pytest.fixture(scope="module")
+def example_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example, with labels of a judge on all documents that are judged, or at the top of a new run."""
+    folder = tmp_path_factory.mktemp("example")
+    example = simulate_example()
+    example.write(folder)
+    collection = example.collection
+    known = dict(
+        zip(
+            zip(example.truth.query_id.to_pylist(), example.truth.doc_id.to_pylist(), strict=True),
+            example.truth.relevance.tolist(),
+            strict=True,
+        )
+    )
+    asked = np.zeros(len(collection.relevance) + 1, dtype=bool)
+    asked[collection.document[collection.run_index(["new-a", "new-b"]), :, :10]] = True
+    for name, of in (("all", collection.judged | asked[:-1]), ("new", ~collection.judged & asked[:-1])):
+        lines = []
+        for i, pair in enumerate(np.flatnonzero(of)):
+            key = collection.query_ids[collection.pair_topic[pair]], collection.doc_id(int(pair))
+            label = known[key] if i % 5 else 1 - min(known[key], 1)  # the judge errs
+            lines.append(f"{key[0]} 0 {key[1]} {label}\n")
+        (folder / f"{name}.txt").write_text("".join(lines))
+    return folder
+
+
+def read_example(folder: Path, qrels: str, judge: str, **more: Any) -> Collection:
+    return read_collection(
+        folder / qrels,
+        folder / "new",
+        pool=folder / "pool",
+        organizations=folder / "organizations.csv",
+        judges={"llm": folder / judge},
+        **more,
+    )
+
+
+@pytest.mark.parametrize("labels", ["all.txt", "new.txt"])
+def test_labels_and_judgments_that_are_swapped_are_refused(example_files: Path, labels: str) -> None:
+    swapped = (
+        r"qrels\.txt: judge 'llm' has labels of just the documents of the pool, and the qrels judge what it "
+        r"does not: the two look swapped; give these as the qrels \(--qrels\), and what is given as the qrels"
+    )
+    with pytest.raises(InputError, match=swapped):
+        read_example(example_files, labels, "qrels.txt")
+    (judge,) = read_example(example_files, "qrels.txt", labels).judges
+    assert judge.is_labeled.any()
+
+
+def test_judgments_as_a_judge_are_refused_before_anything_is_fitted(example_files: Path) -> None:
+    with pytest.raises(InputError, match=r"qrels\.txt: the labels of judge 'llm' are the judgments"):
+        read_example(example_files, "qrels.txt", "qrels.txt")
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_run_is_neither_judgments_nor_labels_nor_judgments_a_run(example_files: Path, strict: bool) -> None:
+    run = r"new-a\.run, line 1: looks like a run \(query_id Q0 doc_id rank score tag\), not like "
+    with pytest.raises(InputError, match=run + "judgments; give runs among the runs"):
+        read_example(example_files, "new/new-a.run", "all.txt", strict=strict)
+    with pytest.raises(InputError, match=run + "labels of a judge; give runs among the runs"):
+        read_example(example_files, "qrels.txt", "new/new-a.run", strict=strict)
+    with pytest.raises(InputError, match=run + "judgments"):
+        read_example(
+            example_files,
+            "qrels.txt",
+            "all.txt",
+            own_judgments=example_files / "new/new-a.run",
+            strict=strict,
+        )
+    qrels = (
+        r"qrels\.txt, line 1: looks like judgments or labels .*, not like a run; give judgments as the qrels"
+    )
+    with pytest.raises(InputError, match=qrels):
+        read_collection(example_files / "qrels.txt", example_files / "qrels.txt", strict=strict)
 
 
 # No pool, no runs

@@ -147,6 +147,12 @@ def test_html_is_escaped() -> None:
     assert shown.count("&lt;img") == 4
 
 
+def test_columns_that_are_not_shown_are_told() -> None:
+    wide = pd.DataFrame({f"x{i}": [i, i] for i in range(13)})
+    assert first_rows(wide).caption == "2 of 2 rows, 12 of 13 columns"
+    assert first_rows(wide.iloc[:, :12]).caption == "2 rows"
+
+
 def test_first_rows_of_a_large_frame() -> None:
     table = first_rows(pd.DataFrame({"name": ["a"] * 30, "x": [0.123456] * 30, "n": [7] * 30}))
     assert (table.n_names, len(table.rows), table.rows[0]) == (1, 10, ("a", "0.1235", "7"))

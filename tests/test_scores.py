@@ -88,6 +88,19 @@ def test_frame_has_a_column_per_method_and_an_interval_per_posterior() -> None:
             assert (rows[f"{estimates.method}_upper"] <= rows["bound_upper"]).all()
 
 
+def test_bounds_have_columns_of_their_own_where_they_differ_from_the_score() -> None:
+    """Under nDCG a completion may lower a score: what is judged is not the lower bound."""
+    scores = score(load_example(), TARGETS, "nDCG@10", estimators="background")
+    (found,) = scores.bounds
+    for per_topic, of in ((False, Values.means), (True, Values.scores)):
+        frame = scores.to_frame(per_topic=per_topic)
+        for name in ("low", "least", "most", "width"):
+            column = {"low": "as_judged", "least": "bound_lower", "most": "bound_upper", "width": "residual"}
+            assert frame[column[name]].tolist() == of(getattr(found, name)).ravel().tolist()
+        assert (frame["bound_lower"] <= frame["as_judged"]).all()
+        assert (frame["bound_lower"] < frame["as_judged"]).any()
+
+
 def test_frame_per_topic_has_the_means_of_the_other_as_means() -> None:
     scores = example_scores()
     frame, per_topic = scores.frame(), scores.frame(per_topic=True)

@@ -15,7 +15,9 @@ from known_scores import POINT, with_posterior
 
 from bayespool import read_results, read_scores
 from bayespool.errors import InputError, OutputError
+from bayespool.files import parquet_bytes
 from bayespool.report import write_scores
+from bayespool.report.folder import write_folder
 from bayespool.scores import Scores
 from bayespool.scoring import score
 from bayespool.simulation import load_example
@@ -98,6 +100,18 @@ def test_a_folder_of_an_interrupted_experiment_says_so(tmp_path: Path) -> None:
         read_results(tmp_path)
     (tmp_path / "folds").mkdir()
     with pytest.raises(InputError, match=r"no results yet: the experiment was interrupted; .* goes on"):
+        read_results(tmp_path)
+
+
+def test_a_table_that_somebody_changed_is_no_result(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"run_id": ["a"], "value": [0.5]})
+    write_folder(tmp_path, "leave-out", {}, {"runs.parquet": parquet_bytes(frame)})
+    assert read_results(tmp_path).to_frame("runs").to_dict("records") == [{"run_id": "a", "value": 0.5}]
+    (tmp_path / "runs.parquet").write_bytes(parquet_bytes(frame.assign(value=0.6)))
+    with pytest.raises(InputError, match="is not as it was written; run the command again"):
+        read_results(tmp_path)
+    (tmp_path / "runs.parquet").unlink()
+    with pytest.raises(InputError, match=r"is missing, which settings\.json names"):
         read_results(tmp_path)
 
 

@@ -118,6 +118,11 @@ class ModelChecks(Shown):
             for problem in p.problems
         )
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to note, a line each: the problems. Every output has these lines."""
+        return self.problems
+
 
 def check_models(
     collection: Collection,

@@ -138,7 +138,7 @@ def check_found(
     Traceback (most recent call last):
     bayespool.errors.InputError: 0 judgments are not explained by the pooled runs: too few to say anything
     """
-    found = collection.judged & ~collection.pool() & (collection.added_for < 0)
+    found = collection.judged & ~collection.pool() & ~collection.is_own
     if found.sum() < _LEAST:
         raise InputError(
             f"{found.sum()} judgments are not explained by the pooled runs: too few to say anything"

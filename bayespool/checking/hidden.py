@@ -211,10 +211,9 @@ def _rows_of(documents: _Documents, run: IndexArray, topic: IndexArray) -> Index
 
 def pool_alone(collection: Collection) -> Collection:
     """The collection without judgments of one's own: what is checked is what the pool says."""
-    if (collection.added_for < 0).all():
+    if collection.own is None:
         return collection
-    alone = collection.without_judgments(collection.added_for >= 0)
-    return dataclasses.replace(alone, added_for=np.full_like(collection.added_for, -1))
+    return dataclasses.replace(collection.without_judgments(collection.is_own), own=None)
 
 
 def without_organizations(evidence: Evidence, kept: npt.NDArray[np.bool_]) -> Evidence:

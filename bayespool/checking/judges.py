@@ -20,7 +20,7 @@ from bayespool.checking.judge_tables import (
     organization_rows,
     relevant_from,
 )
-from bayespool.collection import Collection, Judge
+from bayespool.collection import Collection, Judge, check_own_judgments
 from bayespool.counts import Estimand
 from bayespool.errors import InputError
 from bayespool.measures import Measure, parse_measures
@@ -30,6 +30,7 @@ from bayespool.printable import some_of
 from bayespool.reprs import Shown, one_line
 from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
 from bayespool.settings import JudgesSettings
+from bayespool.tables.numbers import number
 from bayespool.values import DEFAULT_CI_PROB
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ TABLES_OF_JUDGES: tuple[TableOfJudges, ...] = (
     "runs",
 )
 """Tables of `JudgeCheck.frame`; the last two are there where intervals were asked for."""
+
+_NOTHING = 0.005  # of a lift
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,6 +86,29 @@ class JudgeCheck(Shown):
     def __repr__(self) -> str:
         names = some_of((judge.name for judge in self.judges), 3)
         return one_line("JudgeCheck", f"{names}; {some_of(self.measures, 3)}")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to note, a line each: the problems, and of judges that favor nobody who comes next to
+        it. Every output has these lines.
+        """
+        lines = list(self.problems)
+        for judge in self.judges:
+            mine = [row for row in self._organizations if row["judge"] == judge.name]
+            mine = [row for row in mine if row["lift"] == row["lift"]]
+            is_used = not any(line.startswith(f"judge {judge.name} is not used") for line in self.problems)
+            if not mine or any(row["favored"] for row in mine) or not is_used:
+                continue
+            most = max(mine, key=lambda row: row["lift"])
+            said = f"judge {judge.name} favors no organization"
+            if most["lift"] >= _NOTHING:
+                in_100 = f"{number(50 + 100 * most['lift'], 1)} ± {number(100 * most['se'], 1)} of 100 pairs"
+                said += (
+                    f"; nearest is {most['organization']}: a document in the top 10 of its runs is labeled "
+                    f"higher than one of others that is as relevant in {in_100}"
+                )
+            lines.append(said)
+        return tuple(dict.fromkeys(lines))
 
     @property
     def tables(self) -> tuple[TableOfJudges, ...]:
@@ -251,6 +277,7 @@ def check_judges(
             "measures": [str(measure) for measure in parsed],
             "judges": [judge.name for judge in collection.judges],
             "runs": list(targets),
+            "passed_over": list(collection.passed_over),
             "estimand": estimand,
             "ci_prob": ci_prob,
             "random_seed": random_seed,
@@ -272,7 +299,7 @@ def _targets(
     there = collection.unpooled_run_ids if run_ids is None else run_ids
     if not there and not unpool:
         depth = asked.pool_depth
-        return (collection if depth is None else collection.truncate_pool(depth)), ()
+        return check_own_judgments(collection if depth is None else collection.truncate_pool(depth)), ()
     return find_targets(
         collection, run_ids, unpool=unpool, unpool_by=asked.unpool_by, pool_depth=asked.pool_depth
     )[:2]

@@ -195,7 +195,9 @@ def say_unpooled(collection: Collection, asked: Mapping[str, Any]) -> None:
     smaller, taken = take_out(collection, asked["unpool"], by=asked["unpool_by"])
     left = set(smaller.pooled_run_ids)
     gone = [run for run in collection.pooled_run_ids if run not in left]
-    n_judgments = describe_pool(collection).n_judged - describe_pool(smaller).n_judged
+    n_judgments = int(
+        (collection.judged & ~collection.is_own).sum() - (smaller.judged & ~smaller.is_own).sum()
+    )
     tell(
         f"taken out of the pool: {', '.join(dict.fromkeys(taken.values()))} ({', '.join(gone)}), "
         f"and {n_judgments} judgments of documents that nobody else brought"

@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import inspect
-import io
 import json
 import math
 import sys
@@ -209,7 +208,7 @@ def deliver(
                 write(place)
                 found = json.loads(_content(place))
             metadata = found.pop("metadata", {})
-            print_document(found, metadata, [*_notes_of(show), *more])
+            print_document(found, metadata, more)
         elif _STANDARD_OUTPUT in files:
             with _temporary(here.format or "csv") as place:
                 write(place)
@@ -257,7 +256,7 @@ def deliver_folder(
             place = Path(parent) / _QUALIFIED
             write(place, "none")
             tables, metadata = _of_folder(place)
-        print_document(tables, metadata, _notes_of(show))
+        print_document(tables, metadata)
 
     with shown_at_last(answer):
         if folder is not None:
@@ -282,7 +281,7 @@ def deliver_files(show: Callable[[Console], None], folder: Path) -> None:
     metadata = json.loads(read_back(folder / "settings.json") or "{}")
     metadata.pop("digests", None)
     rows = [{"file": str(folder / name)} for name in metadata.pop("files", [])]
-    print_document({"files": rows}, metadata, _notes_of(show))
+    print_document({"files": rows}, metadata)
 
 
 def print_document(
@@ -296,18 +295,19 @@ def print_document(
     tables : mapping of str to list of dict
         Rows by table.
     metadata : mapping, optional
-        What a result must be quoted with.
+        What a result must be quoted with; its notes become those of the document.
     notes : sequence of str
-        Lines below it. Warnings come before them.
+        Lines below them. Warnings come before them.
     """
-    here = _here()
+    here, metadata = _here(), dict(metadata or {})
+    noted = metadata.pop("notes", [])
     document = {
         "command": here.command,
         "version": __version__,
         "settings": _plain(here.settings),
-        "metadata": _plain(metadata or {}),
+        "metadata": _plain(metadata),
         "tables": _plain(tables),
-        "notes": [*(f"warning: {text}" for text in here.warnings), *notes],
+        "notes": [*(f"warning: {text}" for text in here.warnings), *noted, *notes],
     }
     _print_bytes((json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
 
@@ -332,17 +332,6 @@ def _show(show: Callable[[Console], None], more: Sequence[str] = ()) -> None:
     show(Console())
     for line in more:
         tell(line, err=False)
-
-
-def _notes_of(show: Callable[[Console], None]) -> list[str]:
-    """The notes that people are shown below a result."""
-    from rich.console import Console
-
-    printed = io.StringIO()
-    show(Console(file=printed, width=10_000))
-    return [
-        line.removeprefix("note: ") for line in printed.getvalue().splitlines() if line.startswith("note: ")
-    ]
 
 
 @contextlib.contextmanager

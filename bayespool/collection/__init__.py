@@ -18,9 +18,10 @@ from bayespool.collection.build import (
 from bayespool.collection.contents import Collection, IntArray
 from bayespool.collection.contributors import sole_contributor
 from bayespool.collection.encoding import Order
-from bayespool.collection.judges import Judge, add_judges
+from bayespool.collection.judges import Judge, add_judges, judged_by
 from bayespool.collection.negatives import LISTED, UNJUDGED, Negative, Negatives
 from bayespool.collection.no_pool import say_no_pool, warn_of_no_pool
+from bayespool.collection.own import OwnJudgments, check_own_judgments
 from bayespool.collection.pools import DepthPool, Pool
 from bayespool.collection.rankings import Rankings, blocks, longest, ranked, rows, within
 
@@ -35,13 +36,16 @@ __all__ = [
     "Negative",
     "Negatives",
     "Order",
+    "OwnJudgments",
     "Pool",
     "Rankings",
     "add_judges",
     "blocks",
     "build_collection",
+    "check_own_judgments",
     "collection_of",
     "encoding_of",
+    "judged_by",
     "longest",
     "ranked",
     "rows",

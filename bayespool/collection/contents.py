@@ -13,13 +13,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from bayespool.callers import warn_caller
 from bayespool.collection.contributors import find_sole_contributor
-from bayespool.collection.judges import Judge, find_pairs, topic_codes
-from bayespool.collection.negatives import NO_NEGATIVES, UNJUDGED, Negatives, relevance_codes
+from bayespool.collection.judges import Judge
+from bayespool.collection.negatives import NO_NEGATIVES, UNJUDGED, Negatives
+from bayespool.collection.own import (
+    OwnJudgments,
+    count_own,
+    refuse_contradictions,
+    remember,
+    with_own,
+    without_own,
+)
 from bayespool.collection.pools import DepthPool, Pool
-from bayespool.collection.rankings import Rankings, lengths, ranked
-from bayespool.errors import InputError, InputWarning
+from bayespool.collection.rankings import Rankings, lengths
+from bayespool.errors import InputError
 from bayespool.suggestions import did_you_mean
 from bayespool.trec import Qrels
 
@@ -78,6 +85,8 @@ class Collection:
         kept.
     judges : tuple of Judge
         Second judges and their labels, which are no judgments.
+    own : OwnJudgments or None
+        Judgments of one's own, those that do not count among them (`add_judgments`).
     """
 
     run_ids: tuple[str, ...]
@@ -96,6 +105,7 @@ class Collection:
     user_organization: int = -1
     score: npt.NDArray[np.float32] | Rankings | None = None
     judges: tuple[Judge, ...] = ()
+    own: OwnJudgments | None = None
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -166,7 +176,18 @@ class Collection:
             self,
             relevance=np.where(gone, np.int16(UNJUDGED), self.relevance),
             added_for=np.where(gone, np.int32(-1), self.added_for),
+            own=None if self.own is None else self.own.without(gone),
         )
+
+    @property
+    def is_own(self) -> npt.NDArray[np.bool_]:
+        """Whether the judgment of each document is one's own (`add_judgments`), shape (pair,)."""
+        return np.zeros(len(self.relevance), dtype=bool) if self.own is None else self.own.counts
+
+    @property
+    def passed_over(self) -> tuple[str, ...]:
+        """Judgments of one's own that do not count, counted and named, with the reason."""
+        return () if self.own is None else self.own.passed_over
 
     @cached_property
     def length(self) -> IntArray:
@@ -195,6 +216,8 @@ class Collection:
         ):
             for part in (array.length, array.values) if isinstance(array, Rankings) else (array,):
                 digest.update(np.ascontiguousarray(part).data)
+        if self.own is not None and (waiting := self.own.waiting).any():
+            digest.update(np.where(waiting, self.own.relevance, np.int16(UNJUDGED)).data)
         for buffer in self.doc_ids.buffers():
             if buffer is not None:
                 digest.update(buffer)
@@ -268,7 +291,9 @@ class Collection:
 
         They count like all others in every measure. The models learn from them, too: each is taken to have
         been judged because of the run outside the pool that ranks it best, as a pooled document was because
-        of a pooled run.
+        of a pooled run. A judgment of a document that the qrels judge does not count; it does once that
+        judgment goes, because runs leave the pool (`unpool`, `truncate_pool`). So it does not matter whether
+        runs leave before judgments are added or after.
 
         Parameters
         ----------
@@ -292,52 +317,16 @@ class Collection:
             Judgments of topics or documents that the collection does not have, with their number and the
             first of them.
         """
-        topic = topic_codes(self, qrels.query_id)
-        line_pair = find_pairs(self, qrels.query_id, qrels.doc_id)
-        codes, _ = relevance_codes(qrels.relevance, self.negatives.meaning)
-        if len(codes) and not (codes >= 0).any():
-            raise InputError(
-                "no line is a judgment: none has a relevance of 0 or more",
-                path=qrels.path,
-                hint="−1 lists a document for an assessor, who fills in its relevance",
-            )
-        found = (line_pair >= 0) & (codes >= 0)
-        pair, value = line_pair[found], codes[found]
-        before = self.relevance[pair]
-        if ((before >= 0) & (before != value)).any():
-            first = pair[int(((before >= 0) & (before != value)).argmax())]
-            raise InputError(
-                f"document {self.doc_id(first)} of topic {self.query_ids[self.pair_topic[first]]} has "
-                f"relevance {self.relevance[first]} in the qrels and another one here",
-                path=qrels.path,
-                hint="judgments of your own are for documents that nobody has judged",
-            )
-        new = before < 0
-        if not new.any():
-            raise InputError(
-                "no judgment is of an unjudged document that a run retrieves",
-                path=qrels.path,
-                hint="are these the topics and documents of this collection?",
-            )
-        self._warn_of_useless(qrels, (codes >= 0) & (line_pair < 0), topic)
-        return self.with_added(pair[new], value[new])
+        collection = self.remember_judgments(qrels)
+        refuse_contradictions(collection)
+        return collection
 
-    def _warn_of_useless(self, qrels: Qrels, useless: npt.NDArray[np.bool_], topic: npt.NDArray[Any]) -> None:
-        """Warn of judgments of topics and documents that no run has; ``topic`` is −1 for another's."""
-        said = []
-        for what, lines in (
-            ("of topics that the collection does not have", np.flatnonzero(useless & (topic < 0))),
-            ("of documents that no run retrieves", np.flatnonzero(useless & (topic >= 0))),
-        ):
-            if len(lines):
-                line = int(lines[0])
-                example = f"document {qrels.doc_id[line].as_py()} of topic {qrels.query_id[line].as_py()}"
-                said.append(f"{len(lines)} {what} ({example} for one)")
-        if said:
-            warn_caller(
-                f"{qrels.path or 'judgments of your own'}: passed over are {' and '.join(said)}",
-                InputWarning,
-            )
+    def remember_judgments(self, qrels: Qrels) -> Self:
+        """As `add_judgments`, before it is known who leaves the pool: a document may be judged otherwise.
+
+        `bayespool.collection.check_own_judgments` refuses it if it still is when the pool is settled.
+        """
+        return remember(self, qrels)
 
     def with_added(self, pair: npt.NDArray[Any], relevance: npt.NDArray[Any]) -> Self:
         """The collection with judgments added on unjudged documents, as `add_judgments` adds them.
@@ -349,27 +338,14 @@ class Collection:
         relevance : ndarray of int, shape (document,)
             0 or more.
         """
-        all_relevance, added_for = self.relevance.copy(), self.added_for.copy()
-        all_relevance[pair] = relevance
-        added_for[pair] = self._best_outside_the_pool(pair)
-        return dataclasses.replace(self, relevance=all_relevance, added_for=added_for)
-
-    def _best_outside_the_pool(self, pair: npt.NDArray[Any]) -> IntArray:
-        """The run outside the pool that ranks each document best, the first of equals; −1 where none does."""
-        best = np.full(len(self.relevance) + 1, self.document.shape[2], dtype=np.int32)
-        run = np.full(len(self.relevance) + 1, -1, dtype=np.int32)
-        for r in np.flatnonzero(~self.pooled):
-            document, ranks = ranked(self.document, r)
-            better = ranks < best[document]
-            best[document[better]], run[document[better]] = ranks[better], r
-        of_pair: IntArray = run[pair]
-        return of_pair
+        return with_own(self, pair, relevance)
 
     def unpool(self, run_ids: str | Iterable[str] | None = None, *, organization: str | None = None) -> Self:
         """The collection as it would be had some runs, or all runs of an organization, not been pooled.
 
         The pool is asked again without the runs. A judgment goes when its document is not in the pool then.
-        Judgments that no pooled run explains stay: whoever contributed them is not among the removed. The
+        Judgments that no pooled run explains stay: whoever contributed them is not among the removed. So do
+        judgments of one's own, and those count that the qrels' judgments had been in the way of. The
         runs keep their rankings, and `depth_of` still says how deep they were pooled. A pool of a fixed
         budget takes other documents in their place, whose judgments are there as far as they are known.
 
@@ -412,16 +388,17 @@ class Collection:
             removed[self.run_index(run_ids)] = True
         pooled = self.pooled & ~removed
         left = self.pool(np.flatnonzero(pooled))
-        smaller = self.without_judgments(self.pool() & ~left & (self.added_for < 0))
-        known = self.pooling.known(self)
+        before = without_own(self)
+        smaller = before.without_judgments(self.pool() & ~left)
+        known = self.pooling.known(before)
         new = left & (smaller.relevance < 0) & (known != UNJUDGED)
         relevance = np.where(new, known, smaller.relevance)
-        return dataclasses.replace(smaller, pooled=pooled, relevance=relevance)
+        return count_own(dataclasses.replace(smaller, pooled=pooled, relevance=relevance))
 
     def truncate_pool(self, depth: int) -> Self:
         """The collection as it would be had only the pooled runs' first ``depth`` documents been judged.
 
-        Judgments that were added stay. Runs that were pooled less deep keep their depth.
+        Judgments of one's own stay, as in `unpool`. Runs that were pooled less deep keep their depth.
 
         Raises
         ------
@@ -431,8 +408,8 @@ class Collection:
         deepest = int(self.depth_of(np.flatnonzero(self.pooled)).max(initial=self.pool_depth))
         if not 1 <= depth <= deepest:
             raise InputError(f"pool depth {depth} is not between 1 and {deepest}")
-        shallow = dataclasses.replace(self, pooling=self.pooling.truncated(depth))
-        return shallow.without_judgments(~shallow.pool() & (self.added_for < 0))
+        shallow = dataclasses.replace(without_own(self), pooling=self.pooling.truncated(depth))
+        return count_own(shallow.without_judgments(~shallow.pool()))
 
 
 def some(names: Sequence[str], n: int = 3) -> str:

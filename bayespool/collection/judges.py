@@ -15,16 +15,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.callers import warn_caller
+from bayespool.collection.negatives import UNJUDGED
 from bayespool.errors import InputError, InputWarning
 from bayespool.trec import Labels
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
 
-__all__ = ["MOST_GRADES", "Judge", "add_judges", "find_pairs", "topic_codes"]
+__all__ = ["MOST_GRADES", "Judge", "add_judges", "find_pairs", "judged_by", "topic_codes"]
 
 MOST_GRADES = 6
 """Labels of more distinct values are cut into as many grades, finer at the top."""
+
+_MANY = 50  # labels that are no judgments do not agree with so many of them without an exception
 
 _TAIL = (0.25, 0.5, 0.75, 0.875, 0.95)  # where they are cut: relevant documents are few
 
@@ -112,7 +115,8 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     Raises
     ------
     InputError
-        A judge of that name is there already, or none of the labels is of a document of the collection.
+        A judge of that name is there already, or none of the labels is of a document of the collection; or
+        the labels are the judgments themselves.
 
     Warns
     -----
@@ -141,6 +145,12 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
             )
         label = np.full(len(collection.relevance), np.nan)
         label[pair[pair >= 0]] = labels.label[pair >= 0]
+        if _are_judgments(collection, label):
+            raise InputError(
+                f"the labels of judge {name!r} are the judgments: the same relevance on the same documents",
+                path=labels.path,
+                hint="give labels of another judge, such as a language model, and the qrels as qrels alone",
+            )
         judge = Judge(name, label)
         if not judge.thresholds:
             warn_caller(
@@ -149,6 +159,23 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
             )
         added.append(judge)
     return dataclasses.replace(collection, judges=tuple(added))
+
+
+def judged_by(collection: Collection, judge: Judge) -> Collection:
+    """The collection as if just the documents that have a label of a judge were judged, and relevant."""
+    relevance = np.where(judge.is_labeled, np.int16(1), np.int16(UNJUDGED))
+    return dataclasses.replace(collection, relevance=relevance)
+
+
+def _are_judgments(collection: Collection, label: npt.NDArray[np.float64]) -> bool:
+    """Whether labels are many of the collection's judgments, without an exception, and of no other document.
+
+    A negative one stands for no judgment, or for not relevant, as in qrels.
+    """
+    labeled, judged = ~np.isnan(label), collection.judged
+    same = judged & (np.maximum(label, 0) == collection.relevance)
+    other = labeled & np.where(judged, ~same, label >= 0)
+    return int(same.sum()) >= _MANY and not other.any()
 
 
 def find_pairs(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.comparisons.agreement import compare_across, with_shared_draws
+from bayespool.comparisons.agreement import compare_across, is_compared_across, with_shared_draws
 from bayespool.comparisons.draws import DrawComparison, Scope
 from bayespool.comparisons.reliability import dependability, generalizability
 from bayespool.comparisons.repeated_tests import SignificantDraws
@@ -22,6 +22,7 @@ from bayespool.reprs import one_line
 from bayespool.scores import Scores
 from bayespool.tables.arrangement import Arrangement
 from bayespool.tables.of_comparisons import by_pair, pair_tables
+from bayespool.tables.of_scores import ideal_lines, note_lines
 from bayespool.tables.papers import Paper, WithPaper
 from bayespool.values import equal_tailed_interval
 
@@ -111,6 +112,7 @@ class Comparison(WithPaper):
             n_topics=len(self.scores.query_ids),
             as_judged=AS_THEY_STAND,
             arrangement=arrangement,
+            notes=self.notes,
         )
         quoted = f"bayespool {self.metadata['bayespool']}, collection {self.metadata['fingerprint']}"
         return Paper(f"Comparison: {some_of(self.measures)}", tuple(tables), (quoted,))
@@ -124,6 +126,27 @@ class Comparison(WithPaper):
     def measures(self) -> tuple[Measure, ...]:
         """The measures."""
         return self.scores.measures
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to note, a line each: of the runs, as `Scores.note_lines` has it, and of measures
+        that share no draws. Every output has these lines.
+        """
+        found = self.scores
+        lines = ideal_lines(found.metadata)
+        lines += note_lines(found.statements, found.run_ids, found.measures)
+        if len(self.measures) < 2:
+            return tuple(lines)
+        for method in dict.fromkeys(method for _, method, _ in self.draws):
+            of_method = self._across.loc[self._across["method"] == method, "measures"]
+            said = {measure for text in of_method for measure in text.split(", ")}
+            apart = [str(m) for m in self.measures if is_compared_across(m) and str(m) not in said]
+            if len(apart) > 1 or (apart and said):
+                lines.append(
+                    f"{method}: draws of {', '.join(apart)} are of completed judgments of their own, so that "
+                    "nothing is said across measures; --joint completes them together"
+                )
+        return tuple(lines)
 
     def differences(self) -> pd.DataFrame:
         """Differences of pairs, and the chance of each order.

@@ -17,6 +17,7 @@ from bayespool.corrections import Constants
 from bayespool.measures import Measure
 from bayespool.printable import some_of
 from bayespool.reprs import Shown, one_line
+from bayespool.tables.numbers import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,6 +116,34 @@ class Reversals(Shown):
     def mean_holes(self, group: str) -> float:
         """Share of the ranks of a group's runs that all judgments leave unjudged."""
         return float(self.holes[group].mean())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to note, a line each: what all judgments leave unjudged of each group's runs, and
+        which of them announcements are graded by; where the pool is shallower than the measure looks.
+        """
+        lines, is_graded = [], len(self.grades()) > 0
+        for group, shares in self.holes.items():
+            if not shares.any():
+                continue
+            said = (
+                f"all judgments leave {percent(self.mean_holes(group))} of the {group} runs' ranks unjudged, "
+                f"something of {int((shares > 0).sum())} of {len(shares)} runs; it counts as nonrelevant"
+            )
+            if is_graded:
+                said += (
+                    f", and chances are graded on pairs of the {int(self.gradable(group).sum())} runs of "
+                    f"which no more than {percent(MOST_HOLES)} is unjudged"
+                )
+            lines.append(said)
+        if is_graded:
+            lines += [
+                f"{n} judgments reach down to rank {depth} of the pooled runs; what the posteriors say of "
+                f"deeper ranks of {self.measure} is extrapolated, and small risks tend to be too large"
+                for n, depth in self.pool_depth.items()
+                if depth < self.measure.cutoff
+            ]
+        return tuple(lines)
 
     def trends(self) -> pd.DataFrame:
         """Mean scores as judgments grow, as in the paper's table 1.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray, sole_contributor
-from bayespool.counts.bounds import ranked_levels
+from bayespool.counts.ideals import ranked_levels
 from bayespool.counts.states import (
     BELOW,
     MISSING,

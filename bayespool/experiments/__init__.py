@@ -17,7 +17,12 @@ from bayespool.experiments.error_measures import (
     root_mean_squared_error,
     system_rank_error,
 )
-from bayespool.experiments.from_frames import mae_by_cutoff, n_outside_bounds, n_unknown_documents
+from bayespool.experiments.from_frames import (
+    mae_by_cutoff,
+    n_outside_bounds,
+    n_unknown_documents,
+    notes_of_runs,
+)
 from bayespool.experiments.judging_rounds import (
     JUDGING_ORDERS,
     JudgingOrder,
@@ -60,6 +65,7 @@ __all__ = [
     "mean_error",
     "n_outside_bounds",
     "n_unknown_documents",
+    "notes_of_runs",
     "passed_over",
     "pit_range",
     "reliability",

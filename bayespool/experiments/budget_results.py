@@ -70,6 +70,15 @@ class Budgets(Shown):
             f"{len(s.measures)} measures, {self._rows['left_out'].nunique()} {s.by}s left out>"
         )
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to note, a line each: budgets of more documents than there are. Every output has
+        these lines.
+        """
+        beyond = [f"{budget:,}" for budget in self.settings.budgets if budget > self.n_documents]
+        said = f"there are no more documents; everything is judged for {', '.join(beyond)}"
+        return (said,) if beyond else ()
+
     def to_frame(self, *, reported_only: bool = True) -> pd.DataFrame:
         """One row per measure, strategy, budget and run.
 

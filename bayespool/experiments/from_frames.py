@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,14 @@ from bayespool.measures import Measure
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["family_of", "mae_by_cutoff", "n_outside_bounds", "n_unknown_documents"]
+__all__ = [
+    "family_of",
+    "mae_by_cutoff",
+    "n_outside_bounds",
+    "n_unknown_documents",
+    "notes_of_runs",
+    "notes_of_truth",
+]
 
 _ROUNDING = 1e-12
 
@@ -90,6 +98,39 @@ def n_outside_bounds(frame: pd.DataFrame, measure: object) -> int:
     rows = _once(frame, measure)
     above = rows["truth"] > rows["bound_upper"] + _ROUNDING
     return int((above | (rows["truth"] < rows["bound_lower"] - _ROUNDING)).sum())
+
+
+def notes_of_truth(frame: pd.DataFrame, measure: Measure) -> list[str]:
+    """That documents of the runs are unjudged in truth, too, if it is so.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        As of `n_unknown_documents`.
+    measure : Measure
+    """
+    unknown = n_unknown_documents(frame, measure)
+    said = (
+        f"{unknown} documents of these runs' top {measure.cutoff} are unjudged in truth, too, and count as "
+        f"{'unjudged' if measure.reads_unjudged else 'nonrelevant'} there"
+    )
+    return [said] if unknown else []
+
+
+def notes_of_runs(frame: pd.DataFrame) -> list[str]:
+    """What is noted of runs that were left out, each once with the number of runs.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        With ``estimator`` and ``note``, of one measure.
+    """
+    notes: dict[tuple[str, str], int] = {}
+    for estimator, note in zip(frame["estimator"], frame["note"], strict=True):
+        if isinstance(note, str) and note:
+            of_many = re.sub(r"(?<=unlike the pool) \([^)]*\)", "", note)  # numbers of one run
+            notes[estimator, of_many] = notes.get((estimator, of_many), 0) + 1
+    return [f"{estimator}, {n} run{'s' * (n > 1)}: {note}" for (estimator, note), n in notes.items()]
 
 
 def _once(frame: pd.DataFrame, measure: object) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from bayespool.collection import Collection
 from bayespool.counts import bounds, values_on_fuller
 from bayespool.experiments.caught_warnings import CaughtWarnings
 from bayespool.experiments.error_measures import mean_absolute_error, mean_error, root_mean_squared_error
+from bayespool.experiments.from_frames import notes_of_truth
 from bayespool.experiments.resampling import (
     Columns,
     RandomPool,
@@ -83,6 +84,14 @@ class PoolWidthResult(Shown):
             f"<PoolWidthResult: {s.n_samples} pools of each of {len(s.widths)} widths, "
             f"{len(s.measures)} measures, {len(s.estimators)} estimators>"
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to note, a line each: documents that are unjudged in truth, too. Every output has
+        these lines.
+        """
+        measures = self.settings.measures
+        return tuple(f"{m}: {note}" for m in measures for note in notes_of_truth(self._rows, m))
 
     def to_frame(self) -> pd.DataFrame:
         """One row per measure, width, pool, estimator and run that was scored.

@@ -117,7 +117,7 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
         whole = everyone.truncate_pool(depth)
         unknown = whole.pool() & ~whole.judged
         whole = dataclasses.replace(whole, relevance=np.where(unknown, np.int16(0), whole.relevance))
-    return dataclasses.replace(whole, added_for=np.full_like(whole.added_for, -1))
+    return dataclasses.replace(whole, added_for=np.full_like(whole.added_for, -1), own=None)
 
 
 def run_types_of(

@@ -20,10 +20,11 @@ from bayespool.experiments.error_measures import (
     root_mean_squared_error,
     system_rank_error,
 )
+from bayespool.experiments.from_frames import n_outside_bounds, notes_of_runs, notes_of_truth
 from bayespool.experiments.intervals import interval_summary
 from bayespool.experiments.reliability import Reliability, reliability
 from bayespool.experiments.settings import LeaveOutSettings
-from bayespool.measures import parse_measure
+from bayespool.measures import Measure, parse_measure
 from bayespool.reprs import Shown
 from bayespool.suggestions import known_names
 
@@ -79,6 +80,29 @@ class LeaveOutResult(Shown):
             f"{self._rows['run_id'].nunique()} runs, {len(s.measures)} measures, "
             f"{len(s.estimators)} estimators>"
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to note of the reported runs, a line each. Every output has these lines."""
+        return tuple(f"{m}: {note}" for m in self.settings.measures for note in self.notes_of(m))
+
+    def notes_of(self, measure: Measure) -> tuple[str, ...]:
+        """What there is to note under one measure."""
+        frame = self.frame()
+        frame = frame[frame["measure"] == str(measure)]
+        lines = []
+        n_shared, n_topics = self.n_shared_topics(measure), len(self.query_ids)
+        if n_shared < n_topics:
+            what = "SRE* and reliability are" if self.settings.test == "tukey-hsd" else "reliability is"
+            lines.append(f"{what} over the {n_shared} of {n_topics} topics that all these runs have")
+        lines += notes_of_truth(frame, measure)
+        if outside := n_outside_bounds(frame, measure):
+            lines.append(
+                f"the truth of {outside} runs is outside their bounds: all judgments count in it, and in the "
+                "estimates documents below the pool depth stay nonrelevant; take the truth of the run back "
+                "in the pool alone (repooled), or the complete estimand"
+            )
+        return (*lines, *notes_of_runs(frame))
 
     def to_frame(self, *, reported_only: bool = True) -> pd.DataFrame:
         """One row per measure, estimator and run, in the order of the settings and the collection.

@@ -32,6 +32,7 @@ from bayespool.experiments.error_measures import (
 )
 from bayespool.experiments.fold_results import FoldResult
 from bayespool.experiments.folds import Fold
+from bayespool.experiments.from_frames import notes_of_runs
 from bayespool.experiments.intervals import COVERAGE_LEVELS
 from bayespool.experiments.leaving_out import run_folds
 from bayespool.experiments.resampling import ordered_table, run_types_of, whole_pool
@@ -87,6 +88,16 @@ class RunTypesResult(Shown):
         measures, estimators = len(s.shared.measures), len(s.shared.estimators)
         said = f"{some_of(s.types, 3)} left out, {measures} measures, {estimators} estimators"
         return one_line("RunTypesResult", said)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to note of the runs, a line each, by measure and left-out type. Every output has
+        these lines.
+        """
+        by_type = self._rows.groupby(["measure", "type"], sort=False)
+        return tuple(
+            f"{key[0]}, {key[1]} runs: {note}" for key, rows in by_type for note in notes_of_runs(rows)
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """One row per left-out type, measure, estimator and run of the type.

@@ -128,7 +128,9 @@ class Laplace:
         problems: tuple[str, ...] = ()
         if not approximation.converged:
             problems += ("no mode with positive curvature was found",)
-        if not off <= _MOST_OFF:
+        if np.isnan(off):
+            problems += ("how far the ends of an interval are off cannot be found",)
+        elif off > _MOST_OFF:
             problems += (f"the end of an interval is off by {off:.2f} of its width",)
         diagnostics = Diagnostics(self.name, float("nan"), float(n), float(n), 0, problems, off)
         if problems:
@@ -241,7 +243,8 @@ class Approximation:
 
     def off(self) -> float:
         """How far the ends of 95 % intervals of expected totals are off, as a share of their width, at the
-        point of the largest weight: the largest over the blocks of observations.
+        point of the largest weight: the largest over the blocks of observations; NaN where that of one
+        cannot be found.
 
         The density of a total is the height of the ridge there over the curvature across it (Tierney & Kadane
         1986), which need not be Gaussian. No random number takes part.
@@ -255,7 +258,7 @@ class Approximation:
             if not spread > 0:
                 continue
             log_height = [_ridge(density, theta, mean + s * toward / spread, direction) for s in _LOOKED_AT]
-            worst = max(worst, _ends_off(np.array(log_height)))
+            worst = float(np.maximum(worst, _ends_off(np.array(log_height))))
         return worst
 
 

@@ -139,6 +139,11 @@ class NextJudgments(Shown):
         return one_line("NextJudgments", said)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to note of the draws, a line each. Every output has these lines."""
+        return self.completion.notes
+
+    @property
     def criterion(self) -> str:
         """The quantity to reduce, in words (`Target.criterion`)."""
         return self.target.criterion(self.until)
@@ -300,7 +305,7 @@ def judge_next(
     check_goal(goal, len(targets))
     warn_of_unused_relevance(collection, (measure,))
     warn_of_judges(collection, targets, (measure,), estimand=estimand)
-    told = collection.added_for >= 0
+    told = collection.is_own
     afterwards = None
     say = report or (lambda line: None)
     say(f"completing: {chosen.name}")
@@ -328,6 +333,7 @@ def judge_next(
             "measure": str(measure),
             "runs": list(targets),
             "unpooled": unpooled,
+            "passed_over": list(collection.passed_over),
             "ci_prob": ci_prob,
             "criterion": target.criterion(until),
             "criterion_now": now,

@@ -41,7 +41,9 @@ class Normalized(Measure):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.ideal not in get_args(Ideal):
-            raise InputError(f"{self.name}: no ideal {self.ideal!r}", hint=f"known: {', '.join(get_args(Ideal))}")
+            raise InputError(
+                f"{self.name}: no ideal {self.ideal!r}", hint=f"known: {', '.join(get_args(Ideal))}"
+            )
         if self.ideal == "judged":
             object.__setattr__(self, "range", (self.range[0], float("inf")))
 

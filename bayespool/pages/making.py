@@ -10,7 +10,8 @@ from bayespool.provenance import MADE_BY
 
 __all__ = ["making_section"]
 
-_ELSEWHERE = {MADE_BY, "bayespool", "diagnostics", "query_ids", "unjudged", "digests", "files", "problems"}
+_ELSEWHERE = {MADE_BY, "bayespool", "diagnostics", "query_ids", "unjudged", "digests", "files"}
+_ELSEWHERE |= {"notes", "statements", "warnings", "problems"}
 _MANY = 12  # names of a list that are shown
 
 

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 from bayespool.checking import JudgeCheck, ModelChecks
 from bayespool.comparisons import Comparison, Reversals
 from bayespool.errors import InputError
-from bayespool.experiments import Budgets, CommonTopicsResult, LeaveOutResult, PoolWidthResult, RunTypesResult
+from bayespool.experiments import (
+    Budgets,
+    CommonTopicsResult,
+    LeaveOutResult,
+    PoolWidthResult,
+    RunTypesResult,
+    notes_of_runs,
+)
 from bayespool.files import PathLike, digest, read_bytes_back
 from bayespool.judging import NextJudgments
 from bayespool.pages.content import Figure, Page, Section, Table, frame_table
@@ -25,7 +32,7 @@ from bayespool.provenance import MADE_BY, made_by
 from bayespool.report.budgets import write_budgets
 from bayespool.report.checks import write_checks
 from bayespool.report.comparisons import write_comparison, write_reversals
-from bayespool.report.experiments import notes_of_runs, write_leave_out
+from bayespool.report.experiments import write_leave_out
 from bayespool.report.judges import write_judges
 from bayespool.report.judging import write_next_judgments
 from bayespool.report.random_pools import write_common_topics, write_pool_width, write_run_types
@@ -125,7 +132,7 @@ def _written(found: StoredResults) -> Written:
     }
     kind = found.experiment or _kind_of(found.tables)
     notes = found.notes
-    if kind == "leave-out":
+    if kind == "leave-out" and "notes" not in found.settings:  # of a version that wrote none
         notes += tuple(_notes_left_out(found.tables.get("runs")))
     return Written(kind, found.settings, found.tables, figures, notes=notes)
 

@@ -189,28 +189,13 @@ def _corrected(one: _Measured, row: Mapping[str, Any]) -> str:
 
 
 def _problems(scores: Scores | StoredScores) -> tuple[str, ...]:
-    """What is off, each once with the runs that it is about; what failed first."""
+    """What there is to note, what failed first."""
     failed = [
         f"{group['method']}, {group['measure']}: {problem}"
         for group in scores.metadata.get("diagnostics", ())
         for problem in group.get("problems", ())
     ]
-    of_note: dict[str, dict[str, list[str]]] = {}
-    for (run, measure), note in scores.notes.items():
-        for part in filter(None, note.split("; ")):
-            runs = of_note.setdefault(part, {}).setdefault(str(measure), [])
-            runs.append(run)
-    said = []
-    for part, by_measure in of_note.items():
-        runs = list(dict.fromkeys(run for found in by_measure.values() for run in found))
-        whom = "All runs" if 1 < len(runs) == len(scores.run_ids) else _some(runs)
-        of = "" if len(by_measure) == len(scores.measures) else f" ({', '.join(by_measure)})"
-        said.append(f"{whom}: {part}{of}")
-    return tuple(dict.fromkeys((*failed, *said)))
-
-
-def _some(runs: Sequence[str]) -> str:
-    return ", ".join(runs) if len(runs) <= _FEW_RUNS else f"{', '.join(runs[:3])} and {len(runs) - 3} more"
+    return tuple(dict.fromkeys((*failed, *scores.note_lines)))
 
 
 # --- sections ----------------------------------------------------------------------------------------------

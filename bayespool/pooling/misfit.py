@@ -71,7 +71,7 @@ def misfit_of(collection: Collection) -> Misfit | None:
         return None
     pooled = np.flatnonzero(collection.pooled)
     chosen = pool.judged(collection, pooled)
-    others = pool.candidates(collection, pooled) & ~chosen & collection.judged & (collection.added_for < 0)
+    others = pool.candidates(collection, pooled) & ~chosen & collection.judged & ~collection.is_own
     return Misfit(
         n_chosen=int(chosen.sum()),
         n_unjudged=int((chosen & ~collection.judged).sum()),

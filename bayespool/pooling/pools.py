@@ -288,7 +288,7 @@ def with_strategy_pool(
     plan = replace(plan, run_depth=plan.run_depth or collection.pool_depth or None)
     pool = StrategyPool.of(collection, pooled, plan, labels=labels)
     inside = pool.judged(collection, pooled)
-    kept = collection.without_judgments(collection.pool() & ~inside & (collection.added_for < 0))
+    kept = collection.without_judgments(collection.pool() & ~inside & ~collection.is_own)
     return kept.with_pool(collection.pooled, pool).unpool(())  # nobody leaves; what is known comes in
 
 

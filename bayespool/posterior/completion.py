@@ -297,8 +297,8 @@ class Completion(Shown):
         return tuple(Values(a, m.unit) for a, m in zip(amounts, asked, strict=True))
 
     def _tally(self, judged: Tally, topic: int, block: Levels, reach: int, shared: bool) -> Tally:
-        """The documents of a topic's ideal rankings in some draws, shape (draw, run, 1, level): judged ones, and
-        those within reach of each run, or of any run where all share them.
+        """The documents of a topic's ideal rankings in some draws, shape (draw, run, 1, level): judged ones,
+        and those within reach of each run, or of any run where all share them.
         """
         u = self.unknowns
         n = np.zeros((len(block), 1 if shared else len(u.run_ids), len(judged.levels)), dtype=np.int64)

@@ -255,7 +255,9 @@ class PosteriorEstimator:
         n_draws, rungs = self.draws * self.chains, ladder_of(collection, measures)
         reach = max(reach_of_ideal(collection, measure) for measure in measures)
         tasks = [
-            Task(collection, targets, measures[0], self.estimand, self._min_organizations, rung, reach, shared)
+            Task(
+                collection, targets, measures[0], self.estimand, self._min_organizations, rung, reach, shared
+            )
             for rung in rungs
         ]
         unknowns = tasks[0].unknowns

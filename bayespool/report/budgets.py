@@ -9,7 +9,7 @@ import numpy as np
 
 from bayespool.experiments import BIAS_MEASURES, Budgets
 from bayespool.report.folder import Drawings, FigureFormat, tables, write_folder
-from bayespool.report.terminal import number, print_heading, print_line, print_table
+from bayespool.report.terminal import number, print_heading, print_line, print_note, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,9 +56,8 @@ def print_budgets(result: Budgets, console: Console) -> None:
     means = result.mean_frame()
     shown = _some(s.budgets)
     print_line(console, _scope(result))
-    if beyond := [budget for budget in s.budgets if budget > result.n_documents]:
-        sizes = ", ".join(map(_thousands, beyond))
-        print_line(console, f"note: there are no more documents; everything is judged for {sizes}")
+    for note in result.notes:
+        print_note(console, note)
     for measure in map(str, s.measures):
         of_measure = summary[summary["measure"] == measure]
         n_runs = int(of_measure["n_runs"].iloc[0])
@@ -138,6 +137,8 @@ def write_budgets(result: Budgets, folder: Path, *, figures: FigureFormat = "png
         "fingerprint": result.fingerprint,
         "pool": result.pool,
         "settings": result.settings.describe(),
+        "notes": list(result.notes),
+        "warnings": [f"{name}: {text}" for name, text in result.warnings],
     }
     write_folder(folder, "budgets", described, tables(frames), figures=figures, draw=draw)
 

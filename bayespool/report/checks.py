@@ -16,7 +16,7 @@ from bayespool.checking import (
     self_calibration_frame,
 )
 from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
-from bayespool.report.terminal import number, print_heading, print_line, print_table
+from bayespool.report.terminal import number, print_heading, print_line, print_note, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,10 +64,8 @@ def print_checks(checks: ModelChecks, console: Console) -> None:
         title = f"{measure}: expected log predictive density by organization"
         print_line(console, f"{title}{_of_steps(checks, measure)}")
         print_table(console, *_elpd_cells(elpd[elpd["measure"] == measure]))
-    for p in checks.predictions:
-        if p.problems and p.model != "combined":
-            failed = "; ".join(p.problems)
-            print_line(console, f"note: {p.measure}, {p.model}: checks of fits that failed: {failed}")
+    for note in checks.notes:
+        print_note(console, note)
 
 
 def _of_steps(checks: ModelChecks, measure: str) -> str:
@@ -99,10 +97,15 @@ def print_self_calibration(calibrations: Sequence[SelfCalibration], console: Con
     print_heading(console, "simulation-based calibration: ranks of true values")
     header = ["model", "engine", "simu-\nlations", "quan-\ntities", "smallest\nadjusted p", "failed\nfits"]
     print_table(console, [*header, "not uniform"], rows)
+    for note in _notes_of_self_calibration(calibrations):
+        print_note(console, note)
+
+
+def _notes_of_self_calibration(calibrations: Sequence[SelfCalibration]) -> list[str]:
     fewest = min(calibrations, key=lambda c: len(c.ranks))
-    if (n := len(fewest.ranks)) < _ENOUGH_SIMULATIONS:
-        shift = fewest.detectable_shift
-        print_line(console, f"note: {n} simulations show shifts of {shift:.1f} standard deviations or more")
+    n, shift = len(fewest.ranks), fewest.detectable_shift
+    said = f"{n} simulations show shifts of {shift:.1f} standard deviations or more"
+    return [said] if n < _ENOUGH_SIMULATIONS else []
 
 
 def print_engines(frame: pd.DataFrame, console: Console) -> None:
@@ -131,8 +134,13 @@ def print_engines(frame: pd.DataFrame, console: Console) -> None:
         for _, row in summary.iterrows()
     ]
     print_table(console, header, rows)
-    for _, row in summary[summary["problems"] != ""].iterrows():
-        print_line(console, f"note: {row['measure']}, {row['model']}: {row['problems']}")
+    for note in _notes_of_engines(summary):
+        print_note(console, note)
+
+
+def _notes_of_engines(summary: pd.DataFrame) -> list[str]:
+    failed = summary[summary["problems"] != ""]
+    return [f"{row['measure']}, {row['model']}: {row['problems']}" for _, row in failed.iterrows()]
 
 
 def print_found(rows: Sequence[FoundJudgments], console: Console) -> None:
@@ -169,15 +177,18 @@ def print_found(rows: Sequence[FoundJudgments], console: Console) -> None:
             for row in mine
         ]
         print_table(console, header, cells, n_names=2)
-        for row in mine:
-            if row.first == 1 and row.last == measure.cutoff and row.depends_on_relevance:
-                which = "more" if row.shift < 0 else "fewer"
-                print_line(
-                    console,
-                    f"note: of {row.runs} runs {which} are relevant than documents of their chances: whether "
-                    "one was judged depended on its relevance. If so everywhere, the log odds of the "
-                    f"unjudged ones are off by {' '.join(_shift_cells(row))}",
-                )
+        for note in _notes_of_found(mine):
+            print_note(console, note)
+
+
+def _notes_of_found(rows: Sequence[FoundJudgments]) -> list[str]:
+    return [
+        f"of {row.runs} runs {'more' if row.shift < 0 else 'fewer'} are relevant than documents of their "
+        "chances: whether one was judged depended on its relevance. If so everywhere, the log odds of the "
+        f"unjudged ones are off by {' '.join(_shift_cells(row))}"
+        for row in rows
+        if row.first == 1 and row.last == row.measure.cutoff and row.depends_on_relevance
+    ]
 
 
 def _shift_cells(row: FoundJudgments) -> list[str]:
@@ -189,7 +200,12 @@ def _shift_cells(row: FoundJudgments) -> list[str]:
 
 def write_found(rows: Sequence[FoundJudgments], folder: Path, *, figures: FigureFormat = "png") -> None:
     """Write ``found.csv`` and ``.parquet``, a row per measure, kind of runs and band of ranks."""
-    write_folder(folder, FOUND, {}, tables({"found": found_frame(tuple(rows))}))
+    notes = [
+        f"{measure}: {note}"
+        for measure in dict.fromkeys(row.measure for row in rows)
+        for note in _notes_of_found([row for row in rows if row.measure == measure])
+    ]
+    write_folder(folder, FOUND, {"notes": notes}, tables({"found": found_frame(tuple(rows))}))
 
 
 def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "png") -> None:
@@ -217,7 +233,7 @@ def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "
     files = tables({"calibration": checks.calibration(), "elpd": checks.elpd(), "runs": checks.runs()})
     for (name, model), container in checks.containers.items():
         files[f"{file_name(name)}-{model}.nc"] = container_bytes(container)
-    described = {**checks.metadata, "problems": list(checks.problems)}
+    described = {**checks.metadata, "notes": list(checks.notes), "problems": list(checks.problems)}
     draw = functools.partial(_check_figures, checks)
     write_folder(folder, CHECK, described, files, figures=figures, draw=draw)
 
@@ -275,7 +291,8 @@ def write_self_calibration(
             yield f"self-calibration-{c.model}-{c.engine}", figure
 
     files = tables({"self-calibration": self_calibration_frame(calibrations)})
-    write_folder(folder, SELF_CALIBRATION, {}, files, figures=figures, draw=draw)
+    described = {"notes": _notes_of_self_calibration(calibrations)}
+    write_folder(folder, SELF_CALIBRATION, described, files, figures=figures, draw=draw)
 
 
 def write_engines(frame: pd.DataFrame, folder: Path, *, figures: FigureFormat = "png") -> None:
@@ -291,7 +308,8 @@ def write_engines(frame: pd.DataFrame, folder: Path, *, figures: FigureFormat = 
                 panel.set_yticks(panel.get_yticks(), [])
         yield "engines", figure
 
-    write_folder(folder, ENGINES, {}, tables({"engines": frame}), figures=figures, draw=draw)
+    described = {"notes": _notes_of_engines(engine_summary(frame))}
+    write_folder(folder, ENGINES, described, tables({"engines": frame}), figures=figures, draw=draw)
 
 
 def _calibration_cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]]]:

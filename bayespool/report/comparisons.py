@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayespool.comparisons import AS_THEY_STAND, MOST_HOLES, Comparison, Reversals, is_compared_across
+from bayespool.comparisons import AS_THEY_STAND, Comparison, Reversals
 from bayespool.measures import parse_measure
 from bayespool.report.files import write_paper, write_tables
 from bayespool.report.sentences import across_sentence, comparison_sentence
@@ -22,6 +22,7 @@ from bayespool.report.terminal import (
     print_words,
     room_of,
 )
+from bayespool.stored import with_notes
 from bayespool.tables import Arrangement
 from bayespool.tables.of_comparisons import (
     TEST_NAMES,
@@ -39,7 +40,6 @@ from bayespool.tables.of_comparisons import (
     rows_where,
     tested_cells,
 )
-from bayespool.tables.of_scores import note_lines
 from bayespool.tables.papers import PAPER_FORMATS
 
 if TYPE_CHECKING:
@@ -135,7 +135,8 @@ def print_comparison(
                 print_words(console, comparison_sentence(comparison, run_a, run_b, measure))
             console.print()
     _print_across(comparison, console)
-    _print_notes(comparison, console)
+    for note in comparison.notes:
+        print_note(console, note)
 
 
 def _print_pairs(
@@ -167,7 +168,7 @@ def _print_pairs(
 
 
 def _print_across(comparison: Comparison, console: Console) -> None:
-    """What draws say of several measures at once, or that they say nothing."""
+    """What draws say of several measures at once."""
     if len(comparison.measures) < 2 or not comparison.draws:
         return
     across = by_pair(comparison.across_measures(), comparison.run_ids)
@@ -188,15 +189,6 @@ def _print_across(comparison: Comparison, console: Console) -> None:
                 for row in records(rows_where(pairs, method=pairs["method"].iloc[0])):
                     print_words(console, across_sentence(row, n_topics))
                 console.print()
-    for method in dict.fromkeys(method for _, method, _ in comparison.draws):
-        said = {m for text in rows_where(across, method=method)["measures"] for m in text.split(", ")}
-        apart = [str(m) for m in comparison.measures if is_compared_across(m) and str(m) not in said]
-        if len(apart) > 1 or (apart and said):
-            print_note(
-                console,
-                f"{method}: draws of {', '.join(apart)} are of completed judgments of their own, so "
-                "that nothing is said across measures; --joint completes them together",
-            )
 
 
 def print_reversals(found: Reversals, console: Console) -> None:
@@ -241,8 +233,6 @@ def print_reversals(found: Reversals, console: Console) -> None:
             f"{method}: fitted constants C = {number(fitted.c, 2)}, E = {number(fitted.e, 3)} "
             f"(RMSE {number(fitted.rmse, 3)})",
         )
-    for group in found.groups:
-        _print_unjudged(found, group, console, graded=len(grades) > 0)
     if len(grades):
         print_heading(console, "announced chances against what all judgments say")
         header = ["group", "judgments", "method", "statement", "pairs", "announced", "happened", "Brier"]
@@ -262,14 +252,8 @@ def print_reversals(found: Reversals, console: Console) -> None:
             for row in records(grades)
         ]
         print_table(console, header, rows, n_names=4)
-        for n, depth in found.pool_depth.items():
-            if depth < found.measure.cutoff:
-                print_line(
-                    console,
-                    f"note: {n} judgments reach down to rank {depth} of the pooled runs; what the posteriors "
-                    f"say of deeper ranks of {found.measure} is extrapolated, and small risks tend to be too "
-                    "large",
-                )
+    for note in found.notes:
+        print_note(console, note)
 
 
 def write_comparison(
@@ -279,8 +263,9 @@ def write_comparison(
     table: str = "differences",
     arrangement: Arrangement | None = None,
 ) -> None:
-    """Write a comparison to a file: JSON has every table and the metadata, CSV and Parquet have one table,
-    .tex, .md and .html the pairs as a paper has them (`Comparison.to_latex`).
+    """Write a comparison to a file: JSON has every table, the metadata and the notes, CSV and Parquet have
+    one table, Parquet with the metadata and the notes, .tex, .md and .html the pairs as a paper has them
+    (`Comparison.to_latex`).
 
     Parameters
     ----------
@@ -300,24 +285,8 @@ def write_comparison(
         write_paper(comparison.paper(arrangement), path)
         return
     made = {name: getattr(comparison, name)() for name in COMPARISON_TABLES}
-    write_tables(path, made, table, comparison.metadata)
-
-
-def _print_unjudged(found: Reversals, group: str, console: Console, *, graded: bool) -> None:
-    """Say what all judgments leave unjudged of a group's runs, and which are graded by them."""
-    shares, gradable = found.holes[group], found.gradable(group)
-    if not shares.any():
-        return
-    said = (
-        f"note: all judgments leave {percent(found.mean_holes(group))} of the {group} runs' ranks unjudged, "
-        f"something of {int((shares > 0).sum())} of {len(shares)} runs; it counts as nonrelevant"
-    )
-    if graded:
-        said += (
-            f", and chances are graded on pairs of the {int(gradable.sum())} runs of which no more than "
-            f"{percent(MOST_HOLES)} is unjudged"
-        )
-    print_line(console, said)
+    statements = comparison.scores.statements
+    write_tables(path, made, table, with_notes(comparison.metadata, comparison.notes, statements))
 
 
 def write_reversals(found: Reversals, path: Path, *, table: str = "rates") -> None:
@@ -335,10 +304,4 @@ def write_reversals(found: Reversals, path: Path, *, table: str = "rates") -> No
         The file cannot be written; what stood there is untouched.
     """
     made = {name: getattr(found, name)() for name in REVERSAL_TABLES}
-    write_tables(path, made, table, found.metadata)
-
-
-def _print_notes(comparison: Comparison, console: Console) -> None:
-    found = comparison.scores
-    for line in note_lines(found.statements, found.run_ids, (), by_measure=False):
-        print_note(console, line)
+    write_tables(path, made, table, with_notes(found.metadata, found.notes))

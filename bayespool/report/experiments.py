@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import functools
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayespool.collection.contents import some
-from bayespool.experiments import LeaveOutResult, mae_by_cutoff, n_outside_bounds, n_unknown_documents
+from bayespool.experiments import LeaveOutResult, mae_by_cutoff
 from bayespool.measures import Measure
 from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
 from bayespool.report.sentences import leave_out_sentence
-from bayespool.report.terminal import number, print_heading, print_line, print_table, print_words
+from bayespool.report.terminal import number, print_heading, print_line, print_note, print_table, print_words
 from bayespool.tables.of_comparisons import records
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-__all__ = ["notes_of_runs", "print_leave_out", "write_leave_out"]
+__all__ = ["print_leave_out", "write_leave_out"]
 
 _TESTS = {"tukey-hsd": "Tukey's test", "paired-t": "paired t tests"}
 
@@ -49,8 +48,9 @@ def print_leave_out(result: LeaveOutResult, console: Console) -> None:
             n_open = int(posteriors["n_open"].iloc[0])
             print_line(console, f"intervals of {n_open} runs with anything unjudged")
             print_table(console, *_intervals(posteriors))
-        for line in _notes(result, measure):
-            print_words(console, line)
+        print_words(console, _reliability(result, measure))
+        for note in result.notes_of(measure):
+            print_note(console, note)
         print_words(console, leave_out_sentence(records(rows)))
     test = _TESTS[result.settings.test]
     print_words(
@@ -92,6 +92,7 @@ def write_leave_out(result: LeaveOutResult, folder: Path, *, figures: FigureForm
         "fingerprint": result.fingerprint,
         "pool": result.pool,
         "settings": result.settings.describe(),
+        "notes": list(result.notes),
         "warnings": [f"{name}: {text}" for name, text in result.warnings],
     }
     write_folder(
@@ -176,44 +177,6 @@ def _intervals(rows: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
         for _, row in rows.iterrows()
     ]
     return header, body
-
-
-def _notes(result: LeaveOutResult, measure: Measure) -> list[str]:
-    lines = [_reliability(result, measure)]
-    frame = result.frame()
-    frame = frame[(frame["measure"] == str(measure))]
-    n_shared, n_topics = result.n_shared_topics(measure), len(result.query_ids)
-    if n_shared < n_topics:
-        what = "SRE* and reliability are" if result.settings.test == "tukey-hsd" else "reliability is"
-        lines.append(f"note: {what} over the {n_shared} of {n_topics} topics that all these runs have")
-    if unknown := n_unknown_documents(frame, measure):
-        lines.append(
-            f"note: {unknown} documents of these runs' top {measure.cutoff} are unjudged in "
-            f"truth, too, and count as {'unjudged' if measure.reads_unjudged else 'nonrelevant'} there"
-        )
-    if outside := n_outside_bounds(frame, measure):
-        lines.append(
-            f"note: the truth of {outside} runs is outside their bounds: all judgments count in it, and in "
-            "the estimates documents below the pool depth stay nonrelevant; take the truth of the run back "
-            "in the pool alone (repooled), or the complete estimand"
-        )
-    return lines + [f"note: {note}" for note in notes_of_runs(frame)]
-
-
-def notes_of_runs(frame: pd.DataFrame) -> list[str]:
-    """What is noted of runs that were left out, each once with the number of runs.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        `LeaveOutResult.frame`, of one measure.
-    """
-    notes: dict[tuple[str, str], int] = {}
-    for estimator, note in zip(frame["estimator"], frame["note"], strict=True):
-        if isinstance(note, str) and note:
-            of_many = re.sub(r"(?<=unlike the pool) \([^)]*\)", "", note)  # numbers of one run
-            notes[estimator, of_many] = notes.get((estimator, of_many), 0) + 1
-    return [f"{estimator}, {n} run{'s' * (n > 1)}: {note}" for (estimator, note), n in notes.items()]
 
 
 def _reliability(result: LeaveOutResult, measure: Measure) -> str:

@@ -13,6 +13,7 @@ from bayespool.errors import InputError, OutputError
 from bayespool.files import atomic_write, csv_text, json_text, parquet_bytes
 from bayespool.provenance import with_provenance
 from bayespool.scores import Scores
+from bayespool.stored import with_notes
 from bayespool.suggestions import known_names
 from bayespool.tables.arrangement import Arrangement
 from bayespool.tables.papers import PAPER_FORMATS, Paper
@@ -87,8 +88,8 @@ def write_scores(
     """Write `Scores.to_frame` to a file, in the format of its ending; or, to .tex, .md or .html, the tables
     that are read.
 
-    JSON and Parquet carry the metadata (version, fingerprint, settings, pool) beside the rows; CSV has the
-    rows alone.
+    JSON and Parquet carry the metadata (version, fingerprint, settings, pool) and the notes beside the rows;
+    CSV has the rows alone.
 
     Parameters
     ----------
@@ -107,7 +108,8 @@ def write_scores(
     if path.suffix in PAPER_FORMATS:
         write_paper(scores.paper(arrangement, per_topic=per_topic), path)
         return
-    write_tables(path, {"scores": scores.to_frame(per_topic=per_topic)}, "scores", scores.metadata)
+    described = with_notes(scores.metadata, scores.note_lines, scores.statements)
+    write_tables(path, {"scores": scores.to_frame(per_topic=per_topic)}, "scores", described)
 
 
 def write_paper(paper: Paper, path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +21,6 @@ JUDGES = "judges"
 """What an output folder is for."""
 
 Row = dict[Any, Any]
-
-_NOTHING = 0.005  # of a lift
 
 
 def print_judges(check: JudgeCheck, console: Console) -> None:
@@ -59,8 +56,8 @@ def print_judges(check: JudgeCheck, console: Console) -> None:
             what = f"{measure}: mean width of {ci} intervals of {rows[0]['n_runs']} {whose}"
             print_heading(console, what)
             print_table(console, *_interval_cells(rows))
-    for line in dict.fromkeys(_lines(check, tables["organizations"])):
-        print_note(console, line)
+    for note in check.notes:
+        print_note(console, note)
 
 
 def write_judges(check: JudgeCheck, folder: Path, *, figures: FigureFormat = "none") -> None:
@@ -79,7 +76,7 @@ def write_judges(check: JudgeCheck, folder: Path, *, figures: FigureFormat = "no
     OutputError
         A file cannot be written, or the folder holds the results of something else.
     """
-    described = {**check.metadata, "problems": list(check.problems)}
+    described = {**check.metadata, "notes": list(check.notes), "problems": list(check.problems)}
     files = tables({table: check.frame(table) for table in check.tables})
     write_folder(folder, JUDGES, described, files)
 
@@ -164,22 +161,3 @@ def _interval_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
     return header, [
         [row["judge"], *(number(row[name]) for name in names), percent(row["saved"])] for row in rows
     ]
-
-
-def _lines(check: JudgeCheck, organizations: list[Row]) -> Iterator[str]:
-    """What is wrong with judges, and of those that favor nobody who comes next to it."""
-    yield from check.problems
-    for judge in check.judges:
-        mine = [row for row in _where(organizations, judge=judge.name) if row["lift"] == row["lift"]]
-        is_used = not any(line.startswith(f"judge {judge.name} is not used") for line in check.problems)
-        if not mine or any(row["favored"] for row in mine) or not is_used:
-            continue
-        most = max(mine, key=lambda row: row["lift"])
-        if most["lift"] < _NOTHING:
-            yield f"judge {judge.name} favors no organization"
-            continue
-        in_100 = f"{number(50 + 100 * most['lift'], 1)} ± {number(100 * most['se'], 1)} of 100 pairs"
-        yield (
-            f"judge {judge.name} favors no organization; nearest is {most['organization']}: a document in "
-            f"the top 10 of its runs is labeled higher than one of others that is as relevant in {in_100}"
-        )

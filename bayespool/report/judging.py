@@ -17,9 +17,11 @@ from bayespool.report.terminal import (
     number,
     print_line,
     print_made,
+    print_note,
     print_words,
     room_of,
 )
+from bayespool.stored import with_notes
 from bayespool.trec import Qrels, write_qrels
 
 if TYPE_CHECKING:
@@ -64,7 +66,8 @@ def write_next_judgments(found: NextJudgments, path: Path) -> None:
     """
     frame = found.frame()
     if path.suffix in _TABLES:
-        write_tables(path, {"documents": frame}, "documents", found.metadata)
+        described = with_notes(found.metadata, found.notes)
+        write_tables(path, {"documents": frame}, "documents", described)
         return
     topics = pa.array(frame["query_id"].tolist(), pa.string()).dictionary_encode()
     doc_ids = pa.array(frame["doc_id"].tolist(), pa.string())
@@ -96,10 +99,16 @@ def print_next_judgments(found: NextJudgments, console: Console) -> None:
         print_line(console, f"{what} now: {number(found.now)}")
     if found.until is not None:
         print_line(console, _stopping(found))
-    if not len(found):
-        if not found.is_done:
-            print_line(console, f"nothing to judge: {_why_nothing(found)}")
-        return
+    if len(found):
+        _print_documents(found, console)
+    elif not found.is_done:
+        print_line(console, f"nothing to judge: {_why_nothing(found)}")
+    for note in found.notes:
+        print_note(console, note)
+
+
+def _print_documents(found: NextJudgments, console: Console) -> None:
+    """The first documents, and what is expected of all."""
     header = ["", "topic", "document", "best\nrank", "chance of\nrelevance", "expected\nafter it", "runs"]
     columns = (found.frame().head(_SHOWN)[name].tolist() for name in _COLUMNS)
     rows = [

@@ -10,7 +10,8 @@ from bayespool.collection import Collection
 from bayespool.errors import OutputError
 from bayespool.pooling import STRATEGIES, Chosen, Contributions, choice_frame, qrels_of, strategy_text
 from bayespool.report.files import TABLE_FORMATS, check_place, write_tables
-from bayespool.report.terminal import percent, print_line, print_table
+from bayespool.report.terminal import percent, print_line, print_note, print_table
+from bayespool.stored import with_notes
 from bayespool.trec import write_qrels
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def write_choice(
         write_qrels(qrels_of(collection, chosen), path)
         return
     frame = choice_frame(collection, chosen, relevance=relevance)
-    write_tables(path, {"documents": frame}, "documents", metadata or {})
+    described = with_notes(metadata or {}, _notes_of(chosen))
+    write_tables(path, {"documents": frame}, "documents", described)
 
 
 def strategy_rows() -> list[dict[str, Any]]:
@@ -108,8 +110,8 @@ def print_choice(
     least, most = int(of_topic.min()), int(of_topic.max())
     each = f"{least} each" if least == most else f"from {least} to {most} each"
     print_line(console, f"{strategy_text(chosen.strategy)}: {n} documents of {len(of_topic)} topics, {each}")
-    if chosen.budget is not None and n < chosen.budget:
-        print_line(console, f"note: there are no more; the budget was {chosen.budget}")
+    for note in _notes_of(chosen):
+        print_note(console, note)
     if n_judged:
         told = f"judged already: {n_judged}, {n_relevant} of them relevant; to judge: {n - n_judged}"
         print_line(console, told)
@@ -126,3 +128,8 @@ def print_choice(
         )
     ]
     print_table(console, [*header, "documents", "of all", "nobody\nelse has"], rows)
+
+
+def _notes_of(chosen: Chosen) -> list[str]:
+    is_short = chosen.budget is not None and len(chosen) < chosen.budget
+    return [f"there are no more; the budget was {chosen.budget}"] if is_short else []

@@ -10,10 +10,9 @@ from bayespool.experiments import (
     CommonTopicsResult,
     PoolWidthResult,
     RunTypesResult,
-    n_unknown_documents,
 )
 from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
-from bayespool.report.terminal import number, print_heading, print_line, print_table
+from bayespool.report.terminal import number, print_heading, print_line, print_note, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,12 +51,8 @@ def print_pool_width(result: PoolWidthResult, console: Console) -> None:
             for _, row in rows[rows["estimator"] == label].iterrows()
         ]
         print_table(console, header, body)
-        if unknown := n_unknown_documents(result.frame(), measure):
-            print_line(
-                console,
-                f"note: {unknown} documents of these runs' top {measure.cutoff} are unjudged in truth, too, "
-                f"and count as {'unjudged' if measure.reads_unjudged else 'nonrelevant'} there",
-            )
+    for note in result.notes:
+        print_note(console, note)
 
 
 def print_common_topics(result: CommonTopicsResult, console: Console) -> None:
@@ -107,6 +102,8 @@ def print_run_types(result: RunTypesResult, console: Console) -> None:
                 for _, row in rows.iterrows()
             ]
             print_table(console, header, body)
+    for note in result.notes:
+        print_note(console, note)
 
 
 def write_pool_width(result: PoolWidthResult, folder: Path, *, figures: FigureFormat = "png") -> None:
@@ -187,6 +184,10 @@ def _write(
 ) -> None:
     files = tables({rows: result.frame(), "summary": result.summary_frame()})
     described = {"fingerprint": result.fingerprint, "pool": result.pool, "settings": settings}
+    if not isinstance(result, CommonTopicsResult):  # which has nothing to note
+        described["notes"] = list(result.notes)
+    if isinstance(result, RunTypesResult):
+        described["warnings"] = [f"{name}: {text}" for name, text in result.warnings]
     write_folder(folder, experiment, described, files, figures=figures, draw=draw)
 
 

@@ -21,12 +21,9 @@ from bayespool.tables.of_scores import (
     arranged,
     check_arrangement,
     columns_of,
-    has_as_judged,
-    ideal_lines,
     methods_in,
-    note_lines,
+    score_notes,
     short_columns,
-    shown_statements,
     whole_columns,
 )
 
@@ -85,15 +82,7 @@ def print_scores(
         for table in tables:
             print_made(console, table)
     notes = ["files and --columns all have the bounds and corrections, too"] if is_short else []
-    notes += ideal_lines(scores.metadata)
-    if has_as_judged(frame) and "as-judged" in shown:
-        notes.append(
-            "as judged is the score with unjudged documents nonrelevant, as trec_eval has it; no completion "
-            "of the judgments goes below lower or beyond upper"
-        )
-    hidden = [m for m in methods_in(frame) if not any(f"{name} ".startswith(f"{m} ") for name in shown)]
-    statements = shown_statements(scores.statements, hidden)
-    notes += note_lines(statements, scores.run_ids, scores.measures)
+    notes += score_notes(frame, scores.metadata, scores.statements, shown)
     is_long = room is not None and len(scores.run_ids) > _MANY_RUNS
     for line in _first_of(notes, room or 0) if is_long else notes:
         print_note(console, line)

@@ -127,6 +127,7 @@ def pair_tables(
     n_topics: int,
     as_judged: str,
     arrangement: Arrangement | None = None,
+    notes: Sequence[str] = (),
 ) -> list[TextTable]:
     """The tables of a paper, one per measure: what the judgments say of each pair, and what the posterior.
 
@@ -142,6 +143,8 @@ def pair_tables(
         Name of the method that takes unjudged documents for nonrelevant.
     arrangement : Arrangement, optional
         Columns are of `PAIR_COLUMNS`.
+    notes : sequence of str
+        Below the last table.
 
     Raises
     ------
@@ -149,7 +152,8 @@ def pair_tables(
         There is no such column, or pairs cannot be sorted by that.
     """
     made, chosen = [], arrangement or Arrangement()
-    for measure in dict.fromkeys(differences["measure"]):
+    measures = list(dict.fromkeys(differences["measure"]))
+    for measure in measures:
         of_measure, tested = (
             rows_where(differences, measure=measure),
             rows_where(significance, measure=measure),
@@ -173,6 +177,7 @@ def pair_tables(
                 rows=tuple((*pair, *(_pair_cell(found, pair, name) for name in names)) for pair in pairs),
                 n_names=2,
                 label=f"comparison {measure}",
+                notes=tuple(notes) if measure == measures[-1] else (),
             )
         )
     return made

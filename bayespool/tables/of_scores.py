@@ -31,6 +31,7 @@ __all__ = [
     "methods_in",
     "note_lines",
     "paper_tables",
+    "score_notes",
     "short_columns",
     "shown_statements",
     "whole_columns",
@@ -63,6 +64,10 @@ _IDEALS = {
     "shared": "the judged documents and, in each draw, the completed ones in reach of any of these runs",
     "judged": "the judged documents as they stand, as trec_eval has it",
 }
+_AS_JUDGED = (
+    "as judged is the score with unjudged documents nonrelevant, as trec_eval has it; no completion of the "
+    "judgments goes below lower or beyond upper"
+)
 _ENDS = re.compile(r"_(lower|upper|std|distance|new_kind)$")
 _SIDE_BY_SIDE = 8  # numbers of a row: what a page has room for
 
@@ -249,7 +254,7 @@ def ideal_lines(metadata: Mapping[str, Any]) -> list[str]:
     """What the ideal rankings of measures are made of, as `bayespool.Scores.metadata` has it."""
     lines = []
     for ideal, what in _IDEALS.items():
-        if measures := [name for name, group in metadata["ideals"].items() if group == ideal]:
+        if measures := [name for name, group in metadata.get("ideals", {}).items() if group == ideal]:
             names = ", ".join(measures)
             lines.append(f"{names}: ideal ranking and number of relevant documents are of {what}")
     return lines
@@ -259,8 +264,6 @@ def note_lines(
     statements: Mapping[tuple[str, Any], Sequence[str]],
     run_ids: Sequence[str],
     measures: Sequence[object],
-    *,
-    by_measure: bool = True,
 ) -> list[str]:
     """What there is to note of runs, those first that are of the most runs. A statement stands once, with the
     runs and measures that it is of.
@@ -271,13 +274,11 @@ def note_lines(
         `bayespool.Scores.statements`.
     run_ids : sequence of str
     measures : sequence of measures
-    by_measure : bool, default True
-        Whether it is said of which measures a statement is.
     """
     runs_of: dict[tuple[str, str], list[str]] = {}
     for (run, measure), said in statements.items():
         for statement in said:
-            runs = runs_of.setdefault((str(measure) if by_measure else "", statement), [])
+            runs = runs_of.setdefault((str(measure), statement), [])
             if run not in runs:
                 runs.append(run)
     measures_of: dict[tuple[tuple[str, ...], str], list[str]] = {}
@@ -289,9 +290,37 @@ def note_lines(
     lines = []
     for (of_runs, of_measures), said in sorted(together.items(), key=lambda item: -len(item[0][0])):
         who = "all runs" if 1 < len(of_runs) == len(run_ids) else some_of(of_runs)
-        where = "" if not by_measure or len(of_measures) == len(measures) else f" ({', '.join(of_measures)})"
+        where = "" if len(of_measures) == len(measures) else f" ({', '.join(of_measures)})"
         lines.append(f"{who}: {'; '.join(said)}{where}")
     return lines
+
+
+def score_notes(
+    frame: pd.DataFrame,
+    metadata: Mapping[str, Any],
+    statements: Mapping[tuple[str, Any], Sequence[str]],
+    shown: Collection[str] | None = None,
+) -> list[str]:
+    """All that there is to note of scores, a line each, which every output has.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        `bayespool.Scores.to_frame`.
+    metadata : mapping
+    statements : mapping of (str, measure) to sequence of str
+        `bayespool.Scores.statements`.
+    shown : collection of str, optional
+        Names of columns, where notes on others are to be left out.
+    """
+    run_ids, measures = (list(dict.fromkeys(frame[name])) for name in ("run_id", "measure"))
+    lines = ideal_lines(metadata)
+    if has_as_judged(frame) and (shown is None or "as-judged" in shown):
+        lines.append(_AS_JUDGED)
+    if shown is not None:
+        hidden = [m for m in methods_in(frame) if not any(f"{name} ".startswith(f"{m} ") for name in shown)]
+        statements = shown_statements(statements, hidden)
+    return [*lines, *note_lines(statements, run_ids, measures)]
 
 
 def shown_statements(

@@ -46,6 +46,11 @@ and told in one `InputWarning` per file.
 +---------------------------------------------+-----------------+---------------------------------------+
 | several tags, ``id_from="tag"``             | error           | error                                 |
 +---------------------------------------------+-----------------+---------------------------------------+
+| most lines are those of another kind: of a  | error           | error                                 |
+| run where qrels or labels are expected, of  |                 |                                       |
+| qrels or labels where a run is, of labels   |                 |                                       |
+| that are not whole where qrels are          |                 |                                       |
++---------------------------------------------+-----------------+---------------------------------------+
 | no line, only blank lines, no usable line   | error           | error                                 |
 +---------------------------------------------+-----------------+---------------------------------------+
 | damaged, binary or missing file; a folder,  | error           | error                                 |

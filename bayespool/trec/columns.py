@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from bayespool.errors import InputError
 from bayespool.suggestions import did_you_mean
+from bayespool.trec.kinds import refuse_columns_of_another_kind
 
 __all__ = [
     "NAMES",
@@ -63,9 +64,8 @@ def settled(given: Any) -> Any:
     """A frame whose columns are at hand, of an object of ranx, a lazy frame, or what hands itself over as an
     Arrow stream; anything else as it is.
     """
-    to_frame = getattr(given, "to_dataframe", None)
-    if callable(to_frame) and (hasattr(given, "run") or hasattr(given, "qrels")):
-        return to_frame()
+    if _is_of_ranx(given, "run") or _is_of_ranx(given, "qrels"):
+        return given.to_dataframe()
     if not is_frame(given) or isinstance(given, pa.Table | pa.RecordBatch):
         return given
     if hasattr(type(given), "collect") and not hasattr(type(given), "to_arrow"):
@@ -79,6 +79,17 @@ def settled(given: Any) -> Any:
         if hasattr(type(given), "columns"):
             return given
         raise InputError(f"a {type(given).__name__} cannot be read as an Arrow table ({error})") from None
+
+
+def _is_of_ranx(given: Any, kind: str) -> bool:
+    """Whether an object is one of ranx: its attribute, ``run`` or ``qrels``, is what it is."""
+    return callable(getattr(given, "to_dataframe", None)) and hasattr(given, kind)
+
+
+def _kind_of_rows(given: Any) -> str:
+    """``run`` for named tuples, which say ``score`` in runs alone; nothing is known of others."""
+    first = given[0] if isinstance(given, list) and given else None
+    return "run" if isinstance(first, tuple) and "score" in getattr(first, "_fields", ()) else ""
 
 
 def column_names(frame: Any) -> list[Any]:
@@ -114,8 +125,13 @@ def columns_of(
     """
     if isinstance(given, Mapping):
         return _columns_of_mapping(given, wanted[-1], what)
+    of_ranx = next((kind for kind in ("run", "qrels") if _is_of_ranx(given, kind)), "")
     given = settled(given)
+    if not is_frame(given) and isinstance(given, Iterable) and not isinstance(given, str | bytes):
+        given = list(given)
     taken = _columns_of_frame(given, what) if is_frame(given) else _columns_of_rows(given, what)
+    if wanted[-1] in ("score", "relevance", "label"):
+        refuse_columns_of_another_kind(taken, wanted[-1], what, of_ranx or _kind_of_rows(given))
     columns = {}
     for name in (*wanted, *optional):
         known = next((known for known in NAMES[name] if known in taken), None)

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from bayespool.errors import InputError
+from bayespool.trec.kinds import refuse_file_of_another_kind
 from bayespool.trec.records import Skipped
 from bayespool.trec.repeats import has_repeats, pair_codes, repeats
 from bayespool.trec.resources import MEMORY
@@ -133,7 +134,10 @@ def run_layout(*, ranks: bool, tag: bool) -> Layout:
 def parse_lines(text: bytes, path: Path, layout: Layout, *, strict: bool) -> Lines:
     """Columns of a text in the given layout, by the fast path where it can be taken."""
     lines = parse_fast(text, layout)
-    return parse_tolerantly(text, path, layout, strict=strict) if lines is None else lines
+    if lines is not None:
+        return lines
+    refuse_file_of_another_kind(text, path, layout.columns[4 if layout.real == "score" else 3])
+    return parse_tolerantly(text, path, layout, strict=strict)
 
 
 def parse_fast(text: bytes, layout: Layout) -> Lines | None:

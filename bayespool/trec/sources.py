@@ -358,8 +358,9 @@ def _runs_in(source: Any) -> list[Run]:
     name = "" if is_frame(source) else getattr(source, "name", None)
     if name and isinstance(name, str):
         return [run_from_frame(source, name)]
-    source = settled(source)
-    if isinstance(source, Mapping) or not _has_run_ids(source):
+    of_ranx = not is_frame(source) and hasattr(source, "to_dataframe")
+    source = source if of_ranx else settled(source)
+    if of_ranx or isinstance(source, Mapping) or not _has_run_ids(source):
         return [dataclasses.replace(run_from_frame(source, "run"), run_id="")]
     columns = columns_of(source, ("run_id", "query_id", "doc_id", "score"), "runs", optional=("rank",))
     run_ids, *ids = (ids_of(columns[name], name, "runs") for name in ("run_id", "query_id", "doc_id"))

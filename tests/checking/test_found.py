@@ -111,6 +111,14 @@ def test_the_interval_holds_the_shift_that_was_made(judged: tuple[float, float])
         assert row.shift * (other - relevant) > 0
 
 
+def test_judgments_of_ones_own_are_none_that_the_campaign_found() -> None:
+    collection = with_found(0.4, 0.4)
+    outside = collection.judged & ~collection.pool()
+    own = np.where(outside, np.int32(collection.run_index("new-a")[0]), collection.added_for)
+    with pytest.raises(InputError, match="0 judgments are not explained by the pooled runs"):
+        check_found(dataclasses.replace(collection, added_for=own), "P@20", **DRAWS)
+
+
 def test_hand_made_row() -> None:
     row = FoundJudgments(parse_measure("P@10"), "other", 1, 10, 100, 30, 16, 10, 5, 15, 10, -0.7, -1.2, -0.2)
     assert row.ratio == 1.6

@@ -156,3 +156,13 @@ def test_mixture_of_a_graded_measure_has_weights_of_its_own_on_each_rung() -> No
     np.testing.assert_array_equal(mixed.observed, members[0].observed)
     first = found.elpd().set_index("model")["weight_combined"]
     assert first[["ratio", "evidence"]].sum() == pytest.approx(1)
+
+
+def test_organizations_and_not_runs_decide_the_weights() -> None:
+    """Nine runs of one organization speak for the first model, one of another as clearly for the second."""
+    densities = np.array([[1.0, 0.0]] * 9 + [[0.0, 1.0]])
+    weight = np.array([1 / 9] * 9 + [1.0])
+    assert stacking_weights(densities, weight) == pytest.approx([0.5, 0.5])
+    alone = stacking_weights(densities[:9], weight[:9])
+    assert alone[0] > 0.8
+    assert stacking_weights(densities[:1], np.ones(1)) == pytest.approx(alone), "as one run would"

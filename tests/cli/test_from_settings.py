@@ -11,6 +11,7 @@ from commands import Outcome
 
 from bayespool.cli import app
 from bayespool.cli.from_settings import _judges as named_files
+from bayespool.cli.from_settings import _with_threshold as with_threshold
 from bayespool.cli.help import group_of
 from bayespool.errors import InputError
 
@@ -118,3 +119,13 @@ def test_a_judge_is_named_by_its_file_or_before_it(tmp_path: Path) -> None:
 def test_two_judges_of_one_name_are_refused(given: list[str]) -> None:
     with pytest.raises(InputError, match=r"two judges are called '[ax]'; --judge NAME=FILE"):
         named_files(given)
+
+
+def test_a_measure_that_says_its_threshold_keeps_it() -> None:
+    assert [with_threshold(text, 2) for text in ("P@5", "P(rel=1)@5", "P(rel=3)@5", "nDCG@10")] == [
+        "P(rel=2)@5",
+        "P@5",
+        "P(rel=3)@5",
+        "nDCG(rel=2)@10",
+    ]
+    assert with_threshold("P@5", None) == "P@5"

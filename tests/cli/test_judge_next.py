@@ -175,6 +175,39 @@ def test_comparison_and_runs_taken_out_of_the_pool(run: Callable[..., Outcome], 
     assert "taken out of the pool: organization lake" in done.err
 
 
+def test_all_answers_count_for_runs_taken_out_of_the_pool(
+    run: Callable[..., Outcome], written: Path, tmp_path: Path
+) -> None:
+    """The qrels judge most of what is asked, because of the runs that leave the pool."""
+    asked, own = (
+        [*campaign(written), "--unpool", "lake-1", "--unpool", "north-1", "-m", "P@20"],
+        tmp_path / "own",
+    )
+    assert run("judge-next", *asked, *FAST, "--budget", 24, "-o", own).status == 0
+    own.write_text(filled_in(own, 24))
+    done = run("judge-next", *asked, *FAST, "--judged", own, "-o", tmp_path / "next")
+    assert done.status == 0, done.err
+    assert done.out.startswith("24 judgments of your own: P@20, mean width of the intervals ")
+    assert "warning" not in done.err
+    pairs = [
+        {tuple(line.split()[::2]) for line in path.read_text().splitlines()}
+        for path in (own, tmp_path / "next")
+    ]
+    assert not pairs[0] & pairs[1]
+    scored = [*asked, "--estimators", "lower-bound", "-o"]
+    values = []
+    for name, more in (("without", []), ("with", ["--own-judgments", own])):
+        assert run("score", *scored, tmp_path / f"{name}.csv", *more).status == 0
+        values.append(pd.read_csv(tmp_path / f"{name}.csv"))
+    n_places = ((values[0]["unjudged"] - values[1]["unjudged"]) * 20 * 20).round()
+    collection = load_example().unpool(organization="lake").unpool(organization="north")
+    answered = collection.add_judgments(read_qrels(own))
+    assert n_places.tolist() == [
+        int((answered.is_own[collection.document[r, :, :20]]).sum())
+        for r in collection.run_index(["lake-1", "north-1"])
+    ]
+
+
 def test_an_order_that_is_settled_in_the_draws(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
@@ -215,8 +248,8 @@ def test_judgments_that_are_of_no_use_are_told(
     (tmp_path / "own.txt").write_text(filled_in(tmp_path / "own.txt", 4) + wrong)
     said = (
         f"warning: {tmp_path / 'own.txt'}: passed over are 1 of topics that the collection does not have "
-        "(document D00001 of topic 999 for one) and 2 of documents that no run retrieves (document NOSUCH of "
-        "topic 701 for one)"
+        "(document D00001 of topic 999) and 2 of documents that no run retrieves (document NOSUCH of topic "
+        "701, document NOBODY of topic 702)"
     )
     done = run(*call(written, "--judged", tmp_path / "own.txt"))
     assert done.out.startswith("4 judgments of your own: ")

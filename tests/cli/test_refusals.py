@@ -79,6 +79,14 @@ UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda f: append(f / "new" / "new-a.run", "701 Q0 D9 1 0.5 tag more\n"),
         r"new-a\.run, line 2001: expected 6 columns, found 7",
     ),
+    "a run in the place of qrels": (
+        lambda f: (f / "qrels.txt").write_bytes((f / "new" / "new-a.run").read_bytes()),
+        r"qrels\.txt, line 1: looks like a run \(query_id Q0 doc_id rank score tag\), not like judgments",
+    ),
+    "qrels among the runs": (
+        lambda f: (f / "new" / "new-c.run").write_bytes((f / "qrels.txt").read_bytes()),
+        r"new-c\.run, line 1: looks like judgments or labels \(.*\), not like a run; give judgments as the",
+    ),
     "qrels with a column too few": (
         lambda f: append(f / "qrels.txt", "701 0 D9\n"),
         r"qrels\.txt, line 1182: expected 4 columns, found 3",

@@ -32,6 +32,7 @@ def test_json_has_what_the_file_has_and_nothing_else_is_printed(
     found = document(run(*arguments(example), *FAST, "-m", "nDCG@10", "--json", "-o", path))
     written = json.loads(path.read_text("utf-8"))
     assert found["tables"] == {"scores": written["scores"]}
+    assert found["notes"] == written["metadata"].pop("notes")
     assert found["metadata"] == written["metadata"]
     assert found["command"] == "score"
     assert found["version"] == bayespool.__version__

@@ -108,7 +108,9 @@ def test_scores_are_read_back_by_both_readers(
     assert done.status == 0, done.err
     stored, results = read_scores(tmp_path / "a.json"), read_results(tmp_path / "a.json")
     pd.testing.assert_frame_equal(stored.to_frame(), results.to_frame("scores"), check_dtype=False)
-    assert results.settings == stored.metadata
+    noted = {"notes": list(stored.note_lines), "statements": results.settings["statements"]}
+    assert results.settings == {**stored.metadata, **noted}
+    assert results.notes == stored.note_lines
     assert "| new-a |" in stored.to_markdown(columns=["lower"])
 
 

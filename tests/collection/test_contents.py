@@ -14,7 +14,7 @@ from toys import from_rankings, in_pool, judged, judgments, toy_collection, toy_
 
 from bayespool.collection import UNJUDGED, Collection, build_collection, sole_contributor
 from bayespool.errors import InputError
-from bayespool.trec import Run, run_from_frame
+from bayespool.trec import Run, qrels_from_frame, run_from_frame
 
 # What a collection holds
 
@@ -114,6 +114,18 @@ def test_unpool_never_adds_a_judgment(collection: Collection, data: st.DataObjec
     assert (smaller.relevance >= 0)[smaller.pool()].all()
     lost = (collection.relevance >= 0) & (smaller.relevance < 0)
     assert not lost[~collection.pool(collection.run_index(run_ids))].any()
+
+
+def test_judgment_of_ones_own_in_a_hole_of_the_pool_stays_without_its_run() -> None:
+    runs = {"a": {"1": "xy"}, "b": {"1": "xz"}, "u": {"1": "yq"}}
+    pool = {"pooled_run_ids": ("a", "b"), "pool_depth": 2}
+    holed = from_rankings(runs, {"1": {"x": 1, "z": 0}}, **pool)
+    assert judged(holed.unpool("a")) == judged(holed) == ["xz"]
+    richer = holed.add_judgments(qrels_from_frame({"1": {"y": 1}}))
+    assert judged(richer.unpool("a")) == ["xyz"]
+    assert judged(richer.truncate_pool(1)) == ["xy"]
+    theirs = from_rankings(runs, {"1": {"x": 1, "y": 1, "z": 0}}, **pool)
+    assert judged(theirs.unpool("a")) == ["xz"]
 
 
 @pytest.mark.parametrize("arguments", [{}, {"run_ids": "n1", "organization": "north"}])

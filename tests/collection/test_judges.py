@@ -12,7 +12,7 @@ import pytest
 import toys
 from toys import judgments, toy_collection, toy_qrels
 
-from bayespool.collection import Collection, Judge, add_judges
+from bayespool.collection import Collection, Judge, add_judges, build_collection
 from bayespool.collection.judges import MOST_GRADES, find_pairs, topic_codes
 from bayespool.counts import judgment_counts
 from bayespool.errors import InputError, InputWarning
@@ -248,3 +248,51 @@ def test_pairs_are_found_by_topic_and_document() -> None:
 def test_topics_of_others_are_minus_one() -> None:
     labels = labels_from_frame({"3": {"a": 1}, "9": {"a": 1}, "1": {"a": 1, "b": 1}})
     assert topic_codes(toy_collection(), labels.query_id).tolist() == [2, -1, 0, 0]
+
+
+# --- judgments in the place of labels -----------------------------------------------------------------------
+
+
+def judgments_of(collection: Collection, n: int | None = None) -> dict[str, dict[str, float]]:
+    """The first of them, or all, as labels."""
+    found: dict[str, dict[str, float]] = {}
+    for pair in np.flatnonzero(collection.judged)[:n]:
+        query_id = collection.query_ids[collection.pair_topic[pair]]
+        found.setdefault(query_id, {})[collection.doc_id(int(pair))] = float(collection.relevance[pair])
+    return found
+
+
+@pytest.mark.parametrize("n", [None, 60])
+def test_judgments_are_no_labels(n: int | None) -> None:
+    example = load_example()
+    labels = labels_from_frame(judgments_of(example, n))
+    with pytest.raises(
+        InputError, match="the labels of judge 'llm' are the judgments: the same relevance on"
+    ):
+        add_judges(example, {"llm": labels})
+
+
+def test_judgments_with_negative_ones_are_no_labels() -> None:
+    """One that lists a document, and one of spam, which is not relevant."""
+    judged = {"1": {f"d{i}": (2, 0, -1, -2)[i % 4] for i in range(80)}}
+    collection = build_collection({"1": dict.fromkeys(judged["1"], 1.0)}, judged)
+    labels = labels_from_frame(judged)
+    with pytest.raises(InputError, match="are the judgments"):
+        add_judges(collection, {"llm": labels})
+
+
+def test_labels_of_a_judge_who_agrees_are_labels() -> None:
+    """A label that differs, one of an unjudged document, or few of them: a judge may be right."""
+    example = load_example()
+    first = int(np.flatnonzero(example.judged)[0])
+    query_id, doc_id = example.query_ids[example.pair_topic[first]], example.doc_id(first)
+    otherwise = judgments_of(example)
+    otherwise[query_id][doc_id] = 1.0 - min(otherwise[query_id][doc_id], 1.0)
+    more = judgments_of(example)
+    unjudged = int(np.flatnonzero(~example.judged)[0])
+    more[example.query_ids[example.pair_topic[unjudged]]][example.doc_id(unjudged)] = 1.0
+    few = judgments_of(example, 49)
+    for labels in (otherwise, more, few):
+        n = sum(map(len, labels.values()))
+        (found,) = add_judges(example, {"llm": labels_from_frame(labels)}).judges
+        assert found.is_labeled.sum() == n

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from scipy import stats
 
 from bayespool.collection import Collection
 from bayespool.comparisons import AS_THEY_STAND, Reversals, judgment_subset, reversals
+from bayespool.comparisons.outcomes import Outcome
 from bayespool.corrections import fit_constants
 from bayespool.counts import judgment_counts
 from bayespool.errors import InputError
@@ -155,6 +157,31 @@ def test_announced_risks_are_graded_by_all_judgments() -> None:
     )
     assert table["n"].sum() == 210
     assert len(table) == 10
+
+
+def test_rates_by_hand() -> None:
+    """First a is better than b and c, and b than c; in the end b is better than a, and c no worse than b."""
+
+    def outcome(*better: tuple[int, int]) -> Outcome:
+        matrix = np.zeros((3, 3), dtype=bool)
+        matrix[tuple(zip(*better, strict=True))] = True
+        return Outcome(np.zeros(3), np.full((3, 3), np.nan), matrix)
+
+    found = dataclasses.replace(
+        example_reversals(),
+        groups={"all": ("a", "b", "c")},
+        n_judgments=(10, 20),
+        methods=(AS_THEY_STAND,),
+        outcomes={
+            ("all", 10, AS_THEY_STAND): outcome((0, 1), (0, 2), (1, 2)),
+            ("all", 20, AS_THEY_STAND): outcome((1, 0), (0, 2)),
+        },
+    )
+    rates = found.rates().iloc[0]
+    assert (rates["n_pairs"], rates["judgments"], rates["all_judgments"]) == (3, 10, 20)
+    asked = ("separability", "separability_all", "kept", "reversed", "swapped", "gained")
+    assert [3 * rates[name] for name in asked] == pytest.approx([3, 2, 1, 1, 1, 0])
+    assert rates["reversed_of_significant"] == pytest.approx(2 / 3)
 
 
 def test_only_runs_that_all_judgments_cover_are_graded() -> None:

@@ -246,6 +246,20 @@ def test_ranks_of_the_pool_that_no_run_reaches_gain_nothing() -> None:
         assert found == pytest.approx((1 + 1 / 3) / 2, abs=2e-4)
 
 
+def test_a_run_counts_down_to_its_own_depth() -> None:
+    """d is judged and at rank 4 of p, which was pooled to depth 2: 1 0 1 1 are gained, and not ½ at last."""
+    collection = from_rankings(
+        {"p": {"1": "abxd"}, "q": {"1": "efgh"}, "u": {"1": "x"}},
+        {"1": {"a": 1, "b": 0, "d": 0, "e": 1, "f": 0, "g": 1, "h": 1}},
+        pooled_run_ids=("p", "q"),
+        pool_depth={"p": 2, "q": 4},
+    )
+    for loss in ("a", "b"):
+        correction = LuMoffatCulpepper(shape="linear", loss=loss, persistence=0.8)  # type: ignore[arg-type]
+        found = estimate(correction, "P@1", "u", collection).value[0]
+        assert found == pytest.approx(0.75, abs=2e-4), "a line does not rise: it is level"
+
+
 def test_combination_is_of_the_shapes() -> None:
     """Between the estimates of the three shapes, document by document: of one unjudged document here."""
     example = load_example()

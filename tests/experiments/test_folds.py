@@ -20,7 +20,7 @@ from bayespool.estimates import Estimates
 from bayespool.estimators import ESTIMATOR_NAMES
 from bayespool.experiments import leave_out
 from bayespool.experiments.fold_results import run_fold
-from bayespool.experiments.folds import make_folds, seed_of
+from bayespool.experiments.folds import make_folds, n_best, seed_of
 from bayespool.experiments.settings import experiment_settings
 from bayespool.posterior import PosteriorEstimator
 from bayespool.settings import LeaveOutSettings
@@ -140,3 +140,10 @@ def test_seeds_come_from_names() -> None:
     assert [column(found, "upper", "posterior-background")[run] for run in runs] == upper.tolist()
     other = leave_out(collection, "P@10", estimators="posterior-background", draws=100, random_seed=6)
     assert column(other, "value", "posterior-background") != values
+
+
+@pytest.mark.parametrize(
+    ("n_runs", "top", "n_kept"), [(5, 50, 3), (4, 62.5, 3), (4, 62.4, 2), (129, 75, 97), (7, 100, 7)]
+)
+def test_number_of_the_best_is_rounded_half_up(n_runs: int, top: float, n_kept: int) -> None:
+    assert n_best(n_runs, top) == n_kept

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,6 +61,13 @@ def test_means_over_fewer_topics_are_larger() -> None:
     truth, none_closed = Values(np.array([[3], [5], [3]]), 10), np.ones(3, dtype=bool)
     half = interval_columns(found, truth, none_closed, ci_prob=0.95, seed=1, n_topics=np.array([1, 2, 1]))
     assert half["upper"].tolist() == [0.5, 0.2, 0.3]
+
+
+def test_standard_errors_have_the_denominator_of_the_scores() -> None:
+    point = dataclasses.replace(of_draws(None), std=np.array([0.1, 0.2, 0.3]))
+    truth, none_closed = Values(np.array([[3], [5], [3]]), 10), np.ones(3, dtype=bool)
+    half = interval_columns(point, truth, none_closed, ci_prob=0.95, seed=1, n_topics=np.array([1, 2, 1]))
+    assert half["std"].tolist() == [0.1, 0.1, 0.3]
 
 
 def test_summary_is_over_runs_with_something_unjudged() -> None:

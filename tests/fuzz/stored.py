@@ -207,7 +207,7 @@ def _check_scores(rng: random.Random, folder: Path) -> bool:
         scores = read_scores(path)
         repr(scores), scores.run_ids, scores.per_topic
         with refused():
-            scores.to_frame(), scores.notes, scores.measures
+            scores.to_frame(), scores.notes, scores.measures, scores.statements, scores.note_lines
         if ending == "nc":
             scores.to_arviz()
         taken = True

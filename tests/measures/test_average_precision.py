@@ -64,6 +64,14 @@ def test_a_relevant_document_may_lower_the_value() -> None:
     assert most[0, 0] == 1
 
 
+def test_it_lowers_the_value_more_where_others_are_relevant_elsewhere() -> None:
+    """One relevant at rank 1, perhaps one at rank 10 and one elsewhere: (1 + 2/10)/3 is less than 1/2."""
+    levels = np.array([[[1, 0, 0, 0, 0, 0, 0, 0, 0, -1]]])
+    least, most = AveragePrecision(10).extremes(levels, Tally(np.array([[1]]), (1,)), np.array([[1]]))
+    assert least[0, 0] == pytest.approx((1 + 2 / 10) / 3)
+    assert most[0, 0] == 1
+
+
 def test_a_topic_without_relevant_documents_scores_nothing() -> None:
     nothing = Tally(np.array([[0]]), (1,))
     assert AveragePrecision(3).values(np.array([[[0, 0]]]), nothing).scores().tolist() == [[0]]
@@ -86,3 +94,14 @@ def test_drawn_rankings_are_evaluated_as_if_laid_out(data: st.DataObject) -> Non
     completed[:, run, rank] = np.array(levels)[block][:, unknown]
     of_draws = measure.of_draws(DrawnRankings(ranked, run, rank, unknown, levels))
     np.testing.assert_allclose(of_draws(block), measure.evaluate(completed), rtol=0, atol=1e-12)
+
+
+def test_drawn_rankings_are_as_deep_as_they_are() -> None:
+    """Relevant at ranks 1, 64, 65, 129 and 200, and in one of two draws at rank 100."""
+    ranked = np.zeros((1, 200), dtype=np.int16)
+    ranked[0, [0, 63, 64, 128, 199]] = 1
+    place = (np.array([x], dtype=np.int32) for x in (0, 99, 0))
+    of_draws = AveragePrecision(200).of_draws(DrawnRankings(ranked, *place, (0, 1)))
+    without, drawn = of_draws(np.array([[0], [1]], dtype=np.uint8))[:, 0]
+    assert without == pytest.approx(1 + 2 / 64 + 3 / 65 + 4 / 129 + 5 / 200, abs=1e-12)
+    assert drawn == pytest.approx(1 + 2 / 64 + 3 / 65 + 4 / 100 + 5 / 129 + 6 / 200, abs=1e-12)

@@ -89,7 +89,7 @@ def test_failed_checks_and_notes_are_problems_with_the_runs_that_they_are_about(
     page = scores_page(off, Styles())
     assert page.problems == (
         "m, P@10: R-hat 1.2",
-        "All runs: 2 runs that no list names count as one organization, yours",
+        "all runs: 2 runs that no list names count as one organization, yours",
     )
     table = section(page, "diagnostics").tables[0]
     assert table.rows[0][-1].text == "R-hat 1.2"

@@ -30,8 +30,10 @@ def test_points_of_the_figures(result: LeaveOutResult) -> None:
     segments = np.array(axes.collections[0].get_segments())
     np.testing.assert_array_equal(segments[:, :, 1], rows[["lower", "upper"]])
     assert not plot_truth(result, "P@10", "smoothed").collections
-    bars = plot_pit(result, "P@10", "posterior-background", n_bins=5).patches
-    assert [bar.get_height() for bar in bars] == np.histogram(rows["pit"], 5, (0, 1))[0].tolist()
+    axes = plot_pit(result, "P@10", "posterior-background", n_bins=5)
+    assert [bar.get_height() for bar in axes.patches] == np.histogram(rows["pit"], 5, (0, 1))[0].tolist()
+    (calibrated,) = axes.lines
+    assert list(calibrated.get_ydata()) == [rows["pit"].notna().sum() / 5] * 2
     axes = plot_mae(result)
     summary = result.summary_frame()
     for line in axes.lines:

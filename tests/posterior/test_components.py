@@ -27,6 +27,12 @@ def test_runs_have_the_slopes_of_their_organizations() -> None:
     assert a.std(axis=0) == pytest.approx(np.full(2, np.sqrt((fit["sigma_slope"] ** 2).mean())), rel=0.1)
 
 
+def test_what_is_assumed_shifts_the_first_rung_alone() -> None:
+    """Whether a document is relevant at all is what more of the unjudged ones may be."""
+    shifted = PosteriorEstimator(model="background", shift=0.7).complete(load_example(), "new-a", "nDCG@10")
+    assert [(step.rung.given, step.components[0].shift) for step in shifted.steps] == [(0, 0.7), (1, 0.0)]
+
+
 def test_a_run_far_from_the_others_has_a_wider_interval_for_it() -> None:
     """Far in a predictor: the same run with slopes that hardly differ is surer of itself."""
     example = load_example()

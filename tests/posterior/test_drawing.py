@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from completed import RUNS, completed, toy
-from scipy.special import expit
+from scipy.special import expit, logit
 from toys import from_rankings
+
+from bayespool.posterior.drawing import climb, count_levels
 
 
 def test_each_document_is_drawn_with_its_chance() -> None:
@@ -110,3 +112,18 @@ def test_effect_of_organization_and_topic_is_shared_by_its_documents(scale: floa
         assert amount.mean() == pytest.approx(known + m * mean, abs=4.5 * np.sqrt(variance / n))
         assert amount.var() == pytest.approx(variance, rel=0.04)
     assert abs(np.corrcoef(drawn, rowvar=False)[0, 1]) < 4.5 / np.sqrt(n)
+
+
+def test_a_document_climbs_by_what_is_left_of_its_number() -> None:
+    """Chances of ¼ and then ½: below 1/4 at the next level, below 1/8 at the one after it."""
+    rest = np.array([[0.05, 0.2, 0.3, 0.05]])
+    level = np.array([[1, 1, 1, 0]], dtype=np.uint8)
+    climb(np.full((1, 4), logit(0.25)), 1, rest, level)
+    assert level.tolist() == [[2, 2, 1, 0]]
+    assert rest[0] == pytest.approx([0.2, 0.8, 0.3, 0.05])
+    climb(np.zeros((1, 4)), 2, rest, level)
+    assert level.tolist() == [[3, 2, 1, 0]]
+    assert rest[0] == pytest.approx([0.4, 0.8, 0.3, 0.05])
+    tally = np.zeros((1, 3), dtype=np.int64)
+    count_levels(level, np.array([True, True, False, True]), tally)
+    assert tally.tolist() == [[0, 1, 1]]

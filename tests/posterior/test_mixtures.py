@@ -33,6 +33,17 @@ def example_completion(model: str = "combined", draws: int = 250) -> Completion:
     return PosteriorEstimator(model=model, draws=draws).complete(load_example(), measures="P@10")
 
 
+def test_another_seed_is_another_fit() -> None:
+    """Else nobody would see how far draws of parameters are off by chance."""
+
+    def means(random_seed: int) -> bytes:
+        posterior = PosteriorEstimator(model="background", draws=50, random_seed=random_seed)
+        (component,) = posterior.complete(load_example(), "new-a").steps[0].components
+        return component.fit.draws()["mu"].tobytes()
+
+    assert means(1) == means(1) != means(2)
+
+
 def test_documents_are_drawn_from_both_in_proportion() -> None:
     found = of_kinds(-1.0, 1.5, (0.3, 0.3))
     block = np.hstack([found.block(0), found.block(1)])

@@ -30,6 +30,17 @@ def everything() -> Scores:
     return with_posterior(scores)
 
 
+def written(scores: Scores) -> dict:
+    """Metadata and notes as JSON has them."""
+    statements = [
+        {"run_id": run, "measure": str(measure), "statements": list(said)}
+        for (run, measure), said in scores.statements.items()
+        if said
+    ]
+    noted = {"notes": list(scores.note_lines), "statements": statements}
+    return json.loads(json.dumps(dict(scores.metadata) | noted))
+
+
 @pytest.mark.parametrize("per_topic", [False, True])
 def test_csv_holds_the_frame(per_topic: bool, tmp_path: Path) -> None:
     scores, path = everything(), tmp_path / "scores.csv"
@@ -48,7 +59,7 @@ def test_json_holds_the_frame_and_the_metadata(per_topic: bool, tmp_path: Path) 
         path.read_text(encoding="utf-8"), parse_constant=lambda c: pytest.fail(f"{c} is no JSON")
     )
     assert set(found) == {"metadata", "scores"}
-    assert found["metadata"] == json.loads(json.dumps(dict(scores.metadata)))
+    assert found["metadata"] == written(scores)
     expected = scores.frame(per_topic=per_topic)
     rows = pd.DataFrame(found["scores"])
     assert list(rows.columns) == list(expected.columns)
@@ -67,7 +78,7 @@ def test_parquet_holds_the_frame_and_the_metadata(per_topic: bool, tmp_path: Pat
     scores, path = everything(), tmp_path / "scores.parquet"
     write_scores(scores, path, per_topic=per_topic)
     table = pq.read_table(path)
-    assert json.loads(table.schema.metadata[b"bayespool"]) == json.loads(json.dumps(dict(scores.metadata)))
+    assert json.loads(table.schema.metadata[b"bayespool"]) == written(scores)
     pd.testing.assert_frame_equal(
         pd.read_parquet(path), scores.frame(per_topic=per_topic), check_exact=True, check_dtype=False
     )

@@ -38,6 +38,13 @@ def test_values_out_of_bounds(options: dict[str, Any], message: str) -> None:
         experiment_settings(LeaveOutSettings, "P@10", "lower-bound", **options)
 
 
+def test_a_measure_may_look_as_deep_as_the_pools_and_no_deeper() -> None:
+    asked = experiment_settings(PoolWidthSettings, "P@10", "lower-bound", pool_depth=10)
+    assert asked.pool_depth == 10
+    with pytest.raises(InputError, match=r"P@10 looks deeper than the pools, .* depth 9; take P@9"):
+        experiment_settings(PoolWidthSettings, ["P@5", "P@10"], "lower-bound", pool_depth=9)
+
+
 def test_five_clusters_where_nothing_is_said() -> None:
     asked = experiment_settings(LeaveOutSettings, "P@10", "lower-bound", by="cluster")
     assert asked.n_clusters == asked.describe()["n_clusters"] == 5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayespool.tables.numbers import difference, number, percent, spread
+from bayespool.tables.numbers import difference, number, p_value, percent, spread
 
 NAN = float("nan")
 
@@ -22,3 +22,13 @@ def test_numbers_have_their_decimals() -> None:
     )
     assert spread(0.1, 0.25) == "0.1000–0.2500"
     assert spread(-0.1, 0.25, signed=True) == "-0.1000 … +0.2500"
+
+
+def test_a_p_value_is_told_as_smaller_where_it_would_be_zero() -> None:
+    assert [p_value(p) for p in (0.00004, 0.00005, 0.0003, 0.05, NAN)] == [
+        "< 0.0001",
+        "0.0001",
+        "0.0003",
+        "0.0500",
+        "–",
+    ]

@@ -71,6 +71,13 @@ def test_rows_are_sorted_by_any_column() -> None:
         arranged(frame, Arrangement(sort="distance"))
 
 
+def test_runs_without_a_value_come_last() -> None:
+    frame = scores_of("P@3").to_frame()
+    without = frame.assign(smoothed=[float("nan") if run == "u" else 0.1 for run in frame["run_id"]])
+    assert arranged(without, Arrangement(sort="smoothed"))["run_id"].tolist() == ["s2", "u"]
+    assert arranged(without, Arrangement(sort="smoothed", top=1))["run_id"].tolist() == ["s2"]
+
+
 def test_a_method_stands_with_its_interval_and_all_is_the_wide_table() -> None:
     frame = scores_of("P@3").to_frame()
     assert [c.name for c in columns_of(frame, ["posterior-known"], 0.9)] == [

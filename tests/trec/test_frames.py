@@ -247,6 +247,40 @@ def test_several_runs_in_one_frame_need_their_names() -> None:
     assert judged.endswith("keep one row per document and topic")
 
 
+SCORED = [ScoredDoc("1", "a", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("frame", "seen"),
+    [
+        (FRAME.assign(score=1, rank=[1, 2, 1]), "columns rank, score"),
+        (FRAME.assign(score=1, tag="mine"), "columns score, tag"),
+        (pa.Table.from_pandas(FRAME.assign(score=1, rank=[1, 2, 1])), "columns rank, score"),
+        ([{"qid": "1", "docno": "a", "score": 1, "rank": 1}], "columns rank, score"),
+        (SCORED, "column score"),
+        ((row for row in SCORED), "column score"),
+    ],
+)
+def test_a_run_in_memory_is_no_judgments(frame: Any, seen: str) -> None:
+    error = error_of(lambda: trec.qrels_from_frame(frame))
+    assert error.reason == f"qrels: looks like a run ({seen}), not like qrels"
+    assert error.hint == "give runs as runs, and here a column relevance"
+
+
+def test_ranks_are_no_labels_in_memory() -> None:
+    error = error_of(lambda: trec.labels_from_frame(FRAME.assign(rank=[1, 2, 1])))
+    assert error.reason == "labels: looks like a run (columns rank, score), not like labels"
+    assert trec.labels_from_frame(FRAME).label.tolist() == [3.5, 2.5, 0.5]  # a score alone may be a label
+
+
+@pytest.mark.parametrize("name", ["relevance", "label", "rel"])
+def test_judgments_in_memory_are_no_run(name: str) -> None:
+    for frame in (FRAME.rename(columns={"score": name}), [{"qid": "1", "docno": "a", name: 1}]):
+        error = error_of(lambda frame=frame: trec.run_from_frame(frame, "x"))
+        assert error.reason == f"run x: looks like judgments or labels (column {name}), not like a run"
+        assert error.hint == "give judgments as qrels, labels as judges, and here runs with a score"
+
+
 @pytest.mark.parametrize("relevance", [0.5, 32768, -32769, np.inf])
 def test_bad_relevance_in_an_object(relevance: float) -> None:
     error = error_of(lambda: trec.qrels_from_frame({"1": {"a": 0, "b": relevance}}))

@@ -281,6 +281,15 @@ def test_others_say_that_they_want_a_collection(folder: Path) -> None:
             call(frame, folder / "qrels.txt")
 
 
+def test_objects_like_those_of_ranx_in_each_others_place() -> None:
+    frame = pd.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1], "relevance": [1]})
+    run, qrels = RanxLike(frame, "score", "mine"), RanxLike(frame, "relevance", None)
+    with pytest.raises(InputError, match=r"^qrels: looks like a run \(column score\), not like qrels"):
+        read_collection(run, {"q": {"d": 1.0}})
+    with pytest.raises(InputError, match=r"looks like judgments or labels \(column score\), not like a run"):
+        read_collection({"q": {"d": 1}}, qrels)
+
+
 def test_second_judges_and_own_judgments_in_memory(folder: Path) -> None:
     run = {"q": {"d": 2.0, "e": 1.0, "f": 0.5}}
     pool = {"a": {"q": {"d": 1.0, "g": 0.5}}}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from bayespool import read_collection, score
+from bayespool import impute, judge_next, read_collection, score
 from bayespool.collection import sole_contributor
 from bayespool.counts import judgment_counts, unjudged_documents
 from bayespool.errors import InputError, InputWarning
@@ -20,13 +23,21 @@ from bayespool.trec import qrels_from_frame
 def judged(collection, run, value, n_topics=5, cutoff=10):
     """Judgments, all of one value or the truth, of a run's unjudged documents on the first topics."""
     _, topic, _, pair = unjudged_documents(collection, run, cutoff=cutoff)
-    truth = simulate_example().complete().relevance if value is None else None
     table = {}
     for t, p in zip(topic, pair, strict=True):
         if t < n_topics:
             of_topic = table.setdefault(collection.query_ids[t], {})
-            of_topic[collection.doc_id(p)] = int(truth[p]) if truth is not None else value
+            key = collection.query_ids[t], collection.doc_id(p)
+            of_topic[key[1]] = truth()[key] if value is None else value
     return qrels_from_frame(table)
+
+
+@cache
+def truth():
+    """Relevance of every document of the example, by topic and document."""
+    told = simulate_example().truth
+    keys = zip(told.query_id.to_pylist(), told.doc_id.to_pylist(), strict=True)
+    return dict(zip(keys, told.relevance.tolist(), strict=True))
 
 
 def test_they_count_as_judged():
@@ -110,8 +121,15 @@ def test_errors():
     topic, doc = example.query_ids[example.pair_topic[pair]], example.doc_id(pair)
     with pytest.raises(InputError, match=f"{doc} of topic {topic} has relevance 1 in the qrels"):
         example.add_judgments(qrels_from_frame({topic: {doc: 0}}))
-    with pytest.raises(InputError, match="no judgment is of an unjudged document"):
-        example.add_judgments(qrels_from_frame({topic: {doc: 1}, "no such topic": {"d": 1}}))
+    with pytest.raises(InputError, match="no judgment is of a document that a run retrieves"):
+        example.add_judgments(qrels_from_frame({"no such topic": {"d": 1}}))
+    known = example.add_judgments(qrels_from_frame({topic: {doc: 1}}))
+    with pytest.raises(InputError, match="no judgment is of an unjudged document that a run retrieves"):
+        score(known, "new-b", estimators="lower-bound")
+    with pytest.raises(
+        InputError, match=f"{doc} of topic {topic} has relevance 1 in other judgments of your"
+    ):
+        known.add_judgments(qrels_from_frame({topic: {doc: 0}}))
 
 
 def test_topics_and_documents_that_no_run_has_are_told():
@@ -122,8 +140,8 @@ def test_topics_and_documents_that_no_run_has_are_told():
         rows.setdefault(query_id, {})[doc_id] = 1
     said = (
         r"^judgments of your own: passed over are 2 of topics that the collection does not have \(document "
-        r"D1 of topic 999 for one\) and 1 of documents that no run retrieves \(document no such document of "
-        rf"topic {example.query_ids[1]} for one\)$"
+        r"D1 of topic 999, document D2 of topic 999\) and 1 of documents that no run retrieves \(document no "
+        rf"such document of topic {example.query_ids[1]}\)$"
     )
     with pytest.warns(InputWarning, match=said):
         richer = example.add_judgments(qrels_from_frame(rows))
@@ -146,3 +164,110 @@ def test_from_files(tmp_path):
     assert int((own.added_for >= 0).sum()) == len(lines)
     lower = [score(c, "new-b", estimators=["lower-bound"]).frame()["bound_lower"][0] for c in (plain, own)]
     assert lower[1] == pytest.approx(lower[0] + len(lines) / 200)
+
+
+LAKE_AND_NORTH = ["lake-1", "north-1"]
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """True judgments of what is unjudged once two organizations have left the pool, on one topic in two; the
+    qrels have those that are not below their pool.
+    """
+    example = load_example()
+    smaller = example.unpool(organization="lake").unpool(organization="north")
+    _, topic, _, pair = unjudged_documents(smaller, LAKE_AND_NORTH, cutoff=20)
+    table = {}
+    for p in np.unique(pair[topic % 2 == 0]):
+        query_id, doc_id = example.query_ids[example.pair_topic[p]], example.doc_id(p)
+        table.setdefault(query_id, {})[doc_id] = truth()[query_id, doc_id]
+    own = qrels_from_frame(table)
+    in_qrels = example.judged[np.unique(pair[topic % 2 == 0])]
+    assert in_qrels.any()
+    assert not in_qrels.all()
+    return own
+
+
+def test_it_does_not_matter_whether_runs_leave_the_pool_before_or_after(answers):
+    example = load_example()
+    n = len(answers.relevance)
+    before = example.unpool(["lake-1", "lake-2", "lake-3", "lake-4", "north-1", "north-2"]).add_judgments(
+        answers
+    )
+    added = example.add_judgments(answers)
+    assert added.is_own.sum() < n
+    after = added.unpool(organization="lake").unpool(organization="north")
+    assert after.is_own.sum() == (after.added_for >= 0).sum() == n
+    for name in ("relevance", "added_for", "pooled", "is_own"):
+        np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
+    assert after.fingerprint == before.fingerprint
+    shallow = example.truncate_pool(5).add_judgments(answers)
+    assert added.truncate_pool(5).fingerprint == shallow.fingerprint
+
+
+def test_answers_that_differ_from_the_qrels_count_once_these_are_gone(answers):
+    """Whoever judges anew may find otherwise: after its runs have left, the old judgment is not there."""
+    table = {}
+    for q, d, r in zip(
+        answers.query_id.to_pylist(), answers.doc_id.to_pylist(), answers.relevance.tolist(), strict=True
+    ):
+        table.setdefault(q, {})[d] = int(r == 0)
+    with pytest.raises(InputError, match="runs that are to leave the pool leave it first"):
+        load_example().add_judgments(qrels_from_frame(table))
+    remembered = load_example().remember_judgments(qrels_from_frame(table))
+    with pytest.raises(InputError, match="in the qrels and another one here"):
+        score(remembered, "new-b", estimators="lower-bound")
+    smaller = load_example().unpool(["lake-1", "lake-2", "lake-3", "lake-4", "north-1", "north-2"])
+    assert (
+        score(remembered, unpool=LAKE_AND_NORTH, estimators="lower-bound").metadata["fingerprint"]
+        == smaller.add_judgments(qrels_from_frame(table)).fingerprint
+    )
+
+
+def test_all_answers_count_where_runs_are_scored_as_if_new(answers):
+    example = load_example()
+    smaller = example.unpool(organization="lake").unpool(organization="north").add_judgments(answers)
+    added = example.add_judgments(answers)
+    quick = {"estimator": "posterior-background", "draws": 200}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = judge_next(added, measures="P@20", unpool=LAKE_AND_NORTH, budget=10, **quick)
+        same = judge_next(smaller, LAKE_AND_NORTH, "P@20", budget=10, **quick)
+        lower = score(added, None, "P@20", unpool=LAKE_AND_NORTH, estimators="lower-bound")
+        completed = impute(
+            added, measures="P@20", unpool=LAKE_AND_NORTH, estimator="posterior-background", draws=2
+        )
+    assert found.afterwards == same.afterwards
+    assert found.afterwards.n == len(answers.relevance)
+    assert found.to_frame().equals(same.to_frame())
+    asked = set(zip(answers.query_id.to_pylist(), answers.doc_id.to_pylist(), strict=True))
+    assert not asked & set(zip(found.to_frame()["query_id"], found.to_frame()["doc_id"], strict=True))
+    by_hand = score(smaller, LAKE_AND_NORTH, "P@20", estimators="lower-bound").frame()
+    pd.testing.assert_frame_equal(lower.frame().drop(columns="note"), by_hand.drop(columns="note"))
+    of_file = completed.qrels(0)
+    value = dict(
+        zip(
+            zip(of_file.query_id.to_pylist(), of_file.doc_id.to_pylist(), strict=True),
+            of_file.relevance.tolist(),
+            strict=True,
+        )
+    )
+    given = zip(answers.query_id.to_pylist(), answers.doc_id.to_pylist(), strict=True)
+    assert [value[key] for key in given] == answers.relevance.tolist()
+
+
+def test_those_that_the_qrels_judge_already_are_counted_and_named():
+    example = load_example()
+    first = np.flatnonzero(example.judged & (example.pair_topic == 0))[:7]
+    table = {"701": {example.doc_id(p): int(example.relevance[p]) for p in first}}
+    (new,) = judged(example, "new-b", 1, n_topics=1).doc_id.to_pylist()[:1]
+    table["701"][new] = 1
+    added = example.add_judgments(qrels_from_frame(table))
+    named = ", ".join(f"document {example.doc_id(p)} of topic 701" for p in first[:5])
+    said = f"7 of documents that the qrels judge already ({named}, and 2 more)"
+    with pytest.warns(InputWarning, match=re.escape(f"judgments of your own: passed over are {said}")):
+        scores = score(added, "new-b", "P@10", estimators="lower-bound")
+    assert f"judgments of your own passed over: {said}" in scores.frame()["note"][0]
+    assert scores.metadata["passed_over"] == [said]
+    alone = example.add_judgments(qrels_from_frame({"701": {new: 1}}))
+    assert scores.metadata["fingerprint"] == alone.fingerprint

@@ -21,7 +21,15 @@ from bayespool.simulation import load_example
 ALONE = "new-a"
 BESIDE = ("new-a", "new-b", "north-1")
 FAMILIES = [name for name in MEASURES if not MEASURES[name].of_judgments]
-DEEP = ["AP@100", "R@100", "nDCG@20", "P@30", "nDCG(dcg='exp-log2')@10", "P(rel=2)@10", "AP(ideal='judged')@10"]
+DEEP = [
+    "AP@100",
+    "R@100",
+    "nDCG@20",
+    "P@30",
+    "nDCG(dcg='exp-log2')@10",
+    "P(rel=2)@10",
+    "AP(ideal='judged')@10",
+]
 """Below the pool depth of 10, and with other parameters."""
 
 
@@ -47,7 +55,9 @@ def scored(collection: Collection, runs: Sequence[str] | str, **settings: object
 
 @pytest.fixture(scope="module", params=["relevant or not", "levels"])
 def alone_and_beside(request: pytest.FixtureRequest) -> tuple[Scores, Scores]:
-    collection = (load_example() if request.param == "relevant or not" else graded_example()).unpool(["north-1"])
+    collection = (load_example() if request.param == "relevant or not" else graded_example()).unpool(
+        ["north-1"]
+    )
     estimators = ["all", "posterior-ratio"]
     return tuple(scored(collection, runs, estimators=estimators) for runs in (ALONE, BESIDE))  # type: ignore[return-value]
 
@@ -74,7 +84,8 @@ def test_so_it_is_under_every_model(model: str) -> None:
         score(load_example(), runs, "nDCG@5", estimators=name, draws=200, chains=4)[name, "nDCG@5"]
         for runs in (ALONE, ("new-b", ALONE))
     )
-    assert alone.draws is not None and beside.draws is not None
+    assert alone.draws is not None
+    assert beside.draws is not None
     assert alone.draws.amount[:, 0].tobytes() == beside.draws.amount[:, 1].tobytes()
 
 
@@ -87,7 +98,8 @@ def test_so_it_is_with_the_labels_of_a_judge() -> None:
         score(collection, runs, "P@10", estimators="posterior-combined", draws=200).estimates[0]
         for runs in (ALONE, BESIDE[:2])
     )
-    assert alone.draws is not None and beside.draws is not None
+    assert alone.draws is not None
+    assert beside.draws is not None
     assert alone.draws.amount[:, 0].tobytes() == beside.draws.amount[:, 0].tobytes()
 
 
@@ -101,7 +113,8 @@ def test_runs_that_share_an_ideal_ranking_are_completed_together() -> None:
     """new-b brings relevant documents that new-a lacks, which lower its value."""
     example = load_example()
     own, shared = (drawn(example, BESIDE[:2], "nDCG@10", ideal=ideal) for ideal in ("own", "shared"))
-    assert own.apart and not shared.apart
+    assert own.apart
+    assert not shared.apart
     assert str(shared.measure) == "nDCG(ideal='shared')@10"
     assert (shared.value < own.value).all()
 

@@ -1,0 +1,10 @@
+"""All planted faults, by name."""
+
+from __future__ import annotations
+
+from planted import beginnings, estimates, results
+from planted.fault import Fault
+
+__all__ = ["FAULTS"]
+
+FAULTS: tuple[Fault, ...] = (*beginnings.FAULTS, *estimates.FAULTS, *results.FAULTS)
