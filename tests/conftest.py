@@ -87,6 +87,16 @@ def _no_figure_is_left_open() -> Iterator[None]:
     assert not left_open, f"the test left figures open: {left_open}"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _no_module_keeps_what_it_made(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let go of what the functions of a module of tests have cached once its tests are done."""
+    yield
+    module = request.module
+    for value in vars(module).values() if module.__name__.startswith("tests.") else ():
+        if hasattr(value, "cache_clear") and value.__module__ == module.__name__:
+            value.cache_clear()
+
+
 @pytest.fixture
 def fits_of_all_tests(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fit to the same evidence under the same settings is that of an earlier test: for tests of what is

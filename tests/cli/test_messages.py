@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -40,42 +39,58 @@ def test_name_of_a_file_that_is_not_utf_8(run: Callable[..., Outcome], example: 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="pseudo-terminals, and names that other systems refuse")
-@pytest.mark.parametrize("case", ["name", "table", "document", "tag", "missing"])
-def test_nothing_raw_reaches_a_terminal(example: Path, case: str) -> None:
+def test_nothing_raw_reaches_a_terminal(example: Path) -> None:
     """ESC, OSC and C1 from names, tags and documents; an escape of our own is one that rich writes."""
-    shutil.rmtree(example / "new")
-    (example / "new").mkdir()
-    path, more, shown = example / "new" / "x.run", [], SHOWN
     line = "701 Q0 D 1 1 t\n"
-    if case in ("name", "table"):
-        more = ["-o", "-"] if case == "table" else []
-        (example / "new" / f"{ESCAPES}.run").write_text(line)
-    elif case == "document":
-        path.write_text(line.replace("D", ESCAPES) * 2)
-    elif case == "tag":
-        more, shown = ["--run-id", "tag"], repr(ESCAPES)[1:-1]
-        path.write_text(line.replace("t", ESCAPES) + line.replace("D", "E"))
-    else:
-        (example / "new").rmdir()
-        (example / "new").symlink_to(example / ESCAPES)
-        more, shown = [str(example / ESCAPES)], SHOWN
-    printed = on_a_terminal(*arguments(example), *FAST, *more)
+    names = ("name", "document", "tag", "missing")
+    name, document, tag, missing = (example / f"of-{name}" for name in names)
+    for folder in (name, document, tag):
+        folder.mkdir()
+    (name / f"{ESCAPES}.run").write_text(line)
+    (document / "x.run").write_text(line.replace("D", ESCAPES) * 2)
+    (tag / "x.run").write_text(line.replace("t", ESCAPES) + line.replace("D", "E"))
+    missing.symlink_to(example / ESCAPES)
+    cases = {
+        "name": (name, [], SHOWN),
+        "table": (name, ["-o", "-"], SHOWN),
+        "document": (document, [], SHOWN),
+        "tag": (tag, ["--run-id", "tag"], repr(ESCAPES)[1:-1]),
+        "missing": (missing, [str(example / ESCAPES)], ""),
+    }
+    asked = [
+        [part.replace(str(example / "new"), str(runs)) for part in (*arguments(example), *FAST, *more)]
+        for runs, more, _ in cases.values()
+    ]
     raw = ESCAPES.encode()
-    assert not [raw[i:] for i in range(len(raw)) if raw[i:] in printed and not raw[i:].isascii()]
-    assert b"\x1b[31mb" not in printed
-    assert b"\x1b]0" not in printed
-    if case != "missing":
-        assert shown.encode() in printed
+    for (case, (*_, shown)), printed in zip(cases.items(), on_a_terminal(asked), strict=True):
+        assert printed.strip(), case
+        assert not [raw[i:] for i in range(len(raw)) if raw[i:] in printed and not raw[i:].isascii()], case
+        assert b"\x1b[31mb" not in printed, case
+        assert b"\x1b]0" not in printed, case
+        assert shown.encode() in printed, case
 
 
-def on_a_terminal(*arguments: str) -> bytes:
-    """What a command prints on a terminal."""
+MANY = """
+import json, sys
+from bayespool.cli import main
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["bayespool", *words]
+    try:
+        main()
+    except SystemExit:
+        pass
+    print("--- done", flush=True)
+"""
+
+
+def on_a_terminal(asked: list[list[str]]) -> list[bytes]:
+    """What commands print on a terminal, one after the other in one process."""
     import pty
 
     printed = b""
     child, terminal = pty.fork()
     if child == 0:
-        os.execv(sys.executable, [sys.executable, "-c", MAIN, *arguments])
+        os.execv(sys.executable, [sys.executable, "-c", MANY, json.dumps(asked)])
     while True:
         try:
             part = os.read(terminal, 1 << 16)
@@ -86,7 +101,7 @@ def on_a_terminal(*arguments: str) -> bytes:
         printed += part
     os.close(terminal)
     os.waitpid(child, 0)
-    return printed
+    return printed.split(b"--- done")[:-1]
 
 
 def test_terminal_of_ascii(example: Path) -> None:

@@ -208,7 +208,7 @@ def test_over_an_ideal_ranking_the_score_as_judged_stands_before_the_bounds() ->
         "documents as they stand, as trec_eval has it",
     ]
     assert notes[2].startswith("note: as judged is the score with unjudged documents nonrelevant")
-    assert scores.metadata["ideals"] == {NDCG: "completed", "R(ideal='judged')@10": "judged"}
+    assert scores.metadata["ideals"] == {NDCG: "shared", "R(ideal='judged')@10": "judged"}
 
 
 def test_notes_are_of_columns_that_are_shown() -> None:
