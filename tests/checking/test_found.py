@@ -16,6 +16,7 @@ from commands import Outcome
 
 from bayespool.checking import FoundJudgments, check_found, found_frame
 from bayespool.collection import Collection
+from bayespool.collection.own import OwnJudgments
 from bayespool.errors import InputError
 from bayespool.measures import parse_measure
 from bayespool.posterior import PosteriorEstimator
@@ -114,9 +115,9 @@ def test_the_interval_holds_the_shift_that_was_made(judged: tuple[float, float])
 def test_judgments_of_ones_own_are_none_that_the_campaign_found() -> None:
     collection = with_found(0.4, 0.4)
     outside = collection.judged & ~collection.pool()
-    own = np.where(outside, np.int32(collection.run_index("new-a")[0]), collection.added_for)
+    own = OwnJudgments(np.where(outside, collection.relevance, np.int16(-1)), outside)
     with pytest.raises(InputError, match="0 judgments are not explained by the pooled runs"):
-        check_found(dataclasses.replace(collection, added_for=own), "P@20", **DRAWS)
+        check_found(dataclasses.replace(collection, own=own), "P@20", **DRAWS)
 
 
 def test_hand_made_row() -> None:

@@ -22,7 +22,7 @@ POINTS = ["background", "smoothed", "anti-precision"]
 @cache
 def example_scores() -> Scores:
     estimators = ["lower-bound", *POINTS, "posterior-ratio"]
-    return score(load_example(), measures=["P@10", "nDCG@10"], estimators=estimators, draws=100)
+    return score(load_example(), measures=["P@10", "nDCG@5"], estimators=estimators, draws=100)
 
 
 @cache
@@ -66,11 +66,11 @@ def test_a_row_per_run_the_best_at_the_top() -> None:
 
 def test_what_is_drawn_can_be_chosen() -> None:
     scores = example_scores()
-    axes = plot_forest(scores, "nDCG@10", corrections=["smoothed"], order=["new-b", "new-a"], legend=False)
+    axes = plot_forest(scores, "nDCG@5", corrections=["smoothed"], order=["new-b", "new-a"], legend=False)
     assert row_names(axes) == ["new-b", "new-a"]
     assert axes.get_legend() is None
     frame = scores.frame()
-    table = frame[frame["measure"] == "nDCG@10"].set_index("run_id").loc[["new-b", "new-a"]]
+    table = frame[frame["measure"] == "nDCG@5"].set_index("run_id").loc[["new-b", "new-a"]]
     np.testing.assert_array_equal(line(axes, "as judged")[:, 0], table["as_judged"])
     names = axes.get_legend_handles_labels()[1]
     assert sorted(names) == ["as judged", "bounds", "its mean", "posterior-ratio, 95 %", "smoothed"]
@@ -94,7 +94,7 @@ def test_what_is_drawn_can_be_chosen() -> None:
 def test_what_the_scores_lack() -> None:
     scores = example_scores()
     for wrong, said in (
-        ({"measure": "P@5"}, "the result has no P@5; it has P@10, nDCG@10"),
+        ({"measure": "P@5"}, "the result has no P@5; it has P@10, nDCG@5"),
         ({"method": "smoothed"}, "the result has no draws of 'smoothed'; it has posterior-ratio"),
         ({"corrections": ["odd"]}, "the result has no 'odd'"),
         ({"order": ["new-c"]}, "the result has no 'new-c'; it has new-a, new-b"),
@@ -148,7 +148,7 @@ def test_measures_side_by_side_share_rows_and_legend() -> None:
     figure = draw_forest(scores, truth={"P@10": {"new-a": 0.625, "new-b": 0.355}})
     assert [panel.get_xlabel() for panel in figure.axes] == [
         "P@10, mean over 20 topics",
-        "nDCG@10, mean over 20 topics",
+        "nDCG@5, mean over 20 topics",
     ]
     assert line(figure.axes[0], "truth")[:, 0].tolist() == [0.625, 0.355]
     (legend,) = figure.legends
@@ -157,7 +157,7 @@ def test_measures_side_by_side_share_rows_and_legend() -> None:
     assert len(texts) == len(set(texts))
     assert not overlapping(figure)
     assert not cut_off(figure)
-    figure = draw_topics(scores, "nDCG@10")
+    figure = draw_topics(scores, "nDCG@5")
     assert [panel.get_title() for panel in figure.axes] == ["new-a", "new-b"]
     assert not overlapping(figure)
 

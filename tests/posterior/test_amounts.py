@@ -51,21 +51,22 @@ def test_amounts_are_those_of_completed_rankings(name: str) -> None:
     index, levels = collection.run_index(TARGETS), (0, *collection.levels)
     u = completion.unknowns
     for draw in range(completion.n_draws):
-        relevance, ideal = collection.relevance.copy(), collection.relevance.copy()
+        relevance = collection.relevance.copy()
         for t in range(len(collection.query_ids)):
-            documents = u.on_topic(t)
             level = np.array(completion.levels)[completion.block(t, slice(draw, draw + 1))[0]]
-            relevance[u.pair[documents]] = level
-            near = u.best_rank[documents] <= max(measure.cutoff, 10)
-            ideal[u.pair[documents][near]] = level[near]
+            relevance[u.pair[u.on_topic(t)]] = level
         table = np.append(np.maximum(relevance, -1), np.int16(-2))
         ranked = table[collection.document[index, :, : measure.cutoff]]
         if measure.of_judgments:
             ranked = ranked_levels(collection, index, measure.cutoff)
-        made_of = collection.relevance if getattr(measure, "ideal", "") == "judged" else ideal
-        tally = tally_of(collection, levels, relevance=made_of)
-        expected = measure.values(measure.read(ranked), tally)
-        np.testing.assert_allclose(values.amount[draw], expected.amount, rtol=1e-12, atol=1e-12)
+        for row in range(len(index)):
+            of_ideal = {"judged": index[:0], "shared": index}.get(getattr(measure, "ideal", ""), index[[row]])
+            near = collection.document[of_ideal, :, : max(measure.cutoff, 10)]
+            made_of = collection.relevance.copy()
+            made_of[near[near >= 0]] = relevance[near[near >= 0]]
+            tally = tally_of(collection, levels, relevance=made_of)
+            expected = measure.values(measure.read(ranked[[row]]), tally).amount[0]
+            np.testing.assert_allclose(values.amount[draw, row], expected, rtol=1e-12, atol=1e-12)
 
 
 def test_average_precision_by_its_own_way_is_that_of_laid_out_rankings() -> None:
