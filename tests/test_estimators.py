@@ -276,6 +276,7 @@ def test_an_estimator_is_described_by_what_it_is_compared_by() -> None:
         "target_accept": 0.9,
         "estimand": "complete",
         "joint": False,
+        "together": False,
         "shift": 0.0,
         "random_seed": 1,
     }

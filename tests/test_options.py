@@ -73,7 +73,7 @@ def test_choices_are_those_of_the_type(cls: type) -> None:
     names = {"Measure": object, "Estimator": object, "Strategy": object, "Estimand": counts.Estimand}
     hints = get_type_hints(cls, localns=names)
     for name, (what, _) in options_of(cls).items():
-        hint = get_args(hints[name])[0] if what.many else hints[name]
+        hint = get_args(hints[name])[0] if what.many or type(None) in get_args(hints[name]) else hints[name]
         if what.choices:
             assert get_args(hint) == what.choices, name
         assert what.help.endswith((".", "…")), name

@@ -90,7 +90,7 @@ def test_frame_has_a_column_per_method_and_an_interval_per_posterior() -> None:
 
 def test_bounds_have_columns_of_their_own_where_they_differ_from_the_score() -> None:
     """Under nDCG a completion may lower a score: what is judged is not the lower bound."""
-    scores = score(load_example(), TARGETS, "nDCG@10", estimators="background")
+    scores = score(load_example(), TARGETS, "nDCG@5", estimators="background")
     (found,) = scores.bounds
     for per_topic, of in ((False, Values.means), (True, Values.scores)):
         frame = scores.to_frame(per_topic=per_topic)
