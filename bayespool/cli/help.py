@@ -33,7 +33,15 @@ OPTION_GROUPS: dict[str, tuple[str, ...]] = {
         *("pool_type", "target_type", "truth", "denominator", "top", "top_pool", "judgments", "fitted"),
         "announce",
     ),
-    "Estimation": ("measures", "relevance_threshold", "estimators", "estimator", "estimand", "ci_prob"),
+    "Estimation": (
+        "measures",
+        "relevance_threshold",
+        "ideal",
+        "estimators",
+        "estimator",
+        "estimand",
+        "ci_prob",
+    ),
     "Comparison": ("scopes", "tests", "test", "level", "control", "rope", "joint"),
     "Sampling": ("priors", "engine", "draws", "tune", "chains", "random_seed", "jobs", "cluster", "quick"),
     "Output": (

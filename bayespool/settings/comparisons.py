@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayespool.options import (
+    CI_PROB,
     ESTIMATORS,
     IDEAL,
     MEASURES,
@@ -273,9 +274,10 @@ class CheckingSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgesSettings(ScoringSettings):
+class JudgesSettings(TargetSettings):
     """Settings of `bayespool.check_judges`."""
 
+    ci_prob: float = option(0.95, CI_PROB)
     measures: tuple[Measure, ...] = option("P@10", MEASURES, held=())
     intervals: bool = option(
         False,
