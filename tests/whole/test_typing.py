@@ -69,6 +69,7 @@ build_collection(frame, frame, pool_dept=10)  # call-arg
 """.lstrip()
 
 
+@pytest.mark.slow  # it reads the whole package
 def test_right_calls_pass_and_wrong_ones_fail_on_their_lines(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     file = tmp_path / "calls.py"
@@ -93,11 +94,11 @@ FIELDS = set(PosteriorEstimator.__dataclass_fields__)
 OPTIONS: dict[Any, tuple[tuple[Callable[..., Any], ...], set[str]]] = {
     PosteriorOptions: ((judge_next, reversals), {"model", "estimand", "random_seed"}),
     ScoreOptions: ((score, pyterrier_measure), {"model", "estimand", "random_seed"}),
-    CompareOptions: ((compare,), {"model", "estimand", "random_seed", "joint"}),
-    ImputeOptions: ((impute,), {"model", "estimand", "random_seed", "joint", "draws"}),
+    CompareOptions: ((compare,), {"model", "estimand", "random_seed", "joint", "together"}),
+    ImputeOptions: ((impute,), {"model", "estimand", "random_seed", "joint", "together", "draws"}),
     ExperimentOptions: (
         (leave_out, budgets, vary_pool_width, vary_common_topics, leave_types_out),
-        {"model", "estimand", "random_seed", "progress"},
+        {"model", "estimand", "random_seed", "progress", "together"},
     ),
     JudgesOptions: ((check_judges,), {"estimand", "random_seed"}),
     FoundOptions: ((check_found,), {"random_seed"}),
