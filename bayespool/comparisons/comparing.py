@@ -117,6 +117,8 @@ def compare(
     if AS_THEY_STAND not in names:
         asked = (AS_THEY_STAND, *asked)
     _check(scopes, tests, control, level, rope)
+    if "together" in settings:
+        raise InputError("compare always completes the judgments of its runs together", hint="leave it out")
     scores = score(
         collection,
         run_ids,

@@ -188,6 +188,7 @@ def test_compare_without_draws() -> None:
         ({"level": 0}, "level cannot be 0"),
         ({"rope": -0.1}, "rope cannot be -0.1"),
         ({"control": "bonferroni"}, "control cannot be 'bonferroni'"),
+        ({"together": False}, "compare always completes the judgments of its runs together"),
     ],
 )
 def test_compare_refuses_what_it_does_not_know(arguments: dict[str, object], message: str) -> None:
