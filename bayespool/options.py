@@ -21,6 +21,7 @@ __all__ = [
     "CI_PROB",
     "ESTIMAND",
     "ESTIMATORS",
+    "IDEAL",
     "MAX_FILE_SIZE",
     "MEASURES",
     "POOL_DEPTH",

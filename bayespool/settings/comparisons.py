@@ -277,7 +277,6 @@ class CheckingSettings(Settings):
 class JudgesSettings(TargetSettings):
     """Settings of `bayespool.check_judges`."""
 
-    ci_prob: float = option(0.95, CI_PROB)
     measures: tuple[Measure, ...] = option("P@10", MEASURES, held=())
     ci_prob: float = option(0.95, CI_PROB)
     intervals: bool = option(

@@ -13,6 +13,7 @@ from real import read_real
 
 from bayespool import leave_out, load_example
 from bayespool.collection import UNJUDGED, Collection
+from bayespool.collection.own import OwnJudgments
 from bayespool.corrections import HorvitzThompson
 from bayespool.corrections.base import NO_SAMPLE
 from bayespool.counts import bounds
@@ -93,7 +94,7 @@ def test_a_fully_judged_run_keeps_its_value() -> None:
     judged = dataclasses.replace(
         example,
         relevance=np.maximum(example.relevance, np.int16(0)),
-        added_for=np.where(example.judged, example.added_for, 0).astype(example.added_for.dtype),
+        own=OwnJudgments(np.where(example.judged, np.int16(-1), np.int16(0)), ~example.judged),
     )
     for measure in ("P@10", "AntiP@10", "DCG@10"):
         (found,) = HorvitzThompson().estimate(judged, ["new-a", "north-1"], measure)

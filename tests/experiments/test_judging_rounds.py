@@ -33,7 +33,7 @@ def test_rounds_are_scores_with_the_documents_of_judge_next() -> None:
     expected = [np.nan, np.nan]
     for n in (0, 8, 16):
         rows = frame[(frame["order"] == "judge-next") & (frame["n_judgments"] == n)]
-        scores = score(judged, runs, "P@10", estimators="posterior-ratio", **settings)
+        scores = score(judged, runs, "P@10", estimators="posterior-ratio", together=True, **settings)
         posterior = scores["posterior-ratio", "P@10"]
         lower, upper = posterior.interval(0.9)
         assert rows["lower"].tolist() == lower.tolist()

@@ -210,9 +210,9 @@ FAULTS = (
     Fault(
         "judgments of one's own leave with a run",
         "collection/contents.py",
-        "self.without_judgments(self.pool() & ~left & (self.added_for < 0))",
-        "self.without_judgments(self.pool() & ~left)",
-        "collection/test_contents.py",
+        "return count_own(dataclasses.replace(smaller, pooled=pooled, relevance=relevance))",
+        "return dataclasses.replace(smaller, pooled=pooled, relevance=relevance)",
+        "whole/test_own_judgments.py",
         "what the user judged is forgotten where a run is scored as new",
     ),
     Fault(

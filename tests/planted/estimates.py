@@ -362,7 +362,7 @@ FAULTS = (
     Fault(
         "judgments of one's own as found ones",
         "checking/found.py",
-        "found = collection.judged & ~collection.pool() & (collection.added_for < 0)",
+        "found = collection.judged & ~collection.pool() & ~collection.is_own",
         "found = collection.judged & ~collection.pool()",
         "checking/test_found.py",
         "the check of found judgments is done on the user's own",

@@ -20,7 +20,7 @@ from bayespool import load_example, score
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "bayespool"
 FILES = sorted(PACKAGE.rglob("*.py"))
-MOST_LINES = 450
+MOST_LINES = 600
 
 # Package name → rooms that may import it. A name that is not here may be imported anywhere.
 ONLY_IN = {

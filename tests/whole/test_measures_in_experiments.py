@@ -54,6 +54,14 @@ def trec_eval(collection: Collection, run: str, name: str) -> float:
     return float(np.mean([found[name] for found in evaluator.evaluate(ranked).values()]))
 
 
+def back_alone(run: str) -> Collection:
+    """The example without what only other runs of the organization brought."""
+    example = load_example()
+    of_run = example.organization[example.run_index(run)[0]]
+    mine = [r for r, o in zip(example.run_ids, example.organization, strict=True) if o == of_run and r != run]
+    return example.unpool(mine) if mine else example
+
+
 @cache
 def left_out(estimand: Any = "pooled") -> LeaveOutResult:
     estimators = ["lower-bound", "posterior-ratio"] if estimand == "pooled" else "lower-bound"
@@ -104,8 +112,8 @@ def test_truth_and_estimates_of_leave_out_are_within_the_bounds(measure: str) ->
 
 @pytest.mark.parametrize("measure", AS_TREC_EVAL)
 def test_truth_of_leave_out_is_trec_evals_with_the_run_back_in_the_pool(measure: str) -> None:
-    """All that an organization found within the pool depth comes back with it, for its ideal ranking too.
-    Below that depth a run has documents that only another one of its organization brought: they stay away.
+    """All that a run found within the pool depth comes back with it, for its ideal ranking too; what only
+    another run of its organization brought stays away.
     """
     example, rows = load_example(), of(left_out().frame(), measure)
     alone = rows.groupby("organization")["run_id"].transform("size") == 1
@@ -113,7 +121,7 @@ def test_truth_of_leave_out_is_trec_evals_with_the_run_back_in_the_pool(measure:
     assert len(rows)
     name, true, judged = AS_TREC_EVAL[measure], [], []
     for run, organization in zip(rows["run_id"], rows["organization"], strict=True):
-        true.append(trec_eval(example, run, name))
+        true.append(trec_eval(back_alone(run), run, name))
         judged.append(trec_eval(example.unpool(organization=organization), run, name))
     np.testing.assert_allclose(rows["truth"], true, atol=1e-9)
     np.testing.assert_allclose(rows["as_judged"], judged, atol=1e-9)
@@ -148,9 +156,11 @@ def test_a_run_that_is_judged_on_all_topics_is_adjusted_to_its_truth(measure: st
 @in_every_family
 def test_truth_of_a_type_is_that_of_its_runs_on_the_whole_pool(measure: str) -> None:
     rows = of(types().frame(), measure)
-    if "judged" not in measure:  # whose ideal ranking is that of what is left
-        true = types().true_scores[measure]
-        np.testing.assert_allclose(rows["truth"], [true[run] for run in rows["run_id"]], atol=1e-12)
+    true = [types().true_scores[measure][run] for run in rows["run_id"]]
+    if measure.startswith(OVER_AN_IDEAL) and measure in AS_TREC_EVAL:  # of the run alone back in the pool
+        true = [trec_eval(back_alone(run), run, AS_TREC_EVAL[measure]) for run in rows["run_id"]]
+    if measure in AS_TREC_EVAL or not measure.startswith(OVER_AN_IDEAL):
+        np.testing.assert_allclose(rows["truth"], true, atol=1e-9)
     summary = of(types().summary_frame(), measure)
     assert summary["mae"].iloc[0] == pytest.approx((rows["value"] - rows["truth"]).abs().mean())
 
