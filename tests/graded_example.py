@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from bayespool.collection import Collection
+from bayespool.posterior import Completion, complete
 from bayespool.simulation import load_example
 
 
@@ -25,3 +26,9 @@ def graded_example(levels: tuple[int, ...] = (1, 2, 3)) -> Collection:
             reached += 1
         relevance[pair] = levels[reached]
     return dataclasses.replace(example, relevance=relevance)
+
+
+@cache
+def graded_completion() -> Completion:
+    """Of its two new runs, on all levels."""
+    return complete(graded_example(), ["new-a", "new-b"], "nDCG@30", draws=500)

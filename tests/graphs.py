@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pymc as pm
+import pytensor
 import pytensor.tensor as pt
 
 from bayespool.collection import Collection
@@ -27,10 +28,29 @@ def build(model: str, evidence: ModelEvidence, **priors: Prior) -> pm.Model:
     return SPECS[model].with_priors(priors).graph(evidence)
 
 
-def unconstrained(variable: Any, transform: Any, value: np.ndarray) -> np.ndarray:
-    """A value of a variable in the space that the graph's density is a function of."""
-    free = transform.forward(pt.as_tensor(value), *variable.owner.inputs)
-    return np.asarray(free.eval(**NO_LINKER))
+def free_points(graph: pm.Model) -> Callable[[Mapping[str, Any]], dict[str, np.ndarray]]:
+    """Takes values of all sampled variables to the point in the space that the graph's density is a function
+    of.
+    """
+    given = [pt.tensor(dtype="float64", shape=variable.type.shape) for variable in graph.free_RVs]
+    free = []
+    for variable, value in zip(graph.free_RVs, given, strict=True):
+        transform = graph.rvs_to_transforms[variable]
+        free.append(value if transform is None else transform.forward(value, *variable.owner.inputs))
+    take = pytensor.function(given, free, **NO_LINKER)
+    names = [graph.rvs_to_values[variable].name for variable in graph.free_RVs]
+
+    def point_of(values: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        found = take(*(np.asarray(values[v.name], dtype=np.float64) for v in graph.free_RVs))
+        return dict(zip(names, found, strict=True))
+
+    return point_of
+
+
+def with_standard_effects(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values, and of each effect what a graph samples in its stead where little is judged."""
+    groups = [name.removesuffix("_effect") for name in values if name.endswith("_effect")]
+    return {**values, **{f"standard_{g}": values[f"{g}_effect"] / values[f"sigma_{g}"] for g in groups}}
 
 
 def log_odds_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fits import prepared_evidence
-from graphs import NO_LINKER, unconstrained
+from graphs import NO_LINKER, free_points
 
 from bayespool.inference.density import Density
 from bayespool.models import MODELS
@@ -25,7 +25,7 @@ def _random_point(density, rng):
 def test_the_density_is_the_one_of_the_pymc_graph(model):
     evidence = prepared_evidence(model)
     graph, density = MODELS[model].graph(evidence), Density(MODELS[model].structure(evidence))
-    logp = graph.compile_logp(jacobian=True, **NO_LINKER)
+    logp, point_of = graph.compile_logp(jacobian=True, **NO_LINKER), free_points(graph)
     rng, differences = np.random.default_rng(1), []
     for _ in range(4):
         x, theta = _random_point(density, rng)
@@ -49,13 +49,7 @@ def test_the_density_is_the_one_of_the_pymc_graph(model):
                 moved += (len(effect) - (scale != "slope")) * t
         if "beta" in values:
             values["standard_beta"] = evidence.rotation.T @ (values["beta"] - evidence.expected)
-        point = {}
-        for rv in graph.free_RVs:
-            transform, value = graph.rvs_to_transforms[rv], np.asarray(values[rv.name], dtype=float)
-            if transform is not None:
-                value = unconstrained(rv, transform, value)
-            point[graph.rvs_to_values[rv].name] = value
-        differences.append(density.log_density(x, theta) - (float(logp(point)) - moved))
+        differences.append(density.log_density(x, theta) - (float(logp(point_of(values))) - moved))
     np.testing.assert_allclose(differences, differences[0], atol=1e-6)
 
 

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import pytest
-from graphs import MODELS, NO_LINKER, SPECS, build, evidence_of, log_odds_of, unconstrained
+from graphs import (
+    MODELS,
+    NO_LINKER,
+    SPECS,
+    build,
+    evidence_of,
+    free_points,
+    log_odds_of,
+    with_standard_effects,
+)
 from scipy import stats
 from scipy.linalg import null_space
 from scipy.special import expit, gammaln, logit
@@ -149,8 +158,8 @@ CASES: dict[str, Callable[[], ModelEvidence]] = {
 def test_density_and_gradient_are_finite_where_sampling_starts(model: str, case: str) -> None:
     graph = build(model, CASES[case]())
     point = graph.initial_point()
-    assert np.isfinite(graph.compile_logp(**NO_LINKER)(point))
-    gradient = graph.compile_dlogp(**NO_LINKER)(point)
+    value, gradient = graph.compile_fn([graph.logp(), graph.dlogp()], **NO_LINKER)(point)
+    assert np.isfinite(value)
     assert len(gradient) == sum(np.size(v) for v in point.values())
     assert np.isfinite(gradient).all()
 
@@ -214,24 +223,6 @@ def log_density(model: str, evidence: ModelEvidence, values: Mapping[str, Any], 
     return total + binomial_log_mass(e.n_hidden_relevant, e.n_hidden, p)
 
 
-def point_of(graph: pm.Model, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """A point in the space that the graph's density is a function of."""
-    point = {}
-    for variable in graph.free_RVs:
-        name = variable.name
-        if name.startswith("standard_"):
-            group = name.removeprefix("standard_")
-            value = values[f"{group}_effect"] / values[f"sigma_{group}"]
-        else:
-            value = values[name]
-        transform = graph.rvs_to_transforms[variable]
-        value = np.asarray(value, dtype=np.float64)
-        if transform is not None:
-            value = unconstrained(variable, transform, value)
-        point[graph.rvs_to_values[variable].name] = value
-    return point
-
-
 @every_model
 @pytest.mark.parametrize("centered", [True, False], ids=["much judged", "little judged"])
 def test_density_is_the_formula(model: str, centered: bool) -> None:
@@ -239,13 +230,13 @@ def test_density_is_the_formula(model: str, centered: bool) -> None:
     assert evidence.much_judged == centered
     graph = build(model, evidence)
     assert ("standard_run" in graph.named_vars) == (not centered and model != "background")
-    density = graph.compile_logp(jacobian=False, **NO_LINKER)
+    density, point_of = graph.compile_logp(jacobian=False, **NO_LINKER), free_points(graph)
     rng = np.random.default_rng(4)
     for _ in range(4):
         values = random_values(model, evidence, rng)
         expected = log_density(model, evidence, values, centered)
         # PyTensor keeps constants such as 1.5 in single precision
-        assert float(density(point_of(graph, values))) == pytest.approx(expected, rel=1e-6)
+        assert float(density(point_of(with_standard_effects(values)))) == pytest.approx(expected, rel=1e-6)
 
 
 @every_model
@@ -255,7 +246,7 @@ def test_density_without_hidden_documents_is_the_formula(model: str) -> None:
     density = graph.compile_logp(jacobian=False, **NO_LINKER)
     values = random_values(model, evidence, np.random.default_rng(6))
     values["organization_effect"] = np.zeros(0)
-    point = point_of(graph, values)
+    point = free_points(graph)(with_standard_effects(values))
     assert set(point) == set(graph.initial_point())
     expected = log_density(model, evidence, {**values, "organization_effect": np.zeros(1)}, centered=False)
     # no organization, no effect; a scale without a group keeps its prior
@@ -284,9 +275,10 @@ def test_log_odds_of_a_run_are_the_graphs(model: str) -> None:
     }
     pm.set_data({name: values for name, values in cells.items() if name in graph.named_vars}, model=graph)
     likelihood = graph.compile_logp(vars=[graph["hidden_relevant"]], sum=False, **NO_LINKER)
+    point_of = free_points(graph)
     for _ in range(3):
         values = random_values(model, evidence, rng)
-        (of_graph,) = likelihood(point_of(graph, values))
+        (of_graph,) = likelihood(point_of(with_standard_effects(values)))
         draws = {name: np.asarray(value)[None] for name, value in values.items()}
         ours = log_odds_of(model, draws, np.arange(n_runs), residual)
         assert ours.shape == (1, n_runs, n_topics)
@@ -349,15 +341,8 @@ def test_each_prior_is_an_argument(model: str) -> None:
     sampled = [graph[n] for n in names if graph[n] in graph.free_RVs]
     assert sampled
     terms = graph.compile_logp(vars=sampled, jacobian=False, sum=False, **NO_LINKER)
-    point = {}
-    for variable in graph.free_RVs:
-        value = np.asarray(values.get(variable.name, 0.0))
-        transform = graph.rvs_to_transforms[variable]
-        if variable.name in names and transform is not None:
-            value = unconstrained(variable, transform, value)
-        point[graph.rvs_to_values[variable].name] = value
-    inputs = {name: np.zeros_like(start) for name, start in graph.initial_point().items()}
-    found = terms(inputs | {n: v for n, v in point.items() if np.shape(v) == np.shape(inputs[n])})
+    of_effects = {v.name: np.zeros(v.shape.eval(**NO_LINKER)) for v in graph.free_RVs if v.name not in names}
+    found = terms(free_points(graph)({**values, **of_effects}))
     for variable, term in zip(sampled, found, strict=True):
         expected = DENSITY_OF_OTHER[kinds[variable.name]].logpdf(values[variable.name])
         assert float(term) == pytest.approx(expected, abs=1e-6), variable.name

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from completed import RUNS, completed
 from fits import TARGETS
-from graded_example import graded_example
+from graded_example import graded_completion
 from scipy import stats
 from scipy.special import expit
 
@@ -86,7 +86,9 @@ def test_other_runs_chunks_and_measures_change_nothing(monkeypatch: pytest.Monke
 
 
 def test_copies_of_a_run_and_measures_beside_change_no_byte() -> None:
-    """``new-b`` alone, beside copies of itself, of one organization; P@10 alone and beside others."""
+    """``new-b`` alone, completed together with copies of itself, of one organization; P@10 alone and beside
+    others.
+    """
     example = load_example()
     b = int(example.run_index("new-b")[0])
 
@@ -102,7 +104,8 @@ def test_copies_of_a_run_and_measures_beside_change_no_byte() -> None:
     def draws(n: int, *measures: str) -> np.ndarray:
         collection = with_copies(n)
         runs = ["new-b", *collection.run_ids[len(example.run_ids) :]]
-        scores = score(collection, runs, measures, estimators="posterior-combined")
+        settings: dict[str, Any] = {"estimators": "posterior-combined", "draws": 250, "together": True}
+        scores = score(collection, runs, measures, **settings)
         found = scores["posterior-combined", "P@10"].draws
         assert found is not None
         return found.amount[:, 0]
@@ -201,9 +204,9 @@ def test_rankings_laid_out_in_pieces_are_the_same(monkeypatch: pytest.MonkeyPatc
 
 def test_values_lie_between_the_bounds_and_nothing_unjudged_is_certain() -> None:
     example = load_example()
-    for name in ("P@1", "P@10", "P@30"):
-        measure = parse_measure(name)
-        (values,) = PosteriorEstimator(draws=50).complete(example, TARGETS, measure).evaluate(measure)
+    measures = [parse_measure(name) for name in ("P@1", "P@10", "P@30")]
+    completion = PosteriorEstimator(draws=50).complete(example, TARGETS, measures)
+    for measure, values in zip(measures, completion.evaluate(*measures), strict=True):
         found = bounds(example, TARGETS, measure)
         assert (values.amount >= found.low.amount).all()
         assert (values.amount <= found.high.amount).all()
@@ -256,7 +259,7 @@ def test_draws_have_the_mean_and_the_variance_that_are_expected() -> None:
 
 
 def test_expected_gains_of_graded_documents() -> None:
-    found = PosteriorEstimator(draws=500).complete(graded_example(), "new-b", "nDCG@5")
+    found = graded_completion()
     assert found.levels == (0, 1, 2, 3)
     worth, error, apart = np.array([0, 0.2, 0.5, 1.0]), [], []
     for topic in range(len(found.unknowns.collection.query_ids)):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 
 import numpy as np
 import pytest
 from completed import NO_FIT, completed
 from fits import TARGETS
-from graded_example import graded_example
+from graded_example import graded_completion, graded_example
 from scipy import stats
 from scipy.special import expit
 
@@ -25,6 +26,7 @@ from bayespool.posterior import (
     levels_of,
     rungs_of,
 )
+from bayespool.scores import Scores
 from bayespool.scoring import score
 from bayespool.simulation import load_example
 from bayespool.trec import qrels_from_frame
@@ -163,10 +165,16 @@ def test_learning_weighs_draws_by_all_rungs_that_were_asked() -> None:
 # --- estimates ----------------------------------------------------------------------------------------------
 
 
+@cache
+def graded_scores(*measures: str) -> Scores:
+    return score(graded_example(), TARGETS, measures, estimators="posterior-combined", draws=250)
+
+
+SEVERAL = ("P@10", "P(rel=2)@10", "P(rel=3)@10", "nDCG@10", "P@30", "nDCG@5")
+
+
 def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
-    collection = graded_example()
-    names = ["P@10", "P(rel=2)@10", "P(rel=3)@10", "nDCG@10", "P@5"]
-    scores = score(collection, TARGETS, names, estimators="posterior-combined", draws=250)
+    scores = graded_scores(*SEVERAL)
     one, two, three = (scores["posterior-combined", f"P{rel}@10"].draws for rel in ("", "(rel=2)", "(rel=3)"))
     assert one is not None
     assert two is not None
@@ -180,7 +188,7 @@ def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
         for kind in ("", ", new kind")
         for above in ("", ", 2 of 1", ", 3 of 2")
     }
-    alone = score(collection, TARGETS, "P(rel=2)@10", estimators="posterior-combined", draws=250)
+    alone = graded_scores("P(rel=2)@10")
     found = alone["posterior-combined", "P(rel=2)@10"].draws
     assert found is not None
     assert found.amount.tobytes() == two.amount.tobytes()
@@ -192,8 +200,7 @@ def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
 
 def test_a_graded_gain_is_the_sum_over_thresholds() -> None:
     """With gains 1, 2, 3 DCG is the sum of the binary DCGs of the thresholds, draw by draw."""
-    completion = complete(graded_example(), TARGETS, "nDCG@10", draws=100)
-    graded, *binary = completion.evaluate(
+    graded, *binary = graded_completion().evaluate(
         "DCG@10", *(f"SDCG(min_rel={r - 1},max_rel={r})@10" for r in (1, 2, 3))
     )
     discounts = (1 / np.log2(np.arange(2, 12))).sum()
@@ -201,21 +208,18 @@ def test_a_graded_gain_is_the_sum_over_thresholds() -> None:
 
 
 def test_a_measure_that_tells_more_levels_apart_is_refused() -> None:
-    completion = complete(graded_example(), TARGETS, "P@10", draws=50)
+    completion = complete(graded_example(), TARGETS, "P@10", model="background", draws=50)
     with pytest.raises(InputError, match="nDCG@10 asks for a relevance of 3"):
         completion.evaluate("nDCG@10")
 
 
 def test_ideals_do_not_depend_on_what_is_asked_beside() -> None:
-    collection = graded_example()
-
-    def draws(*names: str) -> bytes:
-        scores = score(collection, TARGETS, names, estimators="posterior-combined", draws=100)
-        found = scores["posterior-combined", "nDCG@10"].draws
-        assert found is not None
-        return found.amount.tobytes()
-
-    assert draws("nDCG@10") == draws("nDCG@10", "P@30", "nDCG@5")
+    alone, beside = (
+        graded_scores(*names)["posterior-combined", "nDCG@10"].draws for names in (("nDCG@10",), SEVERAL)
+    )
+    assert alone is not None
+    assert beside is not None
+    assert alone.amount.tobytes() == beside.amount.tobytes()
 
 
 def test_one_completion_for_measures_of_any_depth() -> None:

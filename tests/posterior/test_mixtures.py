@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 from completed import completed
+from graded_example import graded_completion
 from scipy.special import expit
 from scipy.stats import binomtest
 
@@ -139,16 +140,18 @@ def test_one_run_is_worth_the_same_beside_others() -> None:
         n_organizations=6, n_new=4, kind_strength=1.0, kind_taste=1.0, new_kind=True
     )
     simulation = simulate(settings, random_seed=5)
-    names, estimator = simulation.new_run_ids, PosteriorEstimator(draws=250)
-    (together,) = estimator.estimate(simulation.collection, names, "P@10")
+    alone, together = (
+        PosteriorEstimator(draws=250, together=at_once).estimate(
+            simulation.collection, simulation.new_run_ids, "P@10"
+        )[0]
+        for at_once in (False, True)
+    )
+    assert alone.new_kind is not None
     assert together.new_kind is not None
-    wide = np.subtract(*together.interval()[::-1])
-    for r, run in enumerate(names):
-        (alone,) = estimator.estimate(simulation.collection, run, "P@10")
-        assert alone.new_kind is not None
-        assert alone.new_kind[0] == together.new_kind[r]
-        assert together.value[r] == pytest.approx(alone.value[0], abs=0.05)
-        assert wide[r] == pytest.approx(np.subtract(*alone.interval()[::-1])[0], rel=0.3)
+    assert alone.new_kind.tolist() == together.new_kind.tolist()
+    assert together.value == pytest.approx(alone.value, abs=0.05)
+    widths = [np.subtract(*found.interval()[::-1]) for found in (alone, together)]
+    assert widths[1] == pytest.approx(widths[0], rel=0.3)
 
 
 def test_own_judgments_do_not_end_the_doubt() -> None:
@@ -165,11 +168,12 @@ def test_own_judgments_do_not_end_the_doubt() -> None:
 
 
 def test_a_run_is_of_one_kind_on_all_rungs() -> None:
-    found = PosteriorEstimator(draws=100).complete(load_example(), ["new-a"], "nDCG@10")
-    first, second = (step.new_kind for step in found.steps)
+    first, *others = (step.new_kind for step in graded_completion().steps)
     assert first is not None
-    assert second is not None
-    assert np.array_equal(first.order, second.order)
+    assert len(others) == 2
+    for other in others:
+        assert other is not None
+        assert np.array_equal(first.order, other.order)
 
 
 def test_kinds_have_priors_of_their_own_unless_others_are_given() -> None:

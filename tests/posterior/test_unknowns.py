@@ -89,7 +89,7 @@ def test_a_pooled_run_has_what_no_other_run_has() -> None:
 def test_pooled_and_new_runs_beside_each_other_lose_no_place() -> None:
     """Below the pool depth both have unjudged documents. A run is worth the same beside the other."""
     example = load_example()
-    estimator = PosteriorEstimator(draws=100)
+    estimator = PosteriorEstimator(model="ratio", draws=100, together=True)
     runs = ("north-1", "new-a")
     for depth in (12, 20):
         unknowns = find_unknowns(example, runs, depth, "complete", 30)
