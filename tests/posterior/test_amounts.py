@@ -55,16 +55,11 @@ def test_amounts_are_those_of_completed_rankings(name: str) -> None:
         relevance = collection.relevance.copy()
         for t in range(len(collection.query_ids)):
             level = np.array(completion.levels)[completion.block(t, slice(draw, draw + 1))[0]]
-<<<<<<< HEAD
             relevance[u.pair[u.on_topic(t)]] = level
-=======
-            relevance[u.pair[documents]] = level
->>>>>>> fast1
         table = np.append(np.maximum(relevance, -1), np.int16(-2))
         ranked = table[collection.document[index, :, : measure.cutoff]]
         if measure.of_judgments:
             ranked = ranked_levels(collection, index, measure.cutoff)
-<<<<<<< HEAD
         for row in range(len(index)):
             of_ideal = {"judged": index[:0], "shared": index}.get(getattr(measure, "ideal", ""), index[[row]])
             near = collection.document[of_ideal, :, : max(measure.cutoff, 10)]
@@ -73,16 +68,6 @@ def test_amounts_are_those_of_completed_rankings(name: str) -> None:
             tally = tally_of(collection, levels, relevance=made_of)
             expected = measure.values(measure.read(ranked[[row]]), tally).amount[0]
             np.testing.assert_allclose(values.amount[draw, row], expected, rtol=1e-12, atol=1e-12)
-=======
-        for r, run in enumerate(index):
-            reach = {"judged": [], "shared": index}.get(getattr(measure, "ideal", ""), [run])
-            ideal = np.append(collection.relevance, np.int16(-1))
-            near = collection.document[reach, :, : max(measure.cutoff, 10)]
-            ideal[near] = np.append(relevance, np.int16(-1))[near]
-            tally = tally_of(collection, levels, relevance=ideal[:-1])
-            expected = measure.values(measure.read(ranked[[r]]), tally)
-            np.testing.assert_allclose(values.amount[draw, [r]], expected.amount, rtol=1e-12, atol=1e-12)
->>>>>>> fast1
 
 
 def test_average_precision_by_its_own_way_is_that_of_laid_out_rankings() -> None:
