@@ -32,8 +32,7 @@ def rows(text: str) -> dict[tuple[str, str], list[str]]:
         if heading := re.match(r"(n?\w+@\d+), mean over", line):
             measure = heading[1]
         elif row := re.match(r"\s*(new-\w)\s+(\S.*[\d–])\s*$", line):
-            cells = row[2].split()
-            found[measure, row[1]] = cells[1:] if measure.startswith("nDCG") else cells  # without as judged
+            found[measure, row[1]] = row[2].split()
     return found
 
 
