@@ -254,7 +254,7 @@ ESTIMAND = Option(
 IDEAL = Option(
     help="Ideal ranking of nDCG, AP and R: of the judged documents and the completed ones in reach of the "
     "run itself (own), of any run scored (shared), or of the judged documents alone (judged).",
-    more="It holds for measures whose text names none, such as ``nDCG@10``.",
+    more="It holds for measures whose text names no other, such as ``nDCG@10``.",
     of=Literal["own", "shared", "judged"],
 )
 CI_PROB = Option(

@@ -70,6 +70,9 @@ class Reversals(Shown):
     outcomes : mapping of (group, n_judgments, method) to Outcome
     draws : mapping of (group, n_judgments, method) to SignificantDraws
         For methods with draws.
+    truth : mapping of (group, n_judgments) to ndarray of float, shape (run,)
+        Values under all judgments of what a posterior estimates from n of them, which are the uncorrected
+        scores but under a measure over an ideal ranking: that has the documents of the estimate's.
     residual : mapping of (group, n_judgments) to float
         Mean Δ.
     holes : mapping of str to ndarray of float, shape (run,)
@@ -87,6 +90,7 @@ class Reversals(Shown):
     methods: tuple[str, ...]
     outcomes: Mapping[Key, Outcome]
     draws: Mapping[Key, SignificantDraws]
+    truth: Mapping[tuple[str, int], npt.NDArray[np.float64]]
     residual: Mapping[tuple[str, int], float]
     holes: Mapping[str, npt.NDArray[np.float64]]
     constants: Mapping[str, Constants]
@@ -153,15 +157,16 @@ class Reversals(Shown):
         pandas.DataFrame
             One row per group, size and method: ``measure``, ``group``, ``judgments``, ``pool_depth``,
             ``residual`` (mean Δ of the runs), ``method``, ``value`` (mean over runs), ``rmse`` (of the runs'
-            values from their uncorrected scores under all judgments), ``separability`` (share of pairs that
-            are significant; figure 4).
+            values from their uncorrected scores under all judgments; of posteriors from ``truth``),
+            ``separability`` (share of pairs that are significant; figure 4).
         """
         import pandas as pd
 
         rows = []
         for (group, n, method), outcome in self.outcomes.items():
             all_judged = self.outcomes[group, self.n_judgments[-1], AS_THEY_STAND].value
-            rmse = float(np.sqrt(np.mean((outcome.value - all_judged) ** 2)))
+            true = self.truth[group, n] if (group, n, method.partition(">=")[0]) in self.draws else all_judged
+            rmse = float(np.sqrt(np.mean((outcome.value - true) ** 2)))
             separability = outcome.better.sum() / _n_pairs(outcome.better)
             said = (str(self.measure), group, n, self.pool_depth[n], self.residual[group, n], method)
             rows.append((*said, float(outcome.value.mean()), rmse, separability))

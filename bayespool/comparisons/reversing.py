@@ -27,7 +27,7 @@ from bayespool.comparisons.significance import (
     p_values,
 )
 from bayespool.corrections import Constants, Interpolated, LowerBound, Smoothed, fit_constants
-from bayespool.counts import bounds
+from bayespool.counts import bounds, values_on_fuller
 from bayespool.errors import InputError
 from bayespool.estimates import Estimates, Estimator, ask
 from bayespool.estimators import named_estimators, parse_estimator, refuse_idle_priors
@@ -140,9 +140,10 @@ def reversals(
     subsets = {n: judgment_subset(collection, n, random_seed=random_seed) for n in (*sizes, n_all)}
     outcomes: dict[tuple[str, int, str], Outcome] = {}
     draws: dict[tuple[str, int, str], SignificantDraws] = {}
-    residual = {}
+    residual, truth = {}, {}
     for group, runs in groups.items():
         for n, subset in subsets.items():
+            truth[group, n] = values_on_fuller(subset, collection, runs, parsed).means()
             residual[group, n] = float(bounds(subset, runs, parsed).residual.mean())
             for name, estimator in chosen.items():
                 say(f"{group} runs, {n} judgments: {name}")
@@ -165,6 +166,7 @@ def reversals(
         methods=tuple(dict.fromkeys(method for _, _, method in outcomes)),
         outcomes=outcomes,
         draws=draws,
+        truth=truth,
         residual=residual,
         holes={group: bounds(collection, runs, parsed).unjudged_share for group, runs in groups.items()},
         constants=constants,

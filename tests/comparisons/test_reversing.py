@@ -16,7 +16,7 @@ from bayespool.collection import Collection
 from bayespool.comparisons import AS_THEY_STAND, Reversals, judgment_subset, reversals
 from bayespool.comparisons.outcomes import Outcome
 from bayespool.corrections import fit_constants
-from bayespool.counts import judgment_counts
+from bayespool.counts import bounds, judgment_counts, values_on_fuller
 from bayespool.errors import InputError
 from bayespool.scoring import score
 from bayespool.simulation import load_example
@@ -278,3 +278,20 @@ def test_announced_risks_on_trec8_are_about_right(collections: Path) -> None:
     for (group, n, statement), row in grades.iterrows():
         assert abs(row["announced"] - row["happened"]) < 0.12, (group, n, statement)
         assert row["brier"] < row["brier_constant"], (group, n, statement)
+
+
+def test_a_posterior_is_graded_over_the_ideal_ranking_that_it_has() -> None:
+    """All judgments have relevant documents that neither run retrieves; those are not for it to find."""
+    example, runs = load_example(), ["new-a", "new-b"]
+    found = reversals(
+        example, runs, "nDCG@10", judgments=[400], estimators=["posterior-ratio"], draws=101, fitted=False
+    )
+    few = judgment_subset(example, 400)
+    true = values_on_fuller(few, example, runs, found.measure).means()
+    np.testing.assert_array_equal(found.truth["non-contributing", 400], true)
+    trends = found.trends().set_index(["judgments", "method"])
+    value = found.outcomes["non-contributing", 400, "posterior-ratio"].value
+    rmse = np.sqrt(np.mean((value - true) ** 2))
+    assert trends.loc[(400, "posterior-ratio"), "rmse"] == pytest.approx(rmse)
+    as_judged = bounds(example, runs, found.measure).low.means()
+    assert rmse < np.sqrt(np.mean((value - as_judged) ** 2)) / 2
