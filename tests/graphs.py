@@ -9,6 +9,7 @@ import numpy as np
 import pymc as pm
 import pytensor
 import pytensor.tensor as pt
+from pytensor.compile.mode import Mode
 
 from bayespool.collection import Collection
 from bayespool.counts import held_out_counts, judgment_counts
@@ -16,7 +17,8 @@ from bayespool.models import MODELS as SPECS
 from bayespool.models import ModelEvidence, Prior, gather_evidence
 
 MODELS = ("background", "interpolated", "smoothed")
-NO_LINKER: dict[str, Any] = {"mode": "FAST_COMPILE"}  # what is evaluated once is not worth a compiler
+NO_LINKER: dict[str, Any] = {"mode": Mode("py", "merge")}
+"""What is evaluated a few times is not worth a compiler, nor a rewritten graph."""
 
 
 def evidence_of(collection: Collection, run_ids: Any, cutoff: int = 10, rel: int = 1) -> ModelEvidence:

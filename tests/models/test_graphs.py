@@ -341,8 +341,9 @@ def test_each_prior_is_an_argument(model: str) -> None:
     sampled = [graph[n] for n in names if graph[n] in graph.free_RVs]
     assert sampled
     terms = graph.compile_logp(vars=sampled, jacobian=False, sum=False, **NO_LINKER)
-    of_effects = {v.name: np.zeros(v.shape.eval(**NO_LINKER)) for v in graph.free_RVs if v.name not in names}
-    found = terms(free_points(graph)({**values, **of_effects}))
+    effects = [v.name for v in graph.free_RVs if v.name not in names]
+    zeros = {n: np.zeros([len(graph.coords[d]) for d in graph.named_vars_to_dims[n]]) for n in effects}
+    found = terms(free_points(graph)({**values, **zeros}))
     for variable, term in zip(sampled, found, strict=True):
         expected = DENSITY_OF_OTHER[kinds[variable.name]].logpdf(values[variable.name])
         assert float(term) == pytest.approx(expected, abs=1e-6), variable.name
