@@ -39,8 +39,8 @@ def own(request: pytest.FixtureRequest) -> ModelSpec:
     return register_model(OWN[request.param])
 
 
-def task(measure: str = "P@10") -> Task:
-    return Task(load_example(), ("new-a", "new-b"), parse_measure(measure), "complete")
+def task() -> Task:
+    return Task(load_example(), ("new-a",), parse_measure("P@10"), "complete")
 
 
 def test_own_model_completes_and_is_an_estimator(own: ModelSpec) -> None:
@@ -84,7 +84,11 @@ def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
         assert one.std(axis=0) / spread == pytest.approx(1, abs=0.1)
 
 
-@two_of_all
+@pytest.mark.parametrize(
+    "own",
+    [pytest.param(name, marks=() if name == "interaction" else pytest.mark.slow) for name in OWN],
+    indirect=True,
+)
 def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
     checks = check_models(load_example(), models=("mine", "ratio"), draws=50)
     assert checks["mine", "P@10"].draws.shape == checks["ratio", "P@10"].draws.shape

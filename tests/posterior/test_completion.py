@@ -112,7 +112,7 @@ def test_copies_of_a_run_and_measures_beside_change_no_byte() -> None:
 
     alone = draws(0, "P@10")
     assert alone.std(axis=0).sum() > 0
-    for n, measures in ((1, ["P@10"]), (5, ["P@5", "P@10"]), (20, ["P@20", "P@10", "P@5"])):
+    for n, measures in ((1, ["P@10"]), (20, ["P@20", "P@10", "P@5"])):
         assert np.array_equal(alone, draws(n, *measures)), n
 
 

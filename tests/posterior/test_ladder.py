@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import cache
 
 import numpy as np
 import pytest
@@ -165,16 +164,12 @@ def test_learning_weighs_draws_by_all_rungs_that_were_asked() -> None:
 # --- estimates ----------------------------------------------------------------------------------------------
 
 
-@cache
-def graded_scores(*measures: str) -> Scores:
-    return score(graded_example(), TARGETS, measures, estimators="posterior-combined", draws=250)
-
-
-SEVERAL = ("P@10", "P(rel=2)@10", "P(rel=3)@10", "nDCG@10", "P@30", "nDCG@5")
+def graded_scores(*measures: str, model: str = "combined") -> Scores:
+    return score(graded_example(), TARGETS, measures, estimators=f"posterior-{model}", draws=250)
 
 
 def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
-    scores = graded_scores(*SEVERAL)
+    scores = graded_scores("P@10", "P(rel=2)@10", "P(rel=3)@10", "nDCG@10", "P@5")
     one, two, three = (scores["posterior-combined", f"P{rel}@10"].draws for rel in ("", "(rel=2)", "(rel=3)"))
     assert one is not None
     assert two is not None
@@ -215,7 +210,8 @@ def test_a_measure_that_tells_more_levels_apart_is_refused() -> None:
 
 def test_ideals_do_not_depend_on_what_is_asked_beside() -> None:
     alone, beside = (
-        graded_scores(*names)["posterior-combined", "nDCG@10"].draws for names in (("nDCG@10",), SEVERAL)
+        graded_scores(*names, model="ratio")["posterior-ratio", "nDCG@10"].draws
+        for names in (["nDCG@10"], ["nDCG@10", "P@30", "nDCG@5"])
     )
     assert alone is not None
     assert beside is not None
