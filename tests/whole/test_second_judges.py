@@ -108,10 +108,11 @@ def test_intervals_hold_and_errors_are_as_good_as_the_judge(
         scored(simulated(s), labeled(s, quality=quality, share=share, favors=favors)) for s in seeds
     ]
     found, ratio = compared(f"{judge}, {share:.0%} of the labels", with_judge, [without(s) for s in seeds])
+    slack = 0.05 * np.sqrt(24 / len(seeds))  # of all repetitions .05, of fewer by as much more as they vary
     assert found.held.mean() >= 0.9
-    assert ratio <= (0.7 if judge == "good" and share == 1 else 1.05)
+    assert ratio <= (0.7 if judge == "good" and share == 1 else 1 + slack)
     if judge == "useless":
-        assert ratio >= 0.95
+        assert ratio >= 1 - slack
 
 
 @pytest.mark.slow
