@@ -95,6 +95,7 @@ clean:
 	@for env in "$(VENV)" "$(VENV)-lowest"; do if [ -e "$$env/pyvenv.cfg" ]; then rm -rf "$$env"; fi; done
 
 $(STAMP)-run: EXTRA =
+$(STAMP)-run: COMPILE = --no-compile # what is imported is compiled then; most is not
 $(STAMP)-test: EXTRA = [test]
 $(STAMP)-docs: EXTRA = [docs]
 $(STAMP)-dev: EXTRA = [dev]
@@ -123,7 +124,7 @@ $(STAMP)-run $(STAMP)-test $(STAMP)-docs $(STAMP)-dev $(STAMP)-release: pyprojec
 	    "$(PYTHON)" -m venv --clear "$(VENV)" || exit 1; \
 	fi
 	@echo "installing bayespool$(EXTRA) into $(VENV) (some minutes the first time)"
-	@"$(RUN)" -m pip install --quiet --disable-pip-version-check --no-compile -e ".$(EXTRA)" || { \
+	@"$(RUN)" -m pip install --quiet --disable-pip-version-check $(COMPILE) -e ".$(EXTRA)" || { \
 	    if "$(RUN)" -m pip download --quiet --retries 0 --no-deps -d "$(VENV)/probe" hatchling >/dev/null 2>&1; then \
 	        echo "bayespool: the installation failed; pip's own reason stands above." >&2; \
 	    else \
