@@ -18,6 +18,9 @@ RUN := $(VENV)/bin/python
 PYTEST := "$(RUN)" -m pytest -n auto --maxprocesses 8 --dist worksteal
 STAMP := $(VENV)/.bayespool
 
+# Images of containers often set it, and then each of the many processes of a test would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test slow fuzz planted test-lowest lint types audit docs notebooks dist clean
 
