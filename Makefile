@@ -64,7 +64,7 @@ test-lowest: $(STAMP)-release
 	@"$(RUN)" -m uv pip install --quiet --python "$(VENV)-lowest" --resolution lowest-direct -e ".[test]"
 	@"$(VENV)-lowest/bin/python" .ci/lowest.py
 	@"$(VENV)-lowest/bin/bayespool" demo
-	@BAYESPOOL_EXAMPLES=10 "$(VENV)-lowest/bin/python" -m pytest -q -W ignore::DeprecationWarning $(LOWEST_TESTS)
+	@"$(VENV)-lowest/bin/python" -m pytest -q -W ignore::DeprecationWarning $(LOWEST_TESTS)
 
 notebooks: $(STAMP)-test
 	@$(PYTEST) --nbmake --nbmake-timeout=900 notebooks

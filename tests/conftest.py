@@ -40,7 +40,7 @@ def _slow_scale() -> float:
     return scale
 
 
-def _examples(fast: int = 20, full: int = 400) -> int:
+def _examples(fast: int = 10, full: int = 400) -> int:
     """Of a property that does not say how many: few, or with the slow tests a share of many."""
     asked = os.environ.get("BAYESPOOL_EXAMPLES", str(fast))
     return max(fast, round(full * _slow_scale())) if asked == "slow" else int(asked)

@@ -23,6 +23,10 @@ from bayespool.collection import Collection
 from bayespool.measures import MISSING_RANK, Tally
 
 COLLECTIONS = ("covid-round4", "dl21-passage", "trec2-adhoc", "trec2011-medical", "trec8-adhoc")
+every_collection = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name.endswith("adhoc") else ()) for name in COLLECTIONS],
+)
 MADE = ("example", "made up")
 DEPTH = 1000  # where cwl_eval ends
 

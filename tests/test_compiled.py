@@ -93,6 +93,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="homes of POSIX")
 @pytest.mark.parametrize(
     "asked",

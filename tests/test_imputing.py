@@ -87,7 +87,9 @@ def estimates_of(scores: Scores) -> Estimates:
 # --- the same numbers as score -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize(
+    "measure", ["P@10", *(pytest.param(measure, marks=pytest.mark.slow) for measure in MEASURES[1:])]
+)
 def test_each_file_is_the_draw_that_score_has(measure: str) -> None:
     imputations, scores, theirs = example_with(measure)
     draws, shared = estimates_of(scores).draws, str(scores.measures[0])
@@ -131,6 +133,7 @@ def test_interval_of_few_files_is_near_that_of_all_draws() -> None:
     assert (np.abs(means.mean(axis=0) + width - high) < 0.03).all()
 
 
+@pytest.mark.slow
 def test_measures_together_have_the_deeper_evidence_and_a_wider_ideal() -> None:
     """P@10 beside AP@100 is exact as well; the ideal ranking of nDCG@10 is not, which a note says."""
     together = impute(load_example(), "new-b", ["P@10", "AP@100", "nDCG@10"], draws=3)

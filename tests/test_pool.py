@@ -207,6 +207,7 @@ def test_pool_of_trec_2_without_holes_explains_little(collections: Path) -> None
         discover_pool(read_real(collections / "trec2-adhoc"), max_holes=0)
 
 
+@pytest.mark.slow
 def test_pool_of_trec_8(collections: Path) -> None:
     collection = discover_pool(read_real(collections / "trec8-adhoc"), max_holes=0)
     report = describe_pool(collection)
@@ -219,6 +220,7 @@ def test_pool_of_trec_8(collections: Path) -> None:
     assert describe_pool(lenient).n_holes == 17
 
 
+@pytest.mark.slow
 def test_pool_of_the_medical_track(collections: Path) -> None:
     collection = read_real(collections / "trec2011-medical")
     report = describe_pool(collection)

@@ -46,6 +46,7 @@ def test_wrong_settings_say_what_is_right(arguments: dict[str, Any], message: st
         check_models(load_example(), **arguments)
 
 
+@pytest.mark.slow
 def test_checks_repeat_to_the_byte_and_change_with_the_seed() -> None:
     a, b, other = (
         check_models(load_example(), models="ratio", draws=40, containers=False, random_seed=seed)
@@ -56,6 +57,7 @@ def test_checks_repeat_to_the_byte_and_change_with_the_seed() -> None:
     pd.testing.assert_frame_equal(a.runs(), b.runs())
 
 
+@pytest.mark.slow
 def test_a_rung_that_no_hidden_document_reaches_rests_on_the_priors() -> None:
     rankings = {"x": {"1": "asb"}, "y": {"1": "sct"}, "z": {"1": "tsd"}, "w": {"1": "tse"}}
     collection = from_rankings(

@@ -59,6 +59,7 @@ def test_container_is_what_arviz_reads(model: str, tmp_path: Path) -> None:
 NO_INTERACTION = {"sigma_interaction": "HalfNormal(1e-6)"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "priors"), [("background", {}), ("ratio", NO_INTERACTION), ("evidence", NO_INTERACTION)]
 )
@@ -123,6 +124,7 @@ def log_odds_without_cells(tree: xr.DataTree, model: str) -> np.ndarray:
     return log_odds
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The inplace keyword", "ignore:Estimated shape parameter")
 @with_the_first_arviz_stats
 def test_models_are_compared_by_arviz_over_the_same_cells() -> None:
@@ -139,6 +141,7 @@ def test_models_are_compared_by_arviz_over_the_same_cells() -> None:
     assert table["elpd"].tolist() == sorted((loo.elpd for loo in loos.values()), reverse=True)
 
 
+@pytest.mark.slow
 def test_files_of_the_same_container_are_the_same_bytes() -> None:
     made = [check_models(load_example(), models="background", draws=20) for _ in range(2)]
     first, second = (container_bytes(found.containers["P@10", "background"]) for found in made)

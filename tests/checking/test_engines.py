@@ -30,6 +30,7 @@ def test_differences_of_engines_are_shares_of_the_width() -> None:
     np.testing.assert_allclose(found["mean_off_se"], standard, rtol=0.6)
 
 
+@pytest.mark.slow
 def test_engines_are_told_apart_where_one_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """NUTS is played by Laplace with another seed, then by Laplace with chances that are too high."""
     fit = Fitting.fit

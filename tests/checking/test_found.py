@@ -52,6 +52,7 @@ def found_by(chance_relevant: float, chance_other: float, by_rank: float = 0) ->
     return check_found(with_found(chance_relevant, chance_other, by_rank), "P@20", **DRAWS)
 
 
+@pytest.mark.slow
 def test_rows_count_the_documents_outside_the_pool() -> None:
     collection, rows = with_found(0.4, 0.4), found_by(0.4, 0.4)
     assert [(row.runs, row.first, row.last) for row in rows] == [
@@ -78,6 +79,7 @@ def whole(rows: tuple[FoundJudgments, ...]) -> list[FoundJudgments]:
     return [row for row in rows if (row.first, row.last) == (1, 20)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judged", [(0.4, 0.4), (0.9, 0.9, 5)], ids=["at random", "by rank"])
 def test_judging_that_does_not_depend_on_relevance_shifts_nothing(judged: tuple[float, ...]) -> None:
     """Neither where documents are judged at random nor where those of high ranks are."""
@@ -103,6 +105,7 @@ def test_nonrelevant_documents_that_were_looked_for_show() -> None:
     assert row.depends_on_relevance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judged", [(0.6, 0.2), (0.2, 0.6)])
 def test_the_interval_holds_the_shift_that_was_made(judged: tuple[float, float]) -> None:
     """The shares of the relevant and of the nonrelevant documents that were left over one another."""
@@ -177,6 +180,7 @@ def test_command_takes_one_check_at_a_time(run: Callable[..., Outcome], files: P
     assert "--sbc and --found are 2 checks; give one of them" in outcome.err
 
 
+@pytest.mark.slow
 def test_shift_moves_the_estimate() -> None:
     example = load_example()
     lower, same, higher = (

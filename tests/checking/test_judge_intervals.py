@@ -34,6 +34,7 @@ def example_check() -> JudgeCheck:
     return check_judges(judged_twice(), ["P@10", "P@5"], intervals=True, ci_prob=0.9, **QUICK)
 
 
+@pytest.mark.slow
 def test_rows_are_estimates_with_and_without_each_judge() -> None:
     collection, rows = judged_twice(), example_check().frame("runs")
     assert list(dict.fromkeys(zip(rows["measure"], rows["judge"], strict=True))) == [
@@ -78,6 +79,7 @@ def test_a_right_judge_saves_most_of_the_interval_and_a_coin_nothing() -> None:
 SMALL = SimulationSettings(n_topics=8, n_candidates=60, n_organizations=4, max_runs=2, run_depth=40)
 
 
+@pytest.mark.slow
 def test_without_a_run_to_score_each_organization_is_left_out() -> None:
     whole = simulate(SMALL, random_seed=3).collection
     label = np.where(whole.relevance > 0, 1.0, np.where(whole.relevance < 0, np.nan, 0.0))

@@ -32,6 +32,7 @@ def test_the_score_of_a_run_of_unknown_kind_ranks_uniformly(
     assert frame["uniform"].all(), frame.to_string()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [None, 0.0])
 def test_a_wrong_chance_of_a_new_kind_is_seen(wrong: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kinds hide better documents than organizations; wrong draws are all of known kinds."""

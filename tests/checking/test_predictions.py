@@ -132,6 +132,7 @@ def test_log_density_of_certain_chances_is_the_normal_one() -> None:
     assert np.isnan(p.log_density[n == 0]).all()
 
 
+@pytest.mark.slow
 def test_mixture_of_a_graded_measure_has_weights_of_its_own_on_each_rung() -> None:
     """As the combined estimator has them, of the other folds; and its draws are of the members' models."""
     found = check_models(

@@ -58,6 +58,7 @@ def test_certain_answers_give_the_highest_level(model: str, measure: str) -> Non
         assert (best[0] > rankings.observed(runs).totals()).all()
 
 
+@pytest.mark.slow
 def test_upper_rungs_know_nothing_of_levels_they_predict() -> None:
     """Hidden documents of a fold lose or gain relevance, and their predictions hardly move: by where the
     centers of the predictors are.

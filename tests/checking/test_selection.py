@@ -86,6 +86,7 @@ def simulated(seed: int, how: str, spread: float) -> np.ndarray:
     return np.quantile(find_selection(draws[1:], judged, relevant, rng).shift, [0.025, 0.5, 0.975])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0, 0.3])
 @pytest.mark.parametrize(("how", "shift"), [("by chance", 0), ("by relevance", np.log(0.4 / 0.8))])
 def test_intervals_hold_what_is_so(how: str, shift: float, spread: float) -> None:

@@ -92,6 +92,7 @@ def test_a_rung_that_is_not_there_is_refused() -> None:
         self_calibrate("ratio", rung=1, n_simulations=1)
 
 
+@pytest.mark.slow
 def test_what_is_right_passes_and_what_is_wrong_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fast engine on the simplest model, whose prediction of a new run is then done wrong."""
     calibrate: dict[str, Any] = {"models": "background", "n_simulations": 50}
@@ -137,6 +138,7 @@ def with_cells(monkeypatch: pytest.MonkeyPatch) -> str:
     return name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [pytest.param(0.0, marks=pytest.mark.slow), 1.0, 2.0])
 def test_effects_of_organizations_on_topics_rank_uniformly_and_others_do_not(
     factor: float, with_cells: str, monkeypatch: pytest.MonkeyPatch
@@ -164,6 +166,7 @@ def test_effects_of_organizations_on_topics_rank_uniformly_and_others_do_not(
         assert spread["interaction_effect[0]"] < 0.7  # draws are too wide
 
 
+@pytest.mark.slow
 def test_other_priors_than_simulated_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     fit = self_calibration.Fitting.fit
 

@@ -43,6 +43,7 @@ def test_p_value_is_the_share_of_samples_as_extreme(n: int, n_values: int) -> No
         assert share == pytest.approx(p, abs=1e-9) or p == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_p_value_is_uniform_where_ranks_are_and_tiny_where_they_are_not() -> None:
     rng = np.random.default_rng(2)
     p_values = [uniformity_p_value(rng.integers(100, size=300), 100) for _ in range(300)]

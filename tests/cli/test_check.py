@@ -86,6 +86,7 @@ def test_tables_are_those_of_the_files(check: Check, tmp_path: Path) -> None:
         assert shown["combined"][-2:] == ["–", "–"]
 
 
+@pytest.mark.slow
 def test_folder_holds_tables_figures_containers_and_settings(check: Check, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = check("-o", str(out), "--seed", "5", "--folds", "3", "--prior", "mu=Normal(-1, 1)")
@@ -110,6 +111,7 @@ def test_folder_holds_tables_figures_containers_and_settings(check: Check, tmp_p
     assert ((runs["lower"] <= runs["upper"]) & (runs["n_hidden_relevant"] <= runs["n_hidden"])).all()
 
 
+@pytest.mark.slow
 def test_a_graded_measure_has_a_container_for_each_step(check: Check, tmp_path: Path) -> None:
     done = check("-m", "DCG@10", "-o", str(tmp_path / "out"), "--models", "ratio", "--figures", "none")
     assert done.exit_code == 0, done.output
@@ -133,6 +135,7 @@ def test_a_graded_measure_has_a_container_for_each_step(check: Check, tmp_path: 
     assert refused.exit_code == 1
 
 
+@pytest.mark.slow
 def test_same_command_writes_the_same_bytes(check: Check, tmp_path: Path) -> None:
     for name in ("a", "b"):
         done = check("-o", str(tmp_path / name), "--models", "ratio", "--figures", "svg")
@@ -153,6 +156,7 @@ def test_without_a_folder_nothing_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_self_calibration_needs_no_files(check: Check, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = check("--sbc", "--simulations", "5", "--models", "ratio,background", "-o", str(out), pool=False)

@@ -76,6 +76,7 @@ def test_what_labels_are_worth_is_drawn(run: Run, labels: Path) -> None:
 SMALL = SimulationSettings(n_topics=8, n_candidates=60, n_organizations=3, max_runs=2, run_depth=40)
 
 
+@pytest.mark.slow
 def test_without_a_run_to_score_intervals_are_of_organizations_left_out(run: Run, tmp_path: Path) -> None:
     made = simulate(SMALL, random_seed=3)
     made.write(tmp_path)
@@ -138,6 +139,7 @@ def test_score_warns_once_and_notes_the_runs_of_a_favored_organization(run: Run,
     assert "posterior-ratio: labels of judge friend not used: it favors north" in unpooled.out
 
 
+@pytest.mark.slow
 def test_leave_out_warns_once(run: Run, labels: Path) -> None:
     given = call(
         labels, "--estimators", "posterior-ratio(draws=150)", "--jobs", 1, command="leave-out", new=False

@@ -41,6 +41,7 @@ def arguments(folder: Path, *more: object) -> list[str]:
     return [*map(str, files), *map(str, more)]
 
 
+@pytest.mark.slow
 def test_tables_of_the_command_are_those_of_the_library(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_command_that_is_given_again_reads_its_folds(
     assert not list(tmp_path.glob("*.png"))
 
 
+@pytest.mark.slow
 def test_options_reach_the_experiment(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
     options = {
         "--by": "run",
@@ -169,6 +171,7 @@ def test_what_cannot_be_done_is_said_in_a_line(
     assert message in last
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the interruption is a POSIX signal")
 def test_ctrl_c_says_where_the_folds_are(written: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from bayespool.cli import main; main()", "leave-out"]

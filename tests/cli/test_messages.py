@@ -38,6 +38,7 @@ def test_name_of_a_file_that_is_not_utf_8(run: Callable[..., Outcome], example: 
     assert found[0]["run_id"] == names
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="pseudo-terminals, and names that other systems refuse")
 def test_nothing_raw_reaches_a_terminal(example: Path) -> None:
     """ESC, OSC and C1 from names, tags and documents; an escape of our own is one that rich writes."""
@@ -104,6 +105,7 @@ def on_a_terminal(asked: list[list[str]]) -> list[bytes]:
     return printed.split(b"--- done")[:-1]
 
 
+@pytest.mark.slow
 def test_terminal_of_ascii(example: Path) -> None:
     """It was a UnicodeEncodeError at the first dash or name."""
     (example / "new" / "new-a.run").rename(example / "new" / "é日.run")
@@ -116,6 +118,7 @@ def test_terminal_of_ascii(example: Path) -> None:
     assert "-0." in row  # an interval
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
 def test_full_device(example: Path) -> None:
     """The file is there, the message, and no traceback."""

@@ -217,6 +217,7 @@ def arguments(folder: Path, *more: object) -> list[str]:
     return [*map(str, ("--qrels", folder / "qrels.txt", *runs(folder), "--jobs", 1, *asked, *more))]
 
 
+@pytest.mark.slow
 def test_budgets_writes_what_the_library_finds(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
@@ -262,6 +263,7 @@ def test_budgets_writes_what_the_library_finds(
     assert "pools: 18 of 18" in done.err
 
 
+@pytest.mark.slow
 def test_budgets_says_what_estimators_make_of_the_pools(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
@@ -283,6 +285,7 @@ def test_budgets_says_what_estimators_make_of_the_pools(
     assert "as judged*" not in of_precision
 
 
+@pytest.mark.slow
 def test_the_same_command_again_works_nothing_out(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:

@@ -103,6 +103,7 @@ def test_table_on_standard_output_is_the_file(
     assert not (example / "-").exists()
 
 
+@pytest.mark.slow
 def test_parquet_on_standard_output(example: Path, tmp_path: Path) -> None:
     code = "import sys; from bayespool.cli import main; sys.argv[0] = 'bayespool'; main()"
     asked = [*arguments(example), *FAST, "-q", "-o", "-", "--format", "parquet"]
@@ -113,6 +114,7 @@ def test_parquet_on_standard_output(example: Path, tmp_path: Path) -> None:
     assert found[0]["run_id"] == ["new-a", "new-b"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
 def test_a_reader_that_leaves_early_is_no_traceback(example: Path) -> None:
     code = "import sys; from bayespool.cli import main; sys.argv[0] = 'bayespool'; main()"

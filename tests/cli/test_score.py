@@ -288,6 +288,7 @@ def test_prior_is_passed_on(run: Callable[..., Outcome], written: Path) -> None:
     assert value(shifted) > value(default) + 0.05
 
 
+@pytest.mark.slow
 def test_failed_diagnostics_are_shown(
     run: Callable[..., Outcome], written: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -398,6 +399,7 @@ def test_csv_for_spreadsheets(run: Callable[..., Outcome], example: Path) -> Non
         )
 
 
+@pytest.mark.slow
 def test_score_draws_a_forest(run: Callable[..., Outcome], written: Path, tmp_path: Path) -> None:
     names = "background,posterior-background"
     asked = [*arguments(written), "-m", "P@10", "-m", "nDCG@10", "--estimators", names, "--draws", 50]

@@ -58,6 +58,7 @@ def same_as_csv(found: StoredResults, folder: Path) -> None:
             assert written[column].to_numpy() == pytest.approx(numbers[column].to_numpy(), nan_ok=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", FOLDERS)
 def test_folder_is_read_back(
     command: str, run: Callable[..., Outcome], example: Path, tmp_path: Path
@@ -114,6 +115,7 @@ def test_scores_are_read_back_by_both_readers(
     assert "| new-a |" in stored.to_markdown(columns=["lower"])
 
 
+@pytest.mark.slow
 def test_completed_qrels_are_named(run: Callable[..., Outcome], example: Path, tmp_path: Path) -> None:
     files = files_of(example, new=True)
     done = run("impute", *files, "-m", "P@5", "--draws", 2, "-o", tmp_path / "out")

@@ -94,6 +94,7 @@ def read_example(example: Path, **settings: object) -> Collection:
     )
 
 
+@pytest.mark.slow
 def test_spam_is_judged_nonrelevant(example: Path) -> None:
     relabeled(example, -2)
     collection = read_example(example)

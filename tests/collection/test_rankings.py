@@ -256,6 +256,7 @@ def test_strategies_choose_the_same_where_topics_differ_in_length(strategy: str)
     np.testing.assert_array_equal(one.inclusion, other.inclusion)
 
 
+@pytest.mark.slow
 def test_scores_are_the_same() -> None:
     """Of every estimator: corrections read rankings in full, predictors across runs."""
     example = load_example()

@@ -116,6 +116,7 @@ def test_a_population_is_sampled_once_for_all_measures() -> None:
     assert found.n_greater[0, 1] == (means[:, 0] > means[:, 1]).sum()
 
 
+@pytest.mark.slow
 def test_without_joint_draws_nothing_is_said() -> None:
     apart = compared("P@10", "nDCG@10", "R@100", joint=False)
     assert apart.across_measures()["measures"].unique().tolist() == [f"P@10, {NDCG}"]
@@ -141,6 +142,7 @@ def test_draws_that_do_not_say_that_they_are_shared_are_not() -> None:
     assert with_shared_draws(other) == []
 
 
+@pytest.mark.slow
 def test_measures_that_are_not_the_better_the_higher_take_no_part() -> None:
     found = compared("P@10", "Judged@10", "RR@10", "AntiP@10")
     assert found.across_measures()["measures"].unique().tolist() == ["P@10, RR@10"]

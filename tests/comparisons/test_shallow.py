@@ -75,6 +75,7 @@ def test_copies_of_pooled_runs_have_their_scores() -> None:
     assert unpooled_copies(toy_collection(), ["s1"])[0].score is None
 
 
+@pytest.mark.slow
 def test_copies_of_pooled_runs_are_not_pooled_and_leave_the_evidence_alone() -> None:
     example = load_example()
     copied, names = unpooled_copies(example, ["new-a", "north-1", "lake-2"])

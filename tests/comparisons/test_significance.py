@@ -162,6 +162,7 @@ def test_tukey_error_is_that_of_statsmodels_additive_anova() -> None:
         assert p[a, b] == pytest.approx(stats.studentized_range.sf(q, 6, 145), abs=1e-7)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.integers(0, 1000), st.integers(2, 6), st.sampled_from([0.01, 0.05, 0.3]))
 def test_tukey_of_two_runs_is_the_paired_t_and_one_critical_value_serves(

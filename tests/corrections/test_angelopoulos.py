@@ -227,6 +227,7 @@ def sampled(rng: np.random.Generator) -> tuple[Collection, float]:
     return with_labels(labels, collection), float(truth)
 
 
+@pytest.mark.slow
 def test_its_intervals_hold_where_its_assumption_does() -> None:
     rng = np.random.default_rng(11)
     hits = {0.5: 0, 0.95: 0}

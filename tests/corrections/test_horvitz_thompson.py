@@ -102,6 +102,7 @@ def test_a_fully_judged_run_keeps_its_value() -> None:
         assert found.value == pytest.approx(low, abs=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["uniform", "stratified(depths=(3,), rates=(3.0, 1.0))"])
 def test_unbiased_over_samples_of_the_example(strategy: str) -> None:
     """Means over 120 samples of two fifths of the pool, of runs whose top could all be sampled."""

@@ -250,6 +250,7 @@ def test_they_are_left_out_by_name() -> None:
     assert np.isnan(summary.loc[("judge-rates", "P@10"), "coverage_95"])
 
 
+@pytest.mark.slow
 def test_labels_of_gpt4_on_dl21(collections: Path) -> None:
     """Each organization left out, best 75 %: as truth labels make runs too good by .02; as evidence, even in
     the plainest way, errors are a third of that. The interval of prediction-powered inference is too narrow.

@@ -115,6 +115,7 @@ def posterior(tmp_path_factory: pytest.TempPathFactory) -> tuple[Budgets, Path]:
         return budgets(load_example(), "P@10", folder=folder, **asked), folder  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_posterior_mends_most_of_the_bias(posterior: tuple[Budgets, Path]) -> None:
     rows, summary = posterior[0].estimate_frame(), posterior[0].posterior_frame().iloc[0]
     assert summary["mae"] < summary["mae_as_judged"] / 2

@@ -182,6 +182,7 @@ def stored(folder: Path) -> dict[str, int]:
 ASKED: dict[str, Any] = {"measures": ["P@10", "nDCG@10"], "budgets": [200, 500]}
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_bytes(example: Collection) -> None:
     asked = ASKED | {"strategies": ["take", Alphabet()]}
     assert told(budgets(example, **asked)) == told(budgets(example, n_jobs=2, **asked))

@@ -67,6 +67,7 @@ def workers(start: Start, address: str, n: int = 2, *, n_threads: int = 1) -> li
     return found
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_no_finished_fold(start: Start, tmp_path: Path) -> None:
     _, address = scheduler(start, tmp_path)
     first, _ = workers(start, address)
@@ -121,6 +122,7 @@ def test_nothing_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_clusters_that_would_not_give_the_same_are_refused(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -246,6 +246,7 @@ def test_folds_of_clusters_are_stored_and_used_again(example: Collection, tmp_pa
         leave_out(example, folder=tmp_path, **asked | {"by": "organization"})
 
 
+@pytest.mark.slow
 def test_processes_change_nothing(example: Collection) -> None:
     asked: dict[str, Any] = {
         "estimators": ["lower-bound", "posterior-background"],

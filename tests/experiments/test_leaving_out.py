@@ -156,6 +156,7 @@ def test_topics_adjustment_has_an_experiment_of_its_own() -> None:
             leave_out(shapes(), "P@2", estimators=[given])
 
 
+@pytest.mark.slow
 def test_rows_have_how_unlike_the_pool_a_run_is() -> None:
     names = ["posterior-combined", "background"]
     frame = leave_out(small(), "P@10", estimators=names, draws=50).frame()
@@ -206,6 +207,7 @@ PUBLISHED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "by", "top"),
     [

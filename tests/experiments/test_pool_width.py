@@ -177,6 +177,7 @@ def test_hidden_relevance_reaches_no_estimate(example: Collection) -> None:
         assert one["truth"] != two["truth"]
 
 
+@pytest.mark.slow
 def test_posterior_is_graded_by_its_intervals(example: Collection) -> None:
     result = vary_pool_width(
         example, estimators=["lower-bound", "posterior-background"], widths=[5], n_samples=6, n_targets=4,
@@ -194,6 +195,7 @@ def test_posterior_is_graded_by_its_intervals(example: Collection) -> None:
     assert np.isnan(summary.loc["lower-bound", "coverage"])
 
 
+@pytest.mark.slow
 def test_same_seed_same_pools_whatever_is_estimated_and_how_many_processes(example: Collection) -> None:
     asked = {"widths": [3, 9], "n_samples": 3}
     one = vary_pool_width(example, estimators=["lower-bound"], **asked)  # type: ignore[arg-type]

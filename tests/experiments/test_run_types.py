@@ -34,6 +34,7 @@ def test_types_of_the_toy() -> None:
     assert summary["sre"].to_dict() == {"automatic": 1, "manual": 1}
 
 
+@pytest.mark.slow
 def test_types_that_are_organizations_are_leaving_organizations_out(example: Collection) -> None:
     kinds = {
         run: example.organizations[o] for run, o in zip(example.run_ids, example.organization, strict=True)

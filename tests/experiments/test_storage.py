@@ -165,6 +165,7 @@ def test_experiments_that_are_cut_off_go_on(tmp_path: Path) -> None:
             assert (folders[name] / table).read_bytes() == expected, (name, table)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed the POSIX way")
 def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its workers end with it. While it is at work another one in its folder is told, and changes nothing."""

@@ -79,7 +79,9 @@ def test_derivatives_are_those_of_the_density(model, monkeypatch):
     check_derivatives(density, *_random_point(density, np.random.default_rng(2)))
 
 
-@pytest.mark.parametrize("model", ["evidence", "interpolated", "smoothed"])
+@pytest.mark.parametrize(
+    "model", ["evidence", *(pytest.param(m, marks=pytest.mark.slow) for m in ("interpolated", "smoothed"))]
+)
 def test_mean_derivatives_are_means_over_the_gaussian(model):
     """Against the means over many draws of the Gaussian."""
     structure = MODELS[model].structure(prepared_evidence(model))

@@ -72,8 +72,11 @@ def fit_quietly(engine: Any, one: Prepared, random_seed: int = 1) -> Fit:
     ("model", "engine"),
     [
         *((model, "laplace") for model in ("background", "ratio", "interpolated")),
-        *((model, "nuts") for model in ("background", WITH_CELLS, OWN_OF_COUNTS)),
-        *(pytest.param(model, "nuts", marks=pytest.mark.slow) for model in ("ratio", "interpolated")),
+        ("background", "nuts"),
+        *(
+            pytest.param(model, "nuts", marks=pytest.mark.slow)
+            for model in ("ratio", "interpolated", WITH_CELLS, OWN_OF_COUNTS)
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else f"own of {value.evidence}",
 )
@@ -203,6 +206,7 @@ def test_an_own_engine_is_held_against_the_reference(
         compare_engines(load_example(), engine="nuts")
 
 
+@pytest.mark.slow
 def test_an_own_engine_works_in_processes_and_marks_stored_work(sure: None) -> None:
     settings: dict[str, Any] = {"estimators": "posterior-background", "engine": "sure", "draws": 30}
     here = leave_out(load_example(), "P@10", **settings).frame()

@@ -61,6 +61,7 @@ def few_values(*values: float) -> pm.Model:
     return model
 
 
+@pytest.mark.slow
 def test_refit_with_other_data_is_the_fit_to_them() -> None:
     """More of them, and others."""
     first, fresh = (SMALL.compile(few_values(*values)) for values in ((0.3, 0.5), (2.0, 2.2, 1.7)))
@@ -145,6 +146,7 @@ def test_failed_checks_warn_and_mark_the_fit() -> None:
     assert any("effective sample size" in p for p in fit.diagnostics.problems)
 
 
+@pytest.mark.slow
 def test_enough_draws_pass_without_a_warning() -> None:
     compiled = compile_once(
         NUTS(draws=1500, tune=700, chains=4), MODELS["background"].graph(example_evidence())
@@ -154,6 +156,7 @@ def test_enough_draws_pass_without_a_warning() -> None:
     assert fit.diagnostics.engine == "nuts"
 
 
+@pytest.mark.slow
 def test_prior_without_a_density_is_an_error_of_the_users() -> None:
     with pm.Model() as model:
         pm.Uniform("mu", 3, 1)

@@ -284,7 +284,9 @@ def test_what_is_expected_is_what_comes_of_answers_from_the_posterior(goal: Goal
     assert criterion.mean() < found.now - error
 
 
-@pytest.mark.parametrize(("measure", "stages"), [("P@10", 2), ("nDCG@10", 1)])
+@pytest.mark.parametrize(
+    ("measure", "stages"), [("P@10", 2), pytest.param("nDCG@10", 1, marks=pytest.mark.slow)]
+)
 def test_what_is_expected_is_about_what_comes(measure: str, stages: int) -> None:
     """Judge twenty documents as they are, ask again, and again: widths are those that were expected."""
     goal: Goal = "interval"
@@ -328,6 +330,7 @@ def test_a_comparison_and_a_ranking() -> None:
     assert three.expected_after < three.now
 
 
+@pytest.mark.slow
 def test_unpooled_runs_are_asked_about_as_if_new() -> None:
     found = judge_next(load_example(), unpool="north", budget=5)
     assert found.metadata["runs"] == ["north-1", "north-2"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from references import COLLECTIONS, MADE, assert_as_reference, made, real
+from references import MADE, assert_as_reference, every_collection, made, real
 
 from bayespool.measures import AveragePrecision, Tally
 from bayespool.measures.base import DrawnRankings
@@ -22,7 +22,7 @@ def test_values_are_those_of_trec_eval(name: str) -> None:
     assert_as_reference(made(name), TEXTS)
 
 
-@pytest.mark.parametrize("name", COLLECTIONS)
+@every_collection
 def test_values_of_real_runs_are_those_of_trec_eval(collections: Path, name: str) -> None:
     assert_as_reference(real(collections, name), TEXTS)
 

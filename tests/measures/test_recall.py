@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from references import COLLECTIONS, MADE, assert_as_reference, made, real
+from references import MADE, assert_as_reference, every_collection, made, real
 
 from bayespool.measures import Recall, Tally
 
@@ -18,7 +18,7 @@ def test_values_are_those_of_trec_eval(name: str) -> None:
     assert_as_reference(made(name), TEXTS)
 
 
-@pytest.mark.parametrize("name", COLLECTIONS)
+@every_collection
 def test_values_of_real_runs_are_those_of_trec_eval(collections: Path, name: str) -> None:
     assert_as_reference(real(collections, name), TEXTS)
 

@@ -363,6 +363,7 @@ def prior_draws(model: str, evidence: ModelEvidence, n: int, random_seed: int) -
     return dict(zip(DIMS[model], drawn, strict=True))
 
 
+@pytest.mark.slow
 @every_model
 def test_prior_predicts_scores_that_make_sense(model: str) -> None:
     """Without any pooled run: no score outside the bounds, and neither ignorance nor certainty inside."""

@@ -65,6 +65,7 @@ two_of_all = pytest.mark.parametrize(
 """The others have nothing that these two do not have."""
 
 
+@pytest.mark.slow
 @two_of_all
 def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
     prepared = task().prepare(own, {})
@@ -84,6 +85,7 @@ def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
         assert one.std(axis=0) / spread == pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "own",
     [pytest.param(name, marks=() if name == "interaction" else pytest.mark.slow) for name in OWN],

@@ -144,7 +144,7 @@ class Copy:
             "CI": "true",
             "MPLBACKEND": "Agg",
         }
-        few = {"BAYESPOOL_EXAMPLES": "20", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        few = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         return {**few, **os.environ, **own}
 
 

@@ -18,6 +18,7 @@ def example() -> Collection:
     return load_example()
 
 
+@pytest.mark.slow
 def test_figures_of_budgets_show_the_summary(example: Collection) -> None:
     asked = {"strategies": ["take", "dcg"], "budgets": [200, 600]}
     result = budgets(example, ["P@10", "AP@10"], **asked)  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ def checks() -> ModelChecks:
     return check_models(load_example(), "P@10", models=("background", "ratio"), draws=100)
 
 
+@pytest.mark.slow
 def test_predictions_beside_what_was_observed() -> None:
     prediction = checks().predictions[0]
     axes = plot_predictive(prediction)

@@ -67,6 +67,7 @@ def test_chances_of_ranks() -> None:
     assert len(plot_differences(bare).collections) == 0
 
 
+@pytest.mark.slow
 def test_many_pairs_are_shown_by_rank() -> None:
     few, many = draw_comparison(compared(*FOUR)), draw_comparison(compared())
     assert [figure.axes[0].get_xlabel() for figure in (few, many)] == ["difference in P@10"] * 2

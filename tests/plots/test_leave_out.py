@@ -18,6 +18,7 @@ def result() -> LeaveOutResult:
     return quick_result()
 
 
+@pytest.mark.slow
 def test_points_of_the_figures(result: LeaveOutResult) -> None:
     frame = result.frame()
     rows = frame[(frame["measure"] == "P@10") & (frame["estimator"] == "posterior-background")]

@@ -48,6 +48,7 @@ def test_reliability_plot_has_a_mark_per_bin_with_cases() -> None:
     assert [one.get_color() for one in axes.lines[1:]] == list(PALETTE[:2])
 
 
+@pytest.mark.slow
 def test_p_values_and_their_quadrants() -> None:
     axes = plot_p_values(found(), 500, group="contributing", method="smoothed")
     values = found().p_values()
@@ -101,6 +102,7 @@ def test_announced_chances_against_what_happened() -> None:
     assert len(draw_reversals(bare).axes) == 2 * 2
 
 
+@pytest.mark.slow
 def test_all_of_it() -> None:
     figure = draw_reversals(found())
     assert len(figure.axes) == 2 * 3

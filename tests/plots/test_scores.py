@@ -126,6 +126,7 @@ def test_a_row_per_topic() -> None:
     assert by_estimate == best.tolist()
 
 
+@pytest.mark.slow
 def test_129_runs_make_a_readable_forest() -> None:
     scores = many_scores()
     axes = plot_forest(scores)

@@ -174,6 +174,7 @@ def test_it_cannot_be_cut_at_a_depth() -> None:
         small.truncate_pool(1)
 
 
+@pytest.mark.slow
 def test_experiments_ask_it_again_in_as_many_processes() -> None:
     """Without an organization there are as many judgments, others among them."""
     example = with_strategy_pool(simulate_example().collection, "move-to-front", 400)

@@ -116,6 +116,7 @@ def test_copies_of_a_run_and_measures_beside_change_no_byte() -> None:
         assert np.array_equal(alone, draws(n, *measures)), n
 
 
+@pytest.mark.slow
 def test_what_another_run_does_not_share_stays() -> None:
     """Beside ``new-a`` the documents that ``new-b`` alone has keep their draws."""
     example, estimator = load_example(), PosteriorEstimator(draws=100)
@@ -258,6 +259,7 @@ def test_draws_have_the_mean_and_the_variance_that_are_expected() -> None:
         np.testing.assert_allclose((variance.mean(axis=0) + mean.var(axis=0)), drawn.var(axis=0), rtol=0.03)
 
 
+@pytest.mark.slow
 def test_expected_gains_of_graded_documents() -> None:
     found = graded_completion()
     assert found.levels == (0, 1, 2, 3)
@@ -335,6 +337,7 @@ def test_too_few_draws_left_are_warned_of() -> None:
     assert set(told.steps[0].mixture.source.tolist()) == {3}
 
 
+@pytest.mark.slow
 def test_observing_agrees_with_a_new_fit() -> None:
     """The unjudged documents of ``new-b`` on two topics judged relevant: its mean moves the same way."""
     example, estimator = load_example(), PosteriorEstimator(draws=5000)

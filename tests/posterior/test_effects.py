@@ -172,6 +172,7 @@ def test_slices_of_draws_have_effects_of_their_own(monkeypatch: pytest.MonkeyPat
     assert abs(np.corrcoef(draws[:1000], draws[1000:2000])[0, 1]) < 0.15
 
 
+@pytest.mark.slow
 def test_predictions_and_weights_know_the_effect(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the same fits: runs of new organizations vary more for their effects on topics, and have more
     relevant documents where few are. The density that weighs models has them, too: it is near that of the

@@ -76,6 +76,7 @@ def one_topic_one_organization(n_relevant: int) -> Collection:
 CONJUGATE = {"mu": "Logistic(0, 1)", "sigma_organization": "HalfNormal(1e-6)"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_relevant", [1, 4, 10])
 def test_background_is_the_beta_binomial_where_it_reduces_to_it(n_relevant: int) -> None:
     estimator = PosteriorEstimator(
@@ -187,6 +188,7 @@ def test_fully_judged_run_is_its_own_score(case: str, model: str, engine: str) -
         assert estimates.notes == ("",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "engine"),
     [
@@ -442,6 +444,7 @@ def test_settings_are_a_value() -> None:
     assert estimator.name == "posterior-background"
 
 
+@pytest.mark.slow
 def test_pooled_runs_scored_with_others_stay_evidence() -> None:
     """The same draws of the parameters whoever else is scored: what is judged is evidence."""
     collection = load_example()
@@ -477,6 +480,7 @@ def test_the_only_organization_of_a_pool_is_no_evidence() -> None:
     assert "no hidden documents" in alone.notes[0]
 
 
+@pytest.mark.slow
 def test_a_prior_that_no_model_took_is_noted() -> None:
     (without,) = estimate(
         PosteriorEstimator(priors={"mu": "Normal(-8, 0.1)"}), without_pool(load_example()), TARGETS, "P@10"

@@ -92,6 +92,7 @@ def test_judgments_tell_of_which_kind_a_run_is() -> None:
     assert step.is_new(np.arange(4000))[:, 0].mean() == pytest.approx(new / (new + usual), abs=0.01)
 
 
+@pytest.mark.slow
 def test_shares_are_those_of_the_draws_and_have_names() -> None:
     step = of_kinds(0.0, 1.0, (0.25, 0.5)).steps[0]
     assert step.names == ("made up", "made up, new kind")
@@ -134,6 +135,7 @@ def test_pooled_runs_are_never_of_a_new_kind() -> None:
     assert all(step.new_kind is None for step in found.steps)
 
 
+@pytest.mark.slow
 def test_one_run_is_worth_the_same_beside_others() -> None:
     """They share documents. What a new kind adds they share, too, so that intervals stay as wide."""
     settings = SimulationSettings(

@@ -139,6 +139,7 @@ def _unjudged(run_ids: Sequence[str]) -> npt.NDArray[np.int32]:
 # --- warnings -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_each_call_warns_once_of_each_problem() -> None:
     favoring = with_judge(load_example(), some_labeled(3, favoring_labels()))
     both = problems(favoring)
@@ -149,6 +150,7 @@ def test_each_call_warns_once_of_each_problem() -> None:
     assert said_by(judge_next, favoring, "new-a", "P@10", budget=2) == list(problems(favoring, ["new-a"]))
 
 
+@pytest.mark.slow
 def test_an_experiment_warns_once_and_not_fold_by_fold() -> None:
     favoring = with_judge(load_example(), favoring_labels())
     said = said_by(leave_out, favoring, "P@10", estimators="posterior-ratio", draws=50)
@@ -213,6 +215,7 @@ def test_notes_of_several_judges_stand_one_after_the_other() -> None:
     )
 
 
+@pytest.mark.slow
 def test_without_a_pool_a_note_says_what_the_judge_is_known_by() -> None:
     example = with_judge(load_example(), right_labels())
     nobody = example.with_pool(np.zeros(len(example.run_ids), dtype=bool), 0)

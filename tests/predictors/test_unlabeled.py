@@ -75,6 +75,7 @@ def test_who_lacks_labels_already_counts() -> None:
     assert changed.predictors.tobytes() == hidden.predictors.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayespool.errors.JudgeWarning")
 def test_labels_of_judged_documents_alone_change_nothing_but_noise() -> None:
     """No document to complete has a label, so that the posterior is that of no judge."""

@@ -65,6 +65,7 @@ def test_no_number_is_cut_short_on_a_narrow_terminal() -> None:
     assert "rank 3" in narrow
 
 
+@pytest.mark.slow
 def test_many_runs_are_summed_up() -> None:
     many = load_example().run_ids[:12]
     text = printed(lambda console: print_comparison(compared(*many), console))

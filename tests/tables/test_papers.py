@@ -21,6 +21,7 @@ def test_formats_go_by_the_ending() -> None:
         PAPER.text(".csv")
 
 
+@pytest.mark.slow
 def test_results_are_set_as_they_are_arranged() -> None:
     scores = example_scores()
     assert scores.to_latex() == scores.paper().text(".tex")

@@ -111,6 +111,7 @@ def results(folder: Path) -> list[Path]:
     return [folder / name for name in found]
 
 
+@pytest.mark.slow
 def test_near_and_far_are_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -81,6 +81,7 @@ def test_recipes_are_three_files_each() -> None:
         assert sorted(kinds)[1:] == ["new file", "new file"], heading
 
 
+@pytest.mark.slow
 def test_tests_of_the_recipes_pass(checkout: Path) -> None:
     done = run_in(
         checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", "tests"
@@ -89,6 +90,7 @@ def test_tests_of_the_recipes_pass(checkout: Path) -> None:
     assert "6 passed" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_command_knows_what_recipes_add(checkout: Path) -> None:
     names = "lower-bound,share-of-residual(share=0.2)"
     done = run_in(checkout, "-m", "bayespool", "demo", "-m", "Pair@5", "--estimators", names)

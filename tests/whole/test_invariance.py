@@ -59,7 +59,7 @@ def of_run(scores: Scores, run: str, measure: str = "P@10") -> bytes:
     return found.draws.amount[:, scores.run_ids.index(run)].tobytes()
 
 
-@pytest.mark.parametrize("listed", ["", "mine"])
+@pytest.mark.parametrize("listed", ["", pytest.param("mine", marks=pytest.mark.slow)])
 def test_copies_of_a_run_change_no_byte_of_it(example: Path, listed: str) -> None:
     found = set()
     for n in (0, 1, 5, 20):
@@ -73,6 +73,7 @@ def test_copies_of_a_run_change_no_byte_of_it(example: Path, listed: str) -> Non
     assert len(found) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", ["listed", "each_its_own"])
 def test_copies_of_other_organizations_do_not_narrow_its_interval(example: Path, each: str) -> None:
     """What is shared has one effect, that of the organization whose run comes first by name."""
@@ -93,6 +94,7 @@ def test_copies_of_other_organizations_do_not_narrow_its_interval(example: Path,
     assert value_beside == pytest.approx(value, abs=0.001)
 
 
+@pytest.mark.slow
 def test_orders_of_runs_of_files_and_of_measures_change_nothing(example: Path) -> None:
     new = sorted((example / "new").iterdir())
     pool = sorted((example / "pool").iterdir())
@@ -116,6 +118,7 @@ def test_orders_of_runs_of_files_and_of_measures_change_nothing(example: Path) -
         assert draws == other_draws
 
 
+@pytest.mark.slow
 def test_a_run_that_shares_nothing_changes_nothing(example: Path) -> None:
     """Beside a run that has no unjudged document in common, and rankings longer than all others."""
     longer = example / "longer.run"
@@ -139,6 +142,7 @@ def test_a_run_that_shares_nothing_changes_nothing(example: Path) -> None:
         assert len(found) == 1, model
 
 
+@pytest.mark.slow
 def test_measures_beside_change_no_byte() -> None:
     example = load_example()
     alone = score(example, ["new-b"], "P@10", estimators=COMBINED, draws=250)
@@ -147,6 +151,7 @@ def test_measures_beside_change_no_byte() -> None:
         assert of_run(beside, "new-b") == of_run(alone, "new-b"), measures
 
 
+@pytest.mark.slow
 def test_other_seeds_are_other_draws() -> None:
     example = load_example()
     found = {
@@ -156,6 +161,7 @@ def test_other_seeds_are_other_draws() -> None:
     assert len(found) == 3
 
 
+@pytest.mark.slow
 def test_pickled_collections_give_the_same(example: Path) -> None:
     collection = load_example()
     copy = dataclasses.replace(collection)

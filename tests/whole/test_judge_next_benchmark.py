@@ -49,6 +49,7 @@ def test_each_organization_is_left_out_once() -> None:
     assert {fold.removed for fold in of_type} == {example.pooled_run_ids[:3]}
 
 
+@pytest.mark.slow
 def test_every_rule_spends_its_judgments(capsys: pytest.CaptureFixture[str]) -> None:
     fold = north()
     rows = pd.DataFrame(benchmark.spend(load_example(), fold))

@@ -80,6 +80,8 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
 }
 """By command. ``common-topics`` has nothing to note, and CSV files other than of scores have rows alone."""
 
+SAMPLES = "check --compare-engines"
+
 COUNTED = {
     "pool": "there are no more; the budget was 100000",
     "check --sbc": "3 simulations show shifts of",
@@ -256,7 +258,12 @@ def output_of(command: str, output: str, folder: Path, capfd: pytest.CaptureFixt
 
 @pytest.mark.filterwarnings("ignore::bayespool.errors.BayespoolWarning")
 @pytest.mark.parametrize(
-    ("command", "output"), [(command, output) for command, outputs in OUTPUTS.items() for output in outputs]
+    ("command", "output"),
+    [
+        pytest.param(command, output, marks=pytest.mark.slow if command == SAMPLES else ())
+        for command, outputs in OUTPUTS.items()
+        for output in outputs
+    ],
 )
 def test_every_output_of_a_result_has_the_whole_note(
     command: str, output: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]

@@ -160,6 +160,7 @@ def test_values_lie_in_the_range(text: str, ranking: list[int]) -> None:
     assert low <= value <= high + 1e-12
 
 
+@pytest.mark.slow
 def test_score_takes_it() -> None:
     scores = score(load_example(), TARGETS, ["Hit@1", "P@1", "Hit@3"], estimators="all", draws=250)
     one, precision = (scores["posterior-combined", name] for name in ("Hit@1", "P@1"))
@@ -233,6 +234,7 @@ def test_compare_takes_it() -> None:
     assert found.reliability()["value"].notna().all()
 
 
+@pytest.mark.slow
 def test_leave_out_takes_it_in_processes_and_from_disk(tmp_path: Path) -> None:
     example = load_example()
     settings = {"estimators": ["lower-bound", "posterior-ratio"], "draws": 50}

@@ -95,6 +95,7 @@ every_collection = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 @every_collection
 def test_precision_of_every_run_is_pytrec_evals(collections: Path, name: str) -> None:
     counts, p_at_n, _ = compared(collections / name)

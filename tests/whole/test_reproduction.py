@@ -75,6 +75,7 @@ def assert_same(
             assert found.sre == sre, (cutoff, method, found.sre, sre)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", ["Ad Hoc 2", pytest.param("Medical 2011", marks=pytest.mark.slow)])
 def test_table_2(collections: Path, title: str) -> None:
     """The reduced pool by named options; with the tool's arithmetic all methods, to the last digit."""
@@ -95,6 +96,7 @@ def test_table_2(collections: Path, title: str) -> None:
     assert_same(grades(then, e, then=True, decimals=e.decimals), {chosen: printed[chosen]})
 
 
+@pytest.mark.slow
 def test_corrections_of_table_2(collections: Path) -> None:
     """By named options, within .0002 and 2."""
     e = experiment("paper", "Ad Hoc 2")

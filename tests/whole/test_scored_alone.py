@@ -53,7 +53,7 @@ def scored(collection: Collection, runs: Sequence[str] | str, **settings: object
     return score(collection, runs, measures(), draws=50, **settings)  # type: ignore[arg-type]
 
 
-@pytest.fixture(scope="module", params=["relevant or not", "levels"])
+@pytest.fixture(scope="module", params=[pytest.param("relevant or not", marks=pytest.mark.slow), "levels"])
 def alone_and_beside(request: pytest.FixtureRequest) -> tuple[Scores, Scores]:
     collection = (load_example() if request.param == "relevant or not" else graded_example()).unpool(
         ["north-1"]
@@ -76,6 +76,7 @@ def test_what_is_scored_beside_a_run_changes_none_of_its_bytes(
     assert any(a.tobytes() != b.tobytes() for a, b in zip(alone, other, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_so_it_is_under_every_model(model: str) -> None:
     """Models of counts learn from the run's own judged documents, and from no other's to be scored."""
@@ -89,6 +90,7 @@ def test_so_it_is_under_every_model(model: str) -> None:
     assert alone.draws.amount[:, 0].tobytes() == beside.draws.amount[:, 1].tobytes()
 
 
+@pytest.mark.slow
 def test_so_it_is_with_the_labels_of_a_judge() -> None:
     """Labels are absent on some documents, on another share of each run's."""
     labels = right_labels()

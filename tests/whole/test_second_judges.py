@@ -131,6 +131,7 @@ def test_a_judge_that_favors_the_run_to_score_does_not_raise_it(repetitions: Rep
     assert ratio <= 2.2  # five times, were its labels used
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayespool.errors.JudgeWarning")
 @pytest.mark.parametrize("estimator", ["posterior-combined", "posterior-evidence", "posterior-ratio"])
 def test_a_judge_that_judged_documents_do_not_know_changes_no_draw(estimator: str) -> None:
@@ -150,6 +151,7 @@ def test_point_corrections_know_of_no_judge(estimator: str) -> None:
     assert draws(labeled(0, quality=GOOD), estimator) == draws(simulated(0).collection, estimator)
 
 
+@pytest.mark.slow
 def test_the_order_of_grades_alone_counts() -> None:
     """Labels 0, 1, 2, 3 or −5, 0, 0.5, 100; and what the judge is called does not."""
     collection = labeled(0, quality=GOOD)

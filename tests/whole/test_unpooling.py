@@ -140,6 +140,7 @@ def test_command_scores_a_run_of_the_pool(run: Callable[..., Outcome], written: 
     assert "taken out of the pool: run north-1 (north-1), and " in alone.err
 
 
+@pytest.mark.slow
 def test_command_compares_runs_of_the_pool(run: Callable[..., Outcome], written: Path) -> None:
     done = run("compare", written / "new" / "new-a.run", *files(written), "--unpool", "north", "--draws", 50)
     assert done.status == 0, done.err
@@ -161,6 +162,7 @@ def test_command_says_what_is_wrong(
     assert done.out == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run_id", ["ielab-AD-uni", "watprf"])
 @pytest.mark.filterwarnings("ignore::bayespool.errors.PoolWarning")
 def test_truth_is_inside_the_interval_of_a_run_of_deep_learning(collections: Path, run_id: str) -> None:
