@@ -16,14 +16,16 @@ from bayespool.checking import self_calibrate_kinds, self_calibration_frame
 from bayespool.checking.self_calibration import DESIGN
 from bayespool.errors import InputError
 from bayespool.inference import Laplace
-from bayespool.posterior import COMBINED, Rung
+from bayespool.posterior import Rung
 from bayespool.simulation import simulate
 
 KINDS_ARE_BETTER = {"mu": "Normal(1.5, 0.5)"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", COMBINED)
+@pytest.mark.parametrize(
+    "model", ["evidence", pytest.param("ratio", marks=pytest.mark.usefixtures("at_a_desk"))]
+)
 def test_the_score_of_a_run_of_unknown_kind_ranks_uniformly(
     model: str, repetitions: Callable[[int, int], int]
 ) -> None:

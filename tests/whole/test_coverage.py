@@ -31,6 +31,7 @@ from bayespool.simulation import Simulation, SimulationSettings, simulate
 MEASURE = parse_measure("P@10")
 # One run per organization, so that all repetitions have the same coordinates: one compiled model serves them.
 SETTINGS = SimulationSettings(n_topics=12, n_organizations=8, n_new=3, max_runs=1, pool_depth=10)
+IN_CI = ("background", "ratio", "combined")
 FIRST_SEED = 20_000
 
 TOLERANCE = {0.5: 0.02, 0.8: 0.02, 0.95: 0.02}  # of a share, beyond what is left to chance
@@ -81,7 +82,17 @@ def test_check_passes_uniform_numbers_and_fails_others() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [*MODEL_NAMES, "combined"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *IN_CI,
+        *(
+            pytest.param(model, marks=pytest.mark.usefixtures("at_a_desk"))
+            for model in MODEL_NAMES
+            if model not in IN_CI
+        ),
+    ],
+)
 def test_intervals_cover_the_truth_at_the_nominal_rate(
     model: str, repetitions: Callable[[int, int], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
