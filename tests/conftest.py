@@ -55,6 +55,15 @@ settings.register_profile(
 settings.load_profile("bayespool-ci" if os.environ.get("CI") else "bayespool-desk")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what is not run at a scale below a quarter."""
+    if _slow_scale() < 0.25:
+        dear = pytest.mark.skip(reason=f"run by `make slow` with {SLOW_SCALE} of 0.25 or more")
+        for item in items:
+            if item.get_closest_marker("at_a_desk"):
+                item.add_marker(dear)
+
+
 def pytest_collection_finish() -> None:
     """What is there before the first test stays to the end, and no collection of garbage looks at it again:
     of a million objects each took a tenth of a second, and libraries ask for some.
@@ -132,13 +141,6 @@ def repetitions() -> Callable[[int, int], int]:
     """
     scale = _slow_scale()
     return lambda full, least: max(least, round(full * scale))
-
-
-@pytest.fixture
-def at_a_desk() -> None:
-    """Skip a slow test that a smaller size would make worthless, where the scale is below a quarter."""
-    if _slow_scale() < 0.25:
-        pytest.skip(f"cannot be made smaller; run by `make slow` with {SLOW_SCALE} of 0.25 or more")
 
 
 @pytest.fixture

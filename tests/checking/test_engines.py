@@ -78,7 +78,7 @@ def test_laplace_agrees_with_nuts_on_medical(model: str, collections: Path) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("at_a_desk")
+@pytest.mark.at_a_desk
 @every_model
 def test_laplace_agrees_with_nuts_on_trec_2(model: str, collections: Path) -> None:
     agrees(collections / "trec2-adhoc", model)

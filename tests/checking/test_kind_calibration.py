@@ -23,9 +23,7 @@ KINDS_ARE_BETTER = {"mu": "Normal(1.5, 0.5)"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "model", ["evidence", pytest.param("ratio", marks=pytest.mark.usefixtures("at_a_desk"))]
-)
+@pytest.mark.parametrize("model", ["evidence", pytest.param("ratio", marks=pytest.mark.at_a_desk)])
 def test_the_score_of_a_run_of_unknown_kind_ranks_uniformly(
     model: str, repetitions: Callable[[int, int], int]
 ) -> None:

@@ -32,7 +32,7 @@ from bayespool.posterior import MODEL_NAMES, Task
 from bayespool.simulation import SimulationSettings, simulate
 
 IN_CI = ("background", "ratio", "evidence")
-at_a_desk = pytest.mark.usefixtures("at_a_desk")
+at_a_desk = pytest.mark.at_a_desk
 
 FALSE_ALARM = 1e-3  # of all quantities of a model together
 
@@ -66,7 +66,7 @@ def test_true_values_rank_uniformly_among_draws(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("at_a_desk")
+@pytest.mark.at_a_desk
 @pytest.mark.parametrize("model", ["interpolated", "smoothed"])
 def test_true_values_rank_uniformly_where_little_is_judged(
     model: str, repetitions: Callable[[int, int], int]

@@ -123,7 +123,7 @@ def wait_for_folds(folder: Path, process: subprocess.Popen[bytes], least: int) -
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("at_a_desk")
+@pytest.mark.at_a_desk
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed the POSIX way")
 def test_experiments_that_are_cut_off_go_on(tmp_path: Path) -> None:
     """kill -9, Ctrl-C, and a worker that dies: what was finished is kept, and the tables end up the same."""

@@ -43,7 +43,7 @@ def test_one_fault_of_each_kind() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("at_a_desk")
+@pytest.mark.at_a_desk
 @pytest.mark.parametrize(
     ("kind", "full"), [("kill", 50), ("interrupt", 20), ("full", 20), ("permission", 20)]
 )

@@ -106,9 +106,7 @@ def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "engine", ["laplace", pytest.param("nuts", marks=pytest.mark.usefixtures("at_a_desk"))]
-)
+@pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.at_a_desk)])
 def test_own_model_is_calibrated(own: ModelSpec, engine: Any, repetitions: Callable[[int, int], int]) -> None:
     (found,) = self_calibrate("mine", engine=engine, n_simulations=repetitions(200, 40))
     frame = self_calibration_frame([found])

@@ -86,11 +86,7 @@ def test_check_passes_uniform_numbers_and_fails_others() -> None:
     "model",
     [
         *IN_CI,
-        *(
-            pytest.param(model, marks=pytest.mark.usefixtures("at_a_desk"))
-            for model in MODEL_NAMES
-            if model not in IN_CI
-        ),
+        *(pytest.param(model, marks=pytest.mark.at_a_desk) for model in MODEL_NAMES if model not in IN_CI),
     ],
 )
 def test_intervals_cover_the_truth_at_the_nominal_rate(
@@ -100,7 +96,7 @@ def test_intervals_cover_the_truth_at_the_nominal_rate(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("at_a_desk")
+@pytest.mark.at_a_desk
 @pytest.mark.parametrize("model", ["background", "interpolated", "smoothed"])
 def test_intervals_of_the_sampler_cover_the_truth(
     model: str, repetitions: Callable[[int, int], int], monkeypatch: pytest.MonkeyPatch
