@@ -706,7 +706,7 @@ def _plain(column: Column) -> dict[str, Any]:
 
 def read_frozen(path: Path) -> list[Column]:
     """Columns that `freeze` wrote."""
-    return [Column(**found) for found in json.loads(path.read_text(encoding="utf-8"))]
+    return [Column(**{"type": "", **found}) for found in json.loads(path.read_text(encoding="utf-8"))]
 
 
 def compare(before: Iterable[Column], after: Iterable[Column], renames: Renames) -> int:
