@@ -23,7 +23,6 @@ from bayespool.models import ModelSpec
 from bayespool.options import SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator, Prepared, Task
 
-every_engine = pytest.mark.parametrize("engine", sorted(ENGINES))
 FEW = {"draws": 20, "tune": 20, "chains": 2, "target_accept": 0.8, "progress": False}
 
 
@@ -100,7 +99,7 @@ def test_a_fit_has_all_variables_and_repeats_to_the_byte(
     assert not same_draws(fit, other)
 
 
-@every_engine
+@pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.slow)])
 def test_effects_on_topics_are_of_the_organizations_asked_for(
     engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

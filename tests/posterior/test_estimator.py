@@ -24,7 +24,7 @@ from bayespool.simulation import load_example
 
 MODELS = ("background", "interpolated", "smoothed")
 
-every_engine = pytest.mark.parametrize("engine", ["laplace", "nuts"])
+every_engine = pytest.mark.parametrize("engine", ["laplace", pytest.param("nuts", marks=pytest.mark.slow)])
 
 
 @pytest.fixture(autouse=True)
@@ -216,6 +216,7 @@ def test_default_runs_are_those_that_were_not_pooled() -> None:
     assert np.array_equal(named.draws.amount, default.draws.amount)  # type: ignore[arg-type]
 
 
+@pytest.mark.own_fits
 @every_engine
 def test_same_seed_gives_the_same_draws(engine: str) -> None:
     example = load_example()

@@ -55,6 +55,8 @@ from bayespool.report.random_pools import (
 )
 from bayespool.simulation import load_example
 
+pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
+
 NOTE = "planted (distance 2.5; 0.3 if so, 0.4 if not); and more (e; f)"
 POINT = {"estimators": "lower-bound"}
 

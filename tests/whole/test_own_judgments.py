@@ -19,6 +19,8 @@ from bayespool.predictors import evidence_predictors, hidden_document_table, unj
 from bayespool.simulation import load_example, simulate_example
 from bayespool.trec import qrels_from_frame
 
+pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
+
 
 def judged(collection, run, value, n_topics=5, cutoff=10):
     """Judgments, all of one value or the truth, of a run's unjudged documents on the first topics."""

@@ -30,6 +30,8 @@ from bayespool.measures import (
 )
 from bayespool.simulation import simulate_example
 
+pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
+
 
 @dataclass(frozen=True, order=True)
 class Hit(Measure):

@@ -20,6 +20,8 @@ from bayespool.scoring import score
 from bayespool.simulated_judges import simulate_judge
 from bayespool.simulation import Simulation, SimulationSettings, simulate
 
+pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
+
 N_NEW = 6
 SETTINGS = SimulationSettings(n_new=N_NEW, max_runs=2)
 SHARES = (0.1, 0.5, 1.0)
