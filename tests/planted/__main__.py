@@ -127,11 +127,15 @@ def _find(
 
 def _summarize(findings: Sequence[Finding]) -> None:
     n = {result: sum(one.result == result for one in findings) for result in ("found", "missed", "broken")}
-    of_rooms = sum(one.result == "found" and one.by == "room" for one in findings)
+    by = {
+        stage: sum(one.result == "found" and one.by == stage for one in findings)
+        for stage in ("room", "slow")
+    }
     seconds = [one.seconds for one in findings]
     print(
         f"{len(findings)} faults in {len({one.fault.room for one in findings})} rooms: {n['found']} found, "
-        f"{of_rooms} of them by the tests of their room; {n['missed']} missed, {n['broken']} broken; "
+        f"{by['room']} of them by the fast tests of their room, {by['slow']} by its slow ones; "
+        f"{n['missed']} missed, {n['broken']} broken; "
         f"{statistics.median(seconds):.1f} s each in the median, {sum(seconds):.0f} s in all"
     )
     for one in findings:
