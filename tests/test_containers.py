@@ -53,6 +53,7 @@ def test_container_is_the_same_after_a_file() -> None:
     assert container_of_bytes(container_bytes(read)).identical(made())
 
 
+@pytest.mark.slow
 def test_file_does_not_say_when_it_was_made() -> None:
     """HDF5 counts whole seconds."""
     data = container_bytes(made())

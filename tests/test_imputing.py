@@ -25,6 +25,9 @@ pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 
 FEW, MANY = 20, 200
 MEASURES = ("P@10", "nDCG@10", "AP@100", "RR@10")
+p_at_10_at_once = pytest.mark.parametrize(
+    "measure", ["P@10", *(pytest.param(measure, marks=pytest.mark.slow) for measure in MEASURES[1:])]
+)
 OVER_AN_IDEAL = ("nDCG@10", "AP@100")  # that of all documents of the qrels
 METHOD = "posterior-combined"
 FAST: dict[str, Any] = {"estimator": "posterior-background(draws=50)"}  # where the numbers do not matter
@@ -87,9 +90,7 @@ def estimates_of(scores: Scores) -> Estimates:
 # --- the same numbers as score -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "measure", ["P@10", *(pytest.param(measure, marks=pytest.mark.slow) for measure in MEASURES[1:])]
-)
+@p_at_10_at_once
 def test_each_file_is_the_draw_that_score_has(measure: str) -> None:
     imputations, scores, theirs = example_with(measure)
     draws, shared = estimates_of(scores).draws, str(scores.measures[0])
@@ -102,7 +103,7 @@ def test_each_file_is_the_draw_that_score_has(measure: str) -> None:
     assert np.array_equal(evaluated.amount, draws.amount)
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@p_at_10_at_once
 @pytest.mark.parametrize("n", [FEW, MANY])
 def test_mean_and_spread_of_files_are_those_of_score(measure: str, n: int) -> None:
     """Within the Monte-Carlo error of so many draws: among the middle 99.8 % of those of random ones. The

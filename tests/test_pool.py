@@ -193,6 +193,7 @@ def test_simulated_pool_is_found(pool_depth: int) -> None:
     assert found.pooled_run_ids == simulation.collection.pooled_run_ids
 
 
+@pytest.mark.slow
 def test_pool_of_trec_2(collections: Path) -> None:
     collection = read_real(collections / "trec2-adhoc")
     report = describe_pool(collection)
@@ -229,6 +230,7 @@ def test_pool_of_the_medical_track(collections: Path) -> None:
     assert (report.n_holes, report.n_judged - report.n_unexplained) == (0, 5_049)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("max_holes", "n_pooled_runs"), [(0, 41), (1, 55), (2, 62)])
 def test_holes_of_the_medical_track(collections: Path, max_holes: int, n_pooled_runs: int) -> None:
     """Holes take places here: of the first 10 documents 8 are judged at ``max_holes=2``.
@@ -406,6 +408,7 @@ def test_only_candidates_have_a_depth() -> None:
 # The real collections
 
 
+@pytest.mark.slow
 def test_pool_of_covid_round_4(collections: Path) -> None:
     collection = read_real(collections / "covid-round4")
     report = describe_pool(collection)
@@ -431,6 +434,7 @@ def test_pool_of_dl_2021(collections: Path) -> None:
         assert collection.pooled_run_ids == discover_pool(collection, max_holes=0).pooled_run_ids
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "depth", "n_pooled"),
     [("trec2-adhoc", 100, 36), ("trec2011-medical", 10, 41), ("trec8-adhoc", 100, 73)],

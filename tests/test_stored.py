@@ -52,6 +52,7 @@ def test_scores_are_the_same_when_they_are_read(ending: str, per_topic: bool, tm
             found.to_arviz()
 
 
+@pytest.mark.slow
 def test_same_scores_give_the_same_bytes_of_draws(tmp_path: Path) -> None:
     scores = [
         score(

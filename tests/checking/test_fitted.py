@@ -117,6 +117,7 @@ def test_a_mixture_has_a_container_for_each_model_and_none_of_its_own() -> None:
     assert alone.attrs["collection_fingerprint"] == load_example().fingerprint
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The inplace keyword", "ignore:Estimated shape parameter")
 @with_the_first_arviz_stats
 def test_arviz_compares_the_models_of_a_mixture() -> None:

@@ -161,6 +161,7 @@ def asked(folder: Path, *more: str) -> list[str]:
     return ["check", "--found", *files, "--known-depth", "10", *more]
 
 
+@pytest.mark.slow
 def test_command_prints_writes_and_warns(run: Callable[..., Outcome], files: Path) -> None:
     outcome = run(*asked(files, "-m", "P@20", "--draws", "250", "-o", str(files / "out")))
     assert outcome.status == 0, outcome.err

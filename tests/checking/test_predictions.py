@@ -97,6 +97,7 @@ def test_runs_that_share_their_hidden_documents_share_the_draws() -> None:
     assert p.n_hidden_relevant.tolist() == [4, 4, 4, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["ratio", "evidence"])
 def test_log_densities_are_those_of_the_combined_estimator(model: str) -> None:
     """Here a mean over draws, there an integral with chances nearer a half and variances by Williams: close,

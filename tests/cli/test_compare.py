@@ -84,6 +84,7 @@ def test_compare_writes_every_table(run: Callable[..., Outcome], written: Path, 
     assert json.loads(pq.read_schema(tmp_path / "a.parquet").metadata[b"bayespool"]) == result["metadata"]
 
 
+@pytest.mark.slow
 def test_compare_says_how_likely_a_run_is_better_on_all_measures(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:

@@ -125,6 +125,7 @@ def test_wrong_input_is_said(
     assert not done.out
 
 
+@pytest.mark.slow
 def test_score_warns_once_and_notes_the_runs_of_a_favored_organization(run: Run, labels: Path) -> None:
     posteriors = "posterior-ratio(draws=150),posterior-background(draws=150)"
     done = run(*call(labels, "--estimators", posteriors, "-m", "P@5", "-m", "P@10", command="score"))

@@ -73,6 +73,7 @@ def test_tables_of_the_command_are_those_of_the_library(
     assert "pool: 21 of 21 runs" in done.err
 
 
+@pytest.mark.slow
 def test_a_command_that_is_given_again_reads_its_folds(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:

@@ -92,6 +92,7 @@ def test_default_call_as_a_process(
     assert set(DEFAULT_ESTIMATORS) <= set(rows[0])
 
 
+@pytest.mark.slow
 def test_error_as_a_process(example: Path) -> None:
     done = process("score", example / "new", "--qrels", example / "pool")
     assert (done.returncode, done.stdout) == (1, "")

@@ -42,6 +42,7 @@ def kinds(folder: Path) -> dict[str, str]:
     return dict(line.split(",") for line in (folder / "types.csv").read_text().splitlines()[1:])
 
 
+@pytest.mark.slow
 def test_pool_width_writes_what_the_library_finds(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:
@@ -80,6 +81,7 @@ def test_pool_width_of_posteriors_tells_coverage(run: Callable[..., Outcome], wr
     assert "drawn from 8 organizations" in done.out
 
 
+@pytest.mark.slow
 def test_common_topics_writes_what_the_library_finds(
     run: Callable[..., Outcome], written: Path, tmp_path: Path
 ) -> None:

@@ -333,6 +333,7 @@ def test_demo_prints_scores_and_truth(run: Callable[..., Outcome], example: Path
     assert len(pd.read_csv(example / "demo.csv")) == 2
 
 
+@pytest.mark.slow
 def test_labels_of_judges_are_read_and_used(run: Callable[..., Outcome], example: Path) -> None:
     """As in the library; and not by estimators without predictors."""
     labels = simulate_judge(simulate_example(), quality=3.0, random_seed=1)

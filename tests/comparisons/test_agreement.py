@@ -68,6 +68,7 @@ def test_draws_of_other_numbers_are_refused() -> None:
         agree_on_draws([])
 
 
+@pytest.mark.slow
 def test_measures_completed_together_share_every_draw() -> None:
     """P@5 and P@10 of one completion: relevant in the top 5 is relevant in the top 10, and so for ideals."""
     scores = compared("P@5", "P@10", "nDCG@10", "R@100").scores

@@ -216,6 +216,7 @@ def test_constants_are_fitted_to_contributing_runs() -> None:
     np.testing.assert_allclose(values, kept.estimates[0].value)
 
 
+@pytest.mark.slow
 def test_reversals_without_draws_or_with_another_test() -> None:
     found = reversals(
         load_example(),

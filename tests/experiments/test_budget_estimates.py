@@ -90,6 +90,7 @@ def test_a_budget_for_everything_is_a_leave_out_experiment(example: Collection) 
         assert merged[name].tolist() == pytest.approx(merged[f"{name}_then"].tolist(), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_rows_are_in_the_order_of_what_was_asked(example: Collection) -> None:
     estimators = {"second": "condensed-list", "first": "lower-bound"}
     rows = budgets(example, estimators=estimators, **ASKED | {"strategies": ["take", "dcg"]}).estimate_frame()
@@ -126,6 +127,7 @@ def test_a_posterior_mends_most_of_the_bias(posterior: tuple[Budgets, Path]) -> 
     assert (rows["covered_95"] == inside).all()
 
 
+@pytest.mark.slow
 def test_estimates_are_stored_beside_what_was_there(posterior: tuple[Budgets, Path]) -> None:
     result, folder = posterior
     stored = sorted((folder / "budgets").glob("*.parquet"))

@@ -205,6 +205,7 @@ def test_an_experiment_that_was_interrupted_goes_on(example: Collection, tmp_pat
     assert told(result) == told(budgets(example, strategies="take", **ASKED))
 
 
+@pytest.mark.slow
 def test_more_strategies_and_other_reports_use_what_is_stored(example: Collection, tmp_path: Path) -> None:
     budgets(example, strategies="take", folder=tmp_path, **ASKED)
     before = stored(tmp_path)

@@ -28,6 +28,7 @@ class Doubtful(Background):
         return super().estimate(collection, *rest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_warnings_of_folds_are_given_once(n_jobs: int, tmp_path: Path) -> None:
     collection = toy_collection(pooled_run_ids=("n1", "n2", "s1"))

@@ -222,6 +222,7 @@ def test_pools_without_a_cluster_to_leave_out(rankings: dict[str, str], message:
 # --- the example -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_folds_of_clusters_are_stored_and_used_again(example: Collection, tmp_path: Path) -> None:
     asked: dict[str, Any] = {
         "measures": ["P@5", "P@10"], "estimators": ["anti-precision", "posterior-background"], "draws": 20,

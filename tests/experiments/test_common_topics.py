@@ -104,6 +104,7 @@ def test_adjusting_is_what_the_topics_adjustment_does(example: Collection) -> No
         assert adjusted.std[0] == pytest.approx(law)
 
 
+@pytest.mark.slow
 def test_summary_of_common_topics(example: Collection) -> None:
     result = vary_common_topics(example, widths=[2, 12], n_common=[4, 10, 20], n_samples=60)
     summary = result.summary_frame()

@@ -16,6 +16,7 @@ EXAMPLE = simulate_example()
 QUICK: dict[str, Any] = {"estimator": "posterior-ratio", "draws": 200, "chains": 2}
 
 
+@pytest.mark.slow
 def test_rounds_are_scores_with_the_documents_of_judge_next() -> None:
     collection, runs = EXAMPLE.collection, ["new-a", "new-b"]
     found = judge_in_rounds(

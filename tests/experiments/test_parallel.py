@@ -60,6 +60,7 @@ def hash_of(collection: Collection, task: str) -> tuple[str, str, int, bool]:
     return task, collection.fingerprint, os.getpid(), isinstance(memory, mmap.mmap)
 
 
+@pytest.mark.slow
 def test_the_collection_arrives_whole_and_once() -> None:
     settings = SimulationSettings(n_topics=40, n_organizations=14, n_candidates=400, run_depth=300)
     collection = simulate(settings, random_seed=1).collection

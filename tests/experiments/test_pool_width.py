@@ -122,6 +122,7 @@ def test_pool_that_holds_everything_has_no_bias(example: Collection, estimator: 
     assert (result.frame()["error"] == 0).all()
 
 
+@pytest.mark.slow
 def test_bias_shrinks_with_the_width(example: Collection) -> None:
     result = vary_pool_width(example, estimators="lower-bound", widths=[1, 3, 8, 16], n_samples=40)
     summary = result.summary_frame()

@@ -54,6 +54,7 @@ def of_common_topics(example: Collection, **more: Any) -> CommonTopicsResult:
     return vary_common_topics(example, widths=[4], n_common=[5], n_samples=3, n_topic_samples=10, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("experiment", [of_types, of_widths, of_common_topics])
 def test_what_was_cut_off_goes_on(
     example: Collection, experiment: Callable[..., Any], tmp_path: Path

@@ -25,6 +25,7 @@ from bayespool.report import print_leave_out
 from bayespool.simulation import SimulationSettings, load_example, simulate
 
 
+@pytest.mark.slow
 def test_rows_of_the_example(result: LeaveOutResult) -> None:
     frame = result.frame(reported_only=False)
     assert len(frame) == 2 * len(ALL_ESTIMATORS) * 21
@@ -94,6 +95,7 @@ def test_nothing_unjudged_is_left_out_of_calibration() -> None:
     assert found.summary_frame().loc[0, "coverage_95"] in (0, 1)
 
 
+@pytest.mark.slow
 def test_significance_of_the_truth(result: LeaveOutResult) -> None:
     """SRE* against its definition, with SciPy's t test on the true scores."""
     from scipy.stats import ttest_rel

@@ -79,6 +79,7 @@ def test_derivatives_are_those_of_the_density(model, monkeypatch):
     check_derivatives(density, *_random_point(density, np.random.default_rng(2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", ["evidence", *(pytest.param(m, marks=pytest.mark.slow) for m in ("interpolated", "smoothed"))]
 )

@@ -129,6 +129,7 @@ def test_effects_on_topics_are_of_the_organizations_asked_for(
         assert np.corrcoef(drawn.mean(axis=0), same.mean(axis=0))[0, 1] > 0.9
 
 
+@pytest.mark.slow
 def test_nuts_compiles_once_for_models_of_one_form_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = []
 

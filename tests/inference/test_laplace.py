@@ -184,6 +184,7 @@ def test_a_good_approximation_is_known_for_one_whatever_the_seed(model):
     assert approximation.off() < 0.08
 
 
+@pytest.mark.slow
 def test_copies_of_topics_change_no_scale_and_halve_no_effect():
     """Four times the topics: the same scale of topics, better known."""
     evidence = prepared_evidence("ratio")

@@ -95,6 +95,7 @@ def test_the_log_marginal_of_the_best_gaussian_is_a_lower_bound(n, k, laplace_of
     assert bound < exact
 
 
+@pytest.mark.slow
 def test_the_log_marginal_of_effects_with_few_documents_is_nearer_than_laplaces() -> None:
     """Five organizations on three topics, three documents each, against importance sampling; both are low
     where scales are large, which Laplace alone would thus hold for less likely than they are.

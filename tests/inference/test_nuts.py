@@ -37,6 +37,7 @@ def test_same_seed_gives_the_same_bytes() -> None:
     assert same_draws(background_fit(1), background_fit(1))
 
 
+@pytest.mark.slow
 def test_other_seed_gives_other_draws() -> None:
     one, other = background_fit(1).draws(), background_fit(2).draws()
     for name in BACKGROUND:
@@ -48,6 +49,7 @@ def test_cores_change_nothing() -> None:
     assert same_draws(background_fit(1), background_fit(1, settings=one))
 
 
+@pytest.mark.slow
 def test_sampling_leaves_the_compiled_model_as_it_was() -> None:
     before = background_fit(1)
     background_fit(1, cutoff=5)

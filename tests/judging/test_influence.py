@@ -50,6 +50,7 @@ def ranks(completion: Completion) -> np.ndarray:
     return found
 
 
+@pytest.mark.slow
 def test_each_document_of_the_top_counts_as_much_under_precision() -> None:
     completion, found, _ = looked("P@10")
     there = ranks(completion)
@@ -72,7 +73,13 @@ def test_what_precision_gains_anti_precision_loses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("measure", "graded"), [("P@10", False), ("RBP(p=0.8)@50", False), ("DCG@10", True), ("AntiP@10", False)]
+    ("measure", "graded"),
+    [
+        ("P@10", False),
+        ("RBP(p=0.8)@50", False),
+        pytest.param("DCG@10", True, marks=pytest.mark.slow),
+        ("AntiP@10", False),
+    ],
 )
 def test_sums_are_the_measure_but_for_what_is_judged(measure: str, graded: bool) -> None:
     values = looked(measure, graded)[2].means()

@@ -186,6 +186,7 @@ def judged(found: NextJudgments, collection: Collection) -> Collection:
     return collection.with_added(found.pair, np.array(answers))
 
 
+@pytest.mark.slow
 @pytest.mark.own_fits
 def test_the_same_seed_chooses_the_same_to_the_byte() -> None:
     example, quick = load_example(), {"estimator": "posterior-ratio"}

@@ -153,7 +153,13 @@ CASES: dict[str, Callable[[], ModelEvidence]] = {
 }
 
 
-@every_model
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(model, marks=pytest.mark.slow if model in ("interpolated", "smoothed") else ())
+        for model in MODELS
+    ],
+)
 @pytest.mark.parametrize("case", CASES)
 def test_density_and_gradient_are_finite_where_sampling_starts(model: str, case: str) -> None:
     graph = build(model, CASES[case]())

@@ -30,6 +30,7 @@ def test_binomial_has_the_mass_and_draws_of_one() -> None:
     assert drawn.var(axis=0)[1:3] == pytest.approx((n * p * (1 - p))[1:3], rel=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("centered", [True, False])
 def test_group_effects_sum_to_zero_and_have_their_scale(centered: bool) -> None:
     with pm.Model(coords={"group": list("abcd")}) as graph:

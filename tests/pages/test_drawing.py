@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hostile import IMAGE, SCRIPT, hostile_scores, many_runs
 
 from bayespool.pages.drawing import Styles, draw_forest, page_svg
@@ -56,6 +57,7 @@ def test_a_forest_of_hostile_names_has_no_text() -> None:
         assert re.sub("<[^>]*>", "", svg).strip() == ""
 
 
+@pytest.mark.slow
 def test_many_runs_are_drawn_in_parts_that_fit_a_printed_page() -> None:
     drawn = draw_forest(many_runs(90).frame(), "posterior-known", [], Styles())
     assert len(drawn) == 3

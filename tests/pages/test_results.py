@@ -64,6 +64,7 @@ def test_a_file_elsewhere_is_no_part_of_a_result(folder: Path) -> None:
         read_result(folder)
 
 
+@pytest.mark.slow
 def test_a_comparison_is_read_from_its_file_and_live(tmp_path: Path) -> None:
     compared = compare(load_example(), ["new-a", "new-b"], "P@10", draws=100)
     write_comparison(compared, tmp_path / "c.json")

@@ -67,6 +67,7 @@ def test_a_file_with_topics_shows_them_and_says_what_it_lacks(scores: Scores, tm
     assert len(section(page, "topics").tables[0].rows) == 40
 
 
+@pytest.mark.slow
 def test_many_runs_have_one_sentence(scores: Scores) -> None:
     (said,) = scores_page(many_runs(90), Styles()).summary
     assert said.startswith(

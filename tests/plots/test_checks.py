@@ -36,6 +36,7 @@ def test_predictions_beside_what_was_observed() -> None:
     assert [bar.get_height() for bar in bars] == np.histogram(pit, 4, (0, 1))[0].tolist()  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_models_compared() -> None:
     frame = checks().elpd()
     axes = plot_elpd(frame, "P@10")

@@ -12,6 +12,7 @@ from bayespool.plots import plot_judging
 from bayespool.simulation import simulate_example
 
 
+@pytest.mark.slow
 def test_lines_are_the_mean_widths() -> None:
     example = simulate_example()
     rounds = judge_in_rounds(

@@ -62,6 +62,7 @@ def test_points_of_the_figures(result: LeaveOutResult) -> None:
         plot_truth(result, "P@7", "smoothed")
 
 
+@pytest.mark.slow
 def test_names_of_collections_with_one_point_do_not_collide(result: LeaveOutResult) -> None:
     """They did, as "20 topics" over "40 topics", while they stood at the points."""
     names = ["20 topics", "40 topics", "a $\\frac$ of them"]

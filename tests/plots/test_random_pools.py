@@ -21,6 +21,7 @@ def example() -> Collection:
     return load_example()
 
 
+@pytest.mark.slow
 def test_figures_show_the_summary(example: Collection) -> None:
     estimators: Estimators = ["lower-bound", "condensed-list"]
     widths = vary_pool_width(example, estimators=estimators, widths=[2, 8], n_samples=10)

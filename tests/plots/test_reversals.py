@@ -76,6 +76,7 @@ def test_p_values_and_their_quadrants() -> None:
         plot_p_values(found(), method="posterior-odd")
 
 
+@pytest.mark.slow
 def test_separability_by_number_of_judgments() -> None:
     axes = plot_separability(found(), group="contributing")
     trends = found().trends()

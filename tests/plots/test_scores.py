@@ -144,6 +144,7 @@ def test_129_runs_make_a_readable_forest() -> None:
     assert not overlapping(figure)
 
 
+@pytest.mark.slow
 def test_measures_side_by_side_share_rows_and_legend() -> None:
     scores = example_scores()
     figure = draw_forest(scores, truth={"P@10": {"new-a": 0.625, "new-b": 0.355}})
@@ -181,6 +182,7 @@ def test_distance_from_the_pool() -> None:
     assert not cut_off(axes.figure)
 
 
+@pytest.mark.slow
 def test_a_run_unlike_the_pool_has_another_mark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bayespool.posterior.distance.FAR", 1.2)
     scores = score(load_example(), measures="P@10", estimators="posterior-combined", draws=50)

@@ -65,6 +65,7 @@ def test_colors_of_estimators() -> None:
     assert len(set(lines)) == 30
 
 
+@pytest.mark.slow
 def test_names_of_rows_shrink_and_then_are_left_out() -> None:
     names = [f"run-{i}" for i in range(60)]
     for n_rows, height, shown in ((5, 3.0, 5), (60, 6.0, 60), (60, 3.0, 30)):

@@ -192,6 +192,7 @@ def test_experiments_ask_it_again_in_as_many_processes() -> None:
         assert int((smaller.judged & ~example.judged).sum()) > 0
 
 
+@pytest.mark.slow
 def test_a_posterior_learns_from_it() -> None:
     """Half of the judgments of the example: the truth is within the intervals, and above what is judged."""
     simulation = simulate_example()

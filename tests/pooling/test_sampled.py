@@ -154,6 +154,7 @@ def test_infap_is_pytrec_evals() -> None:
         assert inferred(collection, judged, pooled) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_infap_is_pytrec_evals_on_trec8(collections: Path) -> None:
     folder = collections / "trec8-adhoc"
     runs = sorted((folder / "runs").iterdir())[::20]

@@ -136,6 +136,7 @@ def test_what_another_run_does_not_share_stays() -> None:
     assert n_same > 20
 
 
+@pytest.mark.slow
 def test_in_every_draw_deeper_cutoffs_have_no_fewer_relevant_documents() -> None:
     scores = score(load_example(), TARGETS, ["P@20", "P@5", "P@10", "P@1"], estimators="posterior-combined")
     amounts = [scores["posterior-combined", f"P@{n}"].draws.amount for n in (1, 5, 10, 20)]  # type: ignore[union-attr]

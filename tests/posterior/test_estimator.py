@@ -271,6 +271,7 @@ def test_nothing_below_the_pool_is_imputed_for_the_pooled_estimand() -> None:
     assert np.array_equal(a, b)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_runs_with_the_same_documents_have_the_same_draws() -> None:
     ranking = {"1": "qarsc", "2": "itujv"}
     collection = from_rankings(

@@ -193,6 +193,7 @@ def test_thresholds_come_from_one_fit_and_never_contradict_each_other() -> None:
     assert today.amount.tobytes() == one.amount.tobytes()
 
 
+@pytest.mark.slow
 def test_a_graded_gain_is_the_sum_over_thresholds() -> None:
     """With gains 1, 2, 3 DCG is the sum of the binary DCGs of the thresholds, draw by draw."""
     graded, *binary = graded_completion().evaluate(
@@ -218,6 +219,7 @@ def test_ideals_do_not_depend_on_what_is_asked_beside() -> None:
     assert alone.amount.tobytes() == beside.amount.tobytes()
 
 
+@pytest.mark.slow
 def test_one_completion_for_measures_of_any_depth() -> None:
     estimator = PosteriorEstimator(draws=50, joint=True)
     ten, deep = estimator.estimate(load_example(), TARGETS, ["P@10", "P@50"])

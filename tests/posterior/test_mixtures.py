@@ -156,6 +156,7 @@ def test_one_run_is_worth_the_same_beside_others() -> None:
     assert widths[1] == pytest.approx(widths[0], rel=0.3)
 
 
+@pytest.mark.slow
 def test_own_judgments_do_not_end_the_doubt() -> None:
     """One judgment tells little of a run's kind: the chance of a new one hardly moves."""
     example = load_example()
@@ -178,6 +179,7 @@ def test_a_run_is_of_one_kind_on_all_rungs() -> None:
         assert np.array_equal(first.order, other.order)
 
 
+@pytest.mark.slow
 def test_kinds_have_priors_of_their_own_unless_others_are_given() -> None:
     (step,) = example_completion().steps
     assert step.new_kind is not None
@@ -193,6 +195,7 @@ def test_kinds_have_priors_of_their_own_unless_others_are_given() -> None:
     assert str(source.spec.effects["slope"].scale) == "HalfNormal(0.1)"
 
 
+@pytest.mark.slow
 def test_a_far_run_is_told_so_with_what_hangs_on_it() -> None:
     settings = SimulationSettings(
         n_organizations=10, n_kinds=2, kind_taste=0.5, kind_strength=2.0, new_kind=True

@@ -90,6 +90,7 @@ def test_a_new_predictor_is_learned_and_moves_estimates(toy_predictor):
     assert slope.mean() > 0.8  # expected 0.5 a priori
 
 
+@pytest.mark.slow
 def test_a_new_predictor_stands_in_an_experiment(toy_predictor):
     collection = small()
     settings = {"estimators": ["posterior-evidence"], "draws": 50}

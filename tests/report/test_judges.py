@@ -91,6 +91,7 @@ def two_judges() -> JudgeCheck:
     return check_judges(collection, intervals=True, draws=250, chains=2, model="ratio")
 
 
+@pytest.mark.slow
 def test_narrower_intervals_and_whom_judges_favor() -> None:
     check = two_judges()
     shown = printed(check)

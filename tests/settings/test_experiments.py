@@ -63,6 +63,7 @@ def test_what_parts_depend_on() -> None:
     assert pickle.loads(pickle.dumps(pools)) == pools
 
 
+@pytest.mark.slow
 def test_all_means_the_same_everywhere() -> None:
     asked = experiment_settings(LeaveOutSettings, "P@10", ["all"])
     assert asked.labels == ALL_ESTIMATORS

@@ -107,6 +107,7 @@ def test_bomb_under_two_gib_ends_in_a_message(kind: str, tmp_path: Path) -> None
     assert (done.returncode, done.stdout) == (1, "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 def test_bomb_that_is_allowed_ends_in_a_message_too(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()

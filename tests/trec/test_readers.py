@@ -243,6 +243,7 @@ def test_bad_organizations(write: Write, data: bytes, line: int | None, reason: 
 # --- real collections -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_trec_2_lenient_counts(collections: Path) -> None:
     with pytest.warns(InputWarning) as caught:
         runs = trec.read_runs(collections / "trec2-adhoc" / "runs", strict=False)

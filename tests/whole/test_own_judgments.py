@@ -91,6 +91,7 @@ def test_the_rest_of_the_run_follows_them(model, pool):
     assert rest[1].mean() > rest[0].mean() + 0.5 * rest[0].std()
 
 
+@pytest.mark.slow
 def test_true_judgments_narrow_the_interval():
     example = load_example()
     richer = example.add_judgments(judged(example, "new-b", None, n_topics=12))

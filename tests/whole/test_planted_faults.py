@@ -105,6 +105,7 @@ def test_other_tests_may_be_run_and_the_whole_suite_after_those_of_the_room(
     assert (gone.result, gone.test) == ("broken", "there are no such tests")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="what tests start is ended as a group of processes")
 def test_fault_without_end_is_found(checkout: Path, tmp_path: Path) -> None:
     copy = Copy(checkout, tmp_path / "copy", seconds=2)

@@ -106,6 +106,7 @@ def test_precision_of_every_run_is_pytrec_evals(collections: Path, name: str) ->
     assert difference[worst] <= 1e-12, counts.run_ids[worst]
 
 
+@pytest.mark.slow
 @every_collection
 def test_judged_share_of_every_run_is_that_of_ir_measures(collections: Path, name: str) -> None:
     counts, _, judged_at_10 = compared(collections / name)
