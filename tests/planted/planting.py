@@ -77,8 +77,8 @@ class Copy:
             shutil.copytree(tests, self.root / "tests", symlinks=True, ignore=_LEFT_OUT)
 
     def find(self, fault: Fault, *, whole: bool = False) -> Finding:
-        """Plant a fault and run the tests of its room: the fast ones, and if none fails the slow ones; then, if
-        ``whole``, all fast ones.
+        """Plant a fault and run the tests of its room: the fast ones, if none fails the slow ones, and then,
+        if ``whole``, all fast ones.
         """
         begun = time.monotonic()
         there = [f"tests/{name}" for name in fault.tests.split() if (self.root / "tests" / name).exists()]
