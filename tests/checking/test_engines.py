@@ -13,8 +13,10 @@ from real import read_real
 
 from bayespool.checking import Fitting, compare_engines, engine_summary
 from bayespool.checking.engines import _compare
-from bayespool.posterior import Prepared
+from bayespool.posterior import MODEL_NAMES, Prepared
 from bayespool.simulation import load_example
+
+at_a_desk = pytest.mark.at_a_desk
 
 
 def test_differences_of_engines_are_shares_of_the_width() -> None:
@@ -72,13 +74,19 @@ def agrees(folder: Path, model: str) -> None:
 
 
 @pytest.mark.slow
-@every_model
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(model, marks=() if model in ("background", "ratio") else at_a_desk)
+        for model in MODEL_NAMES
+    ],
+)
 def test_laplace_agrees_with_nuts_on_medical(model: str, collections: Path) -> None:
     agrees(collections / "trec2011-medical", model)
 
 
 @pytest.mark.slow
-@pytest.mark.at_a_desk
+@at_a_desk
 @every_model
 def test_laplace_agrees_with_nuts_on_trec_2(model: str, collections: Path) -> None:
     agrees(collections / "trec2-adhoc", model)

@@ -57,9 +57,11 @@ def test_own_model_completes_and_is_an_estimator(own: ModelSpec) -> None:
     assert wider.std[0] > estimates.std[0]
 
 
+DEAR = (pytest.mark.slow, pytest.mark.at_a_desk)
+
 two_of_all = pytest.mark.parametrize(
     "own",
-    [pytest.param(name, marks=() if name in ("counts", "interaction") else pytest.mark.slow) for name in OWN],
+    [pytest.param(name, marks=() if name in ("counts", "interaction") else DEAR) for name in OWN],
     indirect=True,
 )
 """The others have nothing that these two do not have."""
@@ -88,7 +90,7 @@ def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "own",
-    [pytest.param(name, marks=() if name == "interaction" else pytest.mark.slow) for name in OWN],
+    [pytest.param(name, marks=() if name == "interaction" else DEAR) for name in OWN],
     indirect=True,
 )
 def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:

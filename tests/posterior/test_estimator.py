@@ -152,8 +152,15 @@ SMOOTHED = ("nothing judged", "cutoff deeper than the pool", "no pool")
 """Cases in which the smoothed model is not nearly the interpolated one. In the others it is slow, and NUTS is
 compiled for it where only the run itself was pooled."""
 
+
+def marks(model: str, case: str) -> tuple[pytest.MarkDecorator, ...]:
+    if model != "smoothed" or case in SMOOTHED:
+        return ()
+    return (pytest.mark.slow, *((pytest.mark.at_a_desk,) if case == "only pooled run" else ()))
+
+
 ON_EDGES = [
-    pytest.param(model, case, marks=pytest.mark.slow if model == "smoothed" and case not in SMOOTHED else ())
+    pytest.param(model, case, marks=marks(model, case))
     for model in (*MODELS, "combined")
     for case in EDGE_CASES
 ]
