@@ -130,6 +130,7 @@ def test_names_are_in_the_order_of_tables() -> None:
     assert list(ALL_ESTIMATORS) != ALL_ESTIMATORS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["bayespool.posterior", "bayespool.corrections.lipani", "bayespool.cli"])
 def test_the_order_does_not_depend_on_what_is_imported_first(first: str) -> None:
     code = f"import {first}; from bayespool.estimators import ESTIMATOR_NAMES; print(*ESTIMATOR_NAMES)"

@@ -203,6 +203,7 @@ def test_pool_of_trec_2(collections: Path) -> None:
     assert (report.n_judged, report.n_judged - report.n_unexplained, report.n_holes) == (62_620, 49_232, 149)
 
 
+@pytest.mark.slow
 def test_pool_of_trec_2_without_holes_explains_little(collections: Path) -> None:
     with pytest.warns(PoolWarning, match="7 of 38 runs pooled to depth 100"):
         discover_pool(read_real(collections / "trec2-adhoc"), max_holes=0)
@@ -490,6 +491,7 @@ def test_the_depth_is_the_commonest_of_all_topics() -> None:
     assert (found.pool_depth, found.pooled_run_ids) == (3, ("b",))
 
 
+@pytest.mark.slow
 def test_the_pool_of_2015(collections: Path) -> None:
     collection = read_real(collections / "trec2011-medical")
     assert len(discover_pool(collection, rule="skipping", max_holes=2).pooled_run_ids) == 56

@@ -61,6 +61,7 @@ def table(text: str, heading: str) -> dict[str, list[str]]:
     return rows
 
 
+@pytest.mark.slow
 def test_tables_are_those_of_the_files(check: Check, tmp_path: Path) -> None:
     done = check("-m", "P@10", "-m", "P(rel=2)@5", "-o", str(tmp_path / "out"))
     assert done.exit_code == 0, done.output

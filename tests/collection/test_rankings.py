@@ -296,6 +296,7 @@ print(collection.document.nbytes, collection.length.max(), peak() - before)
 """
 
 
+@pytest.mark.slow
 def test_one_long_topic_takes_the_memory_of_its_documents() -> None:
     """200,000 documents of one run on one of 50 topics, beside 21 short runs: 880 MB as a dense array."""
     pytest.importorskip("resource")

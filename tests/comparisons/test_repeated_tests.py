@@ -24,6 +24,7 @@ def one_by_one(test: Any, control: Any) -> tuple[np.ndarray, np.ndarray]:
     return draws, expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "control"),
     [

@@ -51,6 +51,7 @@ def test_strata_by_hand() -> None:
     assert found.per_topic[0, 0] == pytest.approx((2 / first + (2 + 4) / second) / 4, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["uniform", "stratified(depths=(3,), rates=(3.0, 1.0))"])
 def test_nearly_unbiased_over_samples_of_the_example(strategy: str) -> None:
     """Means over 60 samples of three fifths of the pool."""

@@ -219,6 +219,7 @@ def test_more_strategies_and_other_reports_use_what_is_stored(example: Collectio
     assert len(stored(tmp_path)) == 9
 
 
+@pytest.mark.slow
 def test_other_code_of_an_own_strategy_is_worked_out_again(example: Collection, tmp_path: Path) -> None:
     budgets(example, strategies=Alphabet(), folder=tmp_path, **ASKED)
 

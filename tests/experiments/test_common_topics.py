@@ -124,6 +124,7 @@ def test_summary_of_common_topics(example: Collection) -> None:
     assert adjusted.loc[narrow, "mae"] < mixed.loc[narrow, "mae"] < plain.loc[narrow, "mae"]
 
 
+@pytest.mark.slow
 def test_common_topics_are_the_same_for_the_same_seed(example: Collection) -> None:
     asked = {"widths": [3], "n_common": [5], "n_samples": 6, "n_topic_samples": 10}
     one = vary_common_topics(example, **asked).frame()  # type: ignore[arg-type]

@@ -111,6 +111,7 @@ def test_damage_inside_a_file_is_seen(example: Collection, tmp_path: Path) -> No
     pd.testing.assert_frame_equal(found.frame(), expected)
 
 
+@pytest.mark.slow
 def test_experiments_keep_their_work_apart(example: Collection, tmp_path: Path) -> None:
     of_widths(example, folder=tmp_path)
     with warnings.catch_warnings():

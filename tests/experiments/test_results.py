@@ -47,6 +47,7 @@ def test_rows_of_the_example(result: LeaveOutResult) -> None:
     assert (as_it_stands["value"] == as_it_stands["bound_lower"]).all()
 
 
+@pytest.mark.slow
 def test_summary_is_over_the_reported_runs(result: LeaveOutResult) -> None:
     summary = result.summary_frame().set_index(["measure", "estimator"])
     for key, rows in result.frame().groupby(["measure", "estimator"]):

@@ -71,10 +71,9 @@ def fit_quietly(engine: Any, one: Prepared, random_seed: int = 1) -> Fit:
     ("model", "engine"),
     [
         *((model, "laplace") for model in ("background", "ratio", "interpolated")),
-        ("background", "nuts"),
         *(
             pytest.param(model, "nuts", marks=pytest.mark.slow)
-            for model in ("ratio", "interpolated", WITH_CELLS, OWN_OF_COUNTS)
+            for model in ("background", "ratio", "interpolated", WITH_CELLS, OWN_OF_COUNTS)
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else f"own of {value.evidence}",

@@ -59,6 +59,7 @@ def test_each_document_of_the_top_counts_as_much_under_precision() -> None:
     assert len(set(np.round(found.weight.sum(axis=0) * 200).tolist())) == 2  # some are in both runs
 
 
+@pytest.mark.slow
 def test_a_document_counts_by_its_rank_under_rank_biased_precision() -> None:
     completion, found, _ = looked("RBP(p=0.5)@20")
     there = ranks(completion)[:, found.document]
@@ -72,6 +73,7 @@ def test_what_precision_gains_anti_precision_loses() -> None:
     assert lost.chance(lost.document[:5]).tolist() == gained.chance(gained.document[:5]).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "graded"),
     [
@@ -88,6 +90,7 @@ def test_sums_are_the_measure_but_for_what_is_judged(measure: str, graded: bool)
     np.testing.assert_allclose(apart - apart[0], 0, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "graded", "least"),
     [

@@ -285,6 +285,7 @@ def test_what_is_expected_is_what_comes_of_answers_from_the_posterior(goal: Goal
     assert criterion.mean() < found.now - error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "stages"), [("P@10", 2), pytest.param("nDCG@10", 1, marks=pytest.mark.slow)]
 )

@@ -76,6 +76,7 @@ def test_names_of_collections_with_one_point_do_not_collide(result: LeaveOutResu
     assert not cut_off(axes.figure)
 
 
+@pytest.mark.slow
 def test_estimators_have_lines_of_their_own(result: LeaveOutResult) -> None:
     axes = plot_mae(result)
     looks = {(line.get_color(), line.get_linestyle()) for line in axes.lines}

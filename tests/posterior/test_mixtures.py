@@ -170,6 +170,7 @@ def test_own_judgments_do_not_end_the_doubt() -> None:
     assert found.new_kind[0] == pytest.approx(without, abs=0.05)
 
 
+@pytest.mark.slow
 def test_a_run_is_of_one_kind_on_all_rungs() -> None:
     first, *others = (step.new_kind for step in graded_completion().steps)
     assert first is not None

@@ -86,6 +86,7 @@ def test_clusters_are_told_and_written(tmp_path: Path) -> None:
     assert not (tmp_path / "one" / "clusters.csv").exists()
 
 
+@pytest.mark.slow
 def test_written_files(tmp_path: Path) -> None:
     result = few_result()
     for folder in (tmp_path / "one", tmp_path / "two"):

@@ -110,6 +110,7 @@ def test_narrower_intervals_and_whom_judges_favor() -> None:
     assert notes[1:] == ["note: judge a b favors no organization"]
 
 
+@pytest.mark.slow
 def test_a_folder_has_every_table(tmp_path: Path) -> None:
     check = two_judges()
     for name in ("a", "b"):

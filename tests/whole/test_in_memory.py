@@ -237,6 +237,7 @@ def test_a_run_that_is_in_the_pool_too_is_read_once(folder: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_collections_built_in_memory_are_taken_everywhere(folder: Path) -> None:
     pool = {run.run_id: frame_of(run) for run in read_runs(folder / "pool")}
     runs = pool | {NEW: nested(frame_of(read_run(folder / "run")), "score")}

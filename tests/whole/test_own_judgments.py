@@ -109,6 +109,7 @@ def test_they_stay_where_runs_leave_the_pool():
         assert (smaller.relevance[richer.relevance != example.relevance] == 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", ["north-1", "new-b"])
 def test_of_documents_far_down(run):
     """Of a pooled run, and deeper than any evidence reaches."""
