@@ -6,8 +6,7 @@ from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
-from bayespool.callers import warn_caller
-from bayespool.errors import CacheWarning
+from bayespool.errors import CacheWarning, warn_caller
 
 __all__ = ["cache_folder", "compiled", "has_cache", "say_no_cache"]
 

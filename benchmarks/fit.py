@@ -20,9 +20,10 @@ import numpy as np
 
 from bayespool import parse_measure, read_collection, simulate
 from bayespool.collection import Collection
+from bayespool.experiments import SimulationSettings
 from bayespool.inference import NUTS, Laplace
-from bayespool.posterior import MODEL_NAMES, Task
-from bayespool.simulation import SimulationSettings
+from bayespool.models import MODEL_NAMES
+from bayespool.posterior import Task
 
 TREC2 = SimulationSettings(
     n_topics=50, n_candidates=1500, n_organizations=22, max_runs=2, pool_depth=100, run_depth=1000

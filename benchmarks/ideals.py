@@ -4,7 +4,7 @@
 
 Each simulated collection has eight organizations of one to eight runs. The two with the most runs are left
 out together, and their runs are scored in one call. The truth of a run is its value with the runs put back,
-over the ideal ranking that the estimate has (`bayespool.counts.values_on_fuller`). The runs of a collection
+over the ideal ranking that the estimate has (`bayespool.evidence.values_on_fuller`). The runs of a collection
 are off together, so that a collection counts as one observation. The benchmark prints by measure the mean
 error (bias) over collections, its standard error, their ratio, the mean absolute error of runs, and the share
 of 95 % intervals with the truth. Ratios beyond 2 are to be expected of one measure in twenty.
@@ -19,10 +19,10 @@ import numpy as np
 import pandas as pd
 
 from bayespool import parse_measure
-from bayespool.counts import values_on_fuller
+from bayespool.evidence import values_on_fuller
+from bayespool.experiments import SimulationSettings, simulate
 from bayespool.measures import with_ideal
 from bayespool.posterior import PosteriorEstimator
-from bayespool.simulation import SimulationSettings, simulate
 
 MEASURES = (
     "P@10",

@@ -40,18 +40,18 @@ import pandas as pd
 from at_hand import collections_folder, read
 
 from bayespool import Collection, parse_measure
-from bayespool.counts import bounds
+from bayespool.collection import read_run_types
 from bayespool.errors import BayespoolWarning
-from bayespool.estimators import parse_estimator
+from bayespool.evidence import bounds
 from bayespool.experiments.calibration import central_share, pit_range
 from bayespool.experiments.parallel import completed
-from bayespool.judging.goals import find_target
-from bayespool.judging.influence import find_influence
-from bayespool.judging.next import plan
 from bayespool.measures import Measure
 from bayespool.pooling import Retrieved, equal_shares, order_of_topic, parse_strategy
 from bayespool.randomness import key_of
-from bayespool.trec import read_run_types
+from bayespool.scoring import parse_estimator
+from bayespool.scoring.judging import plan
+from bayespool.scoring.judging_goals import find_target
+from bayespool.scoring.judging_influence import find_influence
 
 STAGES = (0, 5, 10, 20, 50, 100)
 STEP = 10  # judgments between two looks at the stopping rule

@@ -26,11 +26,10 @@ import pandas as pd
 from at_hand import read
 
 from bayespool import Collection, leave_out, parse_measure, score
-from bayespool.collection import Judge, add_judges
-from bayespool.counts import bounds
+from bayespool.collection import Judge, add_judges, read_labels, read_run_types
+from bayespool.evidence import bounds
 from bayespool.experiments import leave_types_out
 from bayespool.posterior import Task
-from bayespool.trec import read_labels, read_run_types
 
 MEASURES = ("P(rel=2)@5", "P(rel=2)@10", "nDCG@10")
 RIVALS = ("lower-bound", "judge-filled", "judge-rates", "prediction-powered")

@@ -25,10 +25,10 @@ import pandas as pd
 from at_hand import read
 
 from bayespool import Collection, parse_measure, simulate
+from bayespool.experiments import SimulationSettings
 from bayespool.inference import NUTS, Fit, Laplace
 from bayespool.models import MODELS
 from bayespool.posterior import Prepared, Task, new_interaction, new_organization_effect
-from bayespool.simulation import SimulationSettings
 
 MOST = 0.1
 

@@ -50,14 +50,19 @@ from scipy.special import logsumexp, ndtri
 from scipy.stats import qmc
 
 from bayespool import Collection
-from bayespool.counts import held_out_counts, judgment_counts
 from bayespool.errors import BayespoolWarning
+from bayespool.evidence import (
+    DocumentTable,
+    document_table,
+    held_out_counts,
+    hidden_document_table,
+    judgment_counts,
+)
 from bayespool.inference import NUTS, Laplace
 from bayespool.models import EVIDENCE_SLOPES, LinearEvidence, Structure, gather_documents, model_named
 from bayespool.models.evidence import gather_evidence
 from bayespool.models.priors import LOG_ODDS, SCALE, SLOPE
 from bayespool.models.structure import Block, Coefficient, Group, Predictor
-from bayespool.predictors import DocumentTable, document_table, hidden_document_table
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]

@@ -1,4 +1,4 @@
-"""Files of a collection of any size, drawn like those of `bayespool.simulation`, topic by topic.
+"""Files of a collection of any size, drawn like those of `bayespool.experiments.simulation`, topic by topic.
 
     python benchmarks/load_files.py FOLDER --topics 1000 --runs 200 --depth 1000
 

@@ -31,12 +31,12 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from bayespool import Collection, parse_measure, score
-from bayespool.counts import bounds
+from bayespool.collection import read_run_types
+from bayespool.evidence import bounds
 from bayespool.experiments import cluster_runs
 from bayespool.inference import Laplace
 from bayespool.measures import Measure
 from bayespool.posterior import PosteriorEstimator, Task
-from bayespool.trec import read_run_types
 
 POOLS: tuple[tuple[str, int | None, tuple[str, ...]], ...] = (
     ("trec2-adhoc", None, ("P@10",)),

@@ -18,11 +18,11 @@ import numpy as np
 from at_hand import collections_folder, read
 
 from bayespool import Collection, score
-from bayespool.counts import bounds
+from bayespool.collection import read_run_types
+from bayespool.evidence import bounds
 from bayespool.measures import parse_measure
 from bayespool.plots import figure_grid, plot_distance, plot_forest
-from bayespool.scores import Scores
-from bayespool.trec import read_run_types
+from bayespool.scoring import Scores
 
 ESTIMATORS = ("smoothed", "condensed-list", "posterior-combined")
 

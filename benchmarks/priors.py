@@ -26,8 +26,8 @@ import numpy as np
 from at_hand import UNSET, read
 
 from bayespool import Collection, Precision, parse_measure
-from bayespool.checking import randomized_pit
-from bayespool.counts import bounds
+from bayespool.evidence import bounds
+from bayespool.experiments import randomized_pit
 from bayespool.inference import Laplace
 from bayespool.models import LinearEvidence
 from bayespool.posterior import WITHOUT_POOL, PosteriorEstimator, Task

@@ -22,12 +22,11 @@ from published_methods import (
 from bayespool import leave_out, read_collection
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning
-from bayespool.estimates import Estimator
-from bayespool.experiments import LeaveOutResult
+from bayespool.experiments import LeaveOutResult, LeaveOutSettings
 from bayespool.experiments.error_measures import mean_absolute_error, passed_over
 from bayespool.experiments.folds import best_runs
-from bayespool.experiments.settings import experiment_settings
-from bayespool.settings import LeaveOutSettings
+from bayespool.experiments.preparing import experiment_settings
+from bayespool.measures import Estimator
 
 CUTOFFS = (5, 10, 20, 30, 100)
 MEASURES = [f"P@{n}" for n in CUTOFFS]

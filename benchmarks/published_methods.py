@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection
-from bayespool.counts import Bounds, held_out_counts
-from bayespool.counts.states import MISSING, NONRELEVANT, RELEVANT, count_within, states
+from bayespool.evidence import Bounds, held_out_counts
+from bayespool.evidence.states import MISSING, NONRELEVANT, RELEVANT, count_within, states
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]

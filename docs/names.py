@@ -41,7 +41,7 @@ def groups() -> dict[str, list[str]]:
 
 def home(name: str) -> str:
     """The full name of a public name, in the room that offers it."""
-    room = f"bayespool.{bayespool._HOME[name]}"
+    room = ".".join(getattr(bayespool, name).__module__.split(".")[:2])
     if not hasattr(import_module(room), name):
         raise AttributeError(f"{room} has no {name}")
     return f"{room}.{name}"

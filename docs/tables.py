@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from bayespool.estimators import ALL_ESTIMATORS, DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, ESTIMATORS
+from bayespool.evidence import PREDICTORS
 from bayespool.measures import MEASURES
 from bayespool.models import MODEL_NAMES, MODELS
 from bayespool.pooling import STRATEGIES
-from bayespool.predictors import PREDICTORS
+from bayespool.scoring import ALL_ESTIMATORS, DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, ESTIMATORS
 
 
 def markdown(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

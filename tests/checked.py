@@ -8,11 +8,11 @@ import arviz_stats
 import arviz_stats.utils
 import pytest
 
-from bayespool.checking import HiddenDocuments, ModelChecks, check_models
 from bayespool.collection import Collection
+from bayespool.experiments import HiddenDocuments, ModelChecks, check_models, load_example
 from bayespool.measures import parse_measure
-from bayespool.posterior import MODEL_NAMES, Prepared, Task, rungs_of
-from bayespool.simulation import load_example
+from bayespool.models import MODEL_NAMES
+from bayespool.posterior import Prepared, Task, rungs_of
 
 P10 = parse_measure("P@10")
 

@@ -9,7 +9,7 @@ from functools import cache
 from rich.console import Console
 
 from bayespool.comparisons import Comparison, compare
-from bayespool.simulation import load_example
+from bayespool.experiments import load_example
 
 NEW = ("new-a", "new-b")
 

@@ -8,8 +8,8 @@ import numpy as np
 from toys import from_rankings
 
 from bayespool.collection import Collection
-from bayespool.estimates import Diagnostics
 from bayespool.inference.fit import Fit
+from bayespool.measures import Diagnostics
 from bayespool.posterior import Completion, Component, Mixture, Rung, Step, find_unknowns
 from bayespool.randomness import normals
 

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from toys import toy_collection
 
-from bayespool.collection import Collection, Judge, add_judges
+from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
 from bayespool.corrections.base import PointCorrection
-from bayespool.estimates import Estimates
-from bayespool.trec import labels_from_frame
+from bayespool.measures import Estimates
 
 
 def estimate(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from toys import from_rankings
 
 from bayespool.collection import Collection
-from bayespool.estimates import Estimates
-from bayespool.estimators import parse_estimator
+from bayespool.measures import Estimates
+from bayespool.scoring import parse_estimator
 
 # Two topics judged to depth 2. True P@2: a ½ and 1, b ½ and ½, c 1 and ½.
 RANKINGS = {

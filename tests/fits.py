@@ -9,14 +9,14 @@ from collections.abc import Hashable
 from functools import cache, partial
 from typing import Any
 
-from bayespool.counts import held_out_counts, judgment_counts
 from bayespool.errors import DiagnosticsWarning
+from bayespool.evidence import held_out_counts, judgment_counts
+from bayespool.experiments import load_example
 from bayespool.inference import NUTS, CompiledModel, Fit, Laplace
 from bayespool.measures import parse_measure
 from bayespool.models import ModelEvidence, gather_evidence
 from bayespool.posterior import Task
 from bayespool.posterior.preparation import SharedWork
-from bayespool.simulation import load_example
 
 TARGETS = ("new-a", "new-b")
 

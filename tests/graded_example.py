@@ -9,8 +9,8 @@ from functools import cache
 import numpy as np
 
 from bayespool.collection import Collection
+from bayespool.experiments import load_example
 from bayespool.posterior import Completion, complete
-from bayespool.simulation import load_example
 
 
 @cache

@@ -12,7 +12,7 @@ import pytensor.tensor as pt
 from pytensor.compile.mode import Mode
 
 from bayespool.collection import Collection
-from bayespool.counts import held_out_counts, judgment_counts
+from bayespool.evidence import held_out_counts, judgment_counts
 from bayespool.models import MODELS as SPECS
 from bayespool.models import ModelEvidence, Prior, gather_evidence
 

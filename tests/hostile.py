@@ -6,9 +6,8 @@ import dataclasses
 
 from known_scores import with_posterior
 
-from bayespool.scores import Scores
-from bayespool.scoring import score
-from bayespool.simulation import load_example
+from bayespool.experiments import load_example
+from bayespool.scoring import Scores, score
 
 IMAGE = "<img src=x onerror=alert(1)>"
 SCRIPT = "</script><script>alert(2)</script>"
@@ -47,7 +46,7 @@ def many_runs(n: int = 90) -> Scores:
     """So many runs, each a copy of one of the example's."""
     import numpy as np
 
-    from bayespool.values import Values
+    from bayespool.measures import Values
 
     scores = with_posterior(score(load_example(), None, "P@10", estimators="background"))
     chosen = np.arange(n) % 2

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayespool.judging.influence import Influence
+from bayespool.scoring.judging_influence import Influence
 
 
 def independent(weight: Sequence[Sequence[float]], chance: Sequence[float]) -> Influence:

@@ -18,8 +18,8 @@ from pathlib import Path
 from bayespool import leave_out, load_example
 from bayespool.collection import Collection
 from bayespool.corrections import Interpolated
-from bayespool.estimates import Estimates
 from bayespool.experiments import LeaveOutResult
+from bayespool.measures import Estimates
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,9 @@ from functools import cache
 
 import numpy as np
 
-from bayespool.estimates import Estimates
-from bayespool.estimators import DEFAULT_ESTIMATORS
-from bayespool.scores import Scores
-from bayespool.scoring import score
-from bayespool.simulation import load_example
-from bayespool.values import Values
+from bayespool.experiments import load_example
+from bayespool.measures import Estimates, Values
+from bayespool.scoring import DEFAULT_ESTIMATORS, Scores, score
 
 POINT = [name for name in DEFAULT_ESTIMATORS if not name.startswith("posterior")]
 MEASURES = ("P@5", "P@10", "P(rel=2)@10")

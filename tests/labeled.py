@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from toys import toy_collection
 
-from bayespool.collection import Collection, Judge, add_judges
-from bayespool.simulation import load_example, simulate_example
-from bayespool.trec import labels_from_frame
+from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
+from bayespool.experiments import load_example, simulate_example
 
 # Labels 0 to 2; i and q have none, nor have all documents that nobody judged but l and e.
 LABELS = {

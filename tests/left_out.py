@@ -9,8 +9,7 @@ from typing import Any
 from toys import from_rankings
 
 from bayespool.collection import Collection
-from bayespool.experiments import ALL_ESTIMATORS, LeaveOutResult, leave_out
-from bayespool.simulation import load_example
+from bayespool.experiments import ALL_ESTIMATORS, LeaveOutResult, leave_out, load_example
 
 POINTS = [name for name in ALL_ESTIMATORS if not name.startswith("posterior")]
 

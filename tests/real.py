@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bayespool.collection import Collection
 from bayespool.errors import InputWarning, PoolWarning
-from bayespool.loading import read_collection
+from bayespool.pooling import read_collection
 
 
 @cache

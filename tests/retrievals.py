@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from hypothesis import strategies as st
 
-from bayespool.collection import build_collection
+from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
 from bayespool.pooling import FixedOrder, Retrieved, Strategy, parse_strategy, retrieved_by
-from bayespool.trec import qrels_from_frame, run_from_frame
 
 
 def topic_of_scores(scores: Mapping[str, Mapping[str, float]]) -> Retrieved:

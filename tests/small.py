@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from bayespool.collection import Collection
-from bayespool.simulation import Simulation, SimulationSettings, simulate
+from bayespool.experiments import Simulation, SimulationSettings, simulate
 
 SETTINGS = SimulationSettings(n_topics=8, n_candidates=60, n_organizations=4, max_runs=2, run_depth=40)
 

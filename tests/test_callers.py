@@ -27,11 +27,9 @@ from bayespool import (
     read_runs,
     score,
 )
-from bayespool.callers import warn_caller
-from bayespool.collection import Collection, add_judges
-from bayespool.errors import BayespoolWarning, InputError, InputWarning
+from bayespool.collection import Collection, add_judges, labels_from_frame
+from bayespool.errors import BayespoolWarning, InputError, InputWarning, warn_caller
 from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
-from bayespool.trec import labels_from_frame
 
 LEVEL = "P(rel=9)@10"  # no document has it
 POINT = "lower-bound"

@@ -12,24 +12,22 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import bayespool
-from bayespool import counts, experiments
+from bayespool import evidence as counts
+from bayespool import experiments
+from bayespool.comparisons import ComparingSettings, ReversalSettings
 from bayespool.errors import InputError
-from bayespool.options import Option, ReadingRunsSettings, SamplingSettings, documented, options_of
-from bayespool.posterior import PosteriorEstimator
-from bayespool.settings import (
+from bayespool.experiments import (
     BudgetSettings,
     CheckingSettings,
     CommonTopicsSettings,
-    ComparingSettings,
-    ImputeSettings,
-    JudgeNextSettings,
     JudgesSettings,
     LeaveOutSettings,
     PoolWidthSettings,
-    ReversalSettings,
     RunTypesSettings,
-    ScoreSettings,
 )
+from bayespool.options import Option, ReadingRunsSettings, SamplingSettings, documented, options_of
+from bayespool.posterior import PosteriorEstimator
+from bayespool.scoring import ImputeSettings, JudgeNextSettings, ScoreSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 FUNCTIONS: dict[type, Callable[..., Any]] = {

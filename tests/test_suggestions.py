@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from bayespool import check_models, leave_out, load_example, score
-from bayespool.errors import InputError
+from bayespool.collection import run_from_frame
+from bayespool.errors import InputError, did_you_mean, known_names
 from bayespool.options import ScoringSettings
 from bayespool.pooling import parse_strategy
-from bayespool.suggestions import did_you_mean, known_names
-from bayespool.trec import run_from_frame
 
 EXAMPLE = load_example()
 ANY: Any = score

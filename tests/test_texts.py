@@ -6,8 +6,8 @@ import pytest
 
 from bayespool.corrections import Background
 from bayespool.errors import InputError
+from bayespool.options import name_in, settings_in
 from bayespool.pooling import RRF, Stratified, Take
-from bayespool.texts import name_in, settings_in
 
 
 def test_name_and_settings() -> None:

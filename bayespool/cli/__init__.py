@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayespool import __version__, files
+from bayespool import __version__
 from bayespool.cli.check import check
 from bayespool.cli.compare import compare, reversals
 from bayespool.cli.doctor import doctor
@@ -27,8 +27,8 @@ from bayespool.cli.report import report
 from bayespool.cli.results import collect_warning, with_answers
 from bayespool.cli.score import demo, score
 from bayespool.errors import BayespoolError, BayespoolWarning
-from bayespool.printable import printable
-from bayespool.provenance import command_line
+from bayespool.report import command_line
+from bayespool.tables import files, printable
 
 __all__ = ["COMMANDS", "app", "main"]
 

@@ -12,8 +12,8 @@ from bayespool.cli.options import Figures, Pool, read_files, stage_progress
 from bayespool.cli.refusals import refuse_measures_of_judgments, refuse_priors_of_no_model
 from bayespool.cli.results import deliver_folder
 from bayespool.errors import InputError
+from bayespool.experiments import CheckingSettings
 from bayespool.options import ReadingSettings, SamplingSettings
-from bayespool.settings import CheckingSettings
 
 __all__ = ["check"]
 
@@ -68,8 +68,9 @@ def check(
 
     Nothing but the pool's own judgments takes part.
     """
-    from bayespool import checking
-    from bayespool.posterior import COMBINED, MODEL_NAMES
+    from bayespool import experiments as checking
+    from bayespool.models import MODEL_NAMES
+    from bayespool.posterior import COMBINED
     from bayespool.report import check_folder
     from bayespool.report import checks as report
 

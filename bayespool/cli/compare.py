@@ -22,9 +22,9 @@ from bayespool.cli.options import (
 )
 from bayespool.cli.refusals import refuse_estimators, refuse_measures_of_judgments
 from bayespool.cli.results import check_outputs, deliver
+from bayespool.comparisons import ComparingSettings, ReversalSettings
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, ReadingSettings, SamplingSettings
-from bayespool.settings import ComparingSettings, ReversalSettings
 
 __all__ = ["compare", "reversals"]
 
@@ -62,11 +62,11 @@ def compare(
     """Compare runs: differences with intervals, chances and ranks, significance tests, and the chance that
     judging the unjudged documents takes a significant difference back.
     """
+    from bayespool.collection import find_files
     from bayespool.comparisons import compare as compare_runs
     from bayespool.plots import draw_comparison
     from bayespool.report import check_paper_output
     from bayespool.report.comparisons import print_comparison, write_comparison
-    from bayespool.trec import find_files
 
     check_outputs(output, check_paper_output, figure=figure)
     arrangement = arrangement_of(None, sort, top)

@@ -13,7 +13,7 @@ from bayespool.cli.results import is_as_json, print_document
 from bayespool.errors import BayespoolError
 
 if TYPE_CHECKING:
-    from bayespool.installation import Installation
+    from bayespool.cli.installation import Installation
 
 __all__ = ["doctor"]
 
@@ -37,7 +37,7 @@ def doctor(
     status 1 if something is broken. Without --quick it takes up to a minute, most of which NUTS takes to
     compile.
     """
-    from bayespool.installation import examine
+    from bayespool.cli.installation import examine
 
     with stage_progress() as say:
         found = examine(quick=quick, report=say)

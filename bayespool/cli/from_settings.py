@@ -156,7 +156,7 @@ def _priors(given: list[str]) -> dict[str, str]:
 
 def _judges(given: list[str]) -> dict[str, Path]:
     """Files of labels by the judge's name, from texts such as ``labels.txt`` or ``gpt4=labels.txt``."""
-    from bayespool.trec import id_of_file
+    from bayespool.collection import id_of_file
 
     judges: dict[str, Path] = {}
     for text in given:
@@ -178,7 +178,7 @@ def _refuse_strategy(text: str) -> None:
 
 
 def _run_types(path: Path, max_file_size: int) -> dict[str, str]:
-    from bayespool.trec import read_run_types
+    from bayespool.collection import read_run_types
 
     return read_run_types(path, max_file_size=max_file_size)
 

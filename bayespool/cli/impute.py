@@ -23,7 +23,7 @@ from bayespool.cli.refusals import refuse_measures_of_judgments
 from bayespool.cli.results import deliver_files
 from bayespool.errors import InputError, InputWarning
 from bayespool.options import ReadingRunsSettings, SamplingSettings
-from bayespool.settings import ImputeSettings
+from bayespool.scoring import ImputeSettings
 
 __all__ = ["impute"]
 
@@ -44,11 +44,11 @@ def impute(
 
     The mean of what a tool prints with each of them is the estimate, the spread its uncertainty.
     """
-    from bayespool.imputing import impute as complete_qrels
-    from bayespool.imputing import parse_posterior
+    from bayespool.collection import read_qrels
     from bayespool.report import check_folder, print_imputations, write_imputations
     from bayespool.report.imputing import COMPLETED_QRELS
-    from bayespool.trec import read_qrels
+    from bayespool.scoring import impute as complete_qrels
+    from bayespool.scoring import parse_posterior
 
     check_folder(output, COMPLETED_QRELS)
     if not runs and not asked["unpool"]:
@@ -70,7 +70,7 @@ def impute(
 
 def _path_of(run_ids: Iterable[str], sources: list[Path]) -> str:
     """File of the first of some runs that has its name; a word in its place where none has."""
-    from bayespool.trec import find_files, id_of_file
+    from bayespool.collection import find_files, id_of_file
 
     files = {id_of_file(path): path for path in reversed(find_files([str(source) for source in sources]))}
     return next((str(files[run]) for run in run_ids if run in files), "RUN")

@@ -8,19 +8,12 @@ from typing import Annotated
 import typer
 
 from bayespool.cli.from_settings import Asked, from_settings
-from bayespool.cli.options import (
-    Pool,
-    QrelsFile,
-    RunFiles,
-    read_files,
-    say_unpooled,
-    stage_progress,
-)
+from bayespool.cli.options import Pool, QrelsFile, RunFiles, read_files, say_unpooled, stage_progress
 from bayespool.cli.refusals import refuse_no_posterior
 from bayespool.cli.results import check_outputs, deliver
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, SamplingSettings
-from bayespool.settings import JudgeNextSettings
+from bayespool.scoring import JudgeNextSettings
 
 __all__ = ["judge_next"]
 
@@ -52,10 +45,10 @@ def judge_next(
 
     Judge them, and ask again with --judged.
     """
-    from bayespool.judging import check_goal, sole_measure
-    from bayespool.judging import judge_next as choose_next
+    from bayespool.collection import find_files
     from bayespool.report.judging import check_judgments_file, print_next_judgments, write_next_judgments
-    from bayespool.trec import find_files
+    from bayespool.scoring import check_goal, sole_measure
+    from bayespool.scoring import judge_next as choose_next
 
     check_outputs(output, check_judgments_file, others=["qrels"])
     if not runs and not asked["unpool"]:

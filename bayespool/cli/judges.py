@@ -21,8 +21,8 @@ from bayespool.cli.options import (
 from bayespool.cli.refusals import refuse_measures_of_judgments
 from bayespool.cli.results import deliver_folder
 from bayespool.errors import InputError
+from bayespool.experiments import JudgesSettings
 from bayespool.options import ReadingRunsSettings, SamplingSettings
-from bayespool.settings import JudgesSettings
 
 __all__ = ["judges"]
 
@@ -46,7 +46,7 @@ def judges(
 
     Give labels with --judge. Runs to score there may be, and need not.
     """
-    from bayespool.checking import check_judges
+    from bayespool.experiments import check_judges
     from bayespool.plots import draw_judges
     from bayespool.posterior import PosteriorEstimator
     from bayespool.report import check_folder

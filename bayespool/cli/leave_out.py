@@ -17,8 +17,8 @@ from bayespool.cli.options import (
     read_campaign,
 )
 from bayespool.cli.results import deliver_folder
+from bayespool.experiments import LeaveOutSettings
 from bayespool.options import ReadingSettings, SamplingSettings
-from bayespool.settings import LeaveOutSettings
 
 __all__ = ["leave_out"]
 
@@ -41,7 +41,7 @@ def leave_out(
     It tells how biased the collection is, and how good every estimator is on it.
     """
     from bayespool.experiments import leave_out
-    from bayespool.experiments.settings import experiment_settings
+    from bayespool.experiments.preparing import experiment_settings
     from bayespool.report import print_leave_out, write_leave_out
 
     check_experiment(jobs, output, "leave-out", cluster)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import typer
 
-from bayespool.printable import printable
+from bayespool.tables import printable
 
 __all__ = ["is_of_output", "is_quiet", "leave_streams", "prepare_streams", "quietly", "tell"]
 

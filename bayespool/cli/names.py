@@ -30,9 +30,9 @@ class NamedChoice:
 
 def estimators() -> tuple[NamedChoice, ...]:
     """Estimators: those of the package, or all that are registered where they are loaded anyway."""
-    if "bayespool.estimators" not in sys.modules:
+    if "bayespool.scoring.estimators" not in sys.modules:
         return _ESTIMATORS
-    from bayespool.estimators import ESTIMATOR_NAMES, ESTIMATORS
+    from bayespool.scoring import ESTIMATOR_NAMES, ESTIMATORS
 
     entries = (ESTIMATORS[name] for name in ESTIMATOR_NAMES)
     return tuple(NamedChoice(e.name, e.description, e.kind, e.default) for e in entries)

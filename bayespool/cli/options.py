@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayespool.callers import warn_caller
 from bayespool.cli.messages import is_quiet, tell
-from bayespool.errors import InputError, JobsWarning, WorkerError
-from bayespool.printable import printable
+from bayespool.errors import InputError, JobsWarning, WorkerError, warn_caller
+from bayespool.tables import printable
 
 if TYPE_CHECKING:
     from bayespool.collection import Collection
@@ -161,10 +160,9 @@ def read_files(
 ) -> tuple[Collection, tuple[str, ...]]:
     """The collection that is read, and the runs to score. Says what the pool is.
 
-    ``reading`` are arguments of `bayespool.loading.read_collection`.
+    ``reading`` are arguments of `bayespool.pooling.loading.read_collection`.
     """
-    from bayespool.loading import read_collection
-    from bayespool.pool import describe_pool
+    from bayespool.pooling import describe_pool, read_collection
 
     collection = read_collection(
         qrels,
@@ -185,7 +183,7 @@ def read_campaign(qrels: Path, pool: list[Path], **reading: Any) -> Collection:
 
 def say_unpooled(collection: Collection, asked: Mapping[str, Any]) -> None:
     """Say what ``--pool-depth`` and ``--unpool`` take out of the pool."""
-    from bayespool.pool import describe_pool, take_out
+    from bayespool.pooling import describe_pool, take_out
 
     if asked["pool_depth"] is not None:
         collection = collection.truncate_pool(asked["pool_depth"])

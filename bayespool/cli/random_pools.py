@@ -17,8 +17,8 @@ from bayespool.cli.options import (
     read_campaign,
 )
 from bayespool.cli.results import deliver_folder
+from bayespool.experiments import CommonTopicsSettings, PoolWidthSettings, RunTypesSettings
 from bayespool.options import ReadingSettings, SamplingSettings
-from bayespool.settings import CommonTopicsSettings, PoolWidthSettings, RunTypesSettings
 
 __all__ = ["common_topics", "pool_width", "run_types"]
 
@@ -39,7 +39,7 @@ def pool_width(
     figure 1 of Webber & Park (2009), with any estimator.
     """
     from bayespool.experiments import vary_pool_width
-    from bayespool.experiments.settings import experiment_settings
+    from bayespool.experiments.preparing import experiment_settings
     from bayespool.report.random_pools import print_pool_width, write_pool_width
 
     check_experiment(jobs, output, "pool-width", cluster)
@@ -71,7 +71,7 @@ def common_topics(
     topics drawn at random, as in the tables 2 to 4 of Webber & Park (2009).
     """
     from bayespool.experiments import vary_common_topics
-    from bayespool.experiments.settings import experiment_settings
+    from bayespool.experiments.preparing import experiment_settings
     from bayespool.report.random_pools import print_common_topics, write_common_topics
 
     check_experiment(jobs, output, "common-topics", cluster)
@@ -103,7 +103,7 @@ def run_types(
 ) -> None:
     """Leave all runs of a type (manual, say) out of the pool, estimate them from the others, and compare."""
     from bayespool.experiments import leave_types_out
-    from bayespool.experiments.settings import experiment_settings
+    from bayespool.experiments.preparing import experiment_settings
     from bayespool.report.random_pools import print_run_types, write_run_types
 
     check_experiment(jobs, output, "run-types", cluster)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayespool.errors import InputError
-from bayespool.suggestions import known_names
+from bayespool.errors import InputError, known_names
 
 if TYPE_CHECKING:
-    from bayespool.estimates import Estimator
+    from bayespool.measures import Estimator
 
 __all__ = [
     "refuse_estimators",
@@ -34,7 +33,7 @@ def refuse_estimators(names: Sequence[str], sampling: Mapping[str, Any]) -> None
     InputError
         No name, an unknown one, an unknown setting, two of one name, a prior that none of them has.
     """
-    from bayespool.estimators import ESTIMATOR_NAMES, named_estimators, parse_estimator, refuse_idle_priors
+    from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator, refuse_idle_priors
 
     chosen = [parse_estimator(name, **sampling) for name in named_estimators(names)]
     if not chosen:
@@ -67,7 +66,8 @@ def refuse_no_posterior(name: str, sampling: Mapping[str, Any]) -> Estimator:
     InputError
         An unknown name or setting, a point correction, a prior that the posterior does not have.
     """
-    from bayespool.estimators import parse_posterior, refuse_idle_priors
+    from bayespool.scoring import refuse_idle_priors
+    from bayespool.scoring.estimators import parse_posterior
 
     chosen = parse_posterior(name, **sampling)
     refuse_idle_priors([chosen], sampling.get("priors") or {})
@@ -85,8 +85,8 @@ def refuse_priors(priors: Mapping[str, str], engine: str) -> None:
     """
     if not priors:
         return
-    from bayespool.estimators import refuse_large_priors
     from bayespool.models import parse_prior, refuse_no_density
+    from bayespool.scoring import refuse_large_priors
 
     refuse_large_priors(priors)
     for name, text in priors.items():

@@ -30,11 +30,11 @@ from bayespool.cli.refusals import refuse_estimators
 from bayespool.cli.results import check_outputs, deliver, is_as_json, print_document
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, SamplingSettings
-from bayespool.settings import DemoSettings, ScoreSettings
+from bayespool.scoring import DemoSettings, ScoreSettings
 
 if TYPE_CHECKING:
     from bayespool.collection import Collection
-    from bayespool.scores import Scores
+    from bayespool.scoring import Scores
     from bayespool.tables import Arrangement
 
 __all__ = ["demo", "score"]
@@ -76,7 +76,7 @@ def score(
 
     check_outputs(output, check_paper_output, figure=figure)
     if report is not None:
-        from bayespool.pages import check_report
+        from bayespool.report import check_report
 
         check_report(report)
     arrangement = arrangement_of(columns, sort, top)
@@ -108,9 +108,9 @@ def demo(
     ] = None,
 ) -> None:
     """Score the two unpooled runs of the embedded example, a simulated collection whose truth is known."""
-    from bayespool.pool import describe_pool
+    from bayespool.experiments import simulate_example
+    from bayespool.pooling import describe_pool
     from bayespool.report import check_paper_output
-    from bayespool.simulation import simulate_example
 
     example = simulate_example()
     if write is not None:
@@ -150,7 +150,7 @@ def _score(
 
 def _estimators(given: list[str], common_topics: str | None) -> list[str]:
     """Names of estimators, with the topics adjustment where common topics are given."""
-    from bayespool.estimators import named_estimators
+    from bayespool.scoring import named_estimators
 
     names = [str(name) for name in named_estimators(given)]
     if common_topics is not None:
@@ -165,8 +165,8 @@ def _estimators(given: list[str], common_topics: str | None) -> list[str]:
 
 def _check_arrangement(arrangement: Arrangement, estimators: list[str]) -> None:
     """Raise for a column that there will be none of, before anything is read."""
-    from bayespool.estimators import parse_estimator
-    from bayespool.tables.of_scores import check_arrangement
+    from bayespool.scoring import parse_estimator
+    from bayespool.scoring.score_tables import check_arrangement
 
     check_arrangement(arrangement, [parse_estimator(name).name for name in estimators])
 
@@ -189,7 +189,7 @@ def _show(
         return draw_topics(scores) if per_topic else draw_forest(scores, truth=known)
 
     def write_page() -> None:
-        from bayespool.pages import write_report
+        from bayespool.report import write_report
 
         if report is not None:
             write_report(scores, report)

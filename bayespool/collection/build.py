@@ -11,24 +11,23 @@ import numpy.typing as npt
 
 from bayespool.collection.contents import Collection, IntArray
 from bayespool.collection.encoding import EncodedRun, Encoding, Order, Pairs
+from bayespool.collection.frames import qrels_from_frame
+from bayespool.collection.memory import check_memory
 from bayespool.collection.negatives import UNJUDGED, Negative, relevance_codes
 from bayespool.collection.pools import DepthPool
 from bayespool.collection.rankings import Rankings, is_ragged
-from bayespool.errors import InputError
-from bayespool.memory import check_memory
-from bayespool.trec import (
+from bayespool.collection.records import Qrels, Run
+from bayespool.collection.resources import N_THREADS
+from bayespool.collection.sources import (
     Judgments,
     Organizations,
-    Qrels,
     Reading,
-    Run,
     Runs,
     organizations_of,
-    qrels_from_frame,
     qrels_of,
     runs_of,
 )
-from bayespool.trec.resources import N_THREADS
+from bayespool.errors import InputError
 
 __all__ = [
     "USER_ORGANIZATION",
@@ -66,7 +65,7 @@ def build_collection(
     runs : Runs
         At least one; run ids distinct. Their order does not matter: the collection has them sorted by id.
         Data frames, ``{query_id: {doc_id: score}}``, rows, objects of ir_measures and ranx, `Run`, paths; a
-        mapping from names to them, or several of them (`bayespool.trec.runs_of`).
+        mapping from names to them, or several of them (`bayespool.collection.runs_of`).
     qrels : Judgments
         The judgments, in the same forms; their topics are the topics.
     organizations : mapping of str to str, path or frame, optional
@@ -79,7 +78,7 @@ def build_collection(
         spam) is judged and not relevant. ``"unjudged"``: all are as if they were not there.
         ``"nonrelevant"``: all are judged and not relevant.
     pooled_run_ids : iterable of str
-        The runs that contributed to the pool; `bayespool.pool.discover_pool` finds them where they are not
+        The runs that contributed to the pool; `bayespool.pooling.discovery.discover_pool` finds them where they are not
         known.
     pool_depth : int or mapping of str to int
         Down to which rank they did: one depth, or one for each pooled run, of which the commonest (the
@@ -296,7 +295,7 @@ def _rankings(
 
 
 def _check_size(place: _Places, run_ids: Sequence[str], query_ids: tuple[str, ...]) -> None:
-    """Refuse rankings for which there is not enough memory; see `bayespool.memory.check_memory`."""
+    """Refuse rankings for which there is not enough memory; see `bayespool.collection.memory.check_memory`."""
     r, t = divmod(int(place.length.argmax()), len(query_ids))
     check_memory(
         4 * place.size,

@@ -26,9 +26,8 @@ from bayespool.collection.own import (
 )
 from bayespool.collection.pools import DepthPool, Pool
 from bayespool.collection.rankings import Rankings, lengths
-from bayespool.errors import InputError
-from bayespool.suggestions import did_you_mean
-from bayespool.trec import Qrels
+from bayespool.collection.records import Qrels
+from bayespool.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from typing import Self

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayespool.collection.contents import some
+from bayespool.collection.records import Qrels, Run
+from bayespool.collection.resources import MEMORY, N_THREADS
 from bayespool.errors import InputError
-from bayespool.trec import Qrels, Run
-from bayespool.trec.resources import MEMORY, N_THREADS
 
 __all__ = ["EncodedRun", "Encoding", "Order", "Pairs"]
 

@@ -14,10 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayespool.callers import warn_caller
 from bayespool.collection.negatives import UNJUDGED
-from bayespool.errors import InputError, InputWarning
-from bayespool.trec import Labels
+from bayespool.collection.records import Labels
+from bayespool.errors import InputError, InputWarning, warn_caller
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
@@ -126,7 +125,7 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     Examples
     --------
     >>> from bayespool import load_example
-    >>> from bayespool.trec import labels_from_frame
+    >>> from bayespool.collection import labels_from_frame
     >>> example = load_example()
     >>> labels = {example.query_ids[0]: {example.doc_id(0): 1, example.doc_id(1): 0}}
     >>> add_judges(example, {"llm": labels_from_frame(labels)}).judges

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import weakref
 
-from bayespool.callers import warn_caller
 from bayespool.collection.contents import Collection
-from bayespool.errors import NoPoolWarning
+from bayespool.errors import NoPoolWarning, warn_caller
 
 __all__ = ["say_no_pool", "warn_of_no_pool"]
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.callers import warn_caller
 from bayespool.collection.judges import find_pairs, topic_codes
 from bayespool.collection.negatives import UNJUDGED, relevance_codes
 from bayespool.collection.rankings import ranked
-from bayespool.errors import InputError, InputWarning
-from bayespool.trec import Qrels
+from bayespool.collection.records import Qrels
+from bayespool.errors import InputError, InputWarning, warn_caller
 
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.memory import check_memory
+from bayespool.collection.memory import check_memory
 
 __all__ = ["Rankings", "blocks", "is_ragged", "lengths", "longest", "ranked", "rows", "within"]
 

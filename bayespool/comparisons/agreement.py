@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from bayespool.comparisons.draws import Scope, population_draws
 from bayespool.errors import InputError
-from bayespool.estimates import Estimates
-from bayespool.measures import Measure
+from bayespool.measures import Estimates, Measure
 
 __all__ = ["Agreement", "agree_on_draws", "compare_across", "is_compared_across", "with_shared_draws"]
 

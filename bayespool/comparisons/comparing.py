@@ -11,31 +11,17 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.comparisons.comparison import AS_THEY_STAND, Comparison, TestKey
-from bayespool.comparisons.draws import (
-    DrawComparison,
-    Scope,
-    compare_draws,
-    population_draws,
-)
+from bayespool.comparisons.draws import DrawComparison, Scope, compare_draws, population_draws
 from bayespool.comparisons.repeated_tests import DRAW_TESTS, SignificantDraws, significant_draws
-from bayespool.comparisons.significance import (
-    Control,
-    SignificanceTest,
-    adjust_p_values,
-    p_values,
-)
-from bayespool.counts import Estimand
+from bayespool.comparisons.settings import ComparingSettings
+from bayespool.comparisons.significance import Control, SignificanceTest, adjust_p_values, p_values
 from bayespool.errors import InputError
-from bayespool.estimates import Estimates, Estimator
-from bayespool.estimators import named_estimators
-from bayespool.measures import Ideal, Measure
+from bayespool.evidence import Estimand
+from bayespool.measures import DEFAULT_CI_PROB, Estimates, Estimator, Ideal, Measure
 from bayespool.options import documented
 from bayespool.posterior import CompareOptions, PosteriorEstimator
 from bayespool.randomness import key_of
-from bayespool.scores import Scores
-from bayespool.scoring import expect_collection, score
-from bayespool.settings import ComparingSettings
-from bayespool.values import DEFAULT_CI_PROB
+from bayespool.scoring import Scores, expect_collection, named_estimators, score
 
 __all__ = ["DEFAULT_COMPARED", "compare", "compare_scores"]
 

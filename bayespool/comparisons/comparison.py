@@ -15,16 +15,13 @@ from bayespool.comparisons.draws import DrawComparison, Scope
 from bayespool.comparisons.reliability import dependability, generalizability
 from bayespool.comparisons.repeated_tests import SignificantDraws
 from bayespool.comparisons.significance import Control, SignificanceTest
-from bayespool.estimates import Estimates
-from bayespool.measures import Measure
-from bayespool.printable import some_of
-from bayespool.reprs import one_line
-from bayespool.scores import Scores
+from bayespool.comparisons.tables import by_pair, pair_tables
+from bayespool.measures import Estimates, Measure, equal_tailed_interval
+from bayespool.scoring import Scores
+from bayespool.scoring.paper_tables import Paper, WithPaper
+from bayespool.scoring.score_tables import ideal_lines, note_lines
+from bayespool.tables import one_line, some_of
 from bayespool.tables.arrangement import Arrangement
-from bayespool.tables.of_comparisons import by_pair, pair_tables
-from bayespool.tables.of_scores import ideal_lines, note_lines
-from bayespool.tables.papers import Paper, WithPaper
-from bayespool.values import equal_tailed_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +99,7 @@ class Comparison(WithPaper):
         Parameters
         ----------
         arrangement : Arrangement, optional
-            Columns are of `bayespool.tables.of_comparisons.PAIR_COLUMNS`, sorted by one of ``PAIR_KEYS``.
+            Columns are of `bayespool.comparisons.tables.PAIR_COLUMNS`, sorted by one of ``PAIR_KEYS``.
         """
         order = [by_pair(frame, self.run_ids) for frame in (self.differences(), self.significance())]
         tables = pair_tables(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
-from bayespool.values import equal_tailed_interval
+from bayespool.measures import equal_tailed_interval
 
 __all__ = [
     "DrawComparison",
@@ -145,7 +145,7 @@ def compare_draws(
     Parameters
     ----------
     values : ndarray of int or float, shape (draw, run)
-        Totals over topics (`bayespool.values.Values.totals`), or `population_draws`.
+        Totals over topics (`bayespool.measures.values.Values.totals`), or `population_draws`.
     ci_prob : float in (0, 1)
         Probability of the intervals.
     rope : float, default 0

@@ -15,8 +15,7 @@ from bayespool.comparisons.repeated_tests import SignificantDraws
 from bayespool.comparisons.significance import Control, SignificanceTest
 from bayespool.corrections import Constants
 from bayespool.measures import Measure
-from bayespool.printable import some_of
-from bayespool.reprs import Shown, one_line
+from bayespool.tables import Shown, one_line, some_of
 from bayespool.tables.numbers import percent
 
 if TYPE_CHECKING:

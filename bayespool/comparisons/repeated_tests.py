@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.comparisons.significance import Control, SignificanceTest, check_level, tukey_critical
-from bayespool.errors import InputError
-from bayespool.suggestions import known_names
+from bayespool.errors import InputError, known_names
 
 __all__ = ["DRAW_TESTS", "SignificantDraws", "significant_draws"]
 

@@ -19,23 +19,16 @@ from bayespool.collection import Collection
 from bayespool.comparisons.comparison import AS_THEY_STAND
 from bayespool.comparisons.outcomes import Outcome, Reversals
 from bayespool.comparisons.repeated_tests import DRAW_TESTS, SignificantDraws, significant_draws
+from bayespool.comparisons.settings import ReversalSettings
 from bayespool.comparisons.shallow import judgment_subset, unpooled_copies
-from bayespool.comparisons.significance import (
-    Control,
-    SignificanceTest,
-    adjust_p_values,
-    p_values,
-)
+from bayespool.comparisons.significance import Control, SignificanceTest, adjust_p_values, p_values
 from bayespool.corrections import Constants, Interpolated, LowerBound, Smoothed, fit_constants
-from bayespool.counts import bounds, values_on_fuller
 from bayespool.errors import InputError
-from bayespool.estimates import Estimates, Estimator, ask
-from bayespool.estimators import named_estimators, parse_estimator, refuse_idle_priors
-from bayespool.measures import Measure, parse_measure, with_ideal
+from bayespool.evidence import bounds, values_on_fuller
+from bayespool.measures import Estimates, Estimator, Measure, ask, parse_measure, with_ideal
 from bayespool.options import documented, options_of
 from bayespool.posterior import PosteriorEstimator, PosteriorOptions, refuse_unknown_settings
-from bayespool.scoring import refuse_of_judgments
-from bayespool.settings import ReversalSettings
+from bayespool.scoring import named_estimators, parse_estimator, refuse_idle_priors, refuse_of_judgments
 
 __all__ = ["FIT_JUDGMENTS", "reversals"]
 

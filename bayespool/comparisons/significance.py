@@ -13,8 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.errors import InputError
-from bayespool.suggestions import known_names
+from bayespool.errors import InputError, known_names
 
 __all__ = [
     "Control",

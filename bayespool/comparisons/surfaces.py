@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.corrections.ravana_moffat import interpolated, smoothed
-from bayespool.counts import JudgmentCounts
 from bayespool.errors import InputError
+from bayespool.evidence import JudgmentCounts
 
 __all__ = ["rmse_surface"]
 

@@ -4,7 +4,15 @@ Three files serve several: `tallies` counts judged documents, `expected` takes e
 `labels` reads those of second judges.
 """
 
-# in the order of tables, which is the one they register in
+from bayespool.corrections.angelopoulos import PredictionPowered
+from bayespool.corrections.aslam_pavlu import StatAP
+from bayespool.corrections.condensed import CondensedList
+from bayespool.corrections.froebe import FroebeBootstrap
+from bayespool.corrections.horvitz_thompson import HorvitzThompson
+from bayespool.corrections.judge_filled import JudgeFilled
+from bayespool.corrections.judge_rates import JudgeRates
+from bayespool.corrections.lipani import AntiPrecision
+from bayespool.corrections.lu_moffat_culpepper import LuMoffatCulpepper
 from bayespool.corrections.ravana_moffat import (
     Background,
     Constants,
@@ -13,51 +21,24 @@ from bayespool.corrections.ravana_moffat import (
     Smoothed,
     fit_constants,
 )
-
-# isort: split
+from bayespool.corrections.registry import ESTIMATORS, EstimatorEntry, Kind, register_estimator
 from bayespool.corrections.webber_park import SystemsAdjustment, TopicsAdjustment
-
-# isort: split
-from bayespool.corrections.lipani import AntiPrecision
-
-# isort: split
-from bayespool.corrections.condensed import CondensedList
-
-# isort: split
-from bayespool.corrections.froebe import FroebeBootstrap
-
-# isort: split
-from bayespool.corrections.lu_moffat_culpepper import LuMoffatCulpepper
-
-# isort: split
-from bayespool.corrections.horvitz_thompson import HorvitzThompson
-
-# isort: split
 from bayespool.corrections.yilmaz_aslam import InferredAP
 
-# isort: split
-from bayespool.corrections.aslam_pavlu import StatAP
-
-# isort: split
-from bayespool.corrections.judge_filled import JudgeFilled
-
-# isort: split
-from bayespool.corrections.judge_rates import JudgeRates
-
-# isort: split
-from bayespool.corrections.angelopoulos import PredictionPowered
-
 __all__ = [
+    "ESTIMATORS",
     "AntiPrecision",
     "Background",
     "CondensedList",
     "Constants",
+    "EstimatorEntry",
     "FroebeBootstrap",
     "HorvitzThompson",
     "InferredAP",
     "Interpolated",
     "JudgeFilled",
     "JudgeRates",
+    "Kind",
     "LowerBound",
     "LuMoffatCulpepper",
     "PredictionPowered",
@@ -66,4 +47,5 @@ __all__ = [
     "SystemsAdjustment",
     "TopicsAdjustment",
     "fit_constants",
+    "register_estimator",
 ]

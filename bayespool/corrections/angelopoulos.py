@@ -24,13 +24,12 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray, Judge
 from bayespool.corrections.base import Corrected, FloatArray, not_defined
 from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates, opened_ranks
-from bayespool.counts import Bounds, is_other, relevance_levels, tally_of
+from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
-from bayespool.measures import Additive, Normalized
+from bayespool.evidence import Bounds, is_other, relevance_levels, tally_of
+from bayespool.measures import Additive, Normalized, Values
 from bayespool.measures.normalized import over
 from bayespool.randomness import normals
-from bayespool.registry import register_estimator
-from bayespool.values import Values
 
 __all__ = ["PredictionPowered", "Rectifier", "rectifier", "within_room"]
 

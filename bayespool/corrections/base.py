@@ -11,11 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import Bounds, Estimand, bounds
-from bayespool.estimates import Estimates
-from bayespool.measures import AveragePrecision, parse_measures
+from bayespool.evidence import Bounds, Estimand, bounds
+from bayespool.measures import AveragePrecision, Estimates, Values, parse_measures
 from bayespool.pooling import StrategyPool, misfit_of
-from bayespool.values import Values
 
 __all__ = [
     "NO_SAMPLE",
@@ -65,7 +63,7 @@ class PointCorrection(ABC):
     Parameters
     ----------
     estimand : {"complete", "pooled"}
-        Whether unjudged documents below the pool depth may be relevant (`bayespool.counts.bounds`).
+        Whether unjudged documents below the pool depth may be relevant (`bayespool.evidence.bounds`).
     """
 
     estimand: Estimand = "complete"

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection
-from bayespool.counts import Bounds, condensed_levels, relevance_levels, tally_of
-from bayespool.registry import register_estimator
+from bayespool.corrections.registry import register_estimator
+from bayespool.evidence import Bounds, condensed_levels, relevance_levels, tally_of
 
 __all__ = ["CondensedList"]
 

@@ -83,7 +83,7 @@ def amounts_with_expected(
     measure : Measure
         One that `gains_of_levels` knows.
     level : ndarray of int, shape (..., rank)
-        As `bayespool.counts.ranked_levels` has it.
+        As `bayespool.evidence.ranked_levels` has it.
     opened : ndarray of bool, shape (..., rank)
         Whose gains are expected.
     gain : ndarray of float, shape (..., rank)

@@ -20,13 +20,13 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.compiled import compiled
 from bayespool.corrections.base import Corrected, FloatArray, SharedCorrection, lacks_pool
+from bayespool.corrections.registry import register_estimator
 from bayespool.corrections.tallies import hidden_at_levels
-from bayespool.counts import Bounds, held_out_levels, ranked_levels, relevance_levels
-from bayespool.counts.ideals import judged_at_levels
-from bayespool.counts.states import reach_of
 from bayespool.errors import InputError
+from bayespool.evidence import Bounds, held_out_levels, ranked_levels, relevance_levels
+from bayespool.evidence.ideals import judged_at_levels
+from bayespool.evidence.states import reach_of
 from bayespool.measures import Additive, Measure, Tally
-from bayespool.registry import register_estimator
 
 __all__ = ["FroebeBootstrap", "best_quantile", "grade_shares", "quantiles", "replacements"]
 

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from bayespool.collection import Collection, Judge
 from bayespool.corrections.base import Corrected
 from bayespool.corrections.labels import LabelCorrection, opened_ranks
-from bayespool.counts import TOP_OF_LABELS, Bounds, in_top, tally_within_reach
-from bayespool.registry import register_estimator
+from bayespool.corrections.registry import register_estimator
+from bayespool.evidence import TOP_OF_LABELS, Bounds, in_top, tally_within_reach
 
 __all__ = ["JudgeFilled", "is_on_scale", "relevance_of_grades", "relevance_of_labels"]
 

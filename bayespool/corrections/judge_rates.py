@@ -10,9 +10,9 @@ from bayespool.collection import Collection, Judge
 from bayespool.corrections.base import Corrected, not_defined
 from bayespool.corrections.expected import amounts_with_expected, gains_of_levels
 from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates, opened_ranks
-from bayespool.counts import Bounds, relevance_levels, tally_of
+from bayespool.corrections.registry import register_estimator
+from bayespool.evidence import Bounds, relevance_levels, tally_of
 from bayespool.measures import Normalized
-from bayespool.registry import register_estimator
 
 __all__ = ["JudgeRates"]
 

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray, Judge
 from bayespool.corrections.base import Corrected, FloatArray, PointCorrection, not_defined
-from bayespool.counts import TOP_OF_LABELS, Bounds, held_out_documents, ranked_levels
-from bayespool.counts.ideals import place_of_level
-from bayespool.counts.states import reach_of
 from bayespool.errors import InputError
+from bayespool.evidence import TOP_OF_LABELS, Bounds, held_out_documents, ranked_levels
+from bayespool.evidence.ideals import place_of_level
+from bayespool.evidence.states import reach_of
 
 __all__ = ["NO_JUDGE", "LabelCorrection", "hidden_documents", "judge_of", "level_rates", "opened_ranks"]
 

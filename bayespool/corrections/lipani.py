@@ -16,10 +16,10 @@ import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, SharedCorrection, lacks_pool, not_defined
-from bayespool.counts import Bounds, CompositionEffects, composition_effects
+from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
+from bayespool.evidence import Bounds, CompositionEffects, composition_effects
 from bayespool.measures import Precision
-from bayespool.registry import register_estimator
 
 __all__ = ["AntiPrecision"]
 

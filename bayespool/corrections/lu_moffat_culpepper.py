@@ -26,11 +26,11 @@ from bayespool.corrections.base import (
 )
 from bayespool.corrections.expected import expected_amounts, gains_of_levels
 from bayespool.corrections.gain_by_rank import SHAPES, Shape, gain_curves
-from bayespool.counts import Bounds, ranked_levels, relevance_levels, tally_of
-from bayespool.counts.states import reach_of
+from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
+from bayespool.evidence import Bounds, ranked_levels, relevance_levels, tally_of
+from bayespool.evidence.states import reach_of
 from bayespool.measures import Normalized
-from bayespool.registry import register_estimator
 
 __all__ = ["LuMoffatCulpepper", "simplex_weights"]
 
@@ -124,7 +124,7 @@ class LuMoffatCulpepper(SharedCorrection):
     The papers are about RBP and sums of gains. Here gains are those of the measure, over the greatest; the
     measure's weights of ranks apply to the expected gains of unjudged documents. Under a measure over an
     ideal ranking the amount is divided by the ideal of the judged documents, and the value kept where
-    completed judgments can bring it (`bayespool.counts.Bounds`). Average precision, (expected) reciprocal
+    completed judgments can bring it (`bayespool.evidence.Bounds`). Average precision, (expected) reciprocal
     rank and success are expectations with independent chances
     (`bayespool.corrections.expected.expected_amounts`). Other measures, and those that fall with relevance,
     have no value.

@@ -3,7 +3,7 @@
 The constants are chances. A measure that does not end at 1 is divided by the value of a ranking whose
 documents are all of the highest relevance, and multiplied by it in the end. A measure that falls with
 relevance is corrected as what it lacks to 1, which rises. Of measures over ideal rankings T is the paper's
-estimate (`bayespool.counts.Bounds`).
+estimate (`bayespool.evidence.Bounds`).
 
 References
 ----------
@@ -22,10 +22,10 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection, not_defined, open_residual
-from bayespool.counts import Bounds, JudgmentCounts, relevance_levels
+from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
+from bayespool.evidence import Bounds, JudgmentCounts, relevance_levels
 from bayespool.measures import Additive, Measure, Normalized
-from bayespool.registry import register_estimator
 
 __all__ = [
     "Background",

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, sole_contributor
-from bayespool.counts.ideals import place_of_level
+from bayespool.evidence.ideals import place_of_level
 
 __all__ = ["hidden_at_levels"]
 
@@ -32,7 +32,7 @@ def hidden_at_levels(
     levels : sequence of int
         Ascending from 0.
     by, substitute
-        See `bayespool.counts.held_out_counts`.
+        See `bayespool.evidence.held_out_counts`.
 
     Returns
     -------

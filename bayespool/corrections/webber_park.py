@@ -24,11 +24,11 @@ from bayespool.corrections.base import (
     has_open_ranks,
     lacks_pool,
 )
+from bayespool.corrections.registry import register_estimator
 from bayespool.corrections.tallies import hidden_at_levels
-from bayespool.counts import Bounds, held_out_levels, ranked_levels, relevance_levels, tally_of
 from bayespool.errors import InputError
+from bayespool.evidence import Bounds, held_out_levels, ranked_levels, relevance_levels, tally_of
 from bayespool.measures import Measure, Normalized, Tally
-from bayespool.registry import register_estimator
 
 __all__ = ["SystemsAdjustment", "TopicsAdjustment"]
 
@@ -60,7 +60,7 @@ class SystemsAdjustment(SharedCorrection):
     within_bounds : bool, default True
         Keep every value inside [B, T], which the paper does not require: an adjustment beyond the residual is
         certainly wrong, and a fully judged run has nothing to adjust. Under a measure over an ideal ranking
-        it is [least, T] within [least, most] (`bayespool.counts.Bounds`). A note says where it was cut.
+        it is [least, T] within [least, most] (`bayespool.evidence.Bounds`). A note says where it was cut.
         ``False`` gives algorithm 1 to the letter, with the same a on every topic.
     """
 

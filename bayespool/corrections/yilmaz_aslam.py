@@ -25,10 +25,10 @@ from bayespool.corrections.base import (
     not_defined,
     sample_of,
 )
-from bayespool.counts import RELEVANT, Bounds
-from bayespool.counts.states import states
+from bayespool.corrections.registry import register_estimator
+from bayespool.evidence import RELEVANT, Bounds
+from bayespool.evidence.states import states
 from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_states
-from bayespool.registry import register_estimator
 
 __all__ = ["InferredAP"]
 

@@ -16,16 +16,15 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
 from bayespool.comparisons import paired_t, tukey_significant
-from bayespool.counts import n_relevant_documents, ranked_levels, relevance_levels, tally_of
+from bayespool.evidence import n_relevant_documents, ranked_levels, relevance_levels, tally_of
 from bayespool.experiments.budget_estimates import estimates_of, seen_by_estimators
+from bayespool.experiments.budget_settings import BudgetSettings
 from bayespool.experiments.caught_warnings import CaughtWarnings
 from bayespool.experiments.error_measures import kendall_tau_b
+from bayespool.experiments.settings import Test
 from bayespool.experiments.storage import Columns
-from bayespool.measures import Measure
+from bayespool.measures import Measure, Values
 from bayespool.pooling import Membership, Strategy, order_of_topic, retrieved_by, shares_of
-from bayespool.settings import BudgetSettings
-from bayespool.settings.experiments import Test
-from bayespool.values import Values
 
 __all__ = [
     "Order",

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from bayespool.errors import InputError
 from bayespool.experiments.budget_folds import unpacked
+from bayespool.experiments.budget_settings import BudgetSettings
 from bayespool.experiments.error_measures import mean_absolute_error, mean_error, system_rank_error
 from bayespool.experiments.intervals import interval_summary
-from bayespool.reprs import Shown
-from bayespool.settings import BudgetSettings
+from bayespool.tables import Shown
 
 if TYPE_CHECKING:
     import pandas as pd

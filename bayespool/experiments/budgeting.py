@@ -20,33 +20,25 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.counts import n_relevant_documents
 from bayespool.errors import InputError
+from bayespool.evidence import n_relevant_documents
 from bayespool.experiments.budget_estimates import estimate_rows
-from bayespool.experiments.budget_folds import (
-    Part,
-    PartResult,
-    run_part,
-    scores_of,
-    significant_pairs,
-)
+from bayespool.experiments.budget_folds import Part, PartResult, run_part, scores_of, significant_pairs
 from bayespool.experiments.budget_results import Budgets
+from bayespool.experiments.budget_settings import BudgetSettings, BudgetTruth, Shares
 from bayespool.experiments.caught_warnings import warn_once
 from bayespool.experiments.code_digests import own_estimators
 from bayespool.experiments.folds import best_scores, n_best
 from bayespool.experiments.parallel import completed
+from bayespool.experiments.preparing import Estimators, labeled_estimators
 from bayespool.experiments.resampling import contributors, distinct_sizes, whole_pool
-from bayespool.experiments.settings import Estimators, labeled_estimators
+from bayespool.experiments.settings import By, Test
 from bayespool.experiments.storage import Columns, PartStore, at_work, description_of
 from bayespool.measures import parse_measures
 from bayespool.options import describe_estimator, documented
-from bayespool.pool import describe_pool
-from bayespool.pooling import STRATEGIES, Strategy, parse_strategy, strategy_text
+from bayespool.pooling import STRATEGIES, Strategy, describe_pool, parse_strategy, strategy_text
 from bayespool.posterior import ExperimentOptions, warn_of_judges
 from bayespool.scoring import refuse_of_judgments, warn_of_unused_relevance
-from bayespool.settings import BudgetSettings
-from bayespool.settings.experiments import By, Test
-from bayespool.settings.pooling import BudgetTruth, Shares
 
 if TYPE_CHECKING:
     import pandas as pd

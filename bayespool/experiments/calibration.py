@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
-from bayespool.values import equal_tailed_interval
+from bayespool.measures import equal_tailed_interval
 
 __all__ = ["central_share", "covered", "crps", "pit_range"]
 

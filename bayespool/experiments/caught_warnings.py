@@ -7,8 +7,7 @@ import warnings
 from collections.abc import Sequence
 
 import bayespool.errors
-from bayespool.callers import warn_caller
-from bayespool.errors import BayespoolWarning, CacheWarning
+from bayespool.errors import BayespoolWarning, CacheWarning, warn_caller
 
 __all__ = ["CaughtWarnings", "own_warnings", "warn_once"]
 

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FunctionType, MemberDescriptorType
 from typing import Any
 
-from bayespool.estimates import Estimator
+from bayespool.evidence import PREDICTORS, Predictor
 from bayespool.inference import ENGINES
-from bayespool.measures import Measure
+from bayespool.measures import Estimator, Measure
 from bayespool.models import own_models
-from bayespool.predictors import PREDICTORS, Predictor
 
 __all__ = ["own_estimators"]
 

@@ -20,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import values_on_fuller
 from bayespool.errors import InputError
+from bayespool.evidence import values_on_fuller
 from bayespool.experiments.caught_warnings import CaughtWarnings
 from bayespool.experiments.folds import seed_of
+from bayespool.experiments.preparing import Estimators, experiment_settings
 from bayespool.experiments.resampling import (
     Columns,
     RandomPool,
@@ -39,15 +40,13 @@ from bayespool.experiments.resampling import (
     whole_pool,
     with_drawn_pool,
 )
-from bayespool.experiments.settings import Estimators, experiment_settings
+from bayespool.experiments.settings import CommonTopicsSettings, Runs
 from bayespool.experiments.storage import at_work
 from bayespool.options import documented
-from bayespool.pool import describe_pool
+from bayespool.pooling import describe_pool
 from bayespool.posterior import ExperimentOptions, warn_of_judges
-from bayespool.reprs import Shown
 from bayespool.scoring import warn_of_unused_relevance
-from bayespool.settings import CommonTopicsSettings
-from bayespool.settings.experiments import Runs
+from bayespool.tables import Shown
 
 if TYPE_CHECKING:
     import pandas as pd

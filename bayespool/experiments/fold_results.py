@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import Bounds, bounds
-from bayespool.estimates import Estimates, Estimator, ask
+from bayespool.evidence import Bounds, bounds
 from bayespool.experiments.caught_warnings import CaughtWarnings, own_warnings
 from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_values, without
 from bayespool.experiments.intervals import interval_columns
-from bayespool.experiments.settings import LeaveOutSettings, changed
+from bayespool.experiments.preparing import LeaveOutSettings, changed
+from bayespool.measures import Estimates, Estimator, ask
 
 __all__ = ["FoldResult", "naming", "run_fold", "seeded"]
 

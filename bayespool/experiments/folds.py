@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import bounds, reach_of_ideal, values_on_fuller
 from bayespool.errors import InputError
+from bayespool.evidence import bounds, reach_of_ideal, values_on_fuller
 from bayespool.experiments.clusters import RunCluster
-from bayespool.experiments.settings import LeaveOutSettings
-from bayespool.measures import Measure, Normalized
+from bayespool.experiments.preparing import LeaveOutSettings
+from bayespool.measures import Measure, Normalized, Values
 from bayespool.randomness import key_of
-from bayespool.values import Values
 
 __all__ = [
     "Fold",
@@ -197,7 +196,7 @@ def true_values(
     With ``truth="repooled"`` each run is put back into the pool alone: judgments that only the other runs
     of the fold brought stay away. It makes no difference to ranks within the depth to which each of them
     was pooled, whose documents the run brought itself. Ideal rankings have the documents that an estimate's
-    have (`bayespool.counts.values_on_fuller`); runs that share one are put back together.
+    have (`bayespool.evidence.values_on_fuller`); runs that share one are put back together.
     """
     gone = set(collection.pooled_run_ids) - set(fold.pooled_run_ids)
     depth = int(collection.depth_of(collection.run_index(fold.run_ids)).min())

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.checking import randomized_pit
-from bayespool.estimates import Estimates
 from bayespool.experiments.calibration import central_share, covered, crps, pit_range
-from bayespool.values import Values, equal_tailed_interval
+from bayespool.experiments.uniformity import randomized_pit
+from bayespool.measures import Estimates, Values, equal_tailed_interval
 
 if TYPE_CHECKING:
     import pandas as pd

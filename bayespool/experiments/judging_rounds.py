@@ -11,27 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.collection import Collection, IntArray
-from bayespool.errors import InputError, InputWarning
-from bayespool.estimators import parse_posterior
-from bayespool.judging import sole_measure
-from bayespool.judging.goals import find_target
-from bayespool.judging.influence import find_influence
-from bayespool.judging.next import plan
-from bayespool.measures import Measure
-from bayespool.posterior import (
-    Completion,
-    PosteriorEstimator,
-    PosteriorOptions,
-    refuse_unknown_settings,
-)
-from bayespool.printable import some_of
+from bayespool.collection import Collection, IntArray, Qrels
+from bayespool.errors import InputError, InputWarning, known_names
+from bayespool.measures import DEFAULT_CI_PROB, Measure
+from bayespool.posterior import Completion, PosteriorEstimator, PosteriorOptions, refuse_unknown_settings
 from bayespool.randomness import document_keys
-from bayespool.reprs import Shown, one_line
-from bayespool.scoring import expect_collection, find_targets
-from bayespool.suggestions import known_names
-from bayespool.trec import Qrels
-from bayespool.values import DEFAULT_CI_PROB
+from bayespool.scoring import expect_collection, find_targets, sole_measure
+from bayespool.scoring.estimators import parse_posterior
+from bayespool.scoring.judging import plan
+from bayespool.scoring.judging_goals import find_target
+from bayespool.scoring.judging_influence import find_influence
+from bayespool.tables import Shown, one_line, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,7 +148,7 @@ def judge_in_rounds(
     Examples
     --------
     >>> from bayespool.experiments import judge_in_rounds
-    >>> from bayespool.simulation import simulate_example
+    >>> from bayespool.experiments.simulation import simulate_example
     >>> example = simulate_example()
     >>> settings = {"n_rounds": 1, "orders": "judge-next", "estimator": "posterior-ratio", "draws": 200}
     >>> found = judge_in_rounds(example.collection, "new-b", answers=example.truth, **settings)

@@ -11,23 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import Estimand
 from bayespool.errors import InputError
+from bayespool.evidence import Estimand
 from bayespool.experiments.caught_warnings import warn_once
 from bayespool.experiments.clusters import RunCluster, cluster_runs
 from bayespool.experiments.fold_results import FoldResult, run_fold
 from bayespool.experiments.folds import Fold, best_scores, make_folds
 from bayespool.experiments.intervals import COVERAGE_LEVELS
 from bayespool.experiments.parallel import completed
+from bayespool.experiments.preparing import Estimators, experiment_settings, parts_description
 from bayespool.experiments.results import LeaveOutResult
-from bayespool.experiments.settings import Estimators, experiment_settings, parts_description
+from bayespool.experiments.settings import Denominator, LeaveOutSettings, LeftOut, Test, TopPool, Truth
 from bayespool.experiments.storage import FoldStore, at_work, description_of
 from bayespool.options import documented
-from bayespool.pool import describe_pool
+from bayespool.pooling import describe_pool
 from bayespool.posterior import ExperimentOptions, warn_of_judges
 from bayespool.scoring import warn_of_unused_relevance
-from bayespool.settings import LeaveOutSettings
-from bayespool.settings.experiments import Denominator, LeftOut, Test, TopPool, Truth
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,9 +24,9 @@ import pyarrow as pa
 from bayespool.collection import Collection
 from bayespool.compiled import has_cache, say_no_cache
 from bayespool.errors import WorkerError
+from bayespool.evidence import PREDICTORS
 from bayespool.inference import ENGINES
 from bayespool.models import MODELS
-from bayespool.predictors import PREDICTORS
 
 __all__ = ["completed"]
 

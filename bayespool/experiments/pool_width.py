@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.counts import bounds, values_on_fuller
+from bayespool.evidence import bounds, values_on_fuller
 from bayespool.experiments.caught_warnings import CaughtWarnings
 from bayespool.experiments.error_measures import mean_absolute_error, mean_error, root_mean_squared_error
 from bayespool.experiments.from_frames import notes_of_truth
+from bayespool.experiments.preparing import Estimators, experiment_settings
 from bayespool.experiments.resampling import (
     Columns,
     RandomPool,
@@ -34,15 +35,13 @@ from bayespool.experiments.resampling import (
     whole_pool,
     with_drawn_pool,
 )
-from bayespool.experiments.settings import Estimators, experiment_settings
+from bayespool.experiments.settings import PoolWidthSettings, Runs
 from bayespool.experiments.storage import at_work
 from bayespool.options import documented
-from bayespool.pool import describe_pool
+from bayespool.pooling import describe_pool
 from bayespool.posterior import ExperimentOptions, warn_of_judges
-from bayespool.reprs import Shown
 from bayespool.scoring import warn_of_unused_relevance
-from bayespool.settings import PoolWidthSettings
-from bayespool.settings.experiments import Runs
+from bayespool.tables import Shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from bayespool.comparisons.reliability import dependability, generalizability, variance_components
 from bayespool.errors import InputError
-from bayespool.values import DEFAULT_CI_PROB
+from bayespool.measures import DEFAULT_CI_PROB
 
 __all__ = ["Reliability", "reliability"]
 

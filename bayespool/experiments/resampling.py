@@ -21,15 +21,14 @@ import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.estimates import Estimates, ask
 from bayespool.experiments.caught_warnings import CaughtWarnings, own_warnings, warn_once
 from bayespool.experiments.fold_results import naming, seeded
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.parallel import completed
-from bayespool.experiments.settings import parts_description
+from bayespool.experiments.preparing import parts_description
+from bayespool.experiments.settings import PoolSettings, Runs
 from bayespool.experiments.storage import Columns, PartStore, description_of
-from bayespool.settings import PoolSettings
-from bayespool.settings.experiments import Runs
+from bayespool.measures import Estimates, ask
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.comparisons import paired_t, tukey_significant
-from bayespool.errors import InputError
+from bayespool.errors import InputError, known_names
 from bayespool.experiments.clusters import RunCluster
 from bayespool.experiments.error_measures import (
     kendall_tau_b,
@@ -22,11 +22,10 @@ from bayespool.experiments.error_measures import (
 )
 from bayespool.experiments.from_frames import n_outside_bounds, notes_of_runs, notes_of_truth
 from bayespool.experiments.intervals import interval_summary
+from bayespool.experiments.preparing import LeaveOutSettings
 from bayespool.experiments.reliability import Reliability, reliability
-from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, parse_measure
-from bayespool.reprs import Shown
-from bayespool.suggestions import known_names
+from bayespool.tables import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,13 +118,13 @@ class LeaveOutResult(Shown):
             ``reported`` (among the best), ``truth``, ``value`` (the estimate), ``lower`` and ``upper`` (ends
             of its interval, NaN for a point correction), ``ci_prob``, ``std``, ``as_judged`` (uncorrected:
             unjudged documents are not relevant), ``bound_lower`` and ``bound_upper`` (what no completion of
-            the judgments goes below or beyond, see `bayespool.counts.Bounds`), ``n_unjudged`` (unjudged
+            the judgments goes below or beyond, see `bayespool.evidence.Bounds`), ``n_unjudged`` (unjudged
             documents in the top n, over all topics), ``n_unknown`` (unjudged in truth, too), ``topic_rmse``
             (root mean squared error over the run's topics), ``covered_50``, ``covered_80``, ``covered_95``
             (whether the truth is inside the interval of that level, ends included; missing where nothing is
             unjudged, and for point corrections), ``pit`` (randomized; NaN likewise), ``pit_lower`` and
             ``pit_upper`` (the range that it is drawn from), ``crps`` (in units of the score), ``distance``
-            and ``new_kind`` (see `bayespool.estimates.Estimates`), and ``note``.
+            and ``new_kind`` (see `bayespool.measures.estimates.Estimates`), and ``note``.
         """
         rows = self._rows[self._rows["reported"]] if reported_only else self._rows
         return rows.reset_index(drop=True)

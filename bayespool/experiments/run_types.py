@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import bounds
-from bayespool.errors import InputError
+from bayespool.errors import InputError, known_names
+from bayespool.evidence import bounds
 from bayespool.experiments.caught_warnings import warn_once
 from bayespool.experiments.error_measures import (
     kendall_tau_b,
@@ -35,18 +35,15 @@ from bayespool.experiments.folds import Fold
 from bayespool.experiments.from_frames import notes_of_runs
 from bayespool.experiments.intervals import COVERAGE_LEVELS
 from bayespool.experiments.leaving_out import run_folds
+from bayespool.experiments.preparing import Estimators, experiment_settings, parts_description
 from bayespool.experiments.resampling import ordered_table, run_types_of, whole_pool
-from bayespool.experiments.settings import Estimators, experiment_settings, parts_description
+from bayespool.experiments.settings import LeaveOutSettings, Runs, RunTypesSettings
 from bayespool.experiments.storage import FoldStore, at_work, description_of
 from bayespool.options import documented
-from bayespool.pool import describe_pool
+from bayespool.pooling import describe_pool
 from bayespool.posterior import ExperimentOptions, warn_of_judges
-from bayespool.printable import some_of
-from bayespool.reprs import Shown, one_line
 from bayespool.scoring import warn_of_unused_relevance
-from bayespool.settings import LeaveOutSettings, RunTypesSettings
-from bayespool.settings.experiments import Runs
-from bayespool.suggestions import known_names
+from bayespool.tables import Shown, one_line, some_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,164 +1,372 @@
-"""From what a user asks of an experiment to its settings: texts are parsed, and unknown names refused."""
+"""What the experiments are asked to do: one settings class each, the one description of its options."""
 
 from __future__ import annotations
 
-import copy
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from bayespool.corrections import TopicsAdjustment
-from bayespool.counts import Estimand
-from bayespool.errors import InputError
-from bayespool.estimates import Estimator
-from bayespool.estimators import (
-    ALL_ESTIMATORS,
-    ESTIMATOR_NAMES,
-    named_estimators,
-    parse_estimator,
-    refuse_idle_priors,
+from bayespool.errors import InputError, known_names
+from bayespool.options import (
+    CI_PROB,
+    ESTIMAND,
+    ESTIMATORS,
+    MEASURES,
+    POOL_DEPTH,
+    SEED,
+    Option,
+    Settings,
+    describe_estimator,
+    option,
+    options_of,
 )
-from bayespool.experiments.code_digests import own_estimators
-from bayespool.measures import parse_measures
-from bayespool.options import Settings, options_of
-from bayespool.posterior import PosteriorEstimator, refuse_unknown_settings
-from bayespool.scoring import refuse_of_judgments
-from bayespool.settings import ExperimentSettings, LeaveOutSettings
+
+if TYPE_CHECKING:
+    from bayespool.evidence import Estimand
+    from bayespool.measures import Estimator, Measure
 
 __all__ = [
-    "ALL_ESTIMATORS",
-    "Estimators",
+    "WITHIN_POOL_DEPTH",
+    "CommonTopicsSettings",
+    "ExperimentSettings",
     "LeaveOutSettings",
-    "changed",
-    "experiment_settings",
-    "labeled_estimators",
-    "parts_description",
+    "PoolSettings",
+    "PoolWidthSettings",
+    "RunTypesSettings",
+    "check_cutoffs",
 ]
 
-Estimators = str | Iterable[str | Estimator] | Mapping[str, str | Estimator]
-Kind = TypeVar("Kind", bound=ExperimentSettings)
+By = Literal["organization", "run"]
+LeftOut = Literal["organization", "run", "cluster"]
+TopPool = Literal["all", "kept"]
+Truth = Literal["repooled", "full"]
+Denominator = Literal["qrels", "run"]
+Test = Literal["tukey-hsd", "paired-t"]
+Runs = Literal["pooled", "all"]
+
+_RUNS = Option(
+    help="The pooled runs take part, or all: what is unjudged in truth is then not relevant.",
+    more="The second is the rule of Webber & Park.",
+    of=Runs,
+)
+WITHIN_POOL_DEPTH = dataclasses.replace(
+    POOL_DEPTH,
+    more="By default the collection's own depth. Cutoffs may not be deeper: down to the pool depth a "
+    "run's true "
+    "score is known whatever else is in the pool.",
+)
+_RUN_TYPES = Option(
+    help="Types of the runs that take part: CSV with run_id,type.",
+    more="In Python a mapping, as `bayespool.collection.read_run_types` gives it.",
+    of=Path,
+    typed="mapping of str to str",
+)
 
 
-def experiment_settings(
-    cls: type[Kind],
-    measures: object,
-    estimators: Estimators,
-    *,
-    settings: Mapping[str, Any] | None = None,
-    **options: Any,
-) -> Kind:
-    """Settings from what a user gives: texts for measures and estimators, settings of named estimators.
+@dataclass(frozen=True, kw_only=True)
+class ExperimentSettings(Settings):
+    """What every experiment is asked.
 
-    Parameters
+    Attributes
     ----------
-    cls : type
-        A settings class of `bayespool.settings`.
-    measures, estimators
-        See there.
-    settings : mapping of str to object, optional
-        Settings of the named estimators that have them.
-    **options
-        Options of the class, as functions take them.
-
-    Raises
-    ------
-    InputError
-        Unknown measure, estimator or setting; a value that an option cannot have.
+    measures : tuple of Measure
+    estimators : tuple of (str, Estimator)
+        Labels, and what is run under them.
     """
-    parsed = parse_measures(measures)
-    refuse_of_judgments(parsed)
-    labeled = labeled_estimators(
-        cls,
-        estimators,
-        options.get("estimand", "pooled"),
-        random_seed=options.get("random_seed", 1),
-        settings=settings,
+
+    measures: tuple[Measure, ...] = option("P@10", MEASURES, held=...)
+    estimators: tuple[tuple[str, Estimator], ...] = option("all", ESTIMATORS, held=...)
+    random_seed: int = option(
+        1,
+        dataclasses.replace(
+            SEED,
+            more="Every part of an experiment draws from a seed of its own, made from this one and its name.",
+        ),
     )
-    if not labeled:
-        raise InputError("no estimator given", hint=f"known: all, {', '.join(ESTIMATOR_NAMES)}")
-    defaults = {name: default for name, (_, default) in options_of(cls).items()}
-    given = {n: _held(n, v) for n, v in options.items() if v is not None or defaults[n] is not None}
-    return cls(measures=parsed, estimators=labeled, **given)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the estimators in the tables."""
+        return tuple(label for label, _ in self.estimators)
+
+    def describe(self) -> dict[str, Any]:
+        """All settings, as JSON can hold them."""
+        plain = {name: getattr(self, name) for name in options_of(type(self))}
+        return plain | {
+            "measures": [str(m) for m in self.measures],
+            "estimators": {label: describe_estimator(e) for label, e in self.estimators},
+        }
+
+    def describe_parts(self) -> dict[str, Any]:
+        """Those settings that what is worked out for a part, such as a fold or a pool, depends on.
+
+        The others say how many parts there are, which runs are reported, and how.
+        """
+        described, options = self.describe(), options_of(type(self))
+        return {name: value for name, value in described.items() if options[name][0].of_parts}
 
 
-def labeled_estimators(
-    cls: type[Settings],
-    estimators: Estimators,
-    estimand: Estimand,
-    *,
-    random_seed: int,
-    settings: Mapping[str, Any] | None = None,
-) -> tuple[tuple[str, Estimator], ...]:
-    """Estimators of an experiment under distinct labels: their names, or the texts given where two share a
-    name.
+@dataclass(frozen=True, kw_only=True)
+class LeaveOutSettings(ExperimentSettings):
+    """Settings of `bayespool.leave_out`."""
 
-    Raises
-    ------
-    InputError
-        Unknown estimator or setting; two of one label.
+    by: LeftOut = option(
+        "organization",
+        Option(
+            help="What is left out of the pool at a time.",
+            more="An organization's runs resemble each other, so that leaving out one run alone "
+            "understates the "
+            "bias that the run of a new organization would suffer. A cluster is of runs that retrieve alike, "
+            "of any organizations: left out, they are unlike the pool.",
+            of=LeftOut,
+        ),
+    )
+    n_clusters: int | None = option(
+        None,
+        Option(
+            help="Number of clusters, where they are left out.",
+            more="By default 5; fewer where joins are tied.",
+            of=int,
+            least=2,
+            flag="--clusters",
+            of_parts=False,
+        ),
+    )
+    top: float = option(
+        100,
+        Option(
+            help="Report on this percentage of the runs left out, the best by true score.",
+            more="They are chosen for each measure anew, their number rounded half up, the earlier of equal "
+            "ones taken; buggy runs are then left aside, as in earlier work. The others still make the pool.",
+            of=float,
+            above=0,
+            most=100,
+        ),
+    )
+    top_pool: TopPool = option(
+        "all",
+        Option(
+            help="Whether the other runs' contributions stay in the pool, or the best make it alone (kept).",
+            more="With kept, as the published tool has it, runs are chosen by their scores on all judgments, "
+            "and estimated only where they are among the best.",
+            of=TopPool,
+        ),
+    )
+    truth: Literal["repooled", "full"] = option(
+        "repooled",
+        Option(
+            help="What is true: a run's score with it alone back in the pool, or on all judgments (full).",
+            more="The two differ only below the pool depth, where full counts documents that other runs "
+            "of the "
+            "organization brought and that lie outside the pooled estimand.",
+            of=Truth,
+        ),
+    )
+    estimand: Estimand = option("pooled", ESTIMAND)
+    denominator: Denominator = option(
+        "qrels",
+        Option(
+            help="Scores are means over the topics of the qrels, or over those that the run has "
+            "documents for.",
+            more="The second is what the published tool does.",
+            of=Denominator,
+        ),
+    )
+    pool_depth: int | None = option(None, POOL_DEPTH)
+    test: Test = option(
+        "tukey-hsd",
+        Option(
+            help="Significance test of a pair.",
+            more="It says what is significant in SRE*.",
+            of=Test,
+            of_parts=False,
+        ),
+    )
+    ci_prob: float = option(
+        0.95, dataclasses.replace(CI_PROB, more="Coverage is told at 50, 80 and 95 % besides.")
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.by == "cluster":
+            if self.top_pool == "kept":
+                raise InputError(
+                    "clusters are of all pooled runs: top_pool 'kept' does not go with them",
+                    hint="leave it out, or leave out organizations",
+                )
+            if self.n_clusters is None:
+                object.__setattr__(self, "n_clusters", 5)
+        elif self.n_clusters is not None:
+            raise InputError(
+                f"n_clusters is for clusters, and {self.by}s are left out", hint='take by="cluster"'
+            )
+
+    def describe_parts(self) -> dict[str, Any]:
+        """As of any experiment; without ``top`` where all pooled runs make the pool."""
+        described = super().describe_parts()
+        if self.top_pool == "all":
+            del described["top"]
+        return described
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolSettings(ExperimentSettings):
+    """Settings of the experiments on random pools.
+
+    Before the collection is known ``widths`` may be empty and ``pool_depth`` None.
     """
-    of_estimators = dict(settings or {})
-    known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
-    refuse_unknown_settings(of_estimators, known, more={"the experiment": options_of(cls)})
-    return _labeled(estimators, estimand, random_seed=random_seed, **of_estimators)
+
+    widths: tuple[int, ...] = option(
+        None,
+        Option(
+            help="Comma-separated pool widths: contributors that make a pool.",
+            more="By default 2, 4, 10, 20 and 40 as far as there is one more.",
+            of=int,
+            many="listed",
+            least=1,
+            of_parts=False,
+        ),
+        held=(),
+    )
+    n_samples: int = option(
+        100, Option(help="Pools drawn of each width.", of=int, least=1, flag="--samples", of_parts=False)
+    )
+    by: Literal["run", "organization"] = option(
+        "run",
+        Option(
+            help="What pools are drawn from: runs, or organizations with all their runs.",
+            more="Of runs, as in the paper, siblings of the run that is scored may be in the pool.",
+            of=Literal["run", "organization"],
+        ),
+    )
+    runs: Runs = option("pooled", _RUNS)
+    pool_depth: int | None = option(None, WITHIN_POOL_DEPTH)
+    run_types: tuple[tuple[str, str], ...] = option(None, _RUN_TYPES, held=())
+    pool_type: str | None = option(None, Option(help="Make pools of runs of this type alone."))
+    target_type: str | None = option(None, Option(help="Score runs of this type alone."))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_cutoffs(self.measures, self.pool_depth)
+        known = sorted({kind for _, kind in self.run_types})
+        for kind, what in ((self.pool_type, "pool"), (self.target_type, "target")):
+            if kind is not None and kind not in known:
+                hint = known_names(kind, known) if known else "give the types of the runs"
+                raise InputError(f"no run has the {what} type {kind!r}", hint=hint)
+
+    def describe(self) -> dict[str, Any]:
+        """All settings, as JSON can hold them."""
+        return super().describe() | {"run_types": dict(self.run_types)}
 
 
-def parts_description(settings: ExperimentSettings) -> dict[str, Any]:
-    """What the parts of an experiment (folds, pools) depend on of its settings, the code of estimators of the
-    user's own included.
+@dataclass(frozen=True, kw_only=True)
+class PoolWidthSettings(PoolSettings):
+    """Settings of `bayespool.experiments.vary_pool_width`."""
+
+    estimators: tuple[tuple[str, Estimator], ...] = option(
+        ("lower-bound", "condensed-list", "systems-adjustment"), ESTIMATORS, held=...
+    )
+    n_targets: int = option(
+        1,
+        Option(
+            help="Runs outside each pool that are scored.",
+            more="In the paper one; more make the means steadier.",
+            of=int,
+            least=1,
+            flag="--targets",
+        ),
+    )
+    ci_prob: float = option(0.95, CI_PROB)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonTopicsSettings(PoolSettings):
+    """Settings of `bayespool.experiments.vary_common_topics`.
+
+    Before the collection is known ``n_common`` may be empty.
     """
-    return settings.describe_parts() | own_estimators(settings.estimators, settings.measures)
+
+    estimators: tuple[tuple[str, Estimator], ...] = option(
+        ("lower-bound", "condensed-list"), ESTIMATORS, held=...
+    )
+    n_common: tuple[int, ...] = option(
+        None,
+        Option(
+            help="Comma-separated numbers of common topics.",
+            more="By default 5, 10, 20, 30, 40, 50, 100, 150 and 200 below the number of topics.",
+            of=int,
+            many="listed",
+            least=1,
+            flag="--common",
+        ),
+        held=(),
+    )
+    n_topic_samples: int = option(
+        200,
+        Option(
+            help="Sets of common topics drawn for each pool.",
+            more="The sets of one draw are nested: n topics are n′ < n and others.",
+            of=int,
+            least=1,
+            flag="--topic-samples",
+        ),
+    )
 
 
-def _held(name: str, value: Any) -> Any:
-    """What a settings object holds of a value: it does not change."""
-    if not isinstance(value, str | tuple) and isinstance(value, Sequence | Mapping):
-        value = tuple(value.items() if isinstance(value, Mapping) else value)
-    if value == ():
-        raise InputError(f"{name} cannot be empty", hint="leave it out, or name some")
-    return value
+@dataclass(frozen=True, kw_only=True)
+class RunTypesSettings(ExperimentSettings):
+    """Settings of `bayespool.experiments.leave_types_out`.
 
+    Before the collection is known ``types`` may be empty and ``pool_depth`` None.
+    """
 
-def _labeled(
-    estimators: Estimators, estimand: Estimand, **settings: Any
-) -> tuple[tuple[str, Estimator], ...]:
-    if isinstance(estimators, Mapping):
-        labeled = tuple((label, _parsed(e, estimand, **settings)) for label, e in estimators.items())
-        refuse_idle_priors((e for _, e in labeled), settings.get("priors") or {})
-        return labeled
-    given = named_estimators(estimators)
-    parsed = [_parsed(e, estimand, **settings) for e in given]
-    refuse_idle_priors(parsed, settings.get("priors") or {})
-    names = [e.name for e in parsed]
-    labels = [
-        e.name if names.count(e.name) == 1 or not isinstance(text, str) else text
-        for text, e in zip(given, parsed, strict=True)
-    ]
-    if twice := [label for label in dict.fromkeys(labels) if labels.count(label) > 1]:
-        raise InputError(
-            f"two estimators are called {twice[0]!r}", hint="give a mapping of labels to estimators"
+    run_types: tuple[tuple[str, str], ...] = option(
+        ..., dataclasses.replace(_RUN_TYPES, of_parts=False), held=...
+    )
+    types: tuple[str, ...] = option(
+        None,
+        Option(
+            help="Comma-separated types to leave out, in turn; default: all.",
+            many="listed",
+            flag="--leave-out",
+            of_parts=False,
+        ),
+        held=(),
+    )
+    runs: Runs = option("pooled", _RUNS)
+    pool_depth: int | None = option(
+        None, dataclasses.replace(POOL_DEPTH, more="By default the collection's.")
+    )
+    ci_prob: float = option(0.95, CI_PROB)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        known = sorted({kind for _, kind in self.run_types})
+        for kind in self.types:
+            if kind not in known:
+                raise InputError(f"no run of the pool has the type {kind!r}", hint=known_names(kind, known))
+
+    @property
+    def shared(self) -> LeaveOutSettings:
+        """What it has in common with leaving organizations out."""
+        return LeaveOutSettings(
+            measures=self.measures,
+            estimators=self.estimators,
+            ci_prob=self.ci_prob,
+            random_seed=self.random_seed,
         )
-    return tuple(zip(labels, parsed, strict=True))
+
+    def describe(self) -> dict[str, Any]:
+        """All settings, as JSON can hold them."""
+        return super().describe() | {"run_types": dict(self.run_types)}
 
 
-def _parsed(given: str | Estimator, estimand: Estimand, **settings: Any) -> Estimator:
-    """The estimator for the experiment's estimand; one of the user's own may know of none."""
-    name = given.partition("(")[0].strip() if isinstance(given, str) else ""
-    if name == "topics-adjustment" or isinstance(given, TopicsAdjustment):
+def check_cutoffs(measures: tuple[Measure, ...], pool_depth: int | None) -> None:
+    """Refuse measures that look deeper than the pools, where their depth is known."""
+    deepest = max(measures, key=lambda m: m.cutoff)
+    if pool_depth is not None and deepest.cutoff > pool_depth:
         raise InputError(
-            "topics-adjustment needs topics on which a run outside the pool is judged; here there are none",
-            hint="bayespool common-topics is the experiment for it",
+            f"{deepest} looks deeper than the pools, which are judged to depth {pool_depth}",
+            hint=f"take {dataclasses.replace(deepest, cutoff=pool_depth)}, or a deeper pool",
         )
-    return changed(parse_estimator(given, **settings), "estimand", estimand)
-
-
-def changed(estimator: Estimator, name: str, value: object) -> Estimator:
-    """The estimator with another value of a setting, if it is a dataclass that has it; else as it is."""
-    if name not in getattr(estimator, "__dataclass_fields__", {}):
-        return estimator
-    if "__dataclass_fields__" in vars(type(estimator)):
-        replaced: Any = dataclasses.replace(estimator, **{name: value})  # type: ignore[type-var]
-        return replaced  # type: ignore[no-any-return]
-    copied = copy.copy(estimator)  # a class below a dataclass may have another __init__
-    object.__setattr__(copied, name, value)
-    return copied

@@ -19,12 +19,11 @@ from typing import Any
 import numpy as np
 
 from bayespool import __version__
-from bayespool.callers import warn_caller
 from bayespool.collection import Collection
-from bayespool.errors import ExperimentChangedWarning, InputError, OutputError
+from bayespool.errors import ExperimentChangedWarning, InputError, OutputError, warn_caller
 from bayespool.experiments.fold_results import FoldResult
 from bayespool.experiments.folds import Fold
-from bayespool.files import atomic_write, lock, parquet_bytes, read_parquet, remove, unlock
+from bayespool.tables import atomic_write, lock, parquet_bytes, read_parquet, remove, unlock
 
 __all__ = ["Columns", "FoldStore", "PartStore", "at_work", "description_of"]
 

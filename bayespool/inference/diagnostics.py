@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayespool.estimates import Diagnostics
+from bayespool.measures import Diagnostics
 
 __all__ = ["MAX_R_HAT", "MIN_ESS", "diagnose"]
 

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from bayespool.callers import warn_caller
-from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.errors import DiagnosticsWarning, InputError, known_names, warn_caller
 from bayespool.inference.fit import Fit
 from bayespool.inference.laplace import Laplace
 from bayespool.inference.nuts import NUTS
-from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     from bayespool.models import Evidence, ModelSpec

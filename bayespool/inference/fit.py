@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.estimates import Diagnostics
+from bayespool.measures import Diagnostics
 
 if TYPE_CHECKING:
     from bayespool.models import Evidence, ModelSpec

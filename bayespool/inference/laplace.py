@@ -31,9 +31,7 @@ import numpy.typing as npt
 from scipy.linalg import LinAlgError
 from scipy.special import expit, ndtri
 
-from bayespool.callers import warn_caller
-from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.estimates import Diagnostics
+from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
 from bayespool.inference.fit import Fit
@@ -47,6 +45,7 @@ from bayespool.inference.modes import (
     find_scales,
 )
 from bayespool.inference.points import axis_points, interpolate, lay_points, straightened
+from bayespool.measures import Diagnostics
 from bayespool.models.families import draw_prior
 
 if TYPE_CHECKING:

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy.typing as npt
 
-from bayespool.callers import warn_caller
-from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.estimates import Diagnostics
+from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
 from bayespool.inference.diagnostics import diagnose
 from bayespool.inference.fit import Fit
+from bayespool.measures import Diagnostics
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -4,6 +4,15 @@ from bayespool.measures.anti_precision import NonrelevantShare
 from bayespool.measures.average_precision import AveragePrecision
 from bayespool.measures.base import MEASURES, MISSING_RANK, Additive, Measure, Tally, register_measure
 from bayespool.measures.err import ERR
+from bayespool.measures.estimates import (
+    Diagnostics,
+    Estimates,
+    Estimator,
+    ask,
+    draws_container,
+    side_by_side,
+    worst_of,
+)
 from bayespool.measures.gain import DCG, NDCG, SDCG
 from bayespool.measures.judged import Judged
 from bayespool.measures.normalized import Ideal, Normalized, with_ideal
@@ -13,9 +22,11 @@ from bayespool.measures.rank_biased import RBP
 from bayespool.measures.recall import Recall
 from bayespool.measures.reciprocal_rank import ReciprocalRank
 from bayespool.measures.success import Success
+from bayespool.measures.values import DEFAULT_CI_PROB, Values, equal_tailed_interval
 
 __all__ = [
     "DCG",
+    "DEFAULT_CI_PROB",
     "ERR",
     "MEASURES",
     "MISSING_RANK",
@@ -24,6 +35,9 @@ __all__ = [
     "SDCG",
     "Additive",
     "AveragePrecision",
+    "Diagnostics",
+    "Estimates",
+    "Estimator",
     "Ideal",
     "Judged",
     "Measure",
@@ -34,8 +48,14 @@ __all__ = [
     "ReciprocalRank",
     "Success",
     "Tally",
+    "Values",
+    "ask",
+    "draws_container",
+    "equal_tailed_interval",
     "parse_measure",
     "parse_measures",
     "register_measure",
+    "side_by_side",
     "with_ideal",
+    "worst_of",
 ]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
-from bayespool.values import Values
+from bayespool.measures.values import Values
 
 __all__ = [
     "DEEPEST",

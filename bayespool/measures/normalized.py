@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bayespool.errors import InputError
 from bayespool.measures.base import Measure, Tally
-from bayespool.values import Values
+from bayespool.measures.values import Values
 
 __all__ = ["Ideal", "Normalized", "inserted", "n_relevant", "over", "with_ideal"]
 

@@ -8,10 +8,9 @@ import warnings
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from bayespool.errors import InputError
+from bayespool.errors import InputError, known_names
 from bayespool.measures.base import MEASURES, Measure
 from bayespool.measures.unsupported import UNSUPPORTED
-from bayespool.suggestions import known_names
 
 __all__ = ["parse_measure", "parse_measures"]
 

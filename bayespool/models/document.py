@@ -5,8 +5,8 @@ r"""The evidence model, document by document: one Bernoulli per hidden document,
     \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \mathrm{organization}_{o(d)}
     + \mathrm{interaction}_{o(d)q(d)} + (\beta + \mathrm{slope}_{o(d)}) \cdot x_d
 
-with x_d the predictors of `bayespool.predictors.evidence_predictors`, whose descriptions stand with them in
-`bayespool.predictors.PREDICTORS`. Effects and priors are those of `bayespool.models.ratio`.
+with x_d the predictors of `bayespool.evidence.evidence_predictors`, whose descriptions stand with them in
+`bayespool.evidence.PREDICTORS`. Effects and priors are those of `bayespool.models.ratio`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 
+from bayespool.evidence import PREDICTORS, evidence_predictors
 from bayespool.models.ratio import RATIO
-from bayespool.predictors import PREDICTORS, evidence_predictors
 
 __all__ = ["EVIDENCE", "EVIDENCE_SLOPES"]
 
@@ -38,7 +38,7 @@ class _EvidenceSlopes(Mapping[str, tuple[float, float]]):
 
 EVIDENCE_SLOPES: Mapping[str, tuple[float, float]] = _EvidenceSlopes()
 """Predictors, and what their slopes are expected to be: mean and standard deviation per unit of the
-predictor's own scale, from ``benchmarks/priors.py``. They are those of `bayespool.predictors.PREDICTORS` that
+predictor's own scale, from ``benchmarks/priors.py``. They are those of `bayespool.evidence.PREDICTORS` that
 have an expected slope."""
 
 EVIDENCE = dataclasses.replace(

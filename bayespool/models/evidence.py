@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.counts import HeldOutCounts, JudgmentCounts
+from bayespool.evidence import HeldOutCounts, JudgmentCounts
 
 __all__ = ["ModelEvidence", "gather_evidence"]
 

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaln, expit
 
-from bayespool.errors import InputError
+from bayespool.errors import InputError, did_you_mean
 from bayespool.models.priors import Prior
-from bayespool.suggestions import did_you_mean
 
 __all__ = [
     "FAMILIES",

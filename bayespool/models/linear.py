@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.predictors import PREDICTORS, DocumentTable, label_predictors
+from bayespool.evidence import PREDICTORS, DocumentTable, label_predictors
 
 __all__ = ["LinearEvidence", "gather_documents"]
 
@@ -121,7 +121,7 @@ def gather_documents(
     ----------
     collection : Collection
     hidden : DocumentTable
-        Of `bayespool.predictors.hidden_document_table`.
+        Of `bayespool.evidence.hidden_document_table`.
     slopes : mapping of str to (float, float)
         The predictors, out of the table's, and the mean and standard deviation a priori of their slopes.
     without : tuple of str

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from bayespool.errors import InputError
-from bayespool.suggestions import did_you_mean, known_names
+from bayespool.errors import InputError, did_you_mean, known_names
 
 __all__ = [
     "FACTOR",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayespool.errors import InputError
+from bayespool.errors import InputError, known_names
 from bayespool.models.anti_precision import ANTI_PRECISION
 from bayespool.models.background import BACKGROUND
 from bayespool.models.document import EVIDENCE
@@ -11,7 +11,6 @@ from bayespool.models.odds_ratio import ODDS_RATIO
 from bayespool.models.ratio import RATIO
 from bayespool.models.smoothed import SMOOTHED
 from bayespool.models.spec import ModelSpec
-from bayespool.suggestions import known_names
 
 __all__ = ["MODELS", "MODEL_NAMES", "add_model", "model_named", "own_models"]
 

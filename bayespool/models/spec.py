@@ -15,11 +15,7 @@ import numpy.typing as npt
 
 from bayespool.errors import InputError
 from bayespool.models.evidence import ModelEvidence
-from bayespool.models.families import (
-    log_density_of_coefficient,
-    log_density_of_scale,
-    refuse_negative_scale,
-)
+from bayespool.models.families import log_density_of_coefficient, log_density_of_scale, refuse_negative_scale
 from bayespool.models.formulas import Chances, Effect, Formula, Linear, evaluate
 from bayespool.models.linear import LinearEvidence
 from bayespool.models.priors import Prior, parse_prior
@@ -95,7 +91,7 @@ class ModelSpec:
     judged : Linear or Chances, optional
         Log odds that a judged document is; of models of counts.
     predictors : mapping of str to (float, float), optional
-        Predictors of models with slopes, out of `bayespool.predictors.PREDICTORS`, and the expected mean and
+        Predictors of models with slopes, out of `bayespool.evidence.PREDICTORS`, and the expected mean and
         standard deviation of their slopes.
 
     Raises

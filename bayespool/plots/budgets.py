@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayespool.errors import InputError
+from bayespool.errors import InputError, known_names
 from bayespool.experiments import BIAS_MEASURES, Budgets
 from bayespool.measures import parse_measure
 from bayespool.plots.style import axes_of, legend_beside, line_of, of_measure
-from bayespool.printable import literal
-from bayespool.suggestions import known_names
+from bayespool.tables import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

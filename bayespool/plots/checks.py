@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bayespool.checking import (
+from bayespool.experiments import (
     ENDS_WITHIN,
     MEAN_WITHIN,
     HeldOutPrediction,
@@ -16,7 +16,7 @@ from bayespool.checking import (
 )
 from bayespool.measures import parse_measure
 from bayespool.plots.style import POSTERIOR, axes_of
-from bayespool.printable import literal
+from bayespool.tables import literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ def plot_predictive(
 
     Parameters
     ----------
-    prediction : bayespool.checking.HeldOutPrediction
+    prediction : bayespool.experiments.HeldOutPrediction
     ci_prob : float in (0, 1)
     label_runs : bool
         Whether the rows have names.
@@ -72,7 +72,7 @@ def plot_held_out_pit(prediction: HeldOutPrediction, *, n_bins: int = 10, ax: Ax
 
     Parameters
     ----------
-    prediction : bayespool.checking.HeldOutPrediction
+    prediction : bayespool.experiments.HeldOutPrediction
     n_bins : int, default 10
     ax : matplotlib.axes.Axes, optional
 
@@ -99,7 +99,7 @@ def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -
     Parameters
     ----------
     frame : pandas.DataFrame
-        Of `bayespool.checking.elpd_frame`.
+        Of `bayespool.experiments.elpd_frame`.
     measure : measure
         One that the frame has.
     ax : matplotlib.axes.Axes, optional
@@ -127,7 +127,7 @@ def plot_ranks(
 
     Parameters
     ----------
-    calibration : bayespool.checking.SelfCalibration
+    calibration : bayespool.experiments.SelfCalibration
     quantity : str
         One of its quantities.
     prob : float in (0, 1)
@@ -157,7 +157,7 @@ def plot_engines(
     Parameters
     ----------
     frame : pandas.DataFrame
-        Of `bayespool.checking.compare_engines`.
+        Of `bayespool.experiments.compare_engines`.
     what : {"mean", "lower", "upper"}
         Posterior means, or an end of the intervals.
     ax : matplotlib.axes.Axes, optional

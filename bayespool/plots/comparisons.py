@@ -18,7 +18,7 @@ from bayespool.plots.style import (
     row_axis,
     sole,
 )
-from bayespool.printable import literal
+from bayespool.tables import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,7 +18,7 @@ from bayespool.plots.style import (
     row_axis,
     sole,
 )
-from bayespool.printable import literal
+from bayespool.tables import literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from bayespool.checking import JudgeCheck
+    from bayespool.experiments import JudgeCheck
 
 __all__ = ["draw_judges", "plot_judged_runs", "plot_labels"]
 
@@ -45,7 +45,7 @@ def plot_labels(
 
     Parameters
     ----------
-    check : bayespool.checking.JudgeCheck
+    check : bayespool.experiments.JudgeCheck
     measure : measure, optional
         Default: the first one.
     judge : str, optional
@@ -107,7 +107,7 @@ def plot_judged_runs(
 
     Parameters
     ----------
-    check : bayespool.checking.JudgeCheck
+    check : bayespool.experiments.JudgeCheck
         With intervals (``intervals=True``).
     measure : measure, optional
         Default: the first one.

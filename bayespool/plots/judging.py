@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from bayespool.errors import InputError
+from bayespool.errors import InputError, known_names
 from bayespool.plots.style import AS_IT_STANDS, MARKS, POSTERIOR, axes_of, legend_above
-from bayespool.suggestions import known_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

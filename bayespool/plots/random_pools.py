@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayespool.errors import InputError
+from bayespool.errors import InputError, known_names
 from bayespool.experiments import CommonTopicsResult, PoolWidthResult, RunTypesResult
 from bayespool.measures import parse_measure
 from bayespool.plots.style import (
@@ -19,8 +19,7 @@ from bayespool.plots.style import (
     legend_beside,
     of_measure,
 )
-from bayespool.printable import literal
-from bayespool.suggestions import known_names
+from bayespool.tables import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from bayespool.scores import Scores
+    from bayespool.scoring import Scores
 
 __all__ = ["draw_forest", "draw_topics", "plot_distance", "plot_forest", "plot_topics"]
 
@@ -77,7 +77,7 @@ def plot_forest(
 
     Parameters
     ----------
-    scores : bayespool.scores.Scores
+    scores : bayespool.scoring.scores.Scores
     measure : measure, optional
         Default: the first one.
     truth : mapping of str to float, optional
@@ -140,7 +140,7 @@ def plot_topics(
 
     Parameters
     ----------
-    scores : bayespool.scores.Scores
+    scores : bayespool.scoring.scores.Scores
     run_id : str, optional
         Default: the first run.
     measure, method, corrections, order, legend, ax
@@ -167,7 +167,7 @@ def plot_topics(
     rows = _Rows(table.loc[query_ids], query_ids, main, marked, known)
     axes = axes_of(ax, width=7, height=_height(len(query_ids), len(marked)))
     _draw(axes, rows, scores.ci_prob, legend=legend)
-    from bayespool.printable import literal
+    from bayespool.tables import literal
 
     axes.set_xlabel(f"{name} of {literal(run)}")
     axes.set_ylabel("topic")
@@ -184,7 +184,7 @@ def draw_forest(
 
     Parameters
     ----------
-    scores : bayespool.scores.Scores
+    scores : bayespool.scoring.scores.Scores
     truth : mapping of str to mapping of str to float, optional
         True values by measure, then by run.
     corrections : bool or iterable of str
@@ -208,11 +208,11 @@ def draw_topics(scores: Scores, measure: object = None) -> Figure:
 
     Parameters
     ----------
-    scores : bayespool.scores.Scores
+    scores : bayespool.scoring.scores.Scores
     measure : measure, optional
         Default: the first one.
     """
-    from bayespool.printable import literal
+    from bayespool.tables import literal
 
     figure, panels = _row_grid(scores.run_ids, _height(len(scores.query_ids), 0))
     for run, panel in zip(scores.run_ids, panels, strict=True):
@@ -230,7 +230,7 @@ def plot_distance(
 
     Parameters
     ----------
-    scores : bayespool.scores.Scores
+    scores : bayespool.scoring.scores.Scores
     measure : measure, optional
         Default: the first one.
     method : str, optional

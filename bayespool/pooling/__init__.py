@@ -14,16 +14,20 @@ from bayespool.pooling.choosing import (
     order_of_topic,
     shares_of,
 )
-from bayespool.pooling.contributions import (
-    Contributions,
-    Membership,
-    contributions_of,
-    contributions_to,
+from bayespool.pooling.contributions import Contributions, Membership, contributions_of, contributions_to
+from bayespool.pooling.discovery import (
+    PoolReport,
+    PoolRule,
+    describe_pool,
+    discover_pool,
+    take_out,
+    warn_of_unexplained,
 )
 from bayespool.pooling.front import MoveToFront
 from bayespool.pooling.fusion import CombAnz, CombMax, CombMed, CombMin, CombMnz, CombSum
 from bayespool.pooling.hedge import Hedge
 from bayespool.pooling.listing import choice_frame, judged_by, qrels_of
+from bayespool.pooling.loading import ReadOptions, read_collection, read_contributors
 from bayespool.pooling.misfit import Misfit, misfit_of, warn_of_misfit
 from bayespool.pooling.plan import PlanOptions, PoolPlan
 from bayespool.pooling.pools import StrategyPool, pool_of_strategy, with_strategy_pool
@@ -69,6 +73,9 @@ __all__ = [
     "MoveToFront",
     "PlanOptions",
     "PoolPlan",
+    "PoolReport",
+    "PoolRule",
+    "ReadOptions",
     "Retrieved",
     "Sampling",
     "Shares",
@@ -85,6 +92,8 @@ __all__ = [
     "choose",
     "contributions_of",
     "contributions_to",
+    "describe_pool",
+    "discover_pool",
     "equal_shares",
     "inclusion_of_topic",
     "judged_by",
@@ -93,10 +102,14 @@ __all__ = [
     "parse_strategy",
     "pool_of_strategy",
     "qrels_of",
+    "read_collection",
+    "read_contributors",
     "register_strategy",
     "retrieved_by",
     "shares_of",
     "strategy_text",
+    "take_out",
     "warn_of_misfit",
+    "warn_of_unexplained",
     "with_strategy_pool",
 ]

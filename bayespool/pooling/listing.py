@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from bayespool.collection import Collection
+from bayespool.collection import Collection, Qrels
 from bayespool.pooling.choosing import Chosen
-from bayespool.trec import Qrels
 
 if TYPE_CHECKING:
     import pandas as pd

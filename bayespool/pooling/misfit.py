@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayespool.callers import warn_caller
 from bayespool.collection import Collection
-from bayespool.errors import StatedPoolWarning
+from bayespool.errors import StatedPoolWarning, warn_caller
 from bayespool.pooling.pools import StrategyPool
 
 __all__ = ["Misfit", "misfit_of", "warn_of_misfit"]

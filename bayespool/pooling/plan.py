@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.errors import InputError
+from bayespool.errors import InputError, known_names
 from bayespool.pooling.choosing import Chosen, Shares, check_budget, choose
 from bayespool.pooling.registry import parse_strategy, strategy_text
 from bayespool.pooling.strategy import Strategy
-from bayespool.suggestions import known_names
 
 __all__ = ["PlanOptions", "PoolPlan"]
 

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from bayespool.errors import InputError
+from bayespool.errors import InputError, known_names
+from bayespool.options import name_in, settings_in
 from bayespool.pooling.strategy import Strategy
-from bayespool.suggestions import known_names
-from bayespool.texts import name_in, settings_in
 
 __all__ = ["STRATEGIES", "StrategyEntry", "parse_strategy", "register_strategy", "strategy_text"]
 

@@ -11,29 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.callers import warn_caller
-from bayespool.collection import Negative
+from bayespool.collection import Negative, Qrels, qrels_from_frame
 from bayespool.collection.negatives import relevance_codes
-from bayespool.counts import ranked_levels, reach_of_ideal, tally_of
-from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.estimates import Diagnostics
-from bayespool.measures import Measure, Normalized, Tally, parse_measure, parse_measures
+from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
+from bayespool.evidence import ranked_levels, reach_of_ideal, tally_of
+from bayespool.measures import Diagnostics, Measure, Normalized, Tally, Values, parse_measure, parse_measures
 from bayespool.posterior.amounts import CELLS, completing, in_threads
 from bayespool.posterior.distance import PoolDistance
-from bayespool.posterior.drawing import (
-    chances,
-    climb,
-    count_levels,
-    count_levels_by_run,
-    relevances,
-)
+from bayespool.posterior.drawing import chances, climb, count_levels, count_levels_by_run, relevances
 from bayespool.posterior.ladder import Rung, levels_of, rungs_of
 from bayespool.posterior.steps import Step
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import document_keys, normals, scrambled
-from bayespool.reprs import Shown, one_line
-from bayespool.trec import Qrels, qrels_from_frame
-from bayespool.values import Values
+from bayespool.tables import Shown, one_line
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit

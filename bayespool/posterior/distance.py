@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.predictors import document_table
+from bayespool.evidence import document_table
 
 __all__ = ["FAR", "PoolDistance", "pool_distance"]
 

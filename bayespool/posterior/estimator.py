@@ -12,12 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import Estimand, reach_of_ideal
-from bayespool.errors import InputError
-from bayespool.estimates import Diagnostics, Estimates, side_by_side, worst_of
+from bayespool.errors import InputError, known_names
+from bayespool.evidence import Estimand, reach_of_ideal
 from bayespool.inference import Engine, engine_named, is_independent, make_engine
 from bayespool.inference.diagnostics import MIN_ESS
-from bayespool.measures import Measure, Normalized, parse_measures
+from bayespool.measures import (
+    Diagnostics,
+    Estimates,
+    Measure,
+    Normalized,
+    Values,
+    parse_measures,
+    side_by_side,
+    worst_of,
+)
 from bayespool.models import MODELS
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import PoolDistance, pool_distance
@@ -36,8 +44,6 @@ from bayespool.posterior.preparation import (
 from bayespool.posterior.second_judges import judge_notes
 from bayespool.posterior.sensitivity import sensitivity
 from bayespool.posterior.steps import Step
-from bayespool.suggestions import known_names
-from bayespool.values import Values
 
 __all__ = ["PosteriorEstimator", "complete"]
 

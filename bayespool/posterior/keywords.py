@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TypedDict
 
-from bayespool.counts import Estimand
-from bayespool.errors import InputError
-from bayespool.suggestions import did_you_mean
+from bayespool.errors import InputError, did_you_mean
+from bayespool.evidence import Estimand
 
 __all__ = [
     "CompareOptions",
@@ -68,7 +67,7 @@ class JudgesOptions(PosteriorOptions, total=False):
 
 
 class FoundOptions(JudgesOptions, total=False):
-    """Those of `bayespool.checking.check_found`."""
+    """Those of `bayespool.experiments.check_found`."""
 
     estimand: Estimand
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import overlap
 from bayespool.errors import InputError
+from bayespool.evidence import overlap
 
 __all__ = ["N_KINDS", "find_kinds", "with_kinds"]
 
@@ -46,7 +46,7 @@ def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[st
     Notes
     -----
     The largest set of organizations is halved along the first principal coordinate of 1 − the mean overlap of
-    their runs (`bayespool.counts.overlap`), until there are enough.
+    their runs (`bayespool.evidence.overlap`), until there are enough.
 
     References
     ----------

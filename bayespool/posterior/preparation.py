@@ -14,12 +14,20 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.counts import (
+from bayespool.evidence import (
+    DocumentTable,
     Estimand,
     JudgmentCounts,
+    document_table,
+    evidence_predictors,
     held_out_counts,
     held_out_documents,
+    hidden_document_table,
     judgment_counts,
+    label_ratios,
+    label_slopes,
+    with_predictors,
+    without_some_labels,
 )
 from bayespool.inference import Engine, Fit, Source
 from bayespool.measures import Measure
@@ -33,16 +41,6 @@ from bayespool.models import (
 )
 from bayespool.posterior.ladder import Rung
 from bayespool.posterior.unknowns import Places, Unknowns, find_places, find_unknowns
-from bayespool.predictors import (
-    DocumentTable,
-    document_table,
-    evidence_predictors,
-    hidden_document_table,
-    label_ratios,
-    label_slopes,
-    with_predictors,
-    without_some_labels,
-)
 
 if TYPE_CHECKING:
     from bayespool.models import Evidence, Structure

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.callers import warn_caller
 from bayespool.collection import Collection, Judge
-from bayespool.counts import Estimand, favored_organizations, grade_counts, unjudged_documents
-from bayespool.errors import JudgeWarning
+from bayespool.errors import JudgeWarning, warn_caller
+from bayespool.evidence import (
+    Estimand,
+    favored_organizations,
+    grade_counts,
+    unjudged_documents,
+    usable_judges,
+)
 from bayespool.measures import Measure
 from bayespool.models import model_named
 from bayespool.posterior.ladder import Rung, rungs_of
-from bayespool.predictors import usable_judges
 
 if TYPE_CHECKING:
     from bayespool.posterior.completion import Completion
@@ -33,7 +37,7 @@ def judge_problems(
     """What is wrong with the judges of a collection.
 
     Too few judged documents have a judge's labels, so that it is not used; a judge favors an organization,
-    whose runs its labels are not used for (`bayespool.counts.favored_organizations`); labels are absent on
+    whose runs its labels are not used for (`bayespool.evidence.favored_organizations`); labels are absent on
     just the documents in question: fewer than half of the unjudged documents within the cutoff of the runs to
     score have one, and more than half of all judged documents.
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.corrections import Background, Interpolated
-from bayespool.counts import Estimand, bounds, held_out_counts
+from bayespool.evidence import Estimand, bounds, held_out_counts
 from bayespool.measures import Measure
 
 __all__ = ["sensitivity"]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
-from bayespool.counts import Estimand, unjudged_documents
+from bayespool.evidence import Estimand, unjudged_documents
 
 __all__ = ["Places", "Unknowns", "find_places", "find_unknowns"]
 

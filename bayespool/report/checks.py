@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayespool.checking import (
+from bayespool.experiments import (
     FoundJudgments,
     ModelChecks,
     SelfCalibration,
@@ -228,7 +228,7 @@ def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "
     OutputError
         A file cannot be written, or the folder holds the results of something else.
     """
-    from bayespool.containers import container_bytes
+    from bayespool.tables import container_bytes
 
     files = tables({"calibration": checks.calibration(), "elpd": checks.elpd(), "runs": checks.runs()})
     for (name, model), container in checks.containers.items():

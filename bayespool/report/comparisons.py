@@ -7,24 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayespool.comparisons import AS_THEY_STAND, Comparison, Reversals
-from bayespool.measures import parse_measure
-from bayespool.report.files import write_paper, write_tables
-from bayespool.report.sentences import across_sentence, comparison_sentence
-from bayespool.report.terminal import (
-    fitting_tables,
-    number,
-    percent,
-    print_heading,
-    print_line,
-    print_made,
-    print_note,
-    print_table,
-    print_words,
-    room_of,
-)
-from bayespool.stored import with_notes
-from bayespool.tables import Arrangement
-from bayespool.tables.of_comparisons import (
+from bayespool.comparisons.tables import (
     TEST_NAMES,
     across_cells,
     across_overview_cells,
@@ -40,7 +23,24 @@ from bayespool.tables.of_comparisons import (
     rows_where,
     tested_cells,
 )
-from bayespool.tables.papers import PAPER_FORMATS
+from bayespool.measures import parse_measure
+from bayespool.report.files import write_paper, write_tables
+from bayespool.report.sentences import across_sentence, comparison_sentence
+from bayespool.report.terminal import (
+    fitting_tables,
+    number,
+    percent,
+    print_heading,
+    print_line,
+    print_made,
+    print_note,
+    print_table,
+    print_words,
+    room_of,
+)
+from bayespool.scoring import with_notes
+from bayespool.scoring.paper_tables import PAPER_FORMATS
+from bayespool.tables import Arrangement
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,7 +79,7 @@ def print_comparison(
         Where a table does not fit, each method has one of its own, without the columns that follow from
         others; a pipe gets tables as wide as they are. No number is cut short.
     arrangement : Arrangement, optional
-        By what pairs are sorted (`bayespool.tables.of_comparisons.PAIR_KEYS`), and how many are shown.
+        By what pairs are sorted (`bayespool.comparisons.tables.PAIR_KEYS`), and how many are shown.
 
     Raises
     ------

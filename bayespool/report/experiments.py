@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayespool.collection.contents import some
+from bayespool.comparisons.tables import records
 from bayespool.experiments import LeaveOutResult, mae_by_cutoff
 from bayespool.measures import Measure
 from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
 from bayespool.report.sentences import leave_out_sentence
 from bayespool.report.terminal import number, print_heading, print_line, print_note, print_table, print_words
-from bayespool.tables.of_comparisons import records
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from bayespool.errors import OutputError
-from bayespool.files import atomic_write
 from bayespool.plots.style import IMAGE_FORMATS, ImageFormat, render
 from bayespool.report.files import check_place
+from bayespool.tables import atomic_write
 
 __all__ = ["check_figure", "check_figures", "write_figures"]
 

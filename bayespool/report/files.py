@@ -9,14 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayespool.errors import InputError, OutputError
-from bayespool.files import atomic_write, csv_text, json_text, parquet_bytes
-from bayespool.provenance import with_provenance
-from bayespool.scores import Scores
-from bayespool.stored import with_notes
-from bayespool.suggestions import known_names
+from bayespool.errors import InputError, OutputError, known_names
+from bayespool.report.provenance import with_provenance
+from bayespool.scoring import Scores, with_notes
+from bayespool.scoring.paper_tables import PAPER_FORMATS, Paper
+from bayespool.tables import atomic_write, csv_text, json_text, parquet_bytes
 from bayespool.tables.arrangement import Arrangement
-from bayespool.tables.papers import PAPER_FORMATS, Paper
 
 if TYPE_CHECKING:
     import pandas as pd

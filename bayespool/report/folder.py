@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayespool import __version__
-from bayespool.containers import variable_name
 from bayespool.errors import OutputError
-from bayespool.files import (
+from bayespool.report.provenance import with_provenance
+from bayespool.tables import (
     atomic_write_all,
     csv_text,
     digest,
@@ -22,8 +22,8 @@ from bayespool.files import (
     read_back,
     read_bytes_back,
     remove,
+    variable_name,
 )
-from bayespool.provenance import with_provenance
 
 if TYPE_CHECKING:
     import pandas as pd

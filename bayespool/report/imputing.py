@@ -6,10 +6,10 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayespool.imputing import Imputations
+from bayespool.collection import qrels_text
 from bayespool.report.folder import write_folder
 from bayespool.report.terminal import print_line
-from bayespool.trec import qrels_text
+from bayespool.scoring import Imputations
 
 if TYPE_CHECKING:
     from rich.console import Console

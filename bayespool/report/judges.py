@@ -6,8 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayespool.checking import JudgeCheck, TableOfJudges
-from bayespool.counts import KINDS_OF_DOCUMENTS
+from bayespool.evidence import KINDS_OF_DOCUMENTS
+from bayespool.experiments import JudgeCheck, TableOfJudges
 from bayespool.measures import Measure
 from bayespool.report.folder import FigureFormat, tables, write_folder
 from bayespool.report.terminal import number, percent, print_heading, print_line, print_note, print_table

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from bayespool.collection import Qrels, write_qrels
 from bayespool.errors import OutputError
-from bayespool.judging import NextJudgments
 from bayespool.report.files import check_output, write_tables
 from bayespool.report.pooling import check_list
 from bayespool.report.terminal import (
@@ -21,8 +21,7 @@ from bayespool.report.terminal import (
     print_words,
     room_of,
 )
-from bayespool.stored import with_notes
-from bayespool.trec import Qrels, write_qrels
+from bayespool.scoring import NextJudgments, with_notes
 
 if TYPE_CHECKING:
     from rich.console import Console

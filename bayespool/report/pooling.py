@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayespool.collection import Collection
+from bayespool.collection import Collection, write_qrels
 from bayespool.errors import OutputError
 from bayespool.pooling import STRATEGIES, Chosen, Contributions, choice_frame, qrels_of, strategy_text
 from bayespool.report.files import TABLE_FORMATS, check_place, write_tables
 from bayespool.report.terminal import percent, print_line, print_note, print_table
-from bayespool.stored import with_notes
-from bayespool.trec import write_qrels
+from bayespool.scoring import with_notes
 
 if TYPE_CHECKING:
     from rich.console import Console

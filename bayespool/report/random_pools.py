@@ -6,11 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayespool.experiments import (
-    CommonTopicsResult,
-    PoolWidthResult,
-    RunTypesResult,
-)
+from bayespool.experiments import CommonTopicsResult, PoolWidthResult, RunTypesResult
 from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
 from bayespool.report.terminal import number, print_heading, print_line, print_note, print_table
 

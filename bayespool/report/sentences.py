@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from bayespool.comparisons import AS_THEY_STAND, Comparison, SignificantDraws
-from bayespool.errors import InputError
+from bayespool.comparisons.tables import TEST_NAMES, control_name
+from bayespool.errors import InputError, known_names
 from bayespool.measures import Measure
-from bayespool.suggestions import known_names
 from bayespool.tables.numbers import percent
-from bayespool.tables.of_comparisons import TEST_NAMES, control_name
 
 __all__ = ["across_sentence", "comparison_sentence", "leave_out_sentence"]
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from bayespool.printable import printable
+from bayespool.tables import printable
 from bayespool.tables.numbers import number, percent
 
 if TYPE_CHECKING:

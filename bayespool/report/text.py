@@ -8,16 +8,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bayespool.report.terminal import (
-    fitting_tables,
-    print_heading,
-    print_made,
-    print_note,
-    room_of,
-)
-from bayespool.scores import Scores
-from bayespool.tables import Arrangement
-from bayespool.tables.of_scores import (
+from bayespool.report.terminal import fitting_tables, print_heading, print_made, print_note, room_of
+from bayespool.scoring import Scores
+from bayespool.scoring.score_tables import (
     arranged,
     check_arrangement,
     columns_of,
@@ -26,6 +19,7 @@ from bayespool.tables.of_scores import (
     short_columns,
     whole_columns,
 )
+from bayespool.tables import Arrangement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +40,7 @@ def print_scores(
     ----------
     scores : Scores
     console : rich.console.Console
-        A terminal that is too narrow for all columns gets those of `bayespool.tables.of_scores.short_columns`
+        A terminal that is too narrow for all columns gets those of `bayespool.scoring.score_tables.short_columns`
         (several tables with some of the columns each if even these do not fit), and a line that says so. A
         pipe gets all columns, unless the variable COLUMNS says how wide the reader's place is.
     per_topic : bool

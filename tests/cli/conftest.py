@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bayespool.simulation import simulate_example
+from bayespool.experiments import simulate_example
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from bayespool.cli import app
 from bayespool.errors import BayespoolError
-from bayespool.simulation import SimulationSettings, simulate
+from bayespool.experiments import SimulationSettings, simulate
 
 SMALL = SimulationSettings(n_topics=8, n_candidates=60, n_organizations=5, max_runs=2, run_depth=40)
 
@@ -174,7 +174,7 @@ def test_self_calibration_needs_no_files(check: Check, tmp_path: Path) -> None:
 
 
 def test_self_calibration_takes_the_design_of_a_pool(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bayespool import checking
+    from bayespool import experiments as checking
 
     seen: dict[str, Any] = {}
     calibrate = checking.self_calibrate
@@ -192,10 +192,10 @@ def test_self_calibration_takes_the_design_of_a_pool(check: Check, monkeypatch: 
 
 
 def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """NUTS is played by Laplace: its draws are compared in tests/checking/test_engines.py."""
+    """NUTS is played by Laplace: its draws are compared in tests/experiments/test_engine_checks.py."""
     import dataclasses
 
-    from bayespool.checking import Fitting
+    from bayespool.experiments import Fitting
 
     fit = Fitting.fit
     monkeypatch.setattr(Fitting, "fit", lambda self, *a: fit(dataclasses.replace(self, engine="laplace"), *a))

@@ -12,9 +12,9 @@ import pytest
 from commands import Outcome
 from compared import NEW, compared, printed
 
+from bayespool.experiments import simulate_example
 from bayespool.plots import draw_comparison, render
 from bayespool.report.comparisons import COMPARISON_TABLES, REVERSAL_TABLES, print_comparison
-from bayespool.simulation import simulate_example
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")

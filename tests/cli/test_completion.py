@@ -19,7 +19,7 @@ sys.argv = ["bayespool"]
 try:
     main()
 finally:
-    print([name for name in ("numpy", "pandas", "bayespool.estimators") if name in sys.modules])
+    print([name for name in ("numpy", "pandas", "bayespool.scoring.estimators") if name in sys.modules])
 """
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from commands import Outcome
 
-from bayespool import installation
-from bayespool.installation import Installation, Package, Timing
+from bayespool.cli import installation
+from bayespool.cli.installation import Installation, Package, Timing
 
 MACHINE = {
     "system": "Linux x86_64",

@@ -14,9 +14,9 @@ import pytest
 from commands import Outcome, arguments, everything_in
 
 from bayespool import __version__
-from bayespool.imputing import impute
-from bayespool.simulation import load_example, simulate_example
-from bayespool.trec import read_qrels
+from bayespool.collection import read_qrels
+from bayespool.experiments import load_example, simulate_example
+from bayespool.scoring import impute
 
 FAST = ("--estimator", "posterior-background(draws=150)")
 NAMES = [f"qrels-{i:02}.txt" for i in range(1, 21)]

@@ -11,8 +11,8 @@ import pytest
 from commands import Outcome, everything_in
 
 from bayespool import judge_next, load_example
-from bayespool.simulation import simulate_example
-from bayespool.trec import read_qrels
+from bayespool.collection import read_qrels
+from bayespool.experiments import simulate_example
 
 FAST = ("--estimator", "posterior-background")
 

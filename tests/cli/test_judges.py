@@ -14,8 +14,8 @@ from labeled import favoring_labels, right_labels, with_judge
 
 from bayespool import check_judges
 from bayespool.collection import Collection
+from bayespool.experiments import SimulationSettings, load_example, simulate
 from bayespool.plots import draw_judges, render
-from bayespool.simulation import SimulationSettings, load_example, simulate
 
 Run = Callable[..., Outcome]
 

@@ -17,8 +17,7 @@ import pytest
 from commands import Outcome
 
 from bayespool.errors import WorkerError
-from bayespool.experiments import leave_out
-from bayespool.simulation import load_example, simulate_example
+from bayespool.experiments import leave_out, load_example, simulate_example
 
 
 @pytest.fixture

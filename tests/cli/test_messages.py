@@ -14,7 +14,7 @@ import pytest
 from commands import FAST, Outcome, arguments
 
 from bayespool.cli.messages import is_quiet, quietly, tell
-from bayespool.files import read_parquet
+from bayespool.tables import read_parquet
 
 MAIN = "import sys; from bayespool.cli import main; sys.argv[0] = 'bayespool'; main()"
 ESCAPES = "a\x1b[31mb\x1b]0;c\x07\x9b1m"

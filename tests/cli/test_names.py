@@ -12,8 +12,8 @@ REGISTERED = """
 from bayespool.cli import names
 before = names.estimators(), names.strategies()
 import sys
-assert "bayespool.estimators" not in sys.modules and "numpy" not in sys.modules
-import bayespool.estimators, bayespool.pooling, bayespool.models
+assert "bayespool.scoring.estimators" not in sys.modules and "numpy" not in sys.modules
+import bayespool.scoring.estimators, bayespool.pooling, bayespool.models
 assert before[0] == names.estimators(), "write the names of bayespool/cli/names.py anew: _ESTIMATORS"
 assert before[1] == names.strategies(), "write the names of bayespool/cli/names.py anew: _STRATEGIES"
 assert names.MODELS == tuple(bayespool.models.MODEL_NAMES), "… MODELS"
@@ -40,7 +40,7 @@ def test_every_measure_offered_is_one_and_every_family_is_offered() -> None:
 
 def test_a_registered_estimator_is_among_the_names() -> None:
     """Once they are loaded the registry is asked."""
-    from bayespool.estimators import ESTIMATOR_NAMES
+    from bayespool.scoring import ESTIMATOR_NAMES
 
     assert [one.name for one in names.estimators()] == list(ESTIMATOR_NAMES)
     assert {one.kind for one in names.estimators()} == {"point", "posterior"}

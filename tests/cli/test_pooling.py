@@ -11,13 +11,11 @@ import pandas as pd
 import pytest
 from commands import Outcome
 
+from bayespool.collection import read_qrels
 from bayespool.errors import WorkerError
-from bayespool.experiments import budgets
-from bayespool.loading import read_collection
+from bayespool.experiments import StrategySettings, budgets
 from bayespool.options import options_of
-from bayespool.pooling import STRATEGIES
-from bayespool.settings import StrategySettings
-from bayespool.trec import read_qrels
+from bayespool.pooling import STRATEGIES, read_collection
 
 
 def runs(folder: Path) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from commands import Outcome, arguments, everything_in
 
-from bayespool.estimators import DEFAULT_ESTIMATORS
+from bayespool.scoring import DEFAULT_ESTIMATORS
 
 MAIN = "import sys; from bayespool.cli import main; sys.argv[0] = 'bayespool'; main()"
 

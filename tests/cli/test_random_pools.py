@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 from commands import Outcome
 
-from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
-from bayespool.loading import read_collection
-from bayespool.simulation import simulate_example
+from bayespool.experiments import leave_types_out, simulate_example, vary_common_topics, vary_pool_width
+from bayespool.pooling import read_collection
 
 
 @pytest.fixture(scope="module")

@@ -284,7 +284,7 @@ def test_bad_output_is_told_before_any_work(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("files were read")
 
-    monkeypatch.setattr("bayespool.loading.read_collection", refuse)
+    monkeypatch.setattr("bayespool.pooling.loading.read_collection", refuse)
     done = run(*arguments(example), "-o", example / "good.csv", "-o", example / "bad.txt")
     assert done.status == 1
     assert "bad.txt: cannot write .txt" in done.err
@@ -298,7 +298,7 @@ def test_bad_figure_is_told_before_any_work(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("files were read")
 
-    monkeypatch.setattr("bayespool.loading.read_collection", refuse)
+    monkeypatch.setattr("bayespool.pooling.loading.read_collection", refuse)
     files = {"demo": [], "reversals": arguments(example)[2:-1]}.get(command, arguments(example)[1:])
     labels = ["--judge", example / "qrels.txt"] if command == "judges" else []
     done = run(command, *files, *labels, "--figure", example / "good.pdf", "--figure", example / "bad.jpg")
@@ -500,7 +500,7 @@ def test_a_file_of_gigabytes_is_not_opened_for_a_wrong_option(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the judgments were read")
 
-    monkeypatch.setattr("bayespool.trec.sources.read_qrels", refuse)
+    monkeypatch.setattr("bayespool.collection.sources.read_qrels", refuse)
     with pytest.raises(AssertionError, match="the judgments were read"):
         run(*arguments(example), *FAST)
     for wrong in (["--pool-strategy", "nonsense"], ["--estimators", "foreground"], ["-o", "x.docx"]):

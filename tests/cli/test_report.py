@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from commands import FAST, Outcome, arguments
 
-from bayespool.simulation import simulate_example
+from bayespool.experiments import simulate_example
 
 
 @pytest.fixture(scope="module")

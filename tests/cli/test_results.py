@@ -13,7 +13,7 @@ import pytest
 from commands import FAST, Outcome, arguments, everything_in
 
 import bayespool
-from bayespool.files import read_parquet
+from bayespool.tables import read_parquet
 
 SHAPE = ["command", "version", "settings", "metadata", "tables", "notes"]
 
@@ -60,7 +60,7 @@ def test_json_of_a_study_has_the_tables_of_its_folder(run: Callable[..., Outcome
 
 
 def read_rows(path: Path) -> list[dict]:
-    from bayespool.files import read_rows
+    from bayespool.tables import read_rows
 
     return read_rows(path)
 

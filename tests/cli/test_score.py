@@ -15,12 +15,11 @@ from commands import FAST, Outcome, arguments
 
 import bayespool
 from bayespool.collection import add_judges
-from bayespool.counts import judgment_counts
+from bayespool.evidence import judgment_counts
+from bayespool.experiments import load_example, simulate_example, simulate_judge
 from bayespool.plots import draw_forest, draw_topics, render
 from bayespool.pooling import with_strategy_pool
 from bayespool.scoring import score
-from bayespool.simulated_judges import simulate_judge
-from bayespool.simulation import load_example, simulate_example
 
 
 def values(text: str) -> dict[str, list[float]]:

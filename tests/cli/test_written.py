@@ -12,7 +12,7 @@ from commands import Outcome, arguments
 
 from bayespool import read_results, read_scores
 from bayespool.errors import InputError
-from bayespool.stored import StoredResults
+from bayespool.scoring import StoredResults
 
 POOL = ("--estimators", "background", "-m", "P@5")
 FOLDERS: dict[str, tuple[str, tuple[object, ...], set[str]]] = {

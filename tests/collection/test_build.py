@@ -14,9 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toys import RANKINGS, from_rankings, ranking, toy_collection, toy_qrels, toy_runs
 
-from bayespool.collection import UNJUDGED, Collection, build_collection, unjudged_collection
+from bayespool.collection import (
+    UNJUDGED,
+    Collection,
+    build_collection,
+    qrels_from_frame,
+    run_from_frame,
+    unjudged_collection,
+)
 from bayespool.errors import InputError
-from bayespool.trec import qrels_from_frame, run_from_frame
 
 
 def order_of(scores: dict[str, float]) -> list[str]:

@@ -12,9 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toys import from_rankings, in_pool, judged, judgments, toy_collection, toy_qrels, toy_runs
 
-from bayespool.collection import UNJUDGED, Collection, build_collection, sole_contributor
+from bayespool.collection import (
+    UNJUDGED,
+    Collection,
+    Run,
+    build_collection,
+    qrels_from_frame,
+    run_from_frame,
+    sole_contributor,
+)
 from bayespool.errors import InputError
-from bayespool.trec import Run, qrels_from_frame, run_from_frame
 
 # What a collection holds
 

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from toys import pooled_collections, toy_collection
 
-from bayespool.collection import Collection, sole_contributor
+from bayespool.collection import Collection, qrels_from_frame, sole_contributor
 from bayespool.collection.contributors import find_sole_contributor
 from bayespool.errors import InputError
-from bayespool.trec import qrels_from_frame
 
 
 def alone(collection: Collection, owner: np.ndarray, unit: int) -> list[str]:

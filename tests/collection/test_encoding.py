@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from bayespool import build_collection, read_collection, read_runs, run_from_frame
-from bayespool.collection import Collection
+from bayespool.collection import Collection, qrels_from_frame
 from bayespool.collection.encoding import Encoding
 from bayespool.errors import InputError
-from bayespool.simulation import simulate_example
-from bayespool.trec import qrels_from_frame
+from bayespool.experiments import simulate_example
 
 
 def read(folder: Path) -> Collection:
@@ -38,7 +37,7 @@ def test_batches_make_the_same_collection(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(Encoding, "encode", counted)
     for batch, fewest in ((1, 1), (200_000, 2)):
         sizes.clear()
-        monkeypatch.setattr("bayespool.trec.readers.BATCH", batch)
+        monkeypatch.setattr("bayespool.collection.readers.BATCH", batch)
         parts = read(tmp_path)
         assert min(sizes[:-1]) >= fewest
         assert len(sizes) > 2
@@ -49,7 +48,7 @@ def test_batches_make_the_same_collection(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_files_are_read_in_their_order_over_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     simulate_example().write(tmp_path)
-    monkeypatch.setattr("bayespool.trec.readers.BATCH", 1)
+    monkeypatch.setattr("bayespool.collection.readers.BATCH", 1)
     done: list[tuple[int, int]] = []
     runs = read_runs(tmp_path / "pool", progress=lambda n, total: done.append((n, total)))
     assert [run.run_id for run in runs] == sorted(run.run_id for run in runs)

@@ -12,13 +12,19 @@ import pytest
 import toys
 from toys import judgments, toy_collection, toy_qrels
 
-from bayespool.collection import Collection, Judge, add_judges, build_collection
+from bayespool.collection import (
+    Collection,
+    Judge,
+    add_judges,
+    build_collection,
+    labels_from_frame,
+    qrels_from_frame,
+)
 from bayespool.collection.judges import MOST_GRADES, find_pairs, topic_codes
-from bayespool.counts import judgment_counts
 from bayespool.errors import InputError, InputWarning
+from bayespool.evidence import judgment_counts
+from bayespool.experiments import load_example
 from bayespool.posterior import with_kinds
-from bayespool.simulation import load_example
-from bayespool.trec import labels_from_frame, qrels_from_frame
 
 NAN = float("nan")
 LABELS = {"1": {"a": 2, "l": 0, "d": 1}, "2": {"z": 2, "p": 0}}

@@ -15,13 +15,20 @@ import toys
 from commands import Outcome
 from toys import judged, toy_collection
 
-from bayespool.collection import LISTED, UNJUDGED, Collection, build_collection
+from bayespool.collection import (
+    LISTED,
+    UNJUDGED,
+    Collection,
+    build_collection,
+    qrels_from_frame,
+    read_qrels,
+    run_from_frame,
+    write_qrels,
+)
 from bayespool.errors import InputError
-from bayespool.loading import read_collection
-from bayespool.pool import describe_pool
+from bayespool.experiments import load_example, simulate_example
+from bayespool.pooling import describe_pool, read_collection
 from bayespool.scoring import score
-from bayespool.simulation import load_example, simulate_example
-from bayespool.trec import qrels_from_frame, read_qrels, run_from_frame, write_qrels
 
 # In a collection
 

@@ -10,17 +10,27 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from bayespool import load_example, memory, score
-from bayespool.collection import Collection, Rankings, blocks, build_collection, longest, ranked, rows, within
+from bayespool import load_example, score
+from bayespool.collection import (
+    Collection,
+    Rankings,
+    blocks,
+    build_collection,
+    longest,
+    memory,
+    qrels_from_frame,
+    ranked,
+    rows,
+    run_from_frame,
+    within,
+)
 from bayespool.collection import rankings as module
 from bayespool.collection.rankings import is_ragged, lengths
 from bayespool.comparisons.shallow import judgment_ranks, unpooled_copies
-from bayespool.counts import bounds, composition_effects, condensed_counts
 from bayespool.errors import InputError
+from bayespool.evidence import bounds, composition_effects, condensed_counts
 from bayespool.measures import parse_measure
-from bayespool.pool import PoolRule, discover_pool
-from bayespool.pooling import STRATEGIES, choose, with_strategy_pool
-from bayespool.trec import qrels_from_frame, run_from_frame
+from bayespool.pooling import STRATEGIES, PoolRule, choose, discover_pool, with_strategy_pool
 
 
 def ragged_of(dense: npt.NDArray[Any], end: float = -1) -> Rankings:
@@ -273,7 +283,7 @@ def test_scores_are_the_same() -> None:
 ONE_LONG_TOPIC = """
 import resource
 import numpy as np
-from bayespool.trec import qrels_from_frame, run_from_frame
+from bayespool.collection import qrels_from_frame, run_from_frame
 from bayespool import score
 from bayespool.collection import build_collection
 

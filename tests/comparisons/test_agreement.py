@@ -23,10 +23,10 @@ from bayespool.comparisons import (
     with_shared_draws,
 )
 from bayespool.errors import InputError
+from bayespool.experiments import load_example
 from bayespool.report.comparisons import print_comparison
 from bayespool.report.sentences import across_sentence
 from bayespool.scoring import score
-from bayespool.simulation import load_example
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 

@@ -23,8 +23,8 @@ from bayespool.comparisons import (
     paired_t,
 )
 from bayespool.errors import InputError
+from bayespool.experiments import load_example
 from bayespool.scoring import score
-from bayespool.simulation import load_example
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")

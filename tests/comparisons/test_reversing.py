@@ -16,10 +16,10 @@ from bayespool.collection import Collection
 from bayespool.comparisons import AS_THEY_STAND, Reversals, judgment_subset, reversals
 from bayespool.comparisons.outcomes import Outcome
 from bayespool.corrections import fit_constants
-from bayespool.counts import bounds, judgment_counts, values_on_fuller
 from bayespool.errors import InputError
+from bayespool.evidence import bounds, judgment_counts, values_on_fuller
+from bayespool.experiments import load_example
 from bayespool.scoring import score
-from bayespool.simulation import load_example
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")

@@ -11,8 +11,8 @@ from toys import toy_collection
 from bayespool.comparisons import judgment_ranks, judgment_subset
 from bayespool.comparisons.shallow import unpooled_copies
 from bayespool.errors import InputError
+from bayespool.experiments import load_example
 from bayespool.scoring import score
-from bayespool.simulation import load_example
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")

@@ -7,9 +7,9 @@ import pytest
 
 from bayespool.comparisons import judgment_subset, rmse_surface
 from bayespool.corrections import fit_constants
-from bayespool.counts import judgment_counts
 from bayespool.errors import InputError
-from bayespool.simulation import load_example
+from bayespool.evidence import judgment_counts
+from bayespool.experiments import load_example
 
 
 @pytest.mark.parametrize("method", ["interpolated", "smoothed"])

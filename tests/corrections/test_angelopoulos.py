@@ -17,8 +17,8 @@ from bayespool import compare, load_example, score
 from bayespool.collection import Collection, Judge
 from bayespool.corrections import JudgeRates, PredictionPowered
 from bayespool.corrections.angelopoulos import rectifier, within_room
-from bayespool.counts import bounds
 from bayespool.errors import InputError
+from bayespool.evidence import bounds
 from bayespool.measures import parse_measure
 
 # The rectifier

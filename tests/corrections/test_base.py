@@ -32,11 +32,10 @@ from bayespool.corrections import (
 )
 from bayespool.corrections.base import NO_SAMPLE, PointCorrection
 from bayespool.corrections.labels import NO_JUDGE
-from bayespool.counts import bounds, judgment_counts
 from bayespool.errors import InputError
-from bayespool.estimates import Estimator
-from bayespool.measures import MEASURES, Precision, parse_measures
-from bayespool.simulation import load_example
+from bayespool.evidence import bounds, judgment_counts
+from bayespool.experiments import load_example
+from bayespool.measures import MEASURES, Estimator, Precision, parse_measures
 
 POINT_CORRECTIONS: tuple[PointCorrection, ...] = (
     LowerBound(),

@@ -15,10 +15,10 @@ from toys import from_rankings, toy_collection
 from bayespool.collection import Collection
 from bayespool.corrections import FroebeBootstrap
 from bayespool.corrections.froebe import best_quantile, grade_shares, quantiles, replacements
-from bayespool.counts import bounds
 from bayespool.errors import InputError
+from bayespool.evidence import bounds
+from bayespool.experiments import load_example
 from bayespool.measures import parse_measure
-from bayespool.simulation import load_example
 
 # Step 1: chances of grades
 

@@ -16,9 +16,8 @@ from bayespool.collection import UNJUDGED, Collection
 from bayespool.collection.own import OwnJudgments
 from bayespool.corrections import HorvitzThompson
 from bayespool.corrections.base import NO_SAMPLE
-from bayespool.counts import bounds
-from bayespool.pool import discover_pool
-from bayespool.pooling import StrategyPool, with_strategy_pool
+from bayespool.evidence import bounds
+from bayespool.pooling import StrategyPool, discover_pool, with_strategy_pool
 
 # Two topics of four documents each that a and b retrieve; u is new, and y and z nobody else has.
 RANKINGS = {

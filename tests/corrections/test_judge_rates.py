@@ -11,7 +11,7 @@ from toys import from_rankings, toy_collection
 
 from bayespool.collection import Judge
 from bayespool.corrections import JudgeRates
-from bayespool.counts import bounds
+from bayespool.evidence import bounds
 from bayespool.measures import parse_measure
 
 # u has a1 l? d? h1 m? | v1 p1 z? x? | e? f?; labels l2 d0 m1 | z2 | e0. Of hidden documents with the label 2

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from toys import EDGE_CASES, EDGE_MEASURES, from_rankings, pooled_collections, toy_collection
 
 from bayespool import leave_out, load_example, read_collection
-from bayespool.collection import Collection, Judge, add_judges
+from bayespool.collection import Collection, Judge, add_judges, labels_from_frame
 from bayespool.corrections import JudgeFilled, JudgeRates, PredictionPowered
 from bayespool.corrections.labels import (
     NO_JUDGE,
@@ -24,11 +24,9 @@ from bayespool.corrections.labels import (
     level_rates,
     opened_ranks,
 )
-from bayespool.counts import bounds
 from bayespool.errors import InputError, PoolWarning
-from bayespool.estimates import Estimates
-from bayespool.measures import MEASURES, parse_measure
-from bayespool.trec import labels_from_frame
+from bayespool.evidence import bounds
+from bayespool.measures import MEASURES, Estimates, parse_measure
 
 BY_LABELS: tuple[LabelCorrection, ...] = (
     JudgeFilled(),

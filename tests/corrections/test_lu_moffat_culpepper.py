@@ -17,10 +17,10 @@ from bayespool.collection import Collection
 from bayespool.corrections import LuMoffatCulpepper
 from bayespool.corrections.gain_by_rank import gain_curves
 from bayespool.corrections.lu_moffat_culpepper import simplex_weights
-from bayespool.counts import bounds
 from bayespool.errors import InputError
+from bayespool.evidence import bounds
+from bayespool.experiments import load_example
 from bayespool.measures import parse_measure
-from bayespool.simulation import load_example
 
 # Weights
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from bayespool.corrections import Background, Interpolated, LowerBound, Smoothed, fit_constants
 from bayespool.corrections.ravana_moffat import background, interpolated, smoothed
-from bayespool.counts import JudgmentCounts, bounds, judgment_counts
 from bayespool.errors import InputError
+from bayespool.evidence import JudgmentCounts, bounds, judgment_counts
+from bayespool.experiments import load_example
 from bayespool.measures import parse_measure
-from bayespool.simulation import load_example
 
 
 # The new run of the toy:        topic 1, a1 l? d? h1 m?     topic 2, v1 p1 z? x?     topic 3, e? f?

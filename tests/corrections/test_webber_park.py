@@ -11,11 +11,10 @@ import toys
 from corrected import close, estimate
 from toys import COMMON, from_rankings, toy_collection
 
-from bayespool.collection import build_collection
+from bayespool.collection import build_collection, qrels_from_frame
 from bayespool.corrections import SystemsAdjustment, TopicsAdjustment
-from bayespool.counts import judgment_counts
 from bayespool.errors import InputError
-from bayespool.trec import qrels_from_frame
+from bayespool.evidence import judgment_counts
 
 
 # Systems adjustment: relevant documents that each pooled run alone contributed and that u (a l d, v p z, e f

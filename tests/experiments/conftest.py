@@ -6,8 +6,7 @@ import pytest
 from left_out import quick_result
 
 from bayespool.collection import Collection
-from bayespool.experiments import LeaveOutResult
-from bayespool.simulation import load_example
+from bayespool.experiments import LeaveOutResult, load_example
 
 
 @pytest.fixture(autouse=True)

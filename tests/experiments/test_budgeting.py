@@ -14,8 +14,8 @@ from drawn_pools import toy
 
 from bayespool.collection import Collection
 from bayespool.comparisons import paired_t
-from bayespool.counts import bounds
 from bayespool.errors import ExperimentChangedWarning, InputError
+from bayespool.evidence import bounds
 from bayespool.experiments import Budgets, budgets, kendall_tau_b
 from bayespool.experiments.budgeting import PAPER_BUDGETS, PAPER_STRATEGIES, _fitting_budgets, strategies_of
 from bayespool.measures import parse_measure

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayespool.checking import randomized_pit
 from bayespool.errors import InputError
-from bayespool.experiments import central_share, covered, crps, pit_range
+from bayespool.experiments import central_share, covered, crps, pit_range, randomized_pit
 
 
 def test_crps_is_the_integral_over_thresholds() -> None:

@@ -13,8 +13,8 @@ from toys import toy_collection
 from bayespool.collection import Collection
 from bayespool.corrections import Background
 from bayespool.errors import DiagnosticsWarning
-from bayespool.estimates import Estimates
 from bayespool.experiments import leave_out
+from bayespool.measures import Estimates
 
 
 @dataclass(frozen=True)

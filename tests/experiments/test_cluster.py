@@ -16,9 +16,8 @@ from left_out import FEW, few_result, tables
 
 from bayespool.errors import InputError, WorkerError
 from bayespool.experiments import cluster as module
-from bayespool.experiments import leave_out
+from bayespool.experiments import leave_out, load_example
 from bayespool.experiments.cluster import check_address, on_cluster, versions
-from bayespool.simulation import load_example
 
 pytestmark = pytest.mark.filterwarnings("default")  # of Dask's own
 Start = Callable[..., subprocess.Popen[bytes]]

@@ -19,7 +19,7 @@ from bayespool.corrections import Background, LowerBound
 from bayespool.corrections.base import Corrected
 from bayespool.errors import ExperimentChangedWarning, InputError
 from bayespool.experiments import leave_out, vary_pool_width
-from bayespool.values import Values
+from bayespool.measures import Values
 
 
 @dataclass(frozen=True)

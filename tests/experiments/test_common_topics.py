@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from bayespool.collection import Collection
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError
-from bayespool.estimators import parse_estimator
 from bayespool.experiments import common_topics_errors, vary_common_topics
 from bayespool.experiments.resampling import draw_pools, with_drawn_pool
+from bayespool.scoring import parse_estimator
 
 
 def test_errors_of_one_run_by_hand() -> None:

@@ -16,15 +16,13 @@ from small import small
 
 from bayespool.collection import UNJUDGED, Collection
 from bayespool.corrections import LowerBound
-from bayespool.estimates import Estimates
-from bayespool.estimators import ESTIMATOR_NAMES
-from bayespool.experiments import leave_out
+from bayespool.experiments import LeaveOutSettings, leave_out, load_example
 from bayespool.experiments.fold_results import run_fold
 from bayespool.experiments.folds import make_folds, n_best, seed_of
-from bayespool.experiments.settings import experiment_settings
+from bayespool.experiments.preparing import experiment_settings
+from bayespool.measures import Estimates
 from bayespool.posterior import PosteriorEstimator
-from bayespool.settings import LeaveOutSettings
-from bayespool.simulation import load_example
+from bayespool.scoring import ESTIMATOR_NAMES
 
 POSTERIORS = [name for name in ESTIMATOR_NAMES if name.startswith("posterior")]
 

@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayespool.estimates import Estimates
 from bayespool.experiments.intervals import interval_columns, interval_summary
-from bayespool.measures import parse_measure
-from bayespool.values import Values
+from bayespool.measures import Estimates, Values, parse_measure
 
 MEASURE = parse_measure("P@10")
 RUNS = ("a", "b", "c")

@@ -9,8 +9,7 @@ import pytest
 
 from bayespool import judge_next, score
 from bayespool.errors import InputError, InputWarning
-from bayespool.experiments import judge_in_rounds
-from bayespool.simulation import simulate_example
+from bayespool.experiments import judge_in_rounds, simulate_example
 
 EXAMPLE = simulate_example()
 QUICK: dict[str, Any] = {"estimator": "posterior-ratio", "draws": 200, "chains": 2}

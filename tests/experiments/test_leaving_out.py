@@ -17,9 +17,8 @@ from toys import from_rankings, toy_collection
 from bayespool.collection import Collection
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError
-from bayespool.experiments import leave_out
+from bayespool.experiments import leave_out, load_example
 from bayespool.posterior import pool_distance
-from bayespool.simulation import load_example
 
 # --- folds and truth, by hand ------------------------------------------------------------------------------
 

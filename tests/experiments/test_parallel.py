@@ -16,10 +16,15 @@ from toys import toy_collection
 
 from bayespool.collection import Collection, add_judges
 from bayespool.errors import WorkerError
-from bayespool.experiments import leave_out
+from bayespool.experiments import (
+    SimulationSettings,
+    leave_out,
+    load_example,
+    simulate,
+    simulate_example,
+    simulate_judge,
+)
 from bayespool.experiments.parallel import completed
-from bayespool.simulated_judges import simulate_judge
-from bayespool.simulation import SimulationSettings, load_example, simulate, simulate_example
 
 
 def test_two_processes_give_the_same_bytes() -> None:

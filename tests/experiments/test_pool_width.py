@@ -19,11 +19,10 @@ from real import read_real
 
 from bayespool.collection import Collection, DepthPool
 from bayespool.errors import InputError, PoolWarning
-from bayespool.estimates import Estimates
-from bayespool.experiments import leave_out, leave_types_out, vary_pool_width
+from bayespool.experiments import leave_out, leave_types_out, load_example, vary_pool_width
 from bayespool.experiments.pool_width import _score_outside
 from bayespool.experiments.resampling import contributors, draw_pools, whole_pool
-from bayespool.simulation import load_example
+from bayespool.measures import Estimates
 
 TRUTH = {"a": 0.75, "b": 0.5, "c": 0.75}
 

@@ -16,13 +16,21 @@ from rich.console import Console
 from toys import from_rankings, toy_collection
 
 from bayespool.corrections import Background, LowerBound
-from bayespool.counts import judgment_counts
 from bayespool.errors import InputError
-from bayespool.estimates import Estimates
-from bayespool.experiments import ALL_ESTIMATORS, LeaveOutResult, central_share, kendall_tau_b, leave_out
+from bayespool.evidence import judgment_counts
+from bayespool.experiments import (
+    ALL_ESTIMATORS,
+    LeaveOutResult,
+    SimulationSettings,
+    central_share,
+    kendall_tau_b,
+    leave_out,
+    load_example,
+    simulate,
+)
+from bayespool.measures import Estimates
 from bayespool.posterior import PosteriorEstimator
 from bayespool.report import print_leave_out
-from bayespool.simulation import SimulationSettings, load_example, simulate
 
 
 @pytest.mark.slow

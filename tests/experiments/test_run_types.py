@@ -12,8 +12,7 @@ from real import read_real
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.experiments import leave_out, leave_types_out
-from bayespool.simulation import load_example
+from bayespool.experiments import leave_out, leave_types_out, load_example
 
 # Types of runs
 

@@ -20,8 +20,7 @@ from toys import toy_collection
 
 from bayespool.corrections import Background
 from bayespool.errors import ExperimentChangedWarning, InputError, InputWarning, OutputError
-from bayespool.experiments import leave_out
-from bayespool.simulation import load_example
+from bayespool.experiments import leave_out, load_example
 
 HERE = Path(__file__).parents[1]
 
@@ -211,7 +210,7 @@ def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytes
 def test_parts_without_what_they_are_of(tmp_path: Path) -> None:
     """Files that no experiment of ours would have written, whose digests are right."""
     from bayespool.experiments import storage
-    from bayespool.files import parquet_bytes
+    from bayespool.tables import parquet_bytes
 
     folder = tmp_path / "folds"
     folder.mkdir()
@@ -226,7 +225,7 @@ def test_parts_without_what_they_are_of(tmp_path: Path) -> None:
 def test_forged_folds_of_another_form_are_worked_out_again(tmp_path: Path) -> None:
     """Their digests are right. A column that is missing, or of another fold, ended in an error of pandas."""
     from bayespool.experiments import storage
-    from bayespool.files import parquet_bytes, read_parquet
+    from bayespool.tables import parquet_bytes, read_parquet
 
     arguments: dict[str, Any] = FEW | {"estimators": "background", "folder": tmp_path}
     expected = tables(leave_out(load_example(), **arguments))

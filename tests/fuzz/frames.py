@@ -18,7 +18,7 @@ import polars as pl
 import pyarrow as pa
 from fuzz.engine import Target, refused
 
-from bayespool.trec import labels_from_frame, qrels_from_frame, run_from_frame
+from bayespool.collection import labels_from_frame, qrels_from_frame, run_from_frame
 
 __all__ = ["FRAMES"]
 

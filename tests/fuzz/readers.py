@@ -14,7 +14,7 @@ import zstandard
 from fuzz import reference
 from fuzz.engine import Target, mutated
 
-from bayespool import trec
+from bayespool import collection as trec
 from bayespool.errors import InputError
 
 __all__ = ["READERS"]

@@ -12,12 +12,10 @@ from typing import Any
 
 from fuzz.engine import Target, mutated, refused
 
-from bayespool import files
-from bayespool.experiments import leave_out, storage
+from bayespool.experiments import leave_out, load_example, storage
 from bayespool.report import write_leave_out, write_scores
-from bayespool.scoring import score
-from bayespool.simulation import load_example
-from bayespool.stored import read_results, read_scores
+from bayespool.scoring import read_results, read_scores, score
+from bayespool.tables import files
 
 __all__ = ["STORED"]
 

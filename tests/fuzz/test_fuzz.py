@@ -11,8 +11,8 @@ from fuzz import readers, reference
 from fuzz.__main__ import SHARES, TARGETS
 from fuzz.engine import MOST_MIB, Target, budget, fuzz, mutated, peak_mib, refused
 
+from bayespool.collection import Qrels, read_qrels
 from bayespool.errors import InputError
-from bayespool.trec import Qrels, read_qrels
 
 # In all some five seconds; what takes long is given little.
 INPUTS = {"folds": 4, "folders": 3, "scores": 6, "options": 6}
@@ -78,7 +78,7 @@ def test_a_reader_that_reads_wrong_is_found(tmp_path: Path, monkeypatch: pytest.
         found = read_qrels(path, **options)  # type: ignore[arg-type]
         return Qrels(found.query_id, found.doc_id, found.relevance.clip(max=100))
 
-    monkeypatch.setattr("bayespool.trec.read_qrels", wrong)
+    monkeypatch.setattr("bayespool.collection.read_qrels", wrong)
     target = next(target for target in readers.READERS if target.name == "judgments")
     outcome = fuzz(target, tmp_path, range(100))
     assert outcome.found

@@ -8,8 +8,7 @@ from fits import prepared_evidence
 from graphs import NO_LINKER, free_points
 
 from bayespool.inference.density import Density
-from bayespool.models import MODELS
-from bayespool.posterior import MODEL_NAMES
+from bayespool.models import MODEL_NAMES, MODELS
 
 CENTERED = {(model, of) for model in ("interpolated", "odds_ratio", "smoothed") for of in ("topic", "run")}
 

@@ -15,8 +15,8 @@ from fits import TARGETS, compile_once, example_evidence, same_draws
 from own_models import OWN_OF_COUNTS, WITH_CELLS
 
 from bayespool import leave_out, load_example, parse_measure, score
-from bayespool.checking import Fitting, compare_engines
 from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.experiments import Fitting, compare_engines
 from bayespool.experiments.code_digests import own_estimators
 from bayespool.inference import ENGINES, NUTS, Fit, Laplace, make_engine, register_engine
 from bayespool.models import ModelSpec

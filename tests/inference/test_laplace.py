@@ -11,12 +11,12 @@ from scipy import stats
 from scipy.special import expit
 
 from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.experiments import load_example
 from bayespool.inference import NUTS, Laplace
 from bayespool.inference.density import Density
 from bayespool.inference.laplace import approximate
 from bayespool.models import EVIDENCE_SLOPES, MODELS, LinearEvidence
 from bayespool.posterior import PosteriorEstimator
-from bayespool.simulation import load_example
 
 
 def test_one_intercept_is_the_conjugate_posterior():

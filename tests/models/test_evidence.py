@@ -6,9 +6,9 @@ import pytest
 from graphs import MODELS, build, evidence_of
 from toys import EDGE_CASES, toy_collection
 
-from bayespool.counts import held_out_counts, judgment_counts
+from bayespool.evidence import held_out_counts, judgment_counts
+from bayespool.experiments import load_example
 from bayespool.models import gather_evidence
-from bayespool.simulation import load_example
 
 
 def test_evidence_of_the_toy_is_what_one_counts_by_hand() -> None:

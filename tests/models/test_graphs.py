@@ -23,11 +23,11 @@ from scipy import stats
 from scipy.linalg import null_space
 from scipy.special import expit, gammaln, logit
 
-from bayespool.counts import held_out_counts, judgment_counts, unjudged_documents
 from bayespool.errors import InputError
+from bayespool.evidence import held_out_counts, judgment_counts, unjudged_documents
+from bayespool.experiments import load_example
 from bayespool.models import ModelEvidence, Prior, gather_evidence, parse_prior
 from bayespool.posterior import new_organization_effect
-from bayespool.simulation import load_example
 
 DIMS = {
     "background": {

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from toys import toy_collection
 
-from bayespool.collection import Collection, add_judges
+from bayespool.collection import Collection, add_judges, labels_from_frame
+from bayespool.evidence import hidden_document_table, unjudged_document_table
 from bayespool.models import gather_documents
-from bayespool.predictors import hidden_document_table, unjudged_document_table
-from bayespool.trec import labels_from_frame
 
 # of the hidden documents b and c of topic 1, p and r of topic 2 and b of topic 3 have a label: all north's
 LABELS = {"1": {"a": 2, "b": 0, "c": 2, "l": 2}, "2": {"p": 0, "r": 2}, "3": {"b": 0}}

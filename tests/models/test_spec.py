@@ -13,15 +13,14 @@ from fits import compile_once, sample_quietly
 from own_models import BARE, OWN, OWN_OF_COUNTS, OWN_OF_DOCUMENTS
 
 from bayespool import check_models, complete, leave_out, register_model, score, self_calibrate
-from bayespool.checking import self_calibration_frame
 from bayespool.errors import InputError
-from bayespool.estimators import ESTIMATORS, parse_estimator
+from bayespool.experiments import load_example, self_calibration_frame
 from bayespool.experiments.code_digests import own_estimators
 from bayespool.inference import NUTS, Laplace
 from bayespool.measures import parse_measure
 from bayespool.models import MODEL_NAMES, MODELS, Effect, Linear, ModelSpec, Prior, model_named
 from bayespool.posterior import PosteriorEstimator, Task
-from bayespool.simulation import load_example
+from bayespool.scoring import ESTIMATORS, parse_estimator
 
 
 @pytest.fixture(autouse=True)

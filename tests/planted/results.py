@@ -121,18 +121,18 @@ FAULTS = (
     ),
     Fault(
         "cutoff as deep as the pool",
-        "settings/experiments.py",
+        "experiments/settings.py",
         "if pool_depth is not None and deepest.cutoff > pool_depth:",
         "if pool_depth is not None and deepest.cutoff >= pool_depth:",
-        "settings/test_experiments.py experiments/test_settings.py",
+        "experiments/test_settings.py experiments/test_preparing.py",
         "P@10 is refused on pools of depth 10",
     ),
     Fault(
         "runs without a value come first",
-        "tables/of_scores.py",
+        "scoring/score_tables.py",
         "nan=-np.inf), kind=",
         "nan=np.inf), kind=",
-        "tables/test_of_scores.py",
+        "scoring/test_score_tables.py",
         "--top shows runs that have no score",
     ),
     Fault(
@@ -145,10 +145,10 @@ FAULTS = (
     ),
     Fault(
         "file that is not as it was written",
-        "stored.py",
+        "scoring/stored.py",
         "found = read_frame(content) if digest(content) == written else None",
         "found = read_frame(content)",
-        "test_stored.py",
+        "scoring/test_stored.py",
         "a table that somebody changed is read as the result",
     ),
     Fault(
@@ -185,18 +185,18 @@ FAULTS = (
     ),
     Fault(
         "names as they are in a page",
-        "pages/rendering.py",
+        "report/rendering.py",
         'autoescape=select_autoescape(["html"]),',
         "autoescape=False,",
-        "pages/test_rendering.py",
+        "report/test_rendering.py",
         "the name of a run runs a script in the reader's browser",
     ),
     Fault(
         "small numbers are zero",
-        "pages/content.py",
+        "report/content.py",
         "small = 0.0 < abs(x) < float(10.0**-digits)",
         "small = False",
-        "pages/test_content.py",
+        "report/test_content.py",
         "a probability of 0.00001 is shown as none",
     ),
     Fault(

@@ -8,9 +8,8 @@ from drawn import cut_off, overlapping
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.experiments import budgets
+from bayespool.experiments import budgets, load_example
 from bayespool.plots import draw_budgets, plot_budgets, plot_ranking
-from bayespool.simulation import load_example
 
 
 @pytest.fixture(scope="module")

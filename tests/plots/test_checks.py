@@ -10,9 +10,8 @@ import pytest
 from drawn import cut_off, line, overlapping, row_names, segments
 
 from bayespool import check_models
-from bayespool.checking import ModelChecks, run_frame
+from bayespool.experiments import ModelChecks, load_example, run_frame
 from bayespool.plots import figure_grid, plot_elpd, plot_engines, plot_held_out_pit, plot_predictive
-from bayespool.simulation import load_example
 
 
 @cache

@@ -9,8 +9,8 @@ from drawn import cut_off, line, overlapping, row_names, segments
 
 from bayespool.comparisons import compare
 from bayespool.errors import InputError
+from bayespool.experiments import load_example
 from bayespool.plots import draw_comparison, plot_differences, plot_rank_probabilities
-from bayespool.simulation import load_example
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")

@@ -7,9 +7,8 @@ import pytest
 from drawn import cut_off, line, overlapping
 
 from bayespool.errors import InputError
-from bayespool.experiments import judge_in_rounds
+from bayespool.experiments import judge_in_rounds, simulate_example
 from bayespool.plots import plot_judging
-from bayespool.simulation import simulate_example
 
 
 @pytest.mark.slow

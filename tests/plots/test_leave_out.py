@@ -8,9 +8,8 @@ from drawn import cut_off, overlapping
 from left_out import quick_result
 
 from bayespool.errors import InputError
-from bayespool.experiments import LeaveOutResult, leave_out
+from bayespool.experiments import LeaveOutResult, leave_out, load_example
 from bayespool.plots import plot_gain, plot_mae, plot_pit, plot_truth, render
-from bayespool.simulation import load_example
 
 
 @pytest.fixture(scope="module")

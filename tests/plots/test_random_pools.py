@@ -9,11 +9,10 @@ from drawn_pools import kinds_of
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
-from bayespool.experiments.settings import Estimators
+from bayespool.experiments import leave_types_out, load_example, vary_common_topics, vary_pool_width
+from bayespool.experiments.preparing import Estimators
 from bayespool.measures import Precision
 from bayespool.plots import plot_common_topics, plot_pool_width, plot_run_types
-from bayespool.simulation import load_example
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from drawn import cut_off, line, overlapping
 
 from bayespool.comparisons import Reversals, calibration_table, reversals
 from bayespool.errors import InputError
+from bayespool.experiments import load_example
 from bayespool.plots import (
     PALETTE,
     draw_reversals,
@@ -18,7 +19,6 @@ from bayespool.plots import (
     plot_reversal_calibration,
     plot_separability,
 )
-from bayespool.simulation import load_example
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")

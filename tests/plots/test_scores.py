@@ -10,11 +10,10 @@ from drawn import cut_off, line, overlapping, row_names, segments
 from toys import from_rankings
 
 from bayespool.errors import InputError
+from bayespool.experiments import load_example
 from bayespool.plots import draw_forest, draw_topics, figure_grid, plot_distance, plot_forest, plot_topics
 from bayespool.plots.style import PALETTE
-from bayespool.scores import Scores
-from bayespool.scoring import score
-from bayespool.simulation import load_example
+from bayespool.scoring import Scores, score
 
 POINTS = ["background", "smoothed", "anti-precision"]
 

@@ -7,9 +7,8 @@ import pytest
 from drawn import overlapping
 
 from bayespool.errors import InputError
-from bayespool.experiments import vary_common_topics
+from bayespool.experiments import load_example, vary_common_topics
 from bayespool.plots import plot_rmse_surface, plot_topics_surface
-from bayespool.simulation import load_example
 
 
 def test_constants_with_the_least_error_are_marked() -> None:

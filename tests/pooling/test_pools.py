@@ -12,10 +12,9 @@ from toys import from_rankings, in_pool, judged, judgments, toy_collection
 
 from bayespool.collection import LISTED, UNJUDGED, Collection, sole_contributor
 from bayespool.errors import InputError
-from bayespool.experiments import leave_out
+from bayespool.experiments import leave_out, simulate_example
 from bayespool.pooling import StrategyPool, choose, with_strategy_pool
 from bayespool.scoring import score
-from bayespool.simulation import simulate_example
 
 RANKED = {"r1": {"1": "abcd"}, "r2": {"1": "bxyz"}, "r3": {"1": "abpq"}}
 GRADES = {"1": {"a": 1, "b": 0, "c": 1, "d": 0, "x": 2, "y": 0, "z": 1, "p": 0, "q": 0}}

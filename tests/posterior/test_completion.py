@@ -15,14 +15,13 @@ from graded_example import graded_completion
 from scipy import stats
 from scipy.special import expit
 
-from bayespool.collection import Collection
-from bayespool.counts import bounds, judgment_counts
+from bayespool.collection import Collection, qrels_from_frame
 from bayespool.errors import DiagnosticsWarning, InputError
+from bayespool.evidence import bounds, judgment_counts
+from bayespool.experiments import load_example
 from bayespool.measures import Additive, Measure, Precision, parse_measure
 from bayespool.posterior import PosteriorEstimator, complete, completion
 from bayespool.scoring import score
-from bayespool.simulation import load_example
-from bayespool.trec import qrels_from_frame
 
 
 @dataclasses.dataclass(frozen=True, order=True)

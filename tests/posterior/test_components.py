@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bayespool.experiments import load_example
 from bayespool.posterior import PosteriorEstimator
-from bayespool.simulation import load_example
 
 
 def test_runs_have_the_slopes_of_their_organizations() -> None:

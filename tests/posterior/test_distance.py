@@ -11,8 +11,8 @@ from toys import from_rankings
 
 from bayespool import load_example
 from bayespool.collection import Collection
+from bayespool.experiments import SimulationSettings, simulate
 from bayespool.posterior import pool_distance
-from bayespool.simulation import SimulationSettings, simulate
 
 TOPICS = tuple("12345678")
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayespool.checking.fitting import Fitting
-from bayespool.checking.hidden import HiddenDocuments
-from bayespool.checking.predictions import predict_held_out
 from bayespool.collection import Collection
-from bayespool.counts import judgment_counts
+from bayespool.evidence import judgment_counts
+from bayespool.experiments import SimulationSettings, load_example, simulate
+from bayespool.experiments.fitting import Fitting
+from bayespool.experiments.hidden import HiddenDocuments
+from bayespool.experiments.predictions import predict_held_out
 from bayespool.inference import Laplace
 from bayespool.measures import parse_measure
 from bayespool.posterior import (
@@ -26,7 +27,6 @@ from bayespool.posterior import (
     new_slopes,
 )
 from bayespool.posterior.effects import add_slopes, named_slopes
-from bayespool.simulation import SimulationSettings, load_example, simulate
 
 
 @pytest.mark.parametrize(("n_organizations", "factor"), [(0, 1.0), (1, 2.0), (8, 9 / 8)])
@@ -189,7 +189,7 @@ def test_predictions_and_weights_know_the_effect(monkeypatch: pytest.MonkeyPatch
 
     draws, density = found()
     monkeypatch.setattr(
-        "bayespool.checking.questions.new_interaction", lambda *given: 0 * new_interaction(*given)
+        "bayespool.experiments.questions.new_interaction", lambda *given: 0 * new_interaction(*given)
     )
     without, narrow = found()
     several = without.std(axis=0) > 0.5

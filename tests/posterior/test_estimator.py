@@ -14,13 +14,12 @@ from scipy.special import expit
 from toys import EDGE_CASES, FULLY_JUDGED, from_rankings
 
 from bayespool.collection import Collection
-from bayespool.counts import judgment_counts, unjudged_documents
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.estimates import Estimates
+from bayespool.evidence import judgment_counts, unjudged_documents
+from bayespool.experiments import load_example
 from bayespool.inference import NUTS, Laplace
-from bayespool.measures import Precision, parse_measure
+from bayespool.measures import Estimates, Precision, parse_measure
 from bayespool.posterior import PosteriorEstimator, Task
-from bayespool.simulation import load_example
 
 MODELS = ("background", "interpolated", "smoothed")
 

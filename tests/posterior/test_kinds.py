@@ -9,13 +9,11 @@ import pytest
 from toys import from_rankings
 
 from bayespool import load_example
-from bayespool.collection import Collection, add_judges
-from bayespool.counts import favored_organizations, held_out_documents
+from bayespool.collection import Collection, add_judges, qrels_from_frame
 from bayespool.errors import InputError
+from bayespool.evidence import favored_organizations, held_out_documents
+from bayespool.experiments import simulate_example, simulate_judge
 from bayespool.posterior import find_kinds, with_kinds
-from bayespool.simulated_judges import simulate_judge
-from bayespool.simulation import simulate_example
-from bayespool.trec import qrels_from_frame
 
 # Two organizations retrieve letters of the beginning, two of the end; the fifth is nearer to the latter.
 RUNS = {"a": "abcdx", "b": "abcey", "p": "pqrst", "q": "pqrsu", "r": "pqklm", "r2": "pqkln", "new": "zabpq"}

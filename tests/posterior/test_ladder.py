@@ -12,7 +12,9 @@ from graded_example import graded_completion, graded_example
 from scipy import stats
 from scipy.special import expit
 
+from bayespool.collection import qrels_from_frame
 from bayespool.errors import InputError
+from bayespool.experiments import load_example
 from bayespool.measures import parse_measure
 from bayespool.posterior import (
     Completion,
@@ -25,10 +27,7 @@ from bayespool.posterior import (
     levels_of,
     rungs_of,
 )
-from bayespool.scores import Scores
-from bayespool.scoring import score
-from bayespool.simulation import load_example
-from bayespool.trec import qrels_from_frame
+from bayespool.scoring import Scores, score
 
 # --- rungs --------------------------------------------------------------------------------------------------
 

@@ -14,10 +14,10 @@ from scipy.special import expit
 from scipy.stats import binomtest
 
 from bayespool import load_example
+from bayespool.collection import qrels_from_frame
+from bayespool.experiments import SimulationSettings, simulate
 from bayespool.posterior import Completion, NewKind, PosteriorEstimator, Step, pool_distance
 from bayespool.posterior.mixtures import OF_KINDS
-from bayespool.simulation import SimulationSettings, simulate
-from bayespool.trec import qrels_from_frame
 
 
 def of_kinds(usual: float, new: float, chance: tuple[float, float], n_draws: int = 4000) -> Completion:

@@ -16,12 +16,12 @@ from toys import no_pool
 
 from bayespool import impute, judge_next, leave_out, score
 from bayespool.collection import Collection
-from bayespool.counts import favored_organizations, grade_counts, judgment_counts
 from bayespool.errors import BayespoolWarning, JudgeWarning
+from bayespool.evidence import favored_organizations, grade_counts, judgment_counts
+from bayespool.experiments import load_example
 from bayespool.measures import parse_measures
 from bayespool.models import MODELS, Effect, Linear, ModelSpec, Prior
 from bayespool.posterior import PosteriorEstimator, judge_problems
-from bayespool.simulation import load_example
 
 QUICK: dict[str, Any] = {"draws": 250, "chains": 2}
 

@@ -7,9 +7,9 @@ import pytest
 from completed import toy
 from toys import from_rankings
 
+from bayespool.experiments import load_example
 from bayespool.posterior import PosteriorEstimator, find_unknowns
 from bayespool.posterior.unknowns import find_places
-from bayespool.simulation import load_example
 
 
 def test_unknowns_are_each_once_and_credited_to_the_best_rank() -> None:

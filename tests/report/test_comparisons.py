@@ -14,6 +14,7 @@ from compared import NEW, compared, printed
 
 from bayespool.comparisons import Reversals, reversals
 from bayespool.errors import InputError, OutputError
+from bayespool.experiments import load_example
 from bayespool.report.comparisons import (
     REVERSAL_TABLES,
     print_comparison,
@@ -21,7 +22,6 @@ from bayespool.report.comparisons import (
     write_comparison,
     write_reversals,
 )
-from bayespool.simulation import load_example
 from bayespool.tables import Arrangement
 
 # runs of the pool are compared beside new ones

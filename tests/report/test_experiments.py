@@ -12,13 +12,12 @@ import pytest
 from left_out import few_result, quick_result
 from rich.console import Console
 
+from bayespool.comparisons.tables import records
 from bayespool.errors import OutputError
-from bayespool.experiments import LeaveOutResult, leave_out, vary_pool_width
+from bayespool.experiments import LeaveOutResult, leave_out, load_example, vary_pool_width
 from bayespool.report import print_leave_out, write_leave_out
 from bayespool.report.random_pools import write_pool_width
 from bayespool.report.sentences import leave_out_sentence
-from bayespool.simulation import load_example
-from bayespool.tables.of_comparisons import records
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,10 @@ from known_scores import POINT, with_posterior
 from toys import toy_collection
 
 from bayespool.errors import OutputError
+from bayespool.experiments import load_example
 from bayespool.measures import parse_measures
 from bayespool.report import check_output, write_scores
-from bayespool.scores import Scores
-from bayespool.scoring import score
-from bayespool.simulation import load_example
+from bayespool.scoring import Scores, score
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 

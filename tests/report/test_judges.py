@@ -13,11 +13,10 @@ from labeled import favoring_labels, labeled_toy, right_labels, top_of, with_jud
 from rich.console import Console
 
 from bayespool import check_judges
-from bayespool.checking import JudgeCheck
-from bayespool.counts import grade_names
 from bayespool.errors import OutputError
+from bayespool.evidence import grade_names
+from bayespool.experiments import JudgeCheck, load_example
 from bayespool.report.judges import print_judges, write_judges
-from bayespool.simulation import load_example
 
 
 def printed(check: JudgeCheck) -> str:

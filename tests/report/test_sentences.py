@@ -8,9 +8,9 @@ from toys import from_rankings
 
 from bayespool.comparisons import compare
 from bayespool.errors import InputError
+from bayespool.experiments import load_example
 from bayespool.report.comparisons import print_comparison
 from bayespool.report.sentences import _range, comparison_sentence, leave_out_sentence
-from bayespool.simulation import load_example
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")

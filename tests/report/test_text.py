@@ -13,12 +13,11 @@ from rich.console import Console
 from toys import toy_collection
 
 from bayespool.errors import InputError
+from bayespool.experiments import load_example
+from bayespool.measures import Values
 from bayespool.report import print_scores
-from bayespool.scores import Scores
-from bayespool.scoring import score
-from bayespool.simulation import load_example
+from bayespool.scoring import Scores, score
 from bayespool.tables import Arrangement
-from bayespool.values import Values
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 

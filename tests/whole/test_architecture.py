@@ -25,12 +25,12 @@ MOST_LINES = 600
 # Package name → rooms that may import it. A name that is not here may be imported anywhere.
 ONLY_IN = {
     "arviz": set(),
-    "arviz_base": {"containers", "inference"},
+    "arviz_base": {"tables", "inference"},
     "arviz_stats": {"inference"},
     "matplotlib": {"plots"},
     "numba": {"compiled"},
     "nutpie": {"inference"},
-    "pyarrow.csv": {"trec"},
+    "pyarrow.csv": {"collection"},
     "pymc": {"models", "inference"},
     "pytensor": {"models", "inference"},
 }

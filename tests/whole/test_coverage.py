@@ -20,13 +20,13 @@ import numpy as np
 import pytest
 from fits import compile_once
 
-from bayespool.checking import randomized_pit
-from bayespool.counts import judgment_counts
 from bayespool.errors import DiagnosticsWarning
+from bayespool.evidence import judgment_counts
+from bayespool.experiments import Simulation, SimulationSettings, randomized_pit, simulate
 from bayespool.inference import NUTS
 from bayespool.measures import parse_measure
-from bayespool.posterior import MODEL_NAMES, PosteriorEstimator
-from bayespool.simulation import Simulation, SimulationSettings, simulate
+from bayespool.models import MODEL_NAMES
+from bayespool.posterior import PosteriorEstimator
 
 MEASURE = parse_measure("P@10")
 # One run per organization, so that all repetitions have the same coordinates: one compiled model serves them.

@@ -27,10 +27,10 @@ from bayespool import (
     read_run,
     score,
 )
+from bayespool.collection import Qrels, Run, read_qrels, read_runs
 from bayespool.errors import InputError, NoPoolWarning, OrganizationWarning
-from bayespool.scores import Scores
-from bayespool.simulation import simulate_example
-from bayespool.trec import Qrels, Run, read_qrels, read_runs
+from bayespool.experiments import simulate_example
+from bayespool.scoring import Scores
 
 ScoredDoc = namedtuple("ScoredDoc", ["query_id", "doc_id", "score"])
 Qrel = namedtuple("Qrel", ["query_id", "doc_id", "relevance", "iteration"])

@@ -13,8 +13,8 @@ import pytest
 from bayespool import load_example, read_collection, score
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning
-from bayespool.scores import Scores
-from bayespool.simulation import simulate_example
+from bayespool.experiments import simulate_example
+from bayespool.scoring import Scores
 
 COMBINED = "posterior-combined"
 

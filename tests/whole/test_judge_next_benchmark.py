@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from bayespool import load_example
-from bayespool.estimators import parse_estimator
+from bayespool.scoring import parse_estimator
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 

@@ -13,11 +13,11 @@ FILES, TEST_FILES = sorted(PACKAGE.rglob("*.py")), sorted(TESTS.rglob("test_*.py
 # Test file → modules that it tests beside the one that it is named after, if it is named after one.
 TESTS_TOO = {
     # parts of a whole that is tested as one
-    "checking/test_judges": {"checking/judge_tables"},
-    "checking/test_predictions": {"checking/fitting", "posterior/combination"},
+    "experiments/test_judge_checks": {"experiments/judge_tables"},
+    "experiments/test_predictions": {"experiments/fitting", "posterior/combination"},
     "comparisons/test_comparing": {"comparisons/comparison"},
     "comparisons/test_reversing": {"comparisons/outcomes"},
-    "counts/test_judged": {"counts/states"},
+    "evidence/test_judged": {"evidence/states"},
     "experiments/test_budgeting": {"experiments/budget_folds", "experiments/budget_results"},
     "experiments/test_folds": {"experiments/fold_results"},
     "inference/test_cells": {"inference/cell_kernels"},
@@ -36,15 +36,22 @@ TESTS_TOO = {
     "pooling/test_choosing": {"pooling/retrieved", "pooling/strategy"},
     "pooling/test_orders": {"pooling/by_rank"},
     "pooling/test_sampling": {"pooling/active"},
-    "predictors/test_table": {
-        f"predictors/{file}" for file in ("composition", "context", "other_runs", "own_run", "predictor")
+    "evidence/test_document_table": {
+        f"evidence/{file}"
+        for file in (
+            "composition_predictors",
+            "context",
+            "other_run_predictors",
+            "own_run_predictors",
+            "predictor",
+        )
     },
-    "test_options": {"settings/comparisons", "settings/pooling"},
+    "test_options": {"scoring/settings", "experiments/budget_settings"},
     "whole/test_own_judgments": {"collection/own"},
-    "whole/test_own_measures": {"counts/bounds", "measures/base"},
+    "whole/test_own_measures": {"evidence/bounds", "measures/base"},
     # what is handed over in memory, and what type checkers say of calls
-    "trec/test_frames": {"trec/columns"},
-    "whole/test_in_memory": {"collection/no_pool", "trec/irds", "trec/sources"},
+    "collection/test_frames": {"collection/columns"},
+    "whole/test_in_memory": {"collection/no_pool", "collection/irds", "collection/sources"},
     "whole/test_typing": {"posterior/keywords"},
     # what is printed and written is tested where a reader sees it
     "cli/test_check": {"report/checks"},
@@ -59,7 +66,7 @@ TESTS_TOO = {
     "whole/test_architecture": {"__init__"},
 }
 # Classes and two constants, which every test uses that needs them.
-WITHOUT_A_TEST = {"errors", "trec/resources"}
+WITHOUT_A_TEST = {"errors", "collection/resources"}
 MOST_LINES_OF_A_TEST = 700
 
 

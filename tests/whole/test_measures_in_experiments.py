@@ -14,8 +14,8 @@ from toys import judgments, ranking
 
 from bayespool.collection import Collection
 from bayespool.comparisons import compare, paired_t, reversals
-from bayespool.counts import bounds
 from bayespool.errors import InputError
+from bayespool.evidence import bounds
 from bayespool.experiments import (
     CommonTopicsResult,
     LeaveOutResult,
@@ -23,13 +23,13 @@ from bayespool.experiments import (
     RunTypesResult,
     leave_out,
     leave_types_out,
+    load_example,
     mean_absolute_error,
     n_outside_bounds,
     vary_common_topics,
     vary_pool_width,
 )
 from bayespool.measures import parse_measure
-from bayespool.simulation import load_example
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 

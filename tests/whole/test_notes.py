@@ -16,20 +16,27 @@ from labeled import labeled_toy
 
 from bayespool import Precision, check_models, impute, judge_next, leave_out, read_results, read_scores, score
 from bayespool import budgets as vary_budgets
-from bayespool.checking import FoundJudgments, check_judges, compare_engines, self_calibrate
 from bayespool.cli.results import deliver, deliver_files, deliver_folder, with_answers
 from bayespool.comparisons import compare_scores, reversals
 from bayespool.errors import InputError
-from bayespool.experiments import leave_types_out, vary_pool_width
-from bayespool.files import read_parquet
-from bayespool.pages import read_result, write_report
+from bayespool.experiments import (
+    FoundJudgments,
+    check_judges,
+    compare_engines,
+    leave_types_out,
+    load_example,
+    self_calibrate,
+    vary_pool_width,
+)
 from bayespool.pooling import choose, contributions_of
 from bayespool.report import (
     print_imputations,
     print_leave_out,
     print_scores,
+    read_result,
     write_imputations,
     write_leave_out,
+    write_report,
     write_scores,
 )
 from bayespool.report.budgets import print_budgets, write_budgets
@@ -47,13 +54,8 @@ from bayespool.report.comparisons import print_comparison, print_reversals, writ
 from bayespool.report.judges import print_judges, write_judges
 from bayespool.report.judging import print_next_judgments, write_next_judgments
 from bayespool.report.pooling import print_choice, write_choice
-from bayespool.report.random_pools import (
-    print_pool_width,
-    print_run_types,
-    write_pool_width,
-    write_run_types,
-)
-from bayespool.simulation import load_example
+from bayespool.report.random_pools import print_pool_width, print_run_types, write_pool_width, write_run_types
+from bayespool.tables import read_parquet
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 

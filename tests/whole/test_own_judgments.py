@@ -11,13 +11,17 @@ import pandas as pd
 import pytest
 
 from bayespool import impute, judge_next, read_collection, score
-from bayespool.collection import sole_contributor
-from bayespool.counts import judgment_counts, unjudged_documents
+from bayespool.collection import qrels_from_frame, sole_contributor
 from bayespool.errors import InputError, InputWarning
+from bayespool.evidence import (
+    evidence_predictors,
+    hidden_document_table,
+    judgment_counts,
+    unjudged_document_table,
+    unjudged_documents,
+)
+from bayespool.experiments import load_example, simulate_example
 from bayespool.posterior import PosteriorEstimator
-from bayespool.predictors import evidence_predictors, hidden_document_table, unjudged_document_table
-from bayespool.simulation import load_example, simulate_example
-from bayespool.trec import qrels_from_frame
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from bayespool import compare, complete, leave_out, load_example, reversals, score
 from bayespool.errors import BayespoolWarning, ExperimentChangedWarning, InputError
+from bayespool.experiments import simulate_example
 from bayespool.measures import (
     MEASURES,
     MISSING_RANK,
@@ -28,7 +29,6 @@ from bayespool.measures import (
     parse_measure,
     register_measure,
 )
-from bayespool.simulation import simulate_example
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 

@@ -53,7 +53,7 @@ def test_text_that_is_gone_is_an_error() -> None:
 
 
 MODULE = "def change(a: float, b: float) -> float:\n    return round(b - a, 6)\n"
-TEST = "from bayespool.values import change\n\n\ndef test_it():\n    assert change({}) == {}\n"
+TEST = "from bayespool.measures.values import change\n\n\ndef test_it():\n    assert change({}) == {}\n"
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "small"
     for name, text in {
         "bayespool/__init__.py": "",
-        "bayespool/values.py": MODULE,
+        "bayespool/measures/values.py": MODULE,
         "tests/test_sign.py": TEST.format("1, 3", 2),
         "pyproject.toml": "[tool.pytest.ini_options]\naddopts = ['-ra']\n",
         ".git/config": "",

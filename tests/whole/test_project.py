@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import bayespool
-from bayespool import estimators
+from bayespool.scoring import estimators
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bayespool import estimators, scoring
 from bayespool.cli import app
-from bayespool.simulation import simulate_example
+from bayespool.experiments import simulate_example
+from bayespool.scoring import estimators, scoring
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -17,7 +17,7 @@ import pytest
 import pytrec_eval
 from real import read_real
 
-from bayespool.counts import JudgmentCounts, judgment_counts
+from bayespool.evidence import JudgmentCounts, judgment_counts
 
 CUTOFFS = (5, 10, 100)
 N_RUNS = {"trec2-adhoc": 38, "trec8-adhoc": 129, "trec2011-medical": 127}

@@ -10,7 +10,7 @@ import pytest
 from browser import Browser, dialogs, requested, start_browser
 from hostile import IMAGE, QUOTES, SCRIPT, TOPIC, hostile_scores, many_runs
 
-from bayespool.pages import write_report
+from bayespool.report import write_report
 
 FORMS = [(width, scheme) for width in (1280, 400) for scheme in ("light", "dark")]
 NAMES = ["hostile", "many"]

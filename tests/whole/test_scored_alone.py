@@ -11,12 +11,10 @@ from labeled import right_labels, with_judge
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.estimates import Estimates
-from bayespool.measures import MEASURES, Measure, Normalized, parse_measure, with_ideal
+from bayespool.experiments import load_example
+from bayespool.measures import MEASURES, Estimates, Measure, Normalized, parse_measure, with_ideal
 from bayespool.models import MODELS
-from bayespool.scores import Scores
-from bayespool.scoring import score
-from bayespool.simulation import load_example
+from bayespool.scoring import Scores, score
 
 ALONE = "new-a"
 BESIDE = ("new-a", "new-b", "north-1")

@@ -15,10 +15,9 @@ import numpy.typing as npt
 import pytest
 
 from bayespool.collection import Collection, Judge, add_judges
+from bayespool.experiments import Simulation, SimulationSettings, simulate, simulate_judge
 from bayespool.posterior import PosteriorEstimator
 from bayespool.scoring import score
-from bayespool.simulated_judges import simulate_judge
-from bayespool.simulation import Simulation, SimulationSettings, simulate
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 

@@ -24,10 +24,10 @@ from bayespool import (
     reversals,
     score,
 )
-from bayespool.checking.found import check_found
 from bayespool.collection.build import Building, build_collection
 from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
-from bayespool.loading import ReadOptions
+from bayespool.experiments.found import check_found
+from bayespool.pooling import ReadOptions
 from bayespool.posterior import (
     CompareOptions,
     CompletionOptions,
@@ -38,8 +38,7 @@ from bayespool.posterior import (
     PosteriorEstimator,
     PosteriorOptions,
 )
-from bayespool.pyterrier import pyterrier_measure
-from bayespool.scoring import ScoreOptions
+from bayespool.scoring import ScoreOptions, pyterrier_measure
 
 ROOT = Path(__file__).resolve().parents[2]
 

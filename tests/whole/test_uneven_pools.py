@@ -10,12 +10,12 @@ from toys import toy_collection
 
 from bayespool.collection import Collection, DepthPool, build_collection
 from bayespool.comparisons.shallow import judgment_subset, unpooled_copies
-from bayespool.counts import judgment_counts, unjudged_documents
 from bayespool.errors import InputError
+from bayespool.evidence import judgment_counts, unjudged_documents
 from bayespool.experiments import leave_out
 from bayespool.experiments.parallel import _pack, _unpack
 from bayespool.experiments.resampling import whole_pool
-from bayespool.pool import discover_pool
+from bayespool.pooling import discover_pool
 
 
 # What a pool of several depths is to those who ask it

@@ -16,8 +16,8 @@ from toys import from_rankings
 
 from bayespool import Collection, compare, judgment_counts, load_example, score
 from bayespool.errors import InputError, PooledRunWarning
-from bayespool.pool import take_out
-from bayespool.simulation import simulate_example
+from bayespool.experiments import simulate_example
+from bayespool.pooling import take_out
 
 QUICK = {"estimators": ["interpolated", "posterior-background"], "draws": 50}
 

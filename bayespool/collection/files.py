@@ -1,0 +1,209 @@
+"""Finding, opening, decompressing and decoding input files."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from bayespool.collection.compression import DAMAGE, compression_of, pieces
+from bayespool.errors import InputError
+from bayespool.options import MAX_FILE_SIZE
+from bayespool.tables import PathLike
+
+__all__ = ["Source", "as_text", "enough_memory", "find_files", "read_bytes", "read_text"]
+
+_NOT_COUNTED = "hidden files and folders do not count"
+
+Source = PathLike | Iterable[PathLike]
+
+_BOM = b"\xef\xbb\xbf"
+_MIB = 1 << 20
+_KINDS = (
+    (stat.S_ISDIR, "a folder", "name a file inside it"),
+    (stat.S_ISFIFO, "a pipe", "write what comes out of it into a file first"),
+    (stat.S_ISSOCK, "a socket", "write what comes out of it into a file first"),
+    (stat.S_ISCHR, "a device", "write what comes out of it into a file first"),
+    (stat.S_ISBLK, "a device", "write what comes out of it into a file first"),
+)
+
+
+def find_files(source: Source) -> tuple[Path, ...]:
+    """Files that a source stands for, each once, sorted by name.
+
+    Parameters
+    ----------
+    source : path, glob pattern, folder, or iterable of those
+        A folder stands for every file in it, whatever its name, except hidden ones and folders; a pattern
+        (``runs/input.*``, ``**`` for folders at any depth) for the files it matches, with the same
+        exceptions. A path that exists is taken as it is, be there a ``*`` in it.
+
+    Returns
+    -------
+    tuple of Path
+        At least one. A file that two parts of the source stand for comes back once.
+
+    Raises
+    ------
+    InputError
+        A part of the source stands for no file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("b.run", "a.run.gz", ".hidden"):
+    ...         _ = Path(folder, name).write_text("")
+    ...     [path.name for path in find_files(folder)]
+    ['a.run.gz', 'b.run']
+    """
+    parts = [source] if isinstance(source, str | os.PathLike) else list(source)
+    if not parts:
+        raise InputError("no file is named", hint="give a file, a folder or a pattern")
+    found = {os.path.abspath(path): path for part in parts for path in _find_part(part)}
+    return tuple(sorted(found.values(), key=lambda path: (path.name, str(path))))
+
+
+def _find_part(part: PathLike) -> list[Path]:
+    path = Path(part).expanduser()
+    try:
+        return _files_at(path)
+    except OSError as error:
+        reason = f"cannot be looked at ({error.strerror or error})"
+        raise InputError(reason, path=path, hint="check the path") from None
+
+
+def _files_at(path: Path) -> list[Path]:
+    if path.is_dir():
+        files = [child for child in path.iterdir() if child.is_file() and not child.name.startswith(".")]
+        if not files:
+            raise InputError("no file in this folder", path=path, hint=_NOT_COUNTED)
+        return files
+    if path.exists():
+        return [path]
+    if glob.has_magic(str(path)):
+        files = [match for name in glob.glob(str(path), recursive=True) if (match := Path(name)).is_file()]
+        if files:
+            return files
+        raise InputError("no file matches this pattern", path=path, hint=_NOT_COUNTED)
+    raise InputError("no such file or folder", path=path, hint="check the path")
+
+
+def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
+    """Bytes of a file without a byte order mark, decompressed by what they are, whatever the name says.
+
+    Parameters
+    ----------
+    path : Path
+        A plain, gzip, xz or zstd file.
+    max_size : int
+        Most MiB that there may be, decompressed.
+
+    Returns
+    -------
+    bytes
+        More than white space, and no NUL among them.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is no regular file, is too large, damaged, empty or binary.
+    """
+    try:
+        status = path.stat()
+        for is_it, name, hint in _KINDS:
+            if is_it(status.st_mode):
+                raise InputError(f"is {name} where a file is expected", path=path, hint=hint)
+        if status.st_size > max_size * _MIB:
+            raise _too_large(path, max_size)
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", path=path, hint="check the path") from None
+    except PermissionError:
+        raise InputError("permission denied", path=path, hint="make it readable for this user") from None
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror or error})"
+        raise InputError(reason, path=path, hint="check the path") from None
+    if kind := compression_of(data):
+        data = _decompressed(data, kind, path, max_size)
+    if b"\0" in data:
+        hint = "give UTF-8 or Latin-1 text, plain or as .gz, .xz or .zst"
+        raise InputError("is binary or UTF-16 (it holds NUL bytes)", path=path, hint=hint)
+    data = data.removeprefix(_BOM)
+    if not data or data.isspace():
+        raise InputError("is empty", path=path, hint="leave the file out, or make it anew")
+    return data
+
+
+def read_text(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
+    r"""Text of a file as UTF-8 with ``\n`` line ends; a file that is not UTF-8 is taken for Latin-1.
+
+    Parameters
+    ----------
+    path, max_size
+        As for `read_bytes`.
+
+    Returns
+    -------
+    bytes
+        As from `read_bytes`. ``\r\n`` and a lone ``\r`` have become ``\n``.
+
+    Raises
+    ------
+    InputError
+        As for `read_bytes`.
+    """
+    return as_text(read_bytes(path, max_size=max_size))
+
+
+@contextlib.contextmanager
+def enough_memory(path: Path) -> Iterator[None]:
+    """Say which file there was not enough memory for."""
+    try:
+        yield
+    except MemoryError:
+        hint = "split it, or read it where there is more"
+        raise InputError("there is not enough memory to read it", path=path, hint=hint) from None
+
+
+def as_text(data: bytes) -> bytes:
+    r"""Bytes as UTF-8 with ``\n`` line ends, from UTF-8 or else Latin-1 with line ends of any kind.
+
+    Parameters
+    ----------
+    data : bytes
+        What `read_bytes` gives.
+
+    Returns
+    -------
+    bytes
+        The same object where nothing is to be done.
+    """
+    if not data.isascii():
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            data = data.decode("latin-1").encode("utf-8")
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def _decompressed(data: bytes, kind: str, path: Path, max_size: int) -> bytes:
+    parts, size = [], 0
+    try:
+        for piece in pieces(data, kind):
+            size += len(piece)
+            if size > max_size * _MIB:
+                raise _too_large(path, max_size)
+            parts.append(piece)
+    except DAMAGE as error:
+        reason = f"the {kind} data are truncated or damaged ({str(error).rstrip('.')})"
+        raise InputError(reason, path=path, hint="copy or download the file again") from None
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _too_large(path: Path, max_size: int) -> InputError:
+    hint = "allow more with max_file_size (--max-file-size), if it is what you take it for"
+    return InputError(f"holds more than {max_size:,} MiB of text", path=path, hint=hint)

@@ -1,0 +1,390 @@
+"""Runs, judgments, labels and organizations from whatever holds them: files, frames, dictionaries, rows.
+
+The one place that knows the forms of input.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar, cast, overload
+
+import numpy as np
+import pyarrow as pa
+
+from bayespool.collection.columns import NAMES, column_names, columns_of, ids_of, is_frame, is_row, settled
+from bayespool.collection.files import find_files
+from bayespool.collection.frames import labels_from_frame, qrels_from_frame, run_from_frame
+from bayespool.collection.irds import irds_name, irds_rows
+from bayespool.collection.readers import (
+    id_of_file,
+    read_batches,
+    read_labels,
+    read_organizations,
+    read_qrels,
+    read_run,
+)
+from bayespool.collection.records import Labels, Qrels, Run
+from bayespool.errors import InputError
+from bayespool.options import MAX_FILE_SIZE
+
+__all__ = [
+    "Frame",
+    "Judges",
+    "Judgments",
+    "OfRanx",
+    "Organizations",
+    "Reading",
+    "Runs",
+    "judges_of",
+    "organizations_of",
+    "qrels_of",
+    "runs_of",
+]
+
+
+Taken = TypeVar("Taken")
+
+
+class Frame(Protocol):
+    """What has columns by name: data frames of pandas and polars, tables of Arrow."""
+
+    @property
+    def columns(self) -> Any:
+        """Their names."""
+
+
+class OfRanx(Protocol):
+    """A run or judgments of ranx."""
+
+    def to_dataframe(self) -> Any:
+        """Columns ``q_id, doc_id, score``."""
+
+
+_ByTopic = Mapping[Any, Mapping[Any, float]]
+_Row = tuple[Any, ...] | Mapping[str, Any]
+_Path = str | os.PathLike[str]
+_Run = _Path | Run | Frame | OfRanx | _ByTopic | Iterable[_Row]
+
+Runs = (
+    _Path
+    | Run
+    | Frame
+    | OfRanx
+    | _ByTopic
+    | Mapping[str, _Run]
+    # one alternative for all lists: a checker infers the type of a mixed one from it
+    | Iterable[_Path | Run | Frame | OfRanx | _Row | Iterable[_Row]]
+)
+"""A run or several: paths, globs, folders, ``irds:`` names, frames, ``{query_id: {doc_id: score}}``, rows,
+objects of ranx, `Run`; a mapping from names to them, or an iterable of them."""
+Judgments = _Path | Qrels | Frame | OfRanx | _ByTopic | Iterable[_Row]
+"""Judgments: a path, an ``irds:`` name, a frame, ``{query_id: {doc_id: relevance}}``, rows, an object of
+ranx, `Qrels`."""
+_Labels = _Path | Labels | Frame | OfRanx | _ByTopic | Iterable[_Row]
+Judges = _Path | Iterable[_Path] | Mapping[str, _Labels]
+"""Labels of second judges: paths, or a mapping from names to paths, frames, dictionaries, rows, `Labels`."""
+Organizations = _Path | Mapping[str, str] | Frame | Iterable[_Row]
+"""Who submitted which run: a path, a mapping, or a frame or rows with ``run_id`` and ``organization``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How files among the sources are read: arguments of `bayespool.collection.read_run`.
+
+    Attributes
+    ----------
+    id_from : {"file", "tag"}
+    strict, ranks : bool
+    max_file_size : int
+    progress : callable, optional
+        Called with the number of run files read and their total.
+    """
+
+    id_from: Literal["file", "tag"] = "file"
+    strict: bool = True
+    ranks: bool = False
+    max_file_size: int = MAX_FILE_SIZE
+    progress: Callable[[int, int], None] | None = None
+
+
+@overload
+def runs_of(
+    *sources: Runs | None, names: Sequence[str] = ..., reading: Reading | None = ...
+) -> list[list[Run]]: ...
+
+
+@overload
+def runs_of(
+    *sources: Runs | None,
+    names: Sequence[str] = ...,
+    reading: Reading | None = ...,
+    take: Callable[[Sequence[Run]], Sequence[Taken]],
+) -> list[list[Taken]]: ...
+
+
+def runs_of(
+    *sources: Runs | None,
+    names: Sequence[str] = ("run",),
+    reading: Reading | None = None,
+    take: Callable[[Sequence[Run]], Sequence[Any]] | None = None,
+) -> list[list[Any]]:
+    """Runs of some sources, each read once though several sources have it.
+
+    Parameters
+    ----------
+    *sources : Runs or None
+        None, and what is empty, has no run. A run is named by its file, by the mapping or the column
+        ``run_id`` (``run``, ``tag``) that it stands in, or as its object is. A frame may hold several runs.
+    names : sequence of str
+        For each source what a run without a name is called; where there are several ``run-1``, ``run-2``, ….
+    reading : Reading, optional
+    take : callable, optional
+        What is made of runs as soon as they have been read, so many at a time as are in memory together.
+
+    Returns
+    -------
+    list of list of Run
+        One for each source, files of a folder by name, all else in the order given; or what ``take`` makes of
+        each run.
+
+    Raises
+    ------
+    InputError
+        A source stands for no run, or for none that can be read; two files hold a run of the same name.
+
+    Examples
+    --------
+    >>> mine = {"q1": {"d1": 2.0, "d2": 1.0}}
+    >>> runs_of(mine)
+    [[<Run run: 2 documents, 1 topic>]]
+    >>> runs_of({"bm25": mine, "dense": [{"qid": "q1", "docno": "d3", "score": 0.5}]})
+    [[<Run bm25: 2 documents, 1 topic>, <Run dense: 1 documents, 1 topic>]]
+    """
+    how = reading or Reading()
+    seen: _Seen = {}
+    listed: list[list[Path | Run]] = []
+    named: dict[Run, Run] = {}
+    for source, name in zip(sources, names, strict=True):
+        items = list(dict.fromkeys(_items(source, how, seen)))
+        unnamed = [item for item in items if isinstance(item, Run) and not item.run_id and item not in named]
+        for place, run in enumerate(unnamed, 1):
+            run_id = name if len(unnamed) == 1 else f"{name}-{place}"
+            named[run] = dataclasses.replace(run, run_id=run_id)
+        listed.append([named.get(item, item) if isinstance(item, Run) else item for item in items])
+    paths = list(dict.fromkeys(item for items in listed for item in items if isinstance(item, Path)))
+    batches = read_batches(
+        paths,
+        id_from=how.id_from,
+        strict=how.strict,
+        ranks=how.ranks,
+        max_file_size=how.max_file_size,
+        progress=how.progress,
+    )
+    at_hand = list(dict.fromkeys(item for items in listed for item in items if isinstance(item, Run)))
+    taken: dict[Path | Run, Any] = {}
+    for batch in itertools.chain([at_hand] if at_hand else [], batches):
+        keys = batch if batch is at_hand else [cast("Path", run.path) for run in batch]
+        taken.update(zip(keys, batch if take is None else take(batch), strict=True))
+    return [[taken[item] for item in items] for items in listed]
+
+
+def qrels_of(source: Judgments, *, reading: Reading | None = None) -> Qrels:
+    """Judgments of a source.
+
+    Parameters
+    ----------
+    source : Judgments
+    reading : Reading, optional
+
+    Raises
+    ------
+    InputError
+        They cannot be read.
+
+    Examples
+    --------
+    >>> qrels_of({"q1": {"d1": 1, "d2": 0}})
+    <Qrels: 2 judgments, 1 topic>
+    """
+    how = reading or Reading()
+    if isinstance(source, Qrels):
+        return source
+    if name := irds_name(source):
+        return qrels_from_frame(irds_rows(name, "qrels"))
+    if isinstance(source, str | os.PathLike):
+        return read_qrels(Path(source), strict=how.strict, max_file_size=how.max_file_size)
+    _refuse_other(source, "qrels", (Run, Labels))
+    return qrels_from_frame(source)
+
+
+def judges_of(source: Judges | None, *, reading: Reading | None = None) -> dict[str, Labels]:
+    """Labels of second judges by name.
+
+    Parameters
+    ----------
+    source : Judges or None
+        A judge of a path alone is called like the file.
+    reading : Reading, optional
+
+    Raises
+    ------
+    InputError
+        They cannot be read; two judges of one name; a frame without a name.
+    """
+    how = reading or Reading()
+    if source is None:
+        return {}
+    if not isinstance(source, Mapping):
+        files: list[Any] = [source] if isinstance(source, str | os.PathLike) else list(source)
+        if unnamed := [file for file in files if not isinstance(file, str | os.PathLike)]:
+            what = type(unnamed[0]).__name__
+            raise InputError(f"a judge of a {what} has no name", hint='give {"name": labels}')
+        names = [id_of_file(Path(path)) for path in files]
+        for again in (name for place, name in enumerate(names) if name in names[:place]):
+            raise InputError(f"two judges are called {again!r}", hint="name them: --judge NAME=FILE")
+        source = cast("Mapping[str, _Labels]", dict(zip(names, files, strict=True)))
+    return {name: _labels_of(labels, how) for name, labels in source.items()}
+
+
+def _labels_of(source: Any, how: Reading) -> Labels:
+    if isinstance(source, Labels):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return read_labels(Path(source), strict=how.strict, max_file_size=how.max_file_size)
+    _refuse_other(source, "labels", (Run, Qrels))
+    return labels_from_frame(source)
+
+
+def organizations_of(source: Organizations, *, reading: Reading | None = None) -> dict[str, str]:
+    """Organization of each run.
+
+    Parameters
+    ----------
+    source : Organizations
+    reading : Reading, optional
+
+    Raises
+    ------
+    InputError
+        They cannot be read; a run with two organizations.
+
+    Examples
+    --------
+    >>> organizations_of([{"run_id": "a", "organization": "north"}, {"run_id": "b", "organization": "south"}])
+    {'a': 'north', 'b': 'south'}
+    """
+    how = reading or Reading()
+    if isinstance(source, Mapping):
+        return dict(source)
+    if isinstance(source, str | os.PathLike):
+        return read_organizations(Path(source), max_file_size=how.max_file_size)
+    what = "organizations"
+    columns = columns_of(source, ("run_id", "organization"), what)
+    found: dict[str, str] = {}
+    pairs = zip(*(ids_of(columns[name], name, what).to_pylist() for name in columns), strict=True)
+    for run_id, organization in pairs:
+        if found.setdefault(run_id, organization) != organization:
+            reason = f"{what}: run {run_id!r} belongs to {organization!r} and to {found[run_id]!r}"
+            raise InputError(reason, hint="keep one of them")
+    return found
+
+
+_Seen = dict[int, tuple[object, list[Run]]]
+"""Runs of objects by identity; the objects are kept, so that it stays theirs."""
+
+
+def _items(source: Any, how: Reading, seen: _Seen) -> list[Path | Run]:
+    """Files and runs of a source; a run without a name has an empty one. An object that was seen is the same
+    run.
+    """
+    if source is None:
+        return []
+    if name := irds_name(source):
+        return [run_from_frame(irds_rows(name, "scoreddocs"), name)]
+    if isinstance(source, str | os.PathLike):
+        return [path.parent.resolve() / path.name for path in find_files(os.fspath(source))]
+    if isinstance(source, Run):
+        return [source]
+    _refuse_other(source, "runs", (Qrels, Labels))
+    if id(source) in seen:
+        return list(seen[id(source)][1])
+    rows = source
+    if isinstance(source, Mapping):
+        if not _is_one_run(source):
+            return [_named(str(name), run, how, seen) for name, run in source.items()]
+    elif not (is_frame(source) or hasattr(source, "to_dataframe")):
+        rows = _parts(source)
+        if not (rows and is_row(rows[0])):
+            return [item for part in rows for item in _items(part, how, seen)]
+    seen[id(source)] = source, _runs_in(rows)
+    return list(seen[id(source)][1])
+
+
+def _parts(source: Any) -> list[Any]:
+    if not isinstance(source, Iterable) or isinstance(source, bytes):
+        hint = "give a path, a data frame, {query_id: {doc_id: score}}, or rows"
+        raise InputError(f"no run can be read from a {type(source).__name__}", hint=hint)
+    return list(source)
+
+
+def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is ``{query_id: {doc_id: score}}``, and not from names to runs."""
+    values = list(mapping.values())
+    if any(isinstance(value, Mapping) for value in values):
+        inner = (v for value in values if isinstance(value, Mapping) for v in value.values())
+        return not any(isinstance(v, Mapping) for v in inner)
+    return not values or isinstance(values[0], int | float | np.number)
+
+
+def _named(name: str, source: Any, how: Reading, seen: _Seen) -> Run:
+    """The one run that a name stands for."""
+    items = _items(source, how, seen)
+    if len(items) != 1:
+        raise InputError(f"run {name}: {len(items)} runs where one is expected", hint="one name for each")
+    if isinstance(items[0], Run):
+        return dataclasses.replace(items[0], run_id=name)
+    return read_run(
+        items[0], run_id=name, strict=how.strict, ranks=how.ranks, max_file_size=how.max_file_size
+    )
+
+
+def _runs_in(source: Any) -> list[Run]:
+    """Runs of a frame, of an object of ranx, of a nested dictionary, or of rows."""
+    name = "" if is_frame(source) else getattr(source, "name", None)
+    if name and isinstance(name, str):
+        return [run_from_frame(source, name)]
+    of_ranx = not is_frame(source) and hasattr(source, "to_dataframe")
+    source = source if of_ranx else settled(source)
+    if of_ranx or isinstance(source, Mapping) or not _has_run_ids(source):
+        return [dataclasses.replace(run_from_frame(source, "run"), run_id="")]
+    columns = columns_of(source, ("run_id", "query_id", "doc_id", "score"), "runs", optional=("rank",))
+    run_ids, *ids = (ids_of(columns[name], name, "runs") for name in ("run_id", "query_id", "doc_id"))
+    values = [np.asarray(columns[name]) for name in ("score", "rank") if name in columns]
+    table = pa.table([*ids, *values], names=[name for name in columns if name != "run_id"])
+    encoded = run_ids.dictionary_encode()
+    codes = encoded.indices.to_numpy()
+    return [
+        run_from_frame(table.filter(pa.array(codes == code)), run)
+        for code, run in enumerate(encoded.dictionary.to_pylist())
+    ]
+
+
+def _has_run_ids(source: Any) -> bool:
+    """Whether a frame or a row says which run it is of."""
+    if is_frame(source):
+        fields = column_names(source)
+    else:
+        first = source[0] if isinstance(source, list) else ()
+        fields = list(first) if isinstance(first, Mapping) else list(getattr(first, "_fields", ()))
+    return any(name in fields for name in NAMES["run_id"])
+
+
+def _refuse_other(source: object, what: str, others: tuple[type, ...]) -> None:
+    if isinstance(source, others):
+        given = type(source).__name__
+        raise InputError(f"{given} objects where {what} are expected", hint="are the arguments in order?")

@@ -1,0 +1,134 @@
+"""Writing runs, judgments and lists of organizations, whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow as pa
+
+from bayespool.collection.records import Qrels, Run
+from bayespool.errors import OutputError
+from bayespool.tables import PathLike, atomic_write
+
+__all__ = ["qrels_text", "write_organizations", "write_qrels", "write_run"]
+
+# As a column it would not be read back as it is.
+_UNWRITABLE = re.compile("[\0\t\n\v\f\r ]|^[\ufeff\xa0\u2007\u202f]|[\ufeff\xa0\u2007\u202f]$|^$")
+_UNWRITABLE_TOPIC = re.compile("[\0\t\n\v\f\r \ufeff\xa0\u2007\u202f]|^$")
+
+
+def write_run(run: Run, path: PathLike) -> None:
+    """Write a run as a TREC file, line by line as it stands.
+
+    Parameters
+    ----------
+    run : Run
+        The run. Its id becomes the tag.
+    path : path
+        Where to write; compressed when the name ends in ``.gz``.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written, or an id has white space in it. What stood at the path before is
+        untouched.
+
+    Notes
+    -----
+    Scores are written so that they are read back bit for bit. The ranks are the run's, or where it has none
+    the places of the lines within their topic, from 1 on; the lines are not sorted.
+    """
+    _refuse_unwritable([run.run_id], "run id", path)
+    queries, documents = _topics(run.query_id, path), _documents(run.doc_id, path)
+    ranks = _places(queries) if run.rank is None else run.rank.tolist()
+    lines = zip(queries, documents, ranks, run.score.tolist(), strict=True)
+    _write(path, "".join(f"{q} Q0 {d} {rank} {score!r} {run.run_id}\n" for q, d, rank, score in lines))
+
+
+def write_qrels(qrels: Qrels, path: PathLike) -> None:
+    """Write judgments as a TREC qrels file, line by line as they stand.
+
+    Parameters
+    ----------
+    qrels : Qrels
+        The judgments.
+    path : path
+        Where to write; compressed when the name ends in ``.gz``.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written, or an id has white space in it. What stood at the path before is
+        untouched.
+    """
+    _write(path, qrels_text(qrels, path))
+
+
+def qrels_text(qrels: Qrels, path: PathLike) -> str:
+    """What `write_qrels` writes; the path is for the message of an error alone."""
+    queries, documents = _topics(qrels.query_id, path), _documents(qrels.doc_id, path)
+    lines = zip(queries, documents, qrels.relevance.tolist(), strict=True)
+    return "".join(f"{q} 0 {d} {relevance}\n" for q, d, relevance in lines)
+
+
+def write_organizations(organizations: Mapping[str, str], path: PathLike) -> None:
+    """Write the organization of each run as CSV with the header ``run_id,organization``.
+
+    Parameters
+    ----------
+    organizations : mapping of str to str
+        Run id to organization.
+    path : path
+        Where to write; compressed when the name ends in ``.gz``.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written. What stood at the path before is untouched.
+    """
+    text = io.StringIO(newline="")
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("run_id", "organization"))
+    rows.writerows(organizations.items())
+    _write(path, text.getvalue())
+
+
+def _topics(column: pa.DictionaryArray, path: PathLike) -> list[str]:
+    names = column.dictionary.to_pylist()
+    _refuse_unwritable(names, "topic", path)
+    return [names[code] for code in column.indices.to_pylist()]
+
+
+def _documents(column: pa.StringArray, path: PathLike) -> list[str]:
+    _refuse_unwritable(column.unique().to_pylist(), "document id", path)
+    names: list[str] = column.to_pylist()
+    return names
+
+
+def _refuse_unwritable(names: list[str], what: str, path: PathLike) -> None:
+    for name in names:
+        if (_UNWRITABLE_TOPIC if what == "topic" else _UNWRITABLE).search(name):
+            raise OutputError(f"{path}: cannot be written: {what} {name!r} is empty or has white space in it")
+
+
+def _places(queries: list[str]) -> list[int]:
+    seen: Counter[str] = Counter()
+    places = []
+    for query in queries:
+        seen[query] += 1
+        places.append(seen[query])
+    return places
+
+
+def _write(path: PathLike, text: str) -> None:
+    suffix = Path(path).suffix.lower()
+    if suffix in (".xz", ".zst"):
+        raise OutputError(f"{path}: cannot be written: plain text or .gz, not {suffix}")
+    data = text.encode("utf-8")
+    atomic_write(path, gzip.compress(data, mtime=0) if suffix == ".gz" else data)

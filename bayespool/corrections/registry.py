@@ -1,0 +1,143 @@
+"""Estimators by name: each registers itself in its own file, with what tables and help texts say of it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+from bayespool.errors import InputError
+from bayespool.measures import Estimator
+
+__all__ = ["ESTIMATORS", "EstimatorEntry", "Kind", "register_estimator"]
+
+Kind = Literal["point", "posterior"]
+Class = TypeVar("Class", bound=type)
+
+_ALL = "all"  # stands for many of them
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimatorEntry:
+    """A name that an estimator can be asked for by.
+
+    Attributes
+    ----------
+    name : str
+    make : type
+        Class of the estimator.
+    description : str
+        One line on what it does.
+    label : str
+        Heading of a narrow column; may have two lines.
+    source : str
+        Author, year and equation; empty for what is the package's own.
+    kind : {"point", "posterior"}
+    default : bool
+        Whether it is asked for where nobody names one.
+    fixed : mapping of str to object
+        Settings that the name stands for.
+    needs_sample : bool
+        Whether it answers only where the pool is a random sample. ``"all"`` leaves it out.
+    needs_judge : bool
+        Whether it answers only where there are labels of a second judge. ``"all"`` leaves it out.
+    """
+
+    name: str
+    make: type[Any]
+    description: str
+    label: str
+    source: str = ""
+    kind: Kind = "point"
+    default: bool = False
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    needs_sample: bool = False
+    needs_judge: bool = False
+
+    def __call__(self, **settings: Any) -> Estimator:
+        """The estimator with these settings."""
+        estimator: Estimator = self.make(**self.fixed, **settings)
+        if estimator.name != self.name:
+            raise ValueError(f"registered as {self.name}, it calls itself {estimator.name}")
+        return estimator
+
+    @property
+    def needs_settings(self) -> bool:
+        """Whether the name alone is not enough to make it."""
+        parameters = inspect.signature(self.make).parameters.values()
+        return any(
+            p.default is p.empty and p.name not in self.fixed
+            for p in parameters
+            if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        )
+
+
+ESTIMATORS: dict[str, EstimatorEntry] = {}
+"""Every registered estimator by name. `bayespool.scoring.estimators` has them all; here stand those whose file has
+been imported."""
+
+
+def register_estimator(
+    name: str,
+    *,
+    description: str,
+    label: str | None = None,
+    source: str = "",
+    kind: Kind = "point",
+    default: bool = False,
+    fixed: Mapping[str, Any] | None = None,
+    needs_sample: bool = False,
+    needs_judge: bool = False,
+) -> Callable[[Class], Class]:
+    """Class decorator that makes an estimator known by its name, wherever estimators are asked for.
+
+    Parameters
+    ----------
+    name : str
+        Lower-case letters, digits and hyphens; what the estimator's ``name`` is.
+    description, label, source, kind, default, fixed, needs_sample, needs_judge
+        See `EstimatorEntry`; without a label the name is one.
+
+    Returns
+    -------
+    callable
+        Gives the class back as it is.
+
+    Raises
+    ------
+    InputError
+        A name that cannot be one, or that another class has. ``del ESTIMATORS[name]`` frees it; a class that
+        is defined again, as in a notebook, replaces itself.
+    """
+
+    def register(cls: Class) -> Class:
+        entry = EstimatorEntry(
+            name=name,
+            make=cls,
+            description=description,
+            label=name if label is None else label,
+            source=source,
+            kind=kind,
+            default=default,
+            fixed=dict(fixed or {}),
+            needs_sample=needs_sample,
+            needs_judge=needs_judge,
+        )
+        if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or name == _ALL:
+            raise InputError(
+                f"no estimator can be called {name!r}",
+                hint="lower-case letters, digits and hyphens between them; not 'all'",
+            )
+        there = ESTIMATORS.get(name)
+        if there is not None and (_identity(there) != _identity(entry)):
+            raise InputError(f"there is an estimator {name!r} already", hint="give it another name")
+        ESTIMATORS[name] = entry
+        return cls
+
+    return register
+
+
+def _identity(entry: EstimatorEntry) -> tuple[str, str, Mapping[str, Any]]:
+    return entry.make.__module__, entry.make.__qualname__, entry.fixed

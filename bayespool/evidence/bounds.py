@@ -1,0 +1,194 @@
+"""What the judgments leave open of a measure: its values if none or all of the unjudged are relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection, IntArray, blocks
+from bayespool.evidence.ideals import n_in_reach, ranked_levels, relevance_levels, relevance_table, tally_of
+from bayespool.evidence.states import Estimand, check_estimand, reach_of
+from bayespool.measures import Measure, Normalized, Values
+from bayespool.measures.base import MISSING_RANK
+from bayespool.measures.normalized import inserted
+from bayespool.tables import Shown, one_line, some_of
+
+__all__ = ["Bounds", "bounds", "condensed_levels"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bounds(Shown):
+    """Bounds of some runs under one measure, and how the ranks that it looks at split up.
+
+    Attributes
+    ----------
+    measure : Measure
+    run_ids, query_ids : tuple of str
+    low, high : Values, shape (run, topic)
+        B, as trec_eval gives it: unjudged documents are not relevant; and T: they all are. Of a measure over
+        an ideal ranking T is Ravana & Moffat's estimate: the relevant documents that the ranking lacks stand
+        at its first unjudged ranks. These two are what corrections work with.
+    least, most : Values, shape (run, topic)
+        What no completion of the judgments goes below, or beyond: B and T, but for a measure over an ideal
+        ranking, where relevant documents that the run lacks may lower the value, too.
+    n_judged, n_unjudged, n_missing : ndarray of int32, shape (run, topic)
+        Documents down to the cutoff that are judged (or never will be, under the estimand ``"pooled"``);
+        unjudged ones; and ranks that the run did not fill. They sum to the cutoff.
+    """
+
+    measure: Measure
+    run_ids: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    low: Values
+    high: Values
+    least: Values
+    most: Values
+    n_judged: IntArray
+    n_unjudged: IntArray
+    n_missing: IntArray
+
+    def __repr__(self) -> str:
+        share = f"{100 * self.n_unjudged.sum() / self._n_ranks.sum():.3g} % unjudged"
+        runs = f"{len(self.run_ids)} runs ({some_of(self.run_ids, 3)})"
+        return one_line("Bounds", f"{self.measure} of {runs} on {len(self.query_ids)} topics, {share}")
+
+    @property
+    def lower(self) -> FloatArray:
+        """B on each topic, shape (run, topic)."""
+        return self.low.scores()
+
+    @property
+    def upper(self) -> FloatArray:
+        """T on each topic, shape (run, topic)."""
+        return self.high.scores()
+
+    @property
+    def width(self) -> Values:
+        """T − B."""
+        return Values(self.high.amount - self.low.amount, self.low.unit)
+
+    @property
+    def residual(self) -> FloatArray:
+        """Δ = T − B on each topic, shape (run, topic)."""
+        return self.width.scores()
+
+    @property
+    def unjudged_share(self) -> FloatArray:
+        """Unjudged documents among the ranks that the measure looks at, over all topics, shape (run,)."""
+        return np.asarray(self.n_unjudged.sum(axis=1) / self._n_ranks.sum(axis=1))
+
+    @property
+    def unjudged_on_topics(self) -> FloatArray:
+        """The same share on each topic, shape (run, topic)."""
+        return np.asarray(self.n_unjudged / self._n_ranks)
+
+    @property
+    def _n_ranks(self) -> IntArray:
+        """Ranks that the measure looks at, shape (run, topic)."""
+        return self.n_judged + self.n_unjudged + self.n_missing
+
+    @property
+    def has_unjudged(self) -> npt.NDArray[np.bool_]:
+        """Runs of which anything is unjudged, or whose ideal rankings are, shape (run,)."""
+        is_open: npt.NDArray[np.bool_] = self.least.amount != self.most.amount
+        return np.asarray((is_open | (self.n_unjudged > 0)).any(axis=1))
+
+
+def bounds(
+    collection: Collection,
+    run_ids: str | Iterable[str] | None,
+    measure: Measure,
+    *,
+    estimand: Estimand = "complete",
+) -> Bounds:
+    """Bounds of runs under a measure.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_ids : str or iterable of str, or None
+        None for all runs.
+    measure : Measure
+    estimand : {"complete", "pooled"}
+        Whether an unjudged document below the depth to which the run was, or would have been, pooled may be
+        relevant.
+
+    Returns
+    -------
+    Bounds
+
+    Raises
+    ------
+    InputError
+        Unknown run or estimand; ``"pooled"`` where no pool depth is known.
+
+    Examples
+    --------
+    >>> from bayespool import load_example, parse_measure
+    >>> found = bounds(load_example(), "new-a", parse_measure("P@10"))
+    >>> round(float(found.low.means()[0]), 3), round(float(found.high.means()[0]), 3)
+    (0.595, 0.685)
+    """
+    check_estimand(collection, estimand)
+    index = collection.run_index(run_ids)
+    ranked = ranked_levels(collection, index, measure.cutoff)
+    there = ranked != MISSING_RANK
+    unjudged = ranked == -1
+    unjudged &= (
+        np.arange(ranked.shape[2]) < reach_of(collection, index, measure.cutoff, estimand)[:, None, None]
+    )
+    tally = tally_of(collection, relevance_levels(collection, measure))
+    top = tally.levels[-1]
+    low = high = measure.values(measure.read(ranked), tally)
+    if not measure.of_judgments:
+        highest = top if measure.rises else 0
+        high = measure.values(measure.read(np.where(unjudged, np.int16(highest), ranked)), tally)
+    least, most = low, high
+    if isinstance(measure, Normalized):
+        opened = np.where(unjudged, np.int16(-1), np.maximum(ranked, 0))
+        high = measure.values(inserted(opened, tally), tally)
+        elsewhere = n_in_reach(collection, index, measure, estimand)
+        extremes = measure.extremes(opened, tally, elsewhere - unjudged.sum(axis=2))
+        least, most = (Values(end, measure.unit) for end in extremes)
+    else:
+        n_there = there.sum(axis=2)
+        beyond = measure.open_end(n_there)
+        if beyond is not None:
+            high = most = Values(high.amount + beyond, measure.unit)
+    n_there, n_unjudged = (mask.sum(axis=2, dtype=np.int32) for mask in (there, unjudged))
+    return Bounds(
+        measure=measure,
+        run_ids=tuple(collection.run_ids[i] for i in index),
+        query_ids=collection.query_ids,
+        low=low,
+        high=high,
+        least=least,
+        most=most,
+        n_judged=n_there - n_unjudged,
+        n_unjudged=n_unjudged,
+        n_missing=np.int32(measure.cutoff) - n_there,
+    )
+
+
+def condensed_levels(
+    collection: Collection, run_ids: str | Iterable[str] | None, depth: int
+) -> npt.NDArray[np.int16]:
+    """Relevance of the first ``depth`` judged documents of the whole ranking, 0 where there are fewer; shape
+    (run, topic, rank).
+    """
+    index = collection.run_index(run_ids)
+    condensed = np.zeros((len(index), len(collection.query_ids), depth), dtype=np.int16)
+    table, every = relevance_table(collection), np.arange(len(collection.query_ids))
+    for row, run in enumerate(index):
+        for topics, last in blocks(collection.document, run):
+            level = table[collection.document[run, topics, :last]]
+            judged = level >= 0
+            place = np.cumsum(judged, axis=1) - 1
+            topic, rank = np.nonzero(judged & (place < depth))
+            condensed[row, every[topics][topic], place[topic, rank]] = level[topic, rank]
+    return condensed

@@ -1,0 +1,202 @@
+"""What predictors are computed from; arrays that several of them use are made once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection, IntArray, ranked
+from bayespool.evidence.composition import composition_effects
+from bayespool.evidence.held_out import states_without_own
+from bayespool.evidence.states import BELOW, MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
+
+__all__ = ["AmongOthers", "DocumentContext"]
+
+FloatArray = npt.NDArray[np.float64]
+CountArray = npt.NDArray[np.int64]
+
+_ABSENT = 2  # a document that no other run retrieves counts as ranked at twice the longest pooled ranking
+_NEIGHBORS = 100  # how deep judged neighbors are looked for
+_TOP = (10, 30)  # how deep a run's judged precision is taken: the pool depth, within these bounds
+
+
+class AmongOthers(NamedTuple):
+    """Where the pooled runs of other organizations rank documents, each of shape (document,).
+
+    Attributes
+    ----------
+    n_runs : ndarray of float
+        How many there are, and 1 where there are none.
+    n_retrieving : ndarray of float
+        How many of them retrieve the document at any depth.
+    best_rank : ndarray of float
+        Best rank among them; twice the longest pooled ranking where none retrieves the document.
+    fusion : ndarray of float
+        Sum over them of precision/log₂(1 + rank), 0 for a run that does not retrieve it. A run's precision is
+        that of its contribution to the pool, in which no document of another organization alone stands.
+    """
+
+    n_runs: FloatArray
+    n_retrieving: FloatArray
+    best_rank: FloatArray
+    fusion: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentContext:
+    """Documents that predictors are wanted of, and what is known of the runs that retrieved them.
+
+    A document's values do not depend on the other requested documents, nor on runs that were not pooled,
+    except its own.
+
+    Attributes
+    ----------
+    collection : Collection
+    run, topic : ndarray of int, shape (document,)
+        The run that retrieved the document, as an index into the collection's runs, and the topic.
+    rank : ndarray of int, shape (document,)
+        Its rank there, from 1, at most ``depth``.
+    pair : ndarray of int32, shape (document,)
+        Its code.
+    depth : int
+        How deep the documents may stand.
+    rel : int
+        Smallest relevance that counts as relevant.
+    given : int
+        Documents of less relevance count as neither relevant nor nonrelevant.
+    cutoff : int
+        Of the measure, where a predictor is about P@n itself.
+    """
+
+    collection: Collection
+    run: npt.NDArray[np.intp]
+    topic: npt.NDArray[np.intp]
+    rank: npt.NDArray[np.intp]
+    pair: IntArray
+    depth: int
+    rel: int
+    given: int
+    cutoff: int
+
+    @cached_property
+    def runs(self) -> npt.NDArray[np.intp]:
+        """The runs that retrieved any of the documents, each once."""
+        return np.unique(self.run)
+
+    @cached_property
+    def row(self) -> npt.NDArray[np.intp]:
+        """Position in ``runs`` of each document's run, shape (document,)."""
+        return np.searchsorted(self.runs, self.run)
+
+    @cached_property
+    def state(self) -> npt.NDArray[np.int8]:
+        """States of the first documents of each run, shape (run, topic, rank), as if its organization had
+        contributed nothing.
+
+        As many ranks as ``depth``, and at least a hundred: runs that are shorter are filled with missing
+        documents, so that the shape does not depend on how long other runs are.
+        """
+        reach = max(self.depth, _NEIGHBORS)
+        state = states_without_own(self.collection, self.runs, reach, rel=self.rel, given=self.given)
+        lacking = reach - state.shape[2]
+        return np.pad(state, ((0, 0), (0, 0), (0, lacking)), constant_values=np.int8(MISSING))
+
+    @cached_property
+    def relevant(self) -> npt.NDArray[np.bool_]:
+        """Where ``state`` is relevant."""
+        mask: npt.NDArray[np.bool_] = self.state == RELEVANT
+        return mask
+
+    @cached_property
+    def nonrelevant(self) -> npt.NDArray[np.bool_]:
+        """Where ``state`` is nonrelevant."""
+        mask: npt.NDArray[np.bool_] = self.state == NONRELEVANT
+        return mask
+
+    @cached_property
+    def top(self) -> int:
+        """How deep predictors look at a run as a whole: as deep as the pool, 10 to 30."""
+        return int(np.clip(self.collection.pool_depth, *_TOP))
+
+    @cached_property
+    def top_relevant(self) -> CountArray:
+        """Relevant documents of each run's top on each topic, shape (run, topic); the top is as deep as the
+        pool, 10 to 30.
+        """
+        return _count(self.relevant[:, :, : self.top])
+
+    @cached_property
+    def top_nonrelevant(self) -> CountArray:
+        """Nonrelevant documents there, shape (run, topic)."""
+        return _count(self.nonrelevant[:, :, : self.top])
+
+    @cached_property
+    def top_unjudged(self) -> CountArray:
+        """Unjudged documents there, shape (run, topic)."""
+        return _count(self.state[:, :, : self.top] == UNJUDGED_STATE)
+
+    @cached_property
+    def top_judged(self) -> CountArray:
+        """Judged documents there, whatever their relevance, shape (run, topic)."""
+        top = self.state[:, :, : self.top]
+        return _count((top == RELEVANT) | (top == NONRELEVANT) | (top == BELOW))
+
+    @cached_property
+    def among_others(self) -> AmongOthers:
+        """Where the pooled runs of other organizations rank the documents."""
+        collection, pair = self.collection, self.pair
+        own = collection.organization[self.run]
+        pooled = np.flatnonzero(collection.pooled)
+        top = dict(zip(pooled.tolist(), collection.depth_of(pooled).tolist(), strict=True))
+        state = np.append(collection.relevance, np.int16(-1))
+        rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
+        n_runs, n_retrieving = np.zeros(len(pair)), np.zeros(len(pair))
+        longest = max(1, int(collection.length[pooled].max(initial=0)))
+        fusion, best = np.zeros(len(pair)), np.full(len(pair), float(_ABSENT * longest))
+        gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
+        for run in pooled:
+            document, ranks = ranked(collection.document, run)
+            rank_of[document] = ranks + 1
+            rank_of[-1] = 0
+            rank = np.where(own == collection.organization[run], 0, rank_of[pair])
+            rank_of[document] = 0
+            judged = state[collection.document[run, :, : min(_TOP[1], top[int(run)])]]
+            precision = ((judged >= self.rel).sum(axis=1) + 0.5) / ((judged >= self.given).sum(axis=1) + 1)
+            n_runs += own != collection.organization[run]
+            n_retrieving += rank > 0
+            fusion += gain[rank] * precision[self.topic]
+            best = np.where(rank > 0, np.minimum(best, rank), best)
+        return AmongOthers(np.maximum(n_runs, 1), n_retrieving, best, fusion)
+
+    @cached_property
+    def composition(self) -> tuple[FloatArray, FloatArray]:
+        """Change of the pooled runs' P@n and P̄@n on the document's topic when they are composed with its run,
+        each of shape (document,), in the pool without the run's organization.
+        """
+        collection = self.collection
+        delta_precision, delta_antiprecision = np.zeros(len(self.run)), np.zeros(len(self.run))
+        of_organization = collection.organization[self.run]
+        for o in np.unique(of_organization):
+            reduced = collection.unpool(organization=collection.organizations[o])
+            rows = np.flatnonzero(of_organization == o)
+            runs, row = np.unique(self.run[rows], return_inverse=True)
+            effects = composition_effects(
+                reduced,
+                [collection.run_ids[r] for r in runs],
+                cutoffs=self.cutoff,
+                rel=self.rel,
+                given=self.given,
+            )
+            delta_precision[rows] = effects.delta_precision[row, self.topic[rows], 0]
+            delta_antiprecision[rows] = effects.delta_antiprecision[row, self.topic[rows], 0]
+        return delta_precision, delta_antiprecision
+
+
+def _count(mask: npt.NDArray[np.bool_]) -> CountArray:
+    """How often a mask holds along its last axis."""
+    counted: CountArray = mask.sum(axis=-1)
+    return counted

@@ -1,0 +1,219 @@
+"""Evidence: what was hidden had an organization, or a run, not been pooled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection, IntArray, sole_contributor
+from bayespool.evidence.ideals import ranked_levels
+from bayespool.evidence.states import (
+    BELOW,
+    MISSING,
+    NONRELEVANT,
+    RELEVANT,
+    UNJUDGED_STATE,
+    check_cutoffs,
+    count_within,
+    states,
+    top_states,
+)
+
+__all__ = ["HeldOutCounts", "held_out_counts", "held_out_documents", "held_out_levels", "states_without_own"]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutCounts:
+    """Counts of each pooled run with its organization (or itself alone) held out of the pool: the evidence of
+    every model.
+
+    A document is *hidden* when only the held-out contributor retrieved it within the pool depth: it becomes
+    unjudged while its relevance is known.
+
+    Attributes
+    ----------
+    run_ids, query_ids, organizations : tuple of str
+    organization : ndarray of int32, shape (run,)
+        What was held out, as an index into ``organizations`` (which are the runs themselves for
+        ``by="run"``).
+    cutoffs : tuple of int
+    n_relevant, n_nonrelevant : ndarray of int32, shape (run, topic, cutoff)
+        Judged without the held-out contributor.
+    n_hidden, n_hidden_relevant : ndarray of int32, shape (run, topic, cutoff)
+        Hidden documents among the run's top n, and the relevant ones among them.
+    n_credited, n_credited_relevant : ndarray of int32, shape (run, topic, cutoff)
+        The same with each document of an organization counted once, for its run that ranks it best (the
+        earlier run on equal ranks). Their sums over runs count distinct (topic, document) observations.
+    n_concealed : ndarray of int32, shape (run, topic, cutoff)
+        All documents that become unjudged: the hidden ones, and those of less relevance than is given.
+    n_unjudged : ndarray of int32, shape (run, topic, cutoff)
+        Unjudged whether or not the contributor is held out.
+    """
+
+    run_ids: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    organizations: tuple[str, ...]
+    organization: IntArray
+    cutoffs: tuple[int, ...]
+    n_relevant: IntArray
+    n_nonrelevant: IntArray
+    n_hidden: IntArray
+    n_hidden_relevant: IntArray
+    n_credited: IntArray
+    n_credited_relevant: IntArray
+    n_concealed: IntArray
+    n_unjudged: IntArray
+
+
+def held_out_counts(
+    collection: Collection,
+    *,
+    cutoffs: int | Sequence[int],
+    rel: int = 1,
+    given: int = 0,
+    by: Literal["organization", "run"] = "organization",
+    substitute: str | None = None,
+    with_added: bool = False,
+) -> HeldOutCounts:
+    """Held-out evidence: each pooled run's counts with its organization out of the pool.
+
+    Parameters
+    ----------
+    collection : Collection
+        Without the target's organization in the pool; nothing here knows which run is a target.
+    cutoffs : int or sequence of int
+    rel : int, default 1
+    given : int, default 0
+        Only documents of this relevance or more count among judged ones.
+    by : {"organization", "run"}
+        What is held out with each run: all runs of its organization, or the run alone.
+    substitute : str, optional
+        A run that takes the held-out one's place in the pool, so that the pool keeps its size (Webber & Park
+        2009, §3.1): what it retrieves within the pool depth stays judged.
+
+    with_added : bool
+        Also the runs that retrieve judgments added to the pool.
+
+    Returns
+    -------
+    HeldOutCounts
+        With no rows where there is no such run.
+    """
+    cutoffs = check_cutoffs(cutoffs)
+    index = collection.contributors if with_added else np.flatnonzero(collection.pooled)
+    unit = (
+        collection.organization
+        if by == "organization"
+        else np.arange(len(collection.run_ids), dtype=np.int32)
+    )
+    sole = sole_contributor(collection, by)
+    if substitute is not None:
+        sole = np.where(collection.pool(collection.run_index(substitute)), np.int32(-1), sole)
+    state = top_states(states(collection.relevance, rel, given), collection.document, index, cutoffs)
+    document = collection.document[index, :, : state.shape[2]]
+    own = np.append(sole, -1)[document] == unit[index][:, None, None]
+    hidden = _is_hidden(document, state, sole, unit[index])
+    credited = hidden & _is_best_ranked(document, hidden)
+    relevant, nonrelevant = state == RELEVANT, state == NONRELEVANT
+
+    def count(mask: npt.NDArray[np.bool_]) -> IntArray:
+        return count_within(mask, cutoffs)
+
+    return HeldOutCounts(
+        run_ids=tuple(collection.run_ids[i] for i in index),
+        query_ids=collection.query_ids,
+        organizations=collection.organizations if by == "organization" else collection.run_ids,
+        organization=unit[index],
+        cutoffs=cutoffs,
+        n_relevant=count(relevant & ~hidden),
+        n_nonrelevant=count(nonrelevant & ~hidden),
+        n_hidden=count(hidden),
+        n_hidden_relevant=count(hidden & relevant),
+        n_credited=count(credited),
+        n_credited_relevant=count(credited & relevant),
+        n_concealed=count(hidden | (own & (state == BELOW))),
+        n_unjudged=count(state == UNJUDGED_STATE),
+    )
+
+
+def held_out_documents(
+    collection: Collection, *, cutoff: int, rel: int = 1, given: int = 0
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp], IntArray, npt.NDArray[np.bool_]]:
+    """The documents behind ``n_credited``: run (of the collection), topic, rank from 1, pair code, and
+    whether relevant.
+
+    Each document that one organization alone contributed is there once, for the run of it that ranks it best,
+    if that is within the cutoff; ``given`` leaves out those of less relevance.
+    """
+    index = collection.contributors
+    state = top_states(states(collection.relevance, rel, given), collection.document, index, (cutoff,))
+    document = collection.document[index, :, : state.shape[2]]
+    unit = collection.organization[index]
+    hidden = _is_hidden(document, state, sole_contributor(collection, "organization"), unit)
+    run, topic, rank = np.nonzero(hidden & _is_best_ranked(document, hidden))
+    relevant: npt.NDArray[np.bool_] = state[run, topic, rank] == RELEVANT
+    return index[run], topic, rank + 1, document[run, topic, rank], relevant
+
+
+def held_out_levels(
+    collection: Collection,
+    depth: int,
+    *,
+    by: Literal["organization", "run"] = "organization",
+    substitute: str | None = None,
+) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.bool_]]:
+    """Relevance of the first documents of the pooled runs as `ranked_levels` has it, and which of them are
+    hidden where the run's contributor is held out; two arrays of shape (run, topic, rank).
+
+    ``by`` and ``substitute`` are those of `held_out_counts`.
+    """
+    index = np.flatnonzero(collection.pooled)
+    sole = sole_contributor(collection, by)
+    if substitute is not None:
+        sole = np.where(collection.pool(collection.run_index(substitute)), np.int32(-1), sole)
+    unit = collection.organization[index] if by == "organization" else index
+    own = np.append(sole, -1)[collection.document[index, :, :depth]] == unit[:, None, None]
+    level = ranked_levels(collection, index, depth)
+    return level, own & (level >= 0)
+
+
+def states_without_own(
+    collection: Collection, run_index: npt.NDArray[np.intp], depth: int, *, rel: int = 1, given: int = 0
+) -> npt.NDArray[np.int8]:
+    """States of the first ``depth`` documents of runs, shape (run, topic, rank); what only a run's own
+    organization contributed is unjudged.
+    """
+    state = top_states(states(collection.relevance, rel, given), collection.document, run_index, (depth,))
+    document = collection.document[run_index, :, : state.shape[2]]
+    unit = collection.organization[run_index]
+    own = np.append(sole_contributor(collection, "organization"), -1)[document] == unit[:, None, None]
+    return np.where(own & (state != MISSING), np.int8(UNJUDGED_STATE), state)
+
+
+def _is_hidden(
+    document: IntArray, state: npt.NDArray[np.int8], sole: IntArray, unit: IntArray
+) -> npt.NDArray[np.bool_]:
+    """Judged documents that only the run's own unit contributed."""
+    hidden: npt.NDArray[np.bool_] = (np.append(sole, -1)[document] == unit[:, None, None]) & (
+        state <= RELEVANT
+    )
+    return hidden
+
+
+def _is_best_ranked(document: IntArray, hidden: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Where a hidden document stands at its best rank among the runs of its contributor (the first run on
+    equal ranks).
+    """
+    run, topic, rank = np.nonzero(hidden)
+    pair = document[run, topic, rank]
+    order = np.lexsort((run, rank, pair))
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = pair[order][1:] != pair[order][:-1]
+    best = np.zeros_like(hidden)
+    kept = order[first]
+    best[run[kept], topic[kept], rank[kept]] = True
+    return best

@@ -1,0 +1,90 @@
+"""The state of a document in a ranking, and how often states occur within cutoffs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection, IntArray, Rankings
+from bayespool.errors import InputError, known_names
+
+__all__ = [
+    "BELOW",
+    "MISSING",
+    "NONRELEVANT",
+    "RELEVANT",
+    "UNJUDGED_STATE",
+    "Estimand",
+    "check_cutoffs",
+    "check_estimand",
+    "count_within",
+    "reach_of",
+    "states",
+    "top_states",
+]
+
+Estimand = Literal["complete", "pooled"]
+NONRELEVANT, RELEVANT, UNJUDGED_STATE, MISSING, BELOW = range(5)
+
+
+def states(relevance: npt.NDArray[Any], rel: int, given: int = 0) -> npt.NDArray[np.int8]:
+    """State of each pair: unjudged, relevant, nonrelevant, or judged and below what is given, which is
+    neither.
+    """
+    judged = np.where(relevance >= rel, RELEVANT, np.where(relevance >= given, NONRELEVANT, BELOW))
+    return np.where(relevance < 0, UNJUDGED_STATE, judged).astype(np.int8)
+
+
+def top_states(
+    table: npt.NDArray[np.int8],
+    document: IntArray | Rankings,
+    index: npt.NDArray[np.intp],
+    cutoffs: tuple[int, ...],
+) -> npt.NDArray[np.int8]:
+    """States of the top documents, shape (run, topic, rank); the entry appended to the table answers for −1,
+    no document.
+    """
+    state: npt.NDArray[np.int8] = np.append(table, np.int8(MISSING))[document[index, :, : max(cutoffs)]]
+    return state
+
+
+def count_within(mask: npt.NDArray[np.bool_], cutoffs: tuple[int, ...]) -> IntArray:
+    """How often a mask holds within the first n ranks for each cutoff n; the rank axis is last."""
+    depth = mask.shape[-1]
+    if depth == 0:
+        return np.zeros((*mask.shape[:-1], len(cutoffs)), dtype=np.int32)
+    counted = np.cumsum(mask, axis=-1, dtype=np.int32)
+    return counted[..., [min(n, depth) - 1 for n in cutoffs]]
+
+
+def check_cutoffs(cutoffs: int | Sequence[int]) -> tuple[int, ...]:
+    """The cutoffs as a tuple, each at least 1."""
+    values = tuple(int(n) for n in np.atleast_1d(np.asarray(cutoffs)))
+    if not values or min(values) < 1:
+        raise InputError(f"cutoffs {values}: give at least one, each 1 or more")
+    return values
+
+
+def check_estimand(collection: Collection, estimand: Estimand) -> None:
+    """Refuse an estimand that is none, and ``"pooled"`` where no pool depth is known: all that is unjudged
+    would count as nonrelevant for certain.
+    """
+    if estimand not in get_args(Estimand):
+        raise InputError(f"no estimand {estimand!r}", hint=known_names(estimand, get_args(Estimand)))
+    if estimand == "pooled" and collection.pool_depth < 1:
+        raise InputError(
+            "the pooled estimand needs a pool depth and none is known",
+            hint="give the pooled runs, or ask for the complete estimand",
+        )
+
+
+def reach_of(
+    collection: Collection, index: npt.NDArray[np.intp], cutoff: int, estimand: Estimand
+) -> IntArray:
+    """Down to which rank an unjudged document of each run may be relevant, shape (run,)."""
+    if estimand == "pooled":
+        return np.asarray(np.minimum(collection.depth_of(index), cutoff), dtype=np.int32)
+    return np.full(len(index), cutoff, dtype=np.int32)

@@ -1,0 +1,250 @@
+"""All that is known of one model on one pool in a container that ArviZ reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool import __version__
+from bayespool.experiments.fitting import Fitting
+from bayespool.experiments.hidden import HiddenDocuments, Rows, row_log_odds
+from bayespool.experiments.predictions import HeldOutPrediction
+from bayespool.experiments.priors import draw_priors
+from bayespool.inference import draw_effects_of_rows
+from bayespool.measures import Precision
+from bayespool.models import LinearEvidence
+from bayespool.posterior import (
+    Prepared,
+    new_interaction,
+    new_organization_effect,
+    new_slope_effect,
+    slope_effect,
+)
+
+if TYPE_CHECKING:
+    from bayespool.inference import Fit
+
+__all__ = ["gather_container"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def gather_container(
+    prepared: Prepared,
+    hidden: HiddenDocuments,
+    fitting: Fitting,
+    prediction: HeldOutPrediction,
+    *,
+    random_seed: int = 1,
+    fit: Fit | None = None,
+) -> Any:
+    """Fit a model to the whole pool, and put that beside its priors and its predictions.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        On one rung of the measure's ladder.
+    hidden : HiddenDocuments
+        On the same rung.
+    fitting : Fitting
+    prediction : HeldOutPrediction
+        Of the same model, measure and fitting.
+    random_seed : int
+    fit : Fit, optional
+        Of the model to the whole pool with this seed, if it is at hand.
+
+    Returns
+    -------
+    xarray.DataTree
+        With the groups ``posterior`` and ``sample_stats`` (the fit to the whole pool), ``prior``,
+        ``prior_predictive`` and ``posterior_predictive`` (of the data that the fit has seen), ``predictions``
+        (of runs whose organization was held out), ``observed_data``, ``log_likelihood``, ``constant_data``
+        and ``predictions_constant_data``. A *cell* is a (run, topic) with hidden documents credited to it; in
+        ``log_likelihood``, which documents of it are relevant is the observation, for all models alike.
+
+        Variables: ``hidden_relevant`` (cell), the documents among a cell's hidden ones that reach the rung;
+        ``n_hidden_relevant`` (pooled_run), all of a run's. Under P@n with one rung also ``precision``
+        (pooled_run), its P@n; under other measures ``value`` (pooled_run), in ``predictions`` and
+        ``observed_data`` of the first rung.
+
+        Effects of organization × topic are not in ``posterior``, their scale is. For ``log_likelihood`` and
+        ``posterior_predictive`` they are drawn given all else and the documents.
+    """
+    from bayespool.tables import build_container
+
+    rows = hidden.rows(prepared.evidence)
+    if fit is None:
+        fit = fitting.fit(prepared, prepared.evidence, random_seed, ())
+    shape = next(iter(fit.variables.values())).shape[:2]
+    rng = np.random.default_rng([random_seed, 3])
+    prior = draw_priors(prepared.structure(known=()), shape[0] * shape[1], rng)
+    cells, cell_of_document = np.unique(
+        np.column_stack([rows.run, rows.topic])[rows.of_document], axis=0, return_inverse=True
+    )
+    replicate = _Replication(prepared, hidden, rows, cell_of_document.reshape(-1), rng)
+    before, after = replicate(prior, known=False), replicate(fit.draws(), known=True)
+
+    counts_alone = not _is_counted(prediction)
+    n_observed = hidden.counts.n_hidden_relevant.sum(axis=1, dtype=np.int32)[:, 0]
+
+    def of_runs(n_relevant: npt.NDArray[np.int32]) -> dict[str, npt.NDArray[Any]]:
+        if counts_alone:
+            return {"n_hidden_relevant": n_relevant}
+        return {
+            "n_hidden_relevant": n_relevant,
+            "precision": (prediction.known + n_relevant) / prediction.per_mean,
+        }
+
+    def values(amount: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        if not counts_alone:
+            return of_runs(amount)
+        first = not hidden.task.asked.given
+        return {"value": (prediction.known + amount) / prediction.per_mean} if first else {}
+
+    def predictive(replicated: _Replicated) -> dict[str, npt.NDArray[Any]]:
+        return {
+            "hidden_relevant": replicated.of_cells.reshape(*shape, -1),
+            **of_runs(replicated.of_runs.reshape(*shape, -1)),
+        }
+
+    groups: dict[str, dict[str, npt.NDArray[Any]]] = {
+        "posterior": dict(fit.variables),
+        "sample_stats": dict(fit.sample_stats),
+        "prior": {name: prior[name].reshape(*shape, *prior[name].shape[1:]) for name in fit.variables},
+        "prior_predictive": predictive(before),
+        "posterior_predictive": predictive(after),
+        "predictions": values(prediction.draws.reshape(*shape, -1)),
+        "log_likelihood": {"hidden_relevant": after.log_likelihood.reshape(*shape, -1)},
+        "observed_data": {
+            "hidden_relevant": replicate.n_relevant.astype(np.int16),
+            **of_runs(n_observed),
+            **values(prediction.observed),
+        },
+        "constant_data": {
+            "cell_n_hidden": replicate.n_hidden.astype(np.int16),
+            "cell_run": np.array([hidden.counts.run_ids[r] for r in cells[:, 0]]),
+            "cell_topic": np.array([hidden.counts.query_ids[t] for t in cells[:, 1]]),
+        },
+        "predictions_constant_data": {
+            "n_hidden": hidden.counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0],
+            "n_judged_relevant": hidden.counts.n_relevant.sum(axis=1, dtype=np.int32)[:, 0],
+            "fold": prediction.fold,
+            "organization_of_run": np.array(prediction.organizations),
+        },
+    }
+    of_cells = ("hidden_relevant", "cell_n_hidden", "cell_run", "cell_topic")
+    of_run = ("n_hidden_relevant", "precision", "value", "n_hidden", "n_judged_relevant", "fold")
+    dims = {name: dims for name, dims in fit.dims.items() if dims}
+    dims |= {name: ("cell",) for name in of_cells}
+    dims |= {name: ("pooled_run",) for name in (*of_run, "organization_of_run")}
+    return build_container(
+        {name: variables for name, variables in groups.items() if variables},
+        dims=dims,
+        coords=dict(fit.coords) | {"cell": range(len(cells)), "pooled_run": prediction.run_ids},
+        attrs={
+            "bayespool_version": __version__,
+            "model": prepared.model,
+            "measure": str(hidden.measure),
+            "engine": fitting.engine,
+            "collection_fingerprint": hidden.collection.fingerprint,
+            "random_seed": random_seed,
+            "problems": "; ".join((*fit.diagnostics.problems, *prediction.problems)),
+        },
+    )
+
+
+def _is_counted(p: HeldOutPrediction) -> bool:
+    """Whether the values are numbers of relevant documents, so that a model of one rung replicates them."""
+    return isinstance(p.measure, Precision) and len(p.densities) == 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Replicated:
+    """Replicated counts, shapes (draw, cell) and (draw, run), and the log likelihood of the observed ones."""
+
+    of_cells: npt.NDArray[np.int16]
+    of_runs: npt.NDArray[np.int32]
+    log_likelihood: npt.NDArray[np.float32]
+
+
+class _Replication:
+    """Every hidden document judged anew, once per draw, in portions that fit in memory."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        hidden: HiddenDocuments,
+        rows: Rows,
+        cell: npt.NDArray[np.intp],
+        rng: np.random.Generator,
+    ) -> None:
+        self.prepared, self.rows, self.rng = prepared, rows, rng
+        self.relevant = hidden.relevant
+        self.of_topic = rows.organization * len(hidden.collection.query_ids) + rows.topic
+        self.n_hidden = np.bincount(cell)
+        self.n_relevant = np.bincount(cell, self.relevant)
+        self.by_cell = np.argsort(cell, kind="stable")
+        self.cell_start = np.cumsum(self.n_hidden) - self.n_hidden
+        run, _, _, self.document_of_place = hidden.places
+        self.runs, self.run_start = np.unique(run, return_index=True)
+        self.n_runs = len(hidden.organization)
+
+    def __call__(self, draws: Mapping[str, FloatArray], *, known: bool) -> _Replicated:
+        """``known`` says whether the draws are of these organizations' effects, or their effects are new."""
+        n_draws, n_cells = len(draws["sigma_organization"]), len(self.n_hidden)
+        of_cells = np.zeros((n_draws, n_cells), dtype=np.int16)
+        of_runs = np.zeros((n_draws, self.n_runs), dtype=np.int32)
+        log_likelihood = np.zeros((n_draws, n_cells), dtype=np.float32)
+        row = np.arange(len(self.rows.n_hidden))
+        step = max(1, 2**23 // max(len(row), len(self.document_of_place)))
+        for first in range(0, n_draws, step):
+            part = {name: values[first : first + step] for name, values in draws.items()}
+            if known:
+                effect = part["organization_effect"][:, self.rows.organization]
+            else:
+                sigma = part["sigma_organization"]
+                effect = new_organization_effect(sigma, 0, self.rows.organization, self.rng)
+            log_odds = row_log_odds(self.prepared.spec, self.prepared.evidence, part, row) + effect
+            if "sigma_slope" in part:
+                log_odds = log_odds + self._of_slopes(part, known)
+            if "sigma_interaction" in part:
+                log_odds = log_odds + self._on_topics(part["sigma_interaction"], log_odds, known)
+            log_odds = log_odds[:, self.rows.of_document]
+            relevant = self.rng.logistic(size=log_odds.shape) < log_odds
+            likely = self.relevant * log_odds - np.logaddexp(0, log_odds)
+            here = slice(first, first + step)
+            of_cells[here] = self._sum(relevant, dtype=np.int16)
+            log_likelihood[here] = self._sum(likely)
+            of_runs[here, self.runs] = np.add.reduceat(
+                relevant[:, self.document_of_place], self.run_start, axis=1, dtype=np.int32
+            )
+        return _Replicated(of_cells, of_runs, log_likelihood)
+
+    def _of_slopes(self, part: Mapping[str, FloatArray], known: bool) -> FloatArray:
+        """Effects of organizations' slopes, new ones or those of the draws, shape (draw, row)."""
+        evidence, whose = self.prepared.evidence, self.rows.organization
+        assert isinstance(evidence, LinearEvidence)
+        if not known:
+            return new_slope_effect(part["sigma_slope"], evidence.predictors, whose, self.rng)
+        slopes = part["slope_effect"].reshape(len(part["sigma_slope"]), -1, len(evidence.predictor_names))
+        return slope_effect(slopes, evidence.predictors, whose)
+
+    def _on_topics(self, sigma: FloatArray, log_odds: FloatArray, known: bool) -> FloatArray:
+        """Effects of organization × topic, new ones or given the documents, shape (draw, row)."""
+        if not known:
+            return new_interaction(sigma, self.of_topic, self.rng)
+        evidence = self.prepared.evidence
+        return draw_effects_of_rows(
+            log_odds, evidence.n_hidden_relevant, evidence.n_hidden, self.of_topic, sigma, self.rng
+        )
+
+    def _sum(self, values: npt.NDArray[Any], dtype: Any = None) -> npt.NDArray[Any]:
+        """Sums over the documents of each cell."""
+        summed: npt.NDArray[Any] = np.add.reduceat(
+            values[:, self.by_cell], self.cell_start, axis=1, dtype=dtype
+        )
+        return summed

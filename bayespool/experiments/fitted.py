@@ -1,0 +1,193 @@
+"""All that is known of the fit of one model behind estimates, in a container that ArviZ reads."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool import __version__
+from bayespool.errors import InputError
+from bayespool.experiments.priors import block_log_odds, draw_priors
+from bayespool.inference import draw_effects_of_rows
+from bayespool.measures import Estimates
+from bayespool.models import ModelEvidence, Structure
+
+if TYPE_CHECKING:
+    from bayespool.inference import Fit, Source
+
+__all__ = ["fit_container"]
+
+IndexArray = npt.NDArray[np.int64]
+
+_AT_ONCE = 2**23  # log odds
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Documents counted by run and topic: the axis, the row of it of each observation of the model, and its
+    variables.
+    """
+
+    dim: str
+    row: IndexArray
+    observed: dict[str, npt.NDArray[Any]]
+    constant: dict[str, npt.NDArray[Any]]
+
+
+def fit_container(estimates: Estimates, model: str | None = None) -> Any:
+    """Parameters of one model behind estimates, beside their priors, the data and its likelihood.
+
+    Nothing of it but the parameters is worked out before it is asked for. A mixture has as many containers as
+    models, and none of its own: how much of its draws is of which model stands in ``weights``.
+
+    Parameters
+    ----------
+    estimates : Estimates
+        Of a posterior estimator, as ``score`` returns them.
+    model : str, optional
+        One of ``estimates.fits``; may be left out where there is only one.
+
+    Returns
+    -------
+    xarray.DataTree
+        With the groups ``posterior``, ``sample_stats``, ``prior`` (as many draws), ``log_likelihood``,
+        ``observed_data`` and ``constant_data``. A *cell* is a (run, topic) with hidden documents, as deep as
+        the model learns from them. Variables: ``hidden_relevant`` (cell), how many of them are relevant; its
+        log likelihood is of which ones are, the same observation for all models that learn from the same
+        documents. Models of counts also have ``judged_relevant`` (ranking), of the judged documents of a
+        (run, topic), without a log likelihood: leaving one of these out says nothing of hidden documents.
+        Without a hidden document there is neither data nor likelihood. ``posterior`` has effects of
+        organization × topic only of organizations that are evidence and have a run to score; for the
+        likelihood all are drawn, given all else and the documents.
+
+        Attributes: ``bayespool_version``, ``method``, ``measure``, ``model``, ``weight`` (of the model in the
+        draws of the estimates), ``weights`` (of all, as JSON), ``engine``, ``collection_fingerprint``,
+        ``random_seed``, ``problems``.
+
+    Raises
+    ------
+    InputError
+        No estimates, a mixture and no model named, no such model, nothing sampled, or a fit of the caller's
+        own that does not say what it is of.
+
+    Examples
+    --------
+    >>> from bayespool import fit_container, load_example, score
+    >>> scores = score(load_example(), "new-a", "P@10", estimators="posterior-combined", draws=100)
+    >>> tree = fit_container(scores["posterior-combined", "P@10"], "evidence")
+    >>> sorted(tree.children)[:4], tree["log_likelihood"]["hidden_relevant"].sizes["draw"]
+    (['constant_data', 'log_likelihood', 'observed_data', 'posterior'], 400)
+    """
+    from bayespool.tables import build_container
+
+    if not isinstance(estimates, Estimates):
+        raise InputError(
+            f"a fit is of estimates, not of {type(estimates).__name__}",
+            hint='take them from what score returns, such as scores["posterior-ratio", "P@10"]; '
+            "scores that were read back have no fits",
+        )
+    name = estimates.model_of(model)
+    fit: Fit = estimates.fits[name]
+    if fit.source is None:
+        raise InputError(f"{estimates.method}: the fit of {name} does not say what evidence it is of")
+    seed = estimates.random_seed or 0
+    structure = fit.source.spec.structure(fit.source.evidence)
+    kept = fit.source.spec.structure(fit.source.evidence, fit.source.known)
+    prior = draw_priors(kept, fit.shape[0] * fit.shape[1], np.random.default_rng([seed, 3]))
+    groups: dict[str, dict[str, npt.NDArray[Any]]] = {
+        "posterior": dict(fit.variables),
+        "sample_stats": dict(fit.sample_stats),
+        "prior": {v: prior[v].reshape(*fit.shape, *prior[v].shape[1:]) for v in fit.variables},
+    }
+    dims = {variable: axes for variable, axes in fit.dims.items() if axes}
+    coords = dict(fit.coords)
+    tables = _tables(fit.source)
+    for table in tables:
+        groups.setdefault("observed_data", {}).update(table.observed)
+        groups.setdefault("constant_data", {}).update(table.constant)
+        dims |= dict.fromkeys((*table.observed, *table.constant), (table.dim,))
+        coords[table.dim] = range(table.row.max() + 1)
+    if tables:
+        groups["log_likelihood"] = {"hidden_relevant": _log_likelihood(fit, structure, tables[0].row, seed)}
+    return build_container(
+        {group: variables for group, variables in groups.items() if variables},
+        dims=dims,
+        coords=coords,
+        attrs={
+            "bayespool_version": __version__,
+            "method": estimates.method,
+            "measure": str(estimates.measure),
+            "model": name,
+            "weight": estimates.weights.get(name, 1.0),
+            "weights": json.dumps(dict(estimates.weights)),
+            "engine": fit.diagnostics.engine,
+            "collection_fingerprint": estimates.fingerprint,
+            "random_seed": seed,
+            "problems": "; ".join(fit.diagnostics.problems),
+        },
+    )
+
+
+def _tables(source: Source) -> list[_Table]:
+    """Hidden documents, then judged ones where the model learns from these; none without a hidden one."""
+    e = source.evidence
+    if not len(e.n_hidden):
+        return []
+    run, topic = (e.hidden_run, e.hidden_topic) if isinstance(e, ModelEvidence) else (e.run, e.topic)
+    found = [_table(source, "cell", "hidden", run, topic, e.n_hidden, e.n_hidden_relevant)]
+    if isinstance(e, ModelEvidence) and source.spec.judged is not None:
+        of_judged = (e.judged_run, e.judged_topic, e.n_judged, e.n_relevant)
+        found.append(_table(source, "ranking", "judged", *of_judged))
+    return found
+
+
+def _table(
+    source: Source,
+    dim: str,
+    kind: str,
+    run: IndexArray,
+    topic: IndexArray,
+    n: IndexArray,
+    n_relevant: IndexArray,
+) -> _Table:
+    pairs, row = np.unique(np.column_stack([run, topic]), axis=0, return_inverse=True)
+    row = row.reshape(-1)
+    observed = {f"{kind}_relevant": np.bincount(row, n_relevant).astype(np.int32)}
+    constant = {
+        f"{dim}_n_{kind}": np.bincount(row, n).astype(np.int32),
+        f"{dim}_run": np.array([source.run_ids[r] for r in pairs[:, 0]]),
+        f"{dim}_topic": np.array([source.evidence.query_ids[t] for t in pairs[:, 1]]),
+    }
+    return _Table(dim, row, observed, constant)
+
+
+def _log_likelihood(
+    fit: Fit, structure: Structure, cell: IndexArray, random_seed: int
+) -> npt.NDArray[np.float32]:
+    """Log chance of which documents of each cell are relevant, shape (chain, draw, cell).
+
+    Effects of organizations on topics are drawn given the other parameters and the documents.
+    """
+    draws, block = fit.draws(), structure.blocks[-1]  # that of hidden documents
+    of_topics = block.predictors[0].groups.get("interaction")
+    draws.pop("interaction_effect", None)
+    rng = np.random.default_rng([random_seed, 4])
+    order = np.argsort(cell, kind="stable")
+    start = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    n_draws = fit.shape[0] * fit.shape[1]
+    found = np.empty((n_draws, len(start)), dtype=np.float32)
+    step = max(1, _AT_ONCE // len(cell))
+    for first in range(0, n_draws, step):
+        part = {name: values[first : first + step] for name, values in draws.items()}
+        log_odds = block_log_odds(structure, block, part)
+        if of_topics is not None:
+            log_odds += draw_effects_of_rows(
+                log_odds, block.successes, block.trials, of_topics, part["sigma_interaction"], rng
+            )
+        of_rows = block.successes * log_odds - block.trials * np.logaddexp(0, log_odds)
+        found[first : first + step] = np.add.reduceat(of_rows[:, order], start, axis=1)
+    return found.reshape(*fit.shape, -1)

@@ -1,0 +1,209 @@
+"""Rankings of the pooled runs with what their own organizations alone contributed drawn anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import IntArray, sole_contributor
+from bayespool.evidence import held_out_documents, ranked_levels, reach_of_ideal, tally_of
+from bayespool.experiments.hidden import HiddenDocuments
+from bayespool.measures import Measure, Normalized, Tally, Values
+from bayespool.posterior import levels_of
+from bayespool.posterior.amounts import completing
+from bayespool.posterior.drawing import count_levels
+
+__all__ = ["Documents", "HeldOutRankings"]
+
+IndexArray = npt.NDArray[np.int64]
+Levels = npt.NDArray[np.uint8]
+
+
+class Documents(NamedTuple):
+    """Distinct hidden documents, each for the run of its organization that ranks it best.
+
+    Attributes
+    ----------
+    run, topic : ndarray of int, shape (document,)
+        The run as a position in the collection, and the topic.
+    rank : ndarray of int, shape (document,)
+        From 1.
+    pair : ndarray of int32, shape (document,)
+    """
+
+    run: npt.NDArray[np.intp]
+    topic: npt.NDArray[np.intp]
+    rank: npt.NDArray[np.intp]
+    pair: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutRankings:
+    """Values of the pooled runs, of each with its organization out of the pool, given what its hidden
+    documents are.
+
+    Documents that stay unjudged when all organizations are pooled count as they do in a score as it stands.
+
+    Attributes
+    ----------
+    hidden : HiddenDocuments
+        Of the first rung of the measure's ladder.
+    """
+
+    hidden: HiddenDocuments
+
+    @property
+    def measure(self) -> Measure:
+        """The measure."""
+        return self.hidden.measure
+
+    @cached_property
+    def documents(self) -> Documents:
+        """The hidden documents that the values depend on: within the cutoff, or as deep as documents are part
+        of an ideal ranking.
+        """
+        reach = reach_of_ideal(self.hidden.collection, self.measure)
+        return Documents(*held_out_documents(self.hidden.collection, cutoff=reach)[:4])
+
+    @cached_property
+    def organization(self) -> IndexArray:
+        """Organization of each document among those with a pooled run, shape (document,)."""
+        own = self.hidden.collection.organization
+        present = np.unique(own[self.hidden.run_index])
+        return np.searchsorted(present, own[self.documents.run]).astype(np.int64)
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """Relevance at each rung of the ladder."""
+        return levels_of(self.hidden.collection, self.hidden.rungs)
+
+    @cached_property
+    def judged(self) -> Levels:
+        """The rung that each document has reached by its judgment, shape (document,)."""
+        rels = [rung.rel for rung in self.hidden.rungs]
+        relevance = self.hidden.collection.relevance[self.documents.pair]
+        return np.searchsorted(rels, relevance, side="right").astype(np.uint8)
+
+    def known(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
+        """`values` of shape (run, topic) without the judgments that only the runs' organizations brought."""
+        none = np.zeros((1, 0), dtype=np.uint8)
+        drawn = self.values(runs, np.zeros(0, dtype=np.intp), none, measure)
+        return Values(drawn.amount[0], drawn.unit)
+
+    def observed(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
+        """`values` of shape (run, topic) with the hidden documents as they are judged."""
+        drawn = self.values(runs, np.arange(len(self.judged)), self.judged[None], measure)
+        return Values(drawn.amount[0], drawn.unit)
+
+    def values(
+        self,
+        runs: npt.NDArray[np.intp],
+        documents: npt.NDArray[np.intp],
+        block: Levels,
+        measure: Measure | None = None,
+    ) -> Values:
+        """Values of some runs with hidden documents as they are drawn.
+
+        Parameters
+        ----------
+        runs : ndarray of int, shape (run,)
+            Positions among the pooled runs, ascending.
+        documents : ndarray of int, shape (document,)
+            Numbers of the documents that are drawn, ascending; the others stay unjudged.
+        block : ndarray of uint8, shape (draw, document)
+            The rung that each reaches.
+        measure : Measure, optional
+            Another one that looks as deep and is not over an ideal ranking.
+
+        Returns
+        -------
+        Values, shape (draw, run, topic)
+        """
+        of = measure or self.measure
+        ranked = of.read(self._ranked[runs][:, :, : of.cutoff])
+        base = of.amounts(ranked)
+        amount = np.empty((len(block), *base.shape), dtype=base.dtype)
+        amount[:] = base
+        run, topic, rank, number = self._places(self.measure.cutoff)
+        mine = np.isin(run, runs) & np.isin(number, documents)
+        run, topic, rank, number = (part[mine] for part in (run, topic, rank, number))
+        row, column = np.searchsorted(runs, run), np.searchsorted(documents, number)
+        for t in np.unique(topic):
+            here = topic == t
+            distinct, which = np.unique(column[here], return_inverse=True)
+            where = row[here].astype(np.int32), rank[here].astype(np.int32), which.astype(np.int32)
+            some = np.ascontiguousarray(block[:, distinct])
+            completing(of, ranked[:, t], where, self.levels)(amount[:, :, t], some)
+        if isinstance(of, Normalized):
+            self._normalize(of, amount, runs, documents, block)
+        return Values(amount, of.unit)
+
+    def _normalize(
+        self,
+        measure: Normalized,
+        amount: npt.NDArray[Any],
+        runs: npt.NDArray[np.intp],
+        documents: npt.NDArray[np.intp],
+        block: Levels,
+    ) -> None:
+        """Divide amounts by those of ideal rankings: of the judgments without the organization's, and of its
+        documents as they are drawn, those of the run alone unless runs share their ideal rankings.
+        """
+        of_run, of_document = self.hidden.organization[runs], self.organization[documents]
+        topic = self.documents.topic[documents]
+        run, _, _, number = self._places(reach_of_ideal(self.hidden.collection, measure))
+        for o in np.unique(of_run):
+            rows, judged = of_run == o, self._tally_without(int(o))
+            own = [of_document == o] * int(rows.sum())
+            if measure.ideal == "own":
+                own = [np.isin(documents, number[run == r]) for r in runs[rows]]
+            for t in range(amount.shape[2]):
+                n = np.zeros((len(block), len(own), 1, len(judged.levels)), dtype=np.int64)
+                if measure.ideal != "judged" and (mine := (of_document == o) & (topic == t)).any():
+                    drawn = np.ascontiguousarray(block[:, mine])
+                    for row, of_this in enumerate(own):
+                        count_levels(drawn, of_this[mine], n[:, row, 0])
+                tally = Tally(n + judged.n[t], judged.levels)
+                amount[:, rows, t] = measure.normalize(amount[:, rows, t][:, :, None], tally)[:, :, 0]
+
+    def _tally_without(self, organization: int) -> Tally:
+        """The judged documents of each topic but those that an organization alone brought."""
+        collection = self.hidden.collection
+        own = np.unique(collection.organization[self.hidden.run_index])[organization]
+        gone = sole_contributor(collection) == own
+        relevance = np.where(gone, np.int16(-1), collection.relevance)
+        return tally_of(collection, self.levels, relevance=relevance)
+
+    @cached_property
+    def _ranked(self) -> npt.NDArray[np.int16]:
+        """Relevance of the first documents of the pooled runs, −1 for a hidden one."""
+        ranked = ranked_levels(self.hidden.collection, self.hidden.run_index, self.measure.cutoff).copy()
+        run, topic, rank, _ = self._places(self.measure.cutoff)
+        ranked[run, topic, rank] = -1
+        return ranked
+
+    def _places(self, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
+        """Run, topic, rank from 0 and number of the document wherever a run has a hidden document of its own
+        organization down to a depth.
+        """
+        if depth not in self._found_places:
+            self._found_places[depth] = self._find_places(depth)
+        return self._found_places[depth]
+
+    @cached_property
+    def _found_places(self) -> dict[int, tuple[npt.NDArray[np.intp], ...]]:
+        return {}
+
+    def _find_places(self, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
+        """`_places`, looked up for the first time."""
+        hidden, collection = self.hidden, self.hidden.collection
+        number = np.full(len(collection.relevance) + 1, -1)
+        number[self.documents.pair] = np.arange(len(self.documents.pair))
+        found = number[collection.document[hidden.run_index, :, :depth]]
+        owner = np.append(self.organization, -1)  # what is not found is at −1
+        run, topic, rank = np.nonzero(owner[found] == hidden.organization[:, None, None])
+        return run, topic, rank, found[run, topic, rank]

@@ -1,0 +1,173 @@
+"""Rows of the tables on second judges: agreement with judgments, labels that are absent, organizations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import Collection
+from bayespool.evidence import (
+    KINDS_OF_DOCUMENTS,
+    Estimand,
+    GradeCounts,
+    LabelConfusion,
+    auc,
+    grade_names,
+    kappas,
+    label_lift,
+    unjudged_documents,
+)
+from bayespool.experiments.judge_intervals import Row
+from bayespool.measures import Measure
+from bayespool.posterior import DEPTHS, rungs_of
+
+__all__ = [
+    "Confusions",
+    "agreement_rows",
+    "calibration_rows",
+    "confusion_rows",
+    "coverage_rows",
+    "find_confusions",
+    "organization_rows",
+    "relevant_from",
+]
+
+Confusions = Mapping[tuple[Measure, str], LabelConfusion]
+"""Judged documents by label and relevance, by measure and judge."""
+
+
+def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Confusions:
+    """Judged documents by label and relevance; of measures that ask the same it is one object."""
+    made: dict[tuple[str, tuple[int, ...], int], LabelConfusion] = {}
+    found = {}
+    for measure in measures:
+        levels = tuple(rung.rel for rung in rungs_of(collection, measure))
+        depth = max(measure.cutoff, DEPTHS["documents"])
+        for judge in collection.judges:
+            key = judge.name, levels, depth
+            if key not in made:
+                made[key] = LabelConfusion.of(collection, judge, levels, cutoff=depth)
+            found[measure, judge.name] = made[key]
+    return found
+
+
+def relevant_from(measure: Measure, confusion: LabelConfusion) -> tuple[int, ...]:
+    """Thresholds of relevance that a measure asks: its own, or of a graded one each level."""
+    return confusion.levels if measure.is_graded else confusion.levels[-1:]
+
+
+def confusion_rows(confusions: Confusions) -> Iterator[Row]:
+    """Rows of the table ``confusion`` of `bayespool.experiments.JudgeCheck.frame`."""
+    for (measure, judge), found in confusions.items():
+        for documents in KINDS_OF_DOCUMENTS:
+            names = (*grade_names(found.judge), "none")
+            for name, row in zip(names, getattr(found, documents), strict=True):
+                for level, n in zip((0, *found.levels), row.tolist(), strict=True):
+                    first = {"measure": str(measure), "judge": judge, "documents": documents}
+                    yield first | {"label": name, "relevance_from": level, "n": n}
+
+
+def calibration_rows(confusions: Confusions, ci_prob: float) -> Iterator[Row]:
+    """Rows of the table ``calibration``."""
+    for first, *both in _counted(confusions):
+        for documents, counted in zip(KINDS_OF_DOCUMENTS, both, strict=True):
+            lower, upper = _wilson(counted.n_relevant, counted.n, ci_prob)
+            for g, name in enumerate(grade_names(counted.judge)):
+                n, n_relevant = int(counted.n[g]), int(counted.n_relevant[g])
+                yield first | {
+                    "documents": documents,
+                    "label": name,
+                    "n": n,
+                    "n_relevant": n_relevant,
+                    "share": n_relevant / n if n else np.nan,
+                    "lower": lower[g],
+                    "upper": upper[g],
+                    "ci_prob": ci_prob,
+                }
+
+
+def agreement_rows(confusions: Confusions) -> Iterator[Row]:
+    """Rows of the table ``agreement``."""
+    for first, hidden, other in _counted(confusions):
+        known = hidden if np.isnan(auc(other)) else other
+        cut = None if np.isnan(auc(known)) or not len(kappas(known)) else int(kappas(known).argmax())
+        for documents, counted in zip(KINDS_OF_DOCUMENTS, (hidden, other), strict=True):
+            promised = float((counted.n * other.rate).sum()) if other.n.any() else np.nan
+            yield first | {
+                "documents": documents,
+                "n": int(counted.n.sum()),
+                "n_relevant": int(counted.n_relevant.sum()),
+                "promised": promised,
+                "auc": auc(counted),
+                "kappa": np.nan if cut is None else float(kappas(counted)[cut]),
+                "label_from": np.nan if cut is None else counted.judge.thresholds[cut],
+            }
+
+
+def coverage_rows(
+    collection: Collection, run_ids: Sequence[str], confusions: Confusions, estimand: Estimand
+) -> Iterator[Row]:
+    """Rows of the table ``coverage``."""
+    for (measure, judge), found in confusions.items():
+        unjudged = np.zeros(0, dtype=np.int32)
+        if run_ids:
+            of_runs = unjudged_documents(collection, run_ids, cutoff=measure.cutoff, estimand=estimand)
+            unjudged = np.unique(of_runs[3])
+        is_labeled, judged = found.judge.is_labeled, collection.judged
+        for documents, n, n_labeled in (
+            ("judged", judged.sum(), is_labeled[judged].sum()),
+            ("hidden", found.hidden.sum(), found.hidden[:-1].sum()),
+            ("unjudged", len(unjudged), is_labeled[unjudged].sum()),
+        ):
+            yield {
+                "measure": str(measure),
+                "judge": judge,
+                "documents": documents,
+                "n": int(n),
+                "n_labeled": int(n_labeled),
+                "share": float(n_labeled / n) if n else np.nan,
+            }
+
+
+def organization_rows(collection: Collection, measures: Sequence[Measure]) -> Iterator[Row]:
+    """Rows of the table ``organizations``."""
+    for measure in measures:
+        for judge in collection.judges:
+            for rung in rungs_of(collection, measure):
+                found = label_lift(collection, judge, rel=rung.rel, given=rung.given)
+                for o in np.flatnonzero(found.n):
+                    yield {
+                        "measure": str(measure),
+                        "judge": judge.name,
+                        "relevant_from": rung.rel,
+                        "given": rung.given,
+                        "organization": collection.organizations[o],
+                        "n": int(found.n[o]),
+                        "lift": float(found.lift[o]),
+                        "se": float(found.error[o]),
+                        "favored": bool(found.is_favored[o]),
+                    }
+
+
+def _counted(confusions: Confusions) -> Iterator[tuple[Row, GradeCounts, GradeCounts]]:
+    """What rows are about, and hidden and other documents by grade."""
+    for (measure, judge), found in confusions.items():
+        for rel in relevant_from(measure, found):
+            hidden, other = (found.by_grade(documents, rel) for documents in KINDS_OF_DOCUMENTS)
+            yield {"measure": str(measure), "judge": judge, "relevant_from": rel}, hidden, other
+
+
+def _wilson(
+    count: npt.NDArray[np.int64], n: npt.NDArray[np.int64], ci_prob: float
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Ends of Wilson's interval of shares; NaN of none."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    lower, upper = np.full(len(n), np.nan), np.full(len(n), np.nan)
+    there = n > 0
+    lower[there], upper[there] = proportion_confint(
+        count[there], n[there], alpha=1 - ci_prob, method="wilson"
+    )
+    return lower, upper

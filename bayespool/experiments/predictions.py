@@ -1,0 +1,439 @@
+"""Predictions of pooled runs as if their organizations had not been pooled, beside what the judgments say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, logsumexp
+
+from bayespool.errors import InputError
+from bayespool.experiments.fitting import Fitting
+from bayespool.experiments.hidden import HiddenDocuments, Rows, without_organizations
+from bayespool.experiments.judge_rankings import HeldOutRankings
+from bayespool.experiments.priors import draw_priors
+from bayespool.experiments.questions import Question, draw_levels, questions_of
+from bayespool.experiments.uniformity import randomized_pit
+from bayespool.measures import Measure, Precision, Values, equal_tailed_interval
+from bayespool.posterior import Prepared, evidence_depth, stacking_weights
+from bayespool.posterior.combination import members_of_draws
+
+if TYPE_CHECKING:
+    from bayespool.inference import Fit
+
+__all__ = [
+    "Fits",
+    "HeldOutPrediction",
+    "beyond",
+    "check_pool",
+    "deal_folds",
+    "fit_folds",
+    "predict_held_out",
+    "predict_mixture",
+]
+
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.int64]
+CountArray = npt.NDArray[np.int32]
+
+Fits = Sequence[Sequence["Fit"]]
+"""Rung by rung, a fit for each fold."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutPrediction:
+    """What one model says of the pooled runs, of each as a run of a new organization.
+
+    Amounts are sums over topics; divided by ``per_mean`` they are values of the measure. Those of P@n are
+    numbers of relevant documents.
+
+    Attributes
+    ----------
+    model : str
+    measure : Measure
+    run_ids, organizations : tuple of str, one per run
+    per_mean : int
+        The unit of the measure × topics: cutoff × topics for P@n, the number of topics for most others.
+    known : ndarray, shape (run,)
+        Amount of the run without the judgments that only its organization brought.
+    n_hidden, n_hidden_relevant : ndarray of int, shape (run,)
+        Hidden documents in the top n, and the relevant ones among them.
+    observed : ndarray, shape (run,)
+        What its hidden documents add to the amount, as they are judged: what is to be predicted. Under P@n it
+        is ``n_hidden_relevant``; over an ideal ranking it may be negative.
+    fold : ndarray of int, shape (run,)
+        The runs of a fold are predicted from the organizations of the others.
+    draws : ndarray, shape (draw, run)
+        Predictions of ``observed``.
+    prior_draws : ndarray, shape (draw, run)
+        The same before anything is learnt.
+    n_predicted : ndarray of float, shape (run,)
+        Mean prediction of ``n_hidden_relevant``.
+    pit : ndarray of float, shape (run,)
+        Randomized probability integral transform of ``observed``; NaN where nothing is hidden.
+    densities : ndarray of float, shape (rung, run)
+        Rung by rung of the measure's ladder: of the hidden documents credited to the run that reached the
+        rung below, the log predictive density of how many reach this one. NaN where there are none.
+    problems : tuple of str
+        Checks that fits did not pass, by fold.
+    """
+
+    model: str
+    measure: Measure
+    run_ids: tuple[str, ...]
+    organizations: tuple[str, ...]
+    per_mean: int
+    known: npt.NDArray[Any]
+    n_hidden: CountArray
+    n_hidden_relevant: CountArray
+    observed: npt.NDArray[Any]
+    fold: IndexArray
+    draws: npt.NDArray[Any]
+    prior_draws: npt.NDArray[Any]
+    n_predicted: FloatArray
+    pit: FloatArray
+    densities: FloatArray
+    problems: tuple[str, ...] = ()
+
+    @cached_property
+    def organization(self) -> IndexArray:
+        """Number of each run's organization, shape (run,)."""
+        return np.unique(self.organizations, return_inverse=True)[1].astype(np.int64)
+
+    @property
+    def has_hidden(self) -> npt.NDArray[np.bool_]:
+        """Runs of which something is to be predicted, shape (run,)."""
+        return self.n_hidden > 0
+
+    @property
+    def log_density(self) -> FloatArray:
+        """Log predictive density of the levels of what is credited to the run: the sum of ``densities`` over
+        rungs, shape (run,); NaN where nothing is.
+        """
+        return np.where(np.isnan(self.densities).all(axis=0), np.nan, np.nansum(self.densities, axis=0))
+
+    def interval(self, ci_prob: float) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Ends of the equal-tailed intervals of ``observed``."""
+        return equal_tailed_interval(self.draws, ci_prob)
+
+
+def check_pool(hidden: HiddenDocuments, n_folds: int) -> None:
+    """Raise where there is nothing to hold out.
+
+    Raises
+    ------
+    InputError
+        Fewer than three organizations in the pool, nothing hidden, or fewer than two folds.
+    """
+    n_organizations = len(hidden.organizations)
+    if n_folds < 2:
+        raise InputError(f"the number of folds must be at least 2 and is {n_folds}")
+    if n_organizations < 3:
+        raise InputError(
+            f"the pool has {n_organizations} organizations, and holding some out needs three",
+            hint="give more of the campaign's runs, and the file that says who submitted which",
+        )
+    if not hidden.counts.n_hidden.any():
+        raise InputError(
+            f"no document in a top {hidden.measure.cutoff} was contributed by one organization alone",
+            hint="there is nothing to predict; a measure with a deeper cutoff may have something",
+        )
+
+
+def deal_folds(n_organizations: int, n_folds: int) -> IndexArray:
+    """Fold of each organization, dealt out in turn, shape (organization,)."""
+    return np.arange(n_organizations) % min(n_folds, n_organizations)
+
+
+def fit_folds(
+    prepared: Prepared,
+    hidden: HiddenDocuments,
+    fitting: Fitting,
+    *,
+    n_folds: int = 5,
+    random_seed: int = 1,
+    report: Callable[[str], None] | None = None,
+) -> tuple[Fit, ...]:
+    """Fits of a model on one rung to the hidden documents of all folds but one, for each; measures that share
+    the evidence share the fits. See `predict_held_out`.
+    """
+    fold = deal_folds(len(hidden.organizations), n_folds)
+    asked, fits = hidden.task.asked, []
+    above = f", {asked.rel} of {asked.given}" if asked.given else ""
+    for f in range(int(fold.max()) + 1):
+        if report is not None:
+            report(f"{hidden.measure}, {prepared.model}{above}: fold {f + 1} of {fold.max() + 1}")
+        seen = without_organizations(prepared.evidence, fold != f)
+        depth = evidence_depth(prepared.model, hidden.measure.cutoff)
+        seeds = np.random.SeedSequence([random_seed, depth, asked.rel, f, 1])
+        fits.append(fitting.fit(prepared, seen, int(seeds.generate_state(1)[0]), ()))
+    return tuple(fits)
+
+
+def predict_held_out(
+    prepared: Prepared | Sequence[Prepared],
+    hidden: HiddenDocuments,
+    fitting: Fitting,
+    *,
+    n_folds: int = 5,
+    random_seed: int = 1,
+    report: Callable[[str], None] | None = None,
+    fits: Fits | None = None,
+) -> HeldOutPrediction:
+    """Predict the hidden documents of each fold of organizations from the other folds.
+
+    Organizations are dealt out to folds. A model is fitted to the hidden documents of the other folds; then,
+    draw by draw, each organization of the fold gets an effect of a new organization (and of its own on each
+    topic, under models with predictors), and each of its hidden documents a relevance that all runs of the
+    organization share. Where the measure tells several levels apart, each rung of its ladder has fits,
+    effects and random numbers of its own, and a document climbs as long as the answer is yes.
+
+    Parameters
+    ----------
+    prepared : Prepared, or sequence of Prepared
+        A model with the evidence of the whole pool, of a `Task` without runs to score: one for each rung.
+    hidden : HiddenDocuments
+        Of the same collection and measure, on the first rung.
+    fitting : Fitting
+    n_folds : int, default 5
+        At least 2; as many as organizations leaves one out at a time.
+    random_seed : int
+    report : callable, optional
+        Called with what is being done.
+    fits : sequence of sequences of Fit, optional
+        For each rung those of `fit_folds` with the same arguments, if they are at hand.
+
+    Returns
+    -------
+    HeldOutPrediction
+        Of all pooled runs.
+
+    Raises
+    ------
+    InputError
+        Fewer than three organizations in the pool, or nothing hidden, or fewer than two folds.
+    ValueError
+        Not one model for each rung.
+    """
+    check_pool(hidden, n_folds)
+    steps = (prepared,) if isinstance(prepared, Prepared) else tuple(prepared)
+    rankings = HeldOutRankings(hidden)
+    asked = questions_of(steps, rankings)
+    if fits is None:
+        fits = [
+            fit_folds(q.prepared, q.hidden, fitting, n_folds=n_folds, random_seed=random_seed, report=report)
+            for q in asked
+        ]
+    fold = deal_folds(len(hidden.organizations), n_folds)
+    drawn = _Drawn(rankings, fitting.draws * fitting.chains)
+    densities, problems = np.full((len(asked), len(hidden.organization)), np.nan), []
+    for f in range(int(fold.max()) + 1):
+        rng, log_odds = _generator(random_seed, hidden.measure, f), []
+        for k, question in enumerate(asked):
+            problems += [f"fold {f + 1}: {problem}" for problem in fits[k][f].diagnostics.problems]
+            row, odds = _of_fold(question, fits[k][f], fold == f, rng)
+            found = _log_densities(question.rows, row, odds)
+            densities[k, list(found)] = list(found.values())
+            log_odds.append(_of_documents(question, row, odds, fold[rankings.organization] == f))
+        drawn.draw(slice(None), np.flatnonzero(fold[hidden.organization] == f), log_odds, rng)
+    before = _draw_prior(asked, rankings, len(drawn.amount), random_seed)
+    return _prediction(
+        steps[0].model, drawn, before, fold[hidden.organization], densities, tuple(problems), random_seed
+    )
+
+
+def predict_mixture(
+    members: Mapping[str, tuple[Sequence[Prepared], Fits]],
+    predictions: Sequence[HeldOutPrediction],
+    hidden: HiddenDocuments,
+    fitting: Fitting,
+    *,
+    n_folds: int = 5,
+    random_seed: int = 1,
+) -> HeldOutPrediction:
+    """Predictions of the mixture that the combined estimator makes on each rung, each fold with weights that
+    it took no part in.
+
+    Parameters
+    ----------
+    members : mapping of str to (sequence of Prepared, Fits)
+        The models by name, each on every rung.
+    predictions : sequence of HeldOutPrediction
+        Of the members, in their order.
+    hidden, fitting, n_folds, random_seed
+        As of `predict_held_out`.
+
+    Returns
+    -------
+    HeldOutPrediction
+        Of the model ``combined``.
+    """
+    rankings = HeldOutRankings(hidden)
+    asked = [questions_of(steps, rankings) for steps, _ in members.values()]
+    fits = [of_model for _, of_model in members.values()]
+    fold = deal_folds(len(hidden.organizations), n_folds)
+    of_run, n_draws = fold[hidden.organization], fitting.draws * fitting.chains
+    drawn, before = (_Drawn(rankings, n_draws) for _ in range(2))
+    densities = np.full_like(predictions[0].densities, np.nan)
+    for f in range(int(fold.max()) + 1):
+        rng, log_odds = _generator(random_seed, hidden.measure, f), []
+        mine = of_run == f
+        for k in range(len(hidden.rungs)):
+            of_members = np.column_stack([p.densities[k] for p in predictions])
+            weights = _weights(of_members[~mine], predictions[0].organization[~mine])
+            with np.errstate(invalid="ignore"):
+                densities[k, mine] = logsumexp(np.log(weights) + of_members[mine], axis=1)
+            which = members_of_draws(n_draws, weights, rng)
+            mixed = np.zeros((n_draws, int((fold[rankings.organization] == f).sum())))
+            for m, questions in enumerate(asked):
+                row, odds = _of_fold(questions[k], fits[m][k][f], fold == f, rng)
+                odds = _of_documents(questions[k], row, odds, fold[rankings.organization] == f)
+                mixed[which == m] = odds[which == m]
+            log_odds.append(mixed)
+            if k == 0:
+                for m, p in enumerate(predictions):
+                    before.amount[np.ix_(which == m, mine)] = p.prior_draws[np.ix_(which == m, mine)]
+        drawn.draw(slice(None), np.flatnonzero(mine), log_odds, rng)
+    problems = tuple(f"{p.model}: {problem}" for p in predictions for problem in p.problems)
+    return _prediction("combined", drawn, before, of_run, densities, problems, random_seed)
+
+
+class _Drawn:
+    """Draws of what hidden documents add to the pooled runs, and of how many of them are relevant."""
+
+    def __init__(self, rankings: HeldOutRankings, n_draws: int) -> None:
+        self.rankings, hidden = rankings, rankings.hidden
+        self.every = np.arange(len(hidden.organization))
+        known = rankings.known(self.every)
+        self.known, self.unit = known.totals(), known.unit
+        self.counted = Precision(hidden.measure.cutoff, hidden.measure.rel)
+        self.judged = rankings.known(self.every, self.counted).totals()
+        shape = n_draws, len(self.every)
+        self.amount = np.zeros(shape, dtype=np.int32 if known.is_exact else np.float64)
+        self.n_relevant = np.zeros(shape, dtype=np.int32)
+
+    def draw(
+        self,
+        draws: slice,
+        runs: npt.NDArray[np.intp],
+        log_odds: Sequence[FloatArray],
+        rng: np.random.Generator,
+    ) -> None:
+        """Draw the documents of the runs' organizations, given their log odds rung by rung."""
+        organizations = self.rankings.hidden.organization[runs]
+        documents = np.flatnonzero(np.isin(self.rankings.organization, organizations))
+        block = draw_levels(log_odds, rng)
+        values = self.rankings.values(runs, documents, block)
+        self.amount[draws, runs] = beyond(values, self.known[runs])
+        if self.rankings.measure == self.counted:
+            self.n_relevant[draws, runs] = self.amount[draws, runs]
+        else:
+            values = self.rankings.values(runs, documents, block, self.counted)
+            self.n_relevant[draws, runs] = beyond(values, self.judged[runs])
+
+
+def beyond(values: Values, known: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Totals of values less what is known: whole numbers, or floats rounded as totals are."""
+    added = values.totals() - known
+    return np.asarray(added.astype(np.int32) if values.is_exact else np.round(added, 12))
+
+
+def _prediction(
+    model: str,
+    drawn: _Drawn,
+    before: _Drawn,
+    fold: IndexArray,
+    densities: FloatArray,
+    problems: tuple[str, ...],
+    random_seed: int,
+) -> HeldOutPrediction:
+    rankings, hidden = drawn.rankings, drawn.rankings.hidden
+    observed = beyond(rankings.observed(drawn.every), drawn.known)
+    relevant = beyond(rankings.observed(drawn.every, drawn.counted), drawn.judged)
+    n_hidden = hidden.counts.n_hidden.sum(axis=1, dtype=np.int32)[:, 0]
+    pit = randomized_pit(drawn.amount, observed, _generator(random_seed, hidden.measure, 2**20))
+    return HeldOutPrediction(
+        model=model,
+        measure=hidden.measure,
+        run_ids=hidden.counts.run_ids,
+        organizations=tuple(hidden.organizations[o] for o in hidden.organization),
+        per_mean=drawn.unit * len(hidden.counts.query_ids),
+        known=drawn.known,
+        n_hidden=n_hidden,
+        n_hidden_relevant=relevant,
+        observed=observed,
+        fold=fold,
+        draws=drawn.amount,
+        prior_draws=before.amount,
+        n_predicted=drawn.n_relevant.mean(axis=0),
+        pit=np.where(n_hidden > 0, pit, np.nan),
+        densities=densities,
+        problems=problems,
+    )
+
+
+def _of_fold(
+    question: Question, fit: Fit, held_out: npt.NDArray[np.bool_], rng: np.random.Generator
+) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """The rows of the organizations that are held out, and their log odds, shape (draw, row)."""
+    seen = without_organizations(question.prepared.evidence, ~held_out)
+    row = np.flatnonzero(held_out[question.rows.organization])
+    return row, question.log_odds(fit, seen, row, rng)
+
+
+def _of_documents(
+    question: Question,
+    row: npt.NDArray[np.intp],
+    log_odds: FloatArray,
+    documents: npt.NDArray[np.bool_],
+) -> FloatArray:
+    """Log odds of some documents, whose rows are among those given, shape (draw, document)."""
+    return log_odds[:, np.searchsorted(row, question.rows.of_document[documents])]
+
+
+def _draw_prior(
+    asked: Sequence[Question], rankings: HeldOutRankings, n_draws: int, random_seed: int
+) -> _Drawn:
+    """What is predicted of all runs, each organization new, before anything is learnt."""
+    rng = _generator(random_seed, rankings.measure, 2**20 + 1)
+    draws = [draw_priors(question.prepared.structure(), n_draws, rng) for question in asked]
+    drawn = _Drawn(rankings, n_draws)
+    step = max(1, 2**23 // max(len(question.rows.organization) for question in asked))  # held at a time
+    for first in range(0, n_draws, step):
+        part = slice(first, first + step)
+        log_odds = []
+        for question, of_rung in zip(asked, draws, strict=True):
+            some = {name: values[part] for name, values in of_rung.items()}
+            log_odds.append(question.prior_log_odds(some, rng)[:, question.rows.of_document])
+        drawn.draw(part, drawn.every, log_odds, rng)
+    return drawn
+
+
+def _weights(densities: FloatArray, organization: IndexArray) -> FloatArray:
+    """Weights of models from log densities of runs, shape (run, model), each organization counted once."""
+    scored = np.isfinite(densities).all(axis=1)
+    organization = organization[scored]
+    return stacking_weights(densities[scored], 1 / np.bincount(organization)[organization])
+
+
+def _log_densities(rows: Rows, row: npt.NDArray[np.intp], log_odds: FloatArray) -> dict[int, float]:
+    """Log predictive density of each run's total over its rows, normal given the parameters, as
+    `bayespool.posterior.log_predictive_densities` has it.
+    """
+    p, found = expit(log_odds), {}
+    for run in np.unique(rows.run[row[rows.n_hidden[row] > 0]]):
+        mine = np.flatnonzero(rows.run[row] == run)
+        n, k = rows.n_hidden[row[mine]], int(rows.n_hidden_relevant[row[mine]].sum())
+        mean = p[:, mine] @ n
+        variance = (p[:, mine] * (1 - p[:, mine])) @ n + 1 / 12
+        log_normal = -0.5 * ((k - mean) ** 2 / variance + np.log(2 * np.pi * variance))
+        found[int(run)] = float(logsumexp(log_normal) - np.log(len(mean)))
+    return found
+
+
+def _generator(random_seed: int, measure: Measure, part: int) -> np.random.Generator:
+    return np.random.default_rng([random_seed, measure.cutoff, measure.rel, part])

@@ -1,0 +1,135 @@
+"""Draws from a model's priors, log odds of its observations given draws, and counts given these, by its
+`Structure`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from bayespool.experiments.hidden import without_organizations
+from bayespool.models import Evidence, LinearEvidence, Structure, draw_prior
+from bayespool.models.structure import Block
+from bayespool.posterior import Prepared, new_slopes, slope_effect
+
+__all__ = ["block_log_odds", "draw_priors", "simulate_counts"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def draw_priors(structure: Structure, n: int, rng: np.random.Generator) -> dict[str, FloatArray]:
+    """Draws of all of a model's variables from their priors.
+
+    Parameters
+    ----------
+    structure : Structure
+    n : int
+        Number of draws.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    dict of str to ndarray, shape (draw, ...)
+        Coefficients, ``sigma_<name>`` and ``<name>_effect``, as a fit names them. Effects of a factor are
+        independent normal ones less their mean, zero for a factor of a single group; of cells, those kept,
+        and slopes independent ones.
+    """
+    draws = {}
+    for name, coefficient in structure.coefficients.items():
+        draws[name] = coefficient.shift + draw_prior(coefficient.prior, _shape(n, coefficient.size), rng)
+    for name, group in structure.groups.items():
+        sigma, size = draw_prior(group.scale, n, rng), group.size if group.kept is None else len(group.kept)
+        effect = sigma[:, None] * rng.normal(size=(n, size))
+        if not group.is_cell and not group.is_slope and size:
+            effect -= effect.mean(axis=1, keepdims=True)
+        draws |= {f"sigma_{name}": sigma, f"{name}_effect": effect}
+    return draws
+
+
+def _shape(n: int, size: int | None) -> tuple[int, ...]:
+    return (n,) if size is None else (n, size)
+
+
+def block_log_odds(structure: Structure, block: Block, draws: Mapping[str, FloatArray]) -> FloatArray:
+    """Log odds of the observations of a block given draws, shape (draw, observation).
+
+    Parameters
+    ----------
+    structure : Structure
+        Of which the block is one.
+    block : Block
+    draws : mapping of str to ndarray, shape (draw, ...)
+        Of the model's variables. Effects that are not among them are taken as zero.
+    """
+    predictors = []
+    for predictor in block.predictors:
+        z = np.zeros((1, len(block.successes)))
+        for name, values in predictor.coefficients.items():
+            coefficient = structure.coefficients[name]
+            x = np.log(draws[name]) - np.log1p(-draws[name]) if coefficient.logit else draws[name]
+            z = z + (x[:, None] * values if coefficient.size is None else x @ values.T)
+        for name, index in predictor.groups.items():
+            if f"{name}_effect" in draws:
+                z = z + draws[f"{name}_effect"][:, index]
+        varying = predictor.varying
+        if varying is not None and f"{varying.name}_effect" in draws:
+            x = predictor.coefficients[varying.coefficient]
+            own = draws[f"{varying.name}_effect"]
+            z = z + slope_effect(own.reshape(len(own), -1, x.shape[1]), x, varying.group)
+        predictors.append(z)
+    return predictors[0] if block.link is None else block.link.log_odds(predictors)
+
+
+def simulate_counts(
+    prepared: Prepared, evidence: Evidence, seen: npt.NDArray[np.bool_], rng: np.random.Generator
+) -> tuple[dict[str, FloatArray], Evidence]:
+    """What a model says happens: parameters from the priors, and relevant documents of all organizations.
+
+    The intercept is the mean over the organizations seen, which is off the population's by as much as their
+    mean: the new one differs from it by its own effect and by that.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The model with its priors.
+    evidence : Evidence
+        Which documents there are; what is known of them takes no part.
+    seen : ndarray of bool, shape (organization,)
+        All but the last, which is new.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    truth : dict of str to ndarray, shape (1, ...)
+        The parameters, with effects of the organizations seen alone.
+    simulated : Evidence
+        With relevant documents as simulated.
+    """
+    truth = draw_priors(prepared.structure(without_organizations(evidence, seen)), 1, rng)
+    new_effect = rng.normal(scale=truth["sigma_organization"] * np.sqrt(1 + 1 / seen.sum()))
+    new = {"organization_effect": new_effect[None]}
+    if "sigma_interaction" in truth:
+        n_topics = len(evidence.query_ids)
+        new["interaction_effect"] = truth["sigma_interaction"][:, None] * rng.normal(size=(1, n_topics))
+    if "sigma_slope" in truth and isinstance(evidence, LinearEvidence):
+        new["slope_effect"] = new_slopes(truth["sigma_slope"], 1, len(evidence.predictor_names), rng)[:, 0]
+    effects = {name: np.append(truth[name], own, axis=1) for name, own in new.items()}
+    structure = prepared.structure(evidence)
+    counts: dict[str, Any] = {}
+    for block in structure.blocks:
+        p = expit(block_log_odds(structure, block, truth | effects)[0])
+        counts[_counted(evidence, block.successes)] = rng.binomial(block.trials, p)
+    return truth, dataclasses.replace(evidence, **counts)
+
+
+def _counted(evidence: Evidence, successes: npt.NDArray[np.int64]) -> str:
+    """The field of the evidence that a block's successes are."""
+    for field in dataclasses.fields(evidence):
+        if getattr(evidence, field.name) is successes:
+            return field.name
+    raise ValueError("a block's successes are not a field of the evidence")

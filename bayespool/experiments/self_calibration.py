@@ -1,0 +1,361 @@
+"""Each model against its own generative process: simulation-based calibration.
+
+Parameters are drawn from the priors, counts of relevant documents from the parameters, and the model is
+fitted to the counts. If the model's graph or structure, the engine, the chances of a new run and the effects
+of its new organization all say the same, the rank of every true value among its posterior draws is uniform.
+
+References
+----------
+S. Talts, M. Betancourt, D. Simpson, A. Vehtari and A. Gelman (2018). Validating Bayesian inference algorithms
+with simulation-based calibration. arXiv 1804.06788.
+
+M. Modrák, A. H. Moon, S. Kim, P. Bürkner, N. Huurre, K. Faltejsková, A. Gelman and A. Vehtari (2025).
+Simulation-based calibration checking for Bayesian computation: the choice of test quantities shapes
+sensitivity. Bayesian Analysis 20(2), 461–488.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from bayespool.collection import Collection
+from bayespool.errors import InputError, known_names
+from bayespool.experiments.fitting import Fitting
+from bayespool.experiments.hidden import (
+    HiddenDocuments,
+    Rows,
+    pool_alone,
+    row_log_odds,
+    without_organizations,
+)
+from bayespool.experiments.priors import block_log_odds, simulate_counts
+from bayespool.experiments.simulation import SimulationSettings, simulate
+from bayespool.experiments.uniformity import ecdf_band, holm, randomized_rank, uniformity_p_value
+from bayespool.inference import is_independent
+from bayespool.measures import Diagnostics, Measure, parse_measure
+from bayespool.models import MODEL_NAMES, Evidence, LinearEvidence, Structure
+from bayespool.posterior import (
+    Prepared,
+    Task,
+    new_interaction,
+    new_organization_effect,
+    new_slope_effect,
+    rungs_of,
+)
+from bayespool.scoring import refuse_large_priors
+from bayespool.tables import Shown, one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+__all__ = [
+    "DESIGN",
+    "DRAWS_PER_RANK",
+    "SelfCalibration",
+    "has_failed",
+    "self_calibrate",
+    "self_calibration_frame",
+]
+
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.int64]
+
+DESIGN = SimulationSettings(
+    n_topics=8, n_candidates=60, n_organizations=6, max_runs=1, n_new=0, pool_depth=10, run_depth=60
+)
+"""A pool small enough for hundreds of fits: 8 topics, 6 organizations of one run each."""
+
+_DESIGN_SEED = 7
+DRAWS_PER_RANK = 6  # a chain keeps every sixth draw, so that the kept ones are nearly independent
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SelfCalibration(Shown):
+    """Ranks of true values among the draws of one model and engine.
+
+    Attributes
+    ----------
+    model : str
+    engine : str
+    quantities : tuple of str
+        Coefficients, scales and the first effect of each factor; ``log_likelihood`` of all observations; and
+        ``new_run``, the relevant documents of a run of an organization that was not seen.
+    ranks : ndarray of int64, shape (simulation, quantity)
+        From 0 to ``n_draws``.
+    n_draws : int
+        Draws that each true value is ranked among.
+    n_failed_fits : int
+        Fits that did not pass their own checks; their ranks are counted all the same.
+    ess : float
+        Median over fits of the smallest effective number of the draws kept.
+    """
+
+    model: str
+    engine: str
+    quantities: tuple[str, ...]
+    ranks: IndexArray
+    n_draws: int
+    n_failed_fits: int
+    ess: float
+
+    def __repr__(self) -> str:
+        n, k = self.ranks.shape
+        return one_line("SelfCalibration", f"{self.model}, {self.engine}: {n} simulations, {k} quantities")
+
+    @property
+    def detectable_shift(self) -> float:
+        """The shift of true values, in standard deviations of the posterior, that so many simulations
+        show.
+        """
+        return 3.5 / math.sqrt(len(self.ranks))
+
+    def rank_frame(self, quantity: str, *, prob: float = 0.95) -> pd.DataFrame:
+        """Distribution of the ranks of one quantity less the uniform one.
+
+        Parameters
+        ----------
+        quantity : str
+        prob : float in (0, 1)
+            The band holds the whole line with this probability where all is right.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per rank but the last: ``rank``, ``expected`` (share of ranks up to it if uniform),
+            ``excess`` (observed share less that), ``band_lower`` and ``band_upper`` (limits of the excess).
+
+        Raises
+        ------
+        InputError
+            There is no such quantity.
+        """
+        import pandas as pd
+
+        if quantity not in self.quantities:
+            raise InputError(
+                f"no quantity {quantity!r}", hint=known_names(quantity, self.quantities, before="there are: ")
+            )
+        ranks, n_values = self.ranks[:, self.quantities.index(quantity)], self.n_draws + 1
+        expected = np.arange(1, n_values) / n_values
+        share = np.cumsum(np.bincount(ranks, minlength=n_values))[:-1] / len(ranks)
+        lower, upper = ecdf_band(len(ranks), n_values, prob)
+        return pd.DataFrame(
+            {
+                "rank": np.arange(self.n_draws),
+                "expected": expected,
+                "excess": share - expected,
+                "band_lower": lower - expected,
+                "band_upper": upper - expected,
+            }
+        )
+
+
+def self_calibrate(
+    models: str | Iterable[str] = MODEL_NAMES,
+    *,
+    engine: str = "laplace",
+    n_simulations: int = 200,
+    n_draws: int = 99,
+    priors: Mapping[str, str] | None = None,
+    collection: Collection | None = None,
+    measure: object = "P@10",
+    rung: int = 0,
+    random_seed: int = 1,
+    report: Callable[[str], None] | None = None,
+) -> tuple[SelfCalibration, ...]:
+    """Simulation-based calibration of models under an engine.
+
+    Parameters
+    ----------
+    models : str or iterable of str
+    engine : str
+    n_simulations : int, default 200
+        Data sets, each fitted once. 200 show a shift of a quarter of a standard deviation, 1000 of a tenth.
+    n_draws : int, default 99
+        Draws to rank among. NUTS keeps every sixth draw of one chain.
+    priors : mapping of str to str, optional
+        Priors that replace the models' own, for the simulation and for the fit.
+    collection : Collection, optional
+        Whose pool gives the design: how many documents are hidden where, and their predictors; none of its
+        relevances. Default: a small simulated pool, see `DESIGN`.
+    measure : measure
+        Its cutoff and a rung of its ladder make the design.
+    rung : int, default 0
+        Which rung: 0 for the first, whether documents are relevant at all. The others need a collection whose
+        judgments have levels.
+    random_seed : int
+    report : callable, optional
+        Called with what is being done.
+
+    Returns
+    -------
+    tuple of SelfCalibration
+        One per model.
+    """
+    names = (models,) if isinstance(models, str) else tuple(models)
+    refuse_large_priors(priors or {})
+    if min(n_simulations, n_draws) < 1:
+        raise InputError("n_simulations and n_draws must be at least 1")
+    parsed = measure if isinstance(measure, Measure) else parse_measure(str(measure))
+    if collection is None:
+        collection = simulate(DESIGN, random_seed=_DESIGN_SEED).collection
+    collection = pool_alone(collection)
+    asked = rungs_of(collection, parsed)
+    if not 0 <= rung < len(asked):
+        raise InputError(f"{parsed} asks {len(asked)} questions of a document here, and there is no {rung}")
+    task = Task(collection, (), parsed, "pooled", rung=asked[rung])
+    hidden = HiddenDocuments(task)
+    kept = n_draws if is_independent(engine) else n_draws * DRAWS_PER_RANK
+    fitting = Fitting(engine=engine, draws=kept, tune=500, chains=1, target_accept=0.95)
+    done = []
+    for name in names:
+        prepared = task.prepare(name, dict(priors or {}))
+        process = _Process(prepared, hidden)
+        ranks, n_failed, ess = [], 0, []
+        for s in range(n_simulations):
+            if report is not None and s % 20 == 0:
+                report(f"{name} ({engine}): simulation {s + 1} of {n_simulations}")
+            rng = np.random.default_rng([random_seed, s])
+            truth, evidence = process.simulate(rng)
+            fit = fitting.fit(prepared, evidence, int(rng.integers(2**31)))
+            n_failed += has_failed(fit.diagnostics, engine)
+            ess.append(min(fit.diagnostics.min_ess_bulk, n_draws))
+            draws = {v: values[:: kept // n_draws] for v, values in fit.draws().items()}
+            posterior = process.quantities(draws, evidence, rng)
+            ranks.append({q: randomized_rank(posterior[q], truth[q], rng) for q in truth})
+        quantities = tuple(ranks[0])
+        done.append(
+            SelfCalibration(
+                model=name,
+                engine=engine,
+                quantities=quantities,
+                ranks=np.array([[r[q] for q in quantities] for r in ranks], dtype=np.int64),
+                n_draws=n_draws,
+                n_failed_fits=n_failed,
+                ess=float(np.median(ess)),
+            )
+        )
+    return tuple(done)
+
+
+def self_calibration_frame(calibrations: Sequence[SelfCalibration], *, alpha: float = 0.01) -> pd.DataFrame:
+    """Whether ranks are uniform.
+
+    Parameters
+    ----------
+    calibrations : sequence of SelfCalibration
+    alpha : float in (0, 1)
+        Chance that anything at all fails where everything is right: p-values are adjusted for their number
+        over all models (Holm).
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per model and quantity: ``engine``, ``model``, ``quantity``, ``n_simulations``, ``rank_mean``
+        (between 0 and 1, ½ expected; lower means that draws lie too high), ``spread`` (the standard deviation
+        of ranks over that of uniform ones; over 1 means that draws are too narrow), ``p_value``, ``p_holm``,
+        ``uniform``, ``n_failed_fits`` and ``ess``.
+    """
+    import pandas as pd
+
+    rows = []
+    for c in calibrations:
+        n_values = c.n_draws + 1
+        expected = np.sqrt((n_values**2 - 1) / 12)
+        for quantity, ranks in zip(c.quantities, c.ranks.T, strict=True):
+            rows.append(
+                {
+                    "engine": c.engine,
+                    "model": c.model,
+                    "quantity": quantity,
+                    "n_simulations": len(ranks),
+                    "rank_mean": ranks.mean() / c.n_draws,
+                    "spread": ranks.std() / expected,
+                    "p_value": uniformity_p_value(ranks, n_values),
+                    "n_failed_fits": c.n_failed_fits,
+                    "ess": c.ess,
+                }
+            )
+    frame = pd.DataFrame(rows)
+    frame.insert(7, "p_holm", holm(frame["p_value"].to_numpy()))
+    frame.insert(8, "uniform", frame["p_holm"] >= alpha)
+    return frame
+
+
+def has_failed(found: Diagnostics, engine: str) -> bool:
+    """Whether a check of a fit failed: of a sampler divergences, since its few draws would fail other checks.
+    Of an engine of independent draws any check, but that one chain has no other to be compared with.
+    """
+    if not is_independent(engine):
+        return found.n_divergences > 0
+    return any("one chain" not in problem for problem in found.problems)
+
+
+class _Process:
+    """What a model says happens: parameters, counts, and a run of an organization that is not seen."""
+
+    def __init__(self, prepared: Prepared, hidden: HiddenDocuments) -> None:
+        self.prepared = prepared
+        self.rows: Rows = hidden.rows(prepared.evidence)
+        self.n_seen = len(hidden.organizations) - 1
+        if self.n_seen < 2 or not (self.rows.organization == self.n_seen).any():
+            raise InputError(
+                "self-calibration needs a pool of three organizations with hidden documents each"
+            )
+        self.seen = np.arange(self.n_seen + 1) < self.n_seen
+        self.new = np.flatnonzero(self.rows.organization == self.n_seen)
+
+    def simulate(self, rng: np.random.Generator) -> tuple[dict[str, float], Evidence]:
+        """True values of the quantities, and the evidence of the organizations that are seen."""
+        truth, simulated = simulate_counts(self.prepared, self.prepared.evidence, self.seen, rng)
+        n_new_relevant = int(simulated.n_hidden_relevant[self.new].sum())
+        seen = without_organizations(simulated, self.seen)
+        values = {name: float(v[0]) for name, v in self._parameters(truth, seen).items()}
+        return values | {"new_run": float(n_new_relevant)}, seen
+
+    def quantities(
+        self, draws: Mapping[str, FloatArray], seen: Evidence, rng: np.random.Generator
+    ) -> dict[str, FloatArray]:
+        """Draws of the quantities, each of shape (draw,)."""
+        log_odds = row_log_odds(self.prepared.spec, self.prepared.evidence, draws, self.new)
+        effect = new_organization_effect(draws["sigma_organization"], self.n_seen, np.zeros(1), rng)
+        if "sigma_interaction" in draws:
+            effect = effect + new_interaction(draws["sigma_interaction"], self.rows.topic[self.new], rng)
+        evidence = self.prepared.evidence
+        if "sigma_slope" in draws and isinstance(evidence, LinearEvidence):
+            predictors, whose = evidence.predictors[self.new], self.rows.organization[self.new]
+            effect = effect + new_slope_effect(draws["sigma_slope"], predictors, whose, rng)
+        n = evidence.n_hidden[self.new]
+        drawn = rng.binomial(n, expit(log_odds + effect)).sum(axis=1)
+        return self._parameters(draws, seen) | {"new_run": drawn.astype(float)}
+
+    def _parameters(self, draws: Mapping[str, FloatArray], seen: Evidence) -> dict[str, FloatArray]:
+        structure = self.prepared.structure(seen)
+        values: dict[str, FloatArray] = {}
+        for name, coefficient in structure.coefficients.items():
+            if coefficient.size is None:
+                values[name] = draws[name]
+            else:
+                labels = seen.coords.get(coefficient.dim or "", range(coefficient.size))
+                values |= {f"{name}[{label}]": draws[name][:, i] for i, label in enumerate(labels)}
+        for name, group in structure.groups.items():
+            if group.size > 1 or group.is_slope:
+                values[f"sigma_{name}"] = draws[f"sigma_{name}"]
+                values[f"{name}_effect[0]"] = draws[f"{name}_effect"][:, 0]
+        return values | {"log_likelihood": _log_likelihood(structure, draws)}
+
+
+def _log_likelihood(structure: Structure, draws: Mapping[str, FloatArray]) -> FloatArray:
+    total = np.zeros(1)
+    for block in structure.blocks:
+        eta = block_log_odds(structure, block, draws)
+        total = total + eta @ block.successes - np.logaddexp(0, eta) @ block.trials
+    return total

@@ -1,0 +1,318 @@
+"""A generative test collection with known truth: the embedded example, and the ground to validate models on.
+
+Each topic has candidate documents with a latent prominence and a relevance that depends on it and on the
+topic. A run scores a candidate by what it knows of its relevance (the run's strength), its prominence (what
+all systems see), a taste of its organization's and noise of its own, and returns the best ones. Pooled runs
+are judged to the pool depth; the runs of new organizations, drawn from the same population, are not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from scipy.special import expit
+
+from bayespool.collection import (
+    Collection,
+    Qrels,
+    Run,
+    build_collection,
+    write_organizations,
+    write_qrels,
+    write_run,
+)
+from bayespool.errors import InputError, OutputError
+from bayespool.evidence import values_on_fuller
+from bayespool.measures import parse_measure
+
+__all__ = ["Simulation", "SimulationSettings", "load_example", "simulate", "simulate_example"]
+
+_NAMES = ("north", "south", "east", "west", "coast", "ridge", "delta", "lake")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulationSettings:
+    """Sizes and scales of a simulated collection.
+
+    Attributes
+    ----------
+    n_topics, n_candidates : int
+        Topics, and candidate documents per topic.
+    n_organizations, max_runs : int
+        Organizations in the pool, and the most runs that one of them submits (uniform from 1).
+    n_new : int
+        New organizations, one unpooled run each, drawn like the others.
+    pool_depth, run_depth : int
+        Depth of judging, and documents that a run returns per topic.
+    relevance_mean, relevance_std : float
+        Logit of the share of relevant candidates at average prominence: mean and standard deviation over
+        topics.
+    prominence : float
+        How much prominence raises the logit of relevance.
+    strength_mean, strength_std : float
+        What a run knows of relevance, in score units: mean and standard deviation over organizations (a third
+        of it between the runs of one).
+    taste, noise : float
+        Standard deviation of the organization's taste and of the run's noise, in score units; prominence has
+        1.
+    n_kinds : int
+        Kinds that the pool's organizations are of, in turn. New organizations are of one of them.
+    kind_taste, kind_strength : float
+        Standard deviation of the taste that organizations of a kind share, in score units, and between kinds
+        of what their runs know of relevance.
+    new_kind : bool
+        Whether new organizations are of another kind than those of the pool, all of the same.
+    """
+
+    n_topics: int = 20
+    n_candidates: int = 300
+    n_organizations: int = 8
+    max_runs: int = 4
+    n_new: int = 2
+    pool_depth: int = 10
+    run_depth: int = 100
+    relevance_mean: float = -2.8
+    relevance_std: float = 0.8
+    prominence: float = 0.6
+    strength_mean: float = 1.5
+    strength_std: float = 0.4
+    taste: float = 0.8
+    noise: float = 0.6
+    n_kinds: int = 1
+    kind_taste: float = 0.0
+    kind_strength: float = 0.0
+    new_kind: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.pool_depth <= self.run_depth <= self.n_candidates:
+            raise InputError("a simulation needs 1 ≤ pool_depth ≤ run_depth ≤ n_candidates")
+        if min(self.n_topics, self.n_organizations, self.max_runs, self.n_kinds) < 1 or self.n_new < 0:
+            raise InputError("a simulation needs at least one topic, organization, run and kind")
+        if min(self.kind_taste, self.kind_strength) < 0:
+            raise InputError("a simulation needs standard deviations of 0 or more between kinds")
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """A simulated collection and its truth.
+
+    Attributes
+    ----------
+    runs : tuple of Run
+        The pooled runs, then the new ones.
+    new_run_ids : tuple of str
+        Runs that were not pooled.
+    organizations : dict of str to str
+        Run id to organization.
+    qrels, truth : Qrels
+        Judgments of the pooled documents, and the relevance of every candidate.
+    collection : Collection
+        With the judgments of the pool.
+    """
+
+    runs: tuple[Run, ...]
+    new_run_ids: tuple[str, ...]
+    organizations: dict[str, str]
+    qrels: Qrels
+    truth: Qrels
+    collection: Collection
+
+    def complete(self) -> Collection:
+        """The same rankings with every candidate judged: for the truth that an estimate is compared with."""
+        full = build_collection(self.runs, self.truth, organizations=self.organizations)
+        return full.with_pool(self.collection.pooled, self.collection.pooling)
+
+    def true_values(self, measure: object, run_ids: Iterable[str] | None = None) -> dict[str, float]:
+        """Values of runs if all that they retrieve were judged, by run.
+
+        Parameters
+        ----------
+        measure : measure
+        run_ids : iterable of str, optional
+            Default: the new runs.
+
+        Notes
+        -----
+        A run's ideal ranking has the judged documents and those that the run has within reach; the measure's
+        ``ideal`` may say otherwise.
+
+        Examples
+        --------
+        >>> {run: round(value, 3) for run, value in simulate_example().true_values("P@10").items()}
+        {'new-a': 0.625, 'new-b': 0.355}
+        """
+        runs, asked = list(self.new_run_ids if run_ids is None else run_ids), parse_measure(measure)
+        values = values_on_fuller(self.collection, self._with_truth(), runs, asked)
+        return dict(zip(runs, values.means().tolist(), strict=True))
+
+    def _with_truth(self) -> Collection:
+        """The collection with all that its runs retrieve judged."""
+        judged = {
+            (query_id, doc_id): relevance
+            for query_id, doc_id, relevance in zip(
+                self.truth.query_id.to_pylist(),
+                self.truth.doc_id.to_pylist(),
+                self.truth.relevance.tolist(),
+                strict=True,
+            )
+        }
+        topics = (self.collection.query_ids[topic] for topic in self.collection.pair_topic)
+        pairs = zip(topics, self.collection.doc_ids.to_pylist(), strict=True)
+        relevance = np.array([judged[pair] for pair in pairs], dtype=np.int16)
+        return dataclasses.replace(self.collection, relevance=relevance)
+
+    def write(self, folder: Path | str) -> None:
+        """Write ``pool/``, ``new/``, ``qrels.txt`` and ``organizations.csv`` below a folder, in TREC's
+        formats.
+
+        Raises
+        ------
+        OutputError
+            A folder cannot be made, or a file not be written.
+        """
+        folder = Path(folder)
+        for run in self.runs:
+            part = folder / ("new" if run.run_id in self.new_run_ids else "pool")
+            try:
+                part.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise OutputError(f"{part}: cannot be made: {error.strerror or error}") from None
+            write_run(run, part / f"{run.run_id}.run")
+        write_qrels(self.qrels, folder / "qrels.txt")
+        pooled = {run: name for run, name in self.organizations.items() if run not in self.new_run_ids}
+        write_organizations(pooled, folder / "organizations.csv")
+
+
+def simulate(settings: SimulationSettings | None = None, *, random_seed: int) -> Simulation:
+    """A collection drawn from the generative process of this module.
+
+    Parameters
+    ----------
+    settings : SimulationSettings, optional
+    random_seed : int
+        The same seed and settings give the same collection.
+
+    Returns
+    -------
+    Simulation
+
+    Examples
+    --------
+    >>> simulation = simulate(SimulationSettings(n_topics=5, n_organizations=3), random_seed=1)
+    >>> simulation.collection.pool_depth
+    10
+    """
+    s = settings or SimulationSettings()
+    rng = np.random.default_rng(random_seed)
+    prominence = rng.normal(size=(s.n_topics, s.n_candidates))
+    topic = rng.normal(s.relevance_mean, s.relevance_std, size=(s.n_topics, 1))
+    p_relevant = expit(topic + s.prominence * prominence)
+    relevance = (rng.random(p_relevant.shape) < p_relevant).astype(np.int16)
+    relevance[relevance > 0] += rng.random(int(relevance.sum())) < 0.3  # some are highly relevant
+    relevance[0, 0] = max(relevance[0, 0], 1)  # qrels without any relevant document would be refused
+    of_kinds = np.random.default_rng([random_seed, 1])  # apart: without kinds nothing changes
+    kind_taste = of_kinds.normal(scale=s.kind_taste, size=(s.n_kinds + 1, *prominence.shape))
+    kind_strength = of_kinds.normal(scale=s.kind_strength, size=s.n_kinds + 1)
+    runs: list[Run] = []
+    organizations: dict[str, str] = {}
+    judged = np.zeros(relevance.shape, dtype=bool)
+    for o in range(s.n_organizations + s.n_new):
+        new = o >= s.n_organizations
+        organization = f"new-{chr(97 + o - s.n_organizations)}" if new else _name(o)
+        kind = s.n_kinds if new and s.new_kind else o % s.n_kinds
+        taste = rng.normal(scale=s.taste, size=prominence.shape) + kind_taste[kind]
+        strength = rng.normal(s.strength_mean, s.strength_std) + kind_strength[kind]
+        for i in range(1 if new else int(rng.integers(1, s.max_runs + 1))):
+            own = strength + rng.normal(scale=s.strength_std / 3)
+            score = (
+                own * (relevance > 0) + prominence + taste + rng.normal(scale=s.noise, size=prominence.shape)
+            )
+            run_id = organization if new else f"{organization}-{i + 1}"
+            organizations[run_id] = organization
+            documents, written = _ranking(score, s.run_depth)
+            runs.append(_run(run_id, documents, written))
+            if not new:
+                np.put_along_axis(judged, documents[:, : s.pool_depth], True, axis=1)
+    new_run_ids = tuple(run.run_id for run in runs[len(runs) - s.n_new :]) if s.n_new else ()
+    pooled = [run for run in runs if run.run_id not in new_run_ids]
+    if not relevance[judged].any():  # a pool so small may have missed them all
+        relevance[tuple(np.argwhere(judged)[0])] = 1
+    truth = _qrels(np.ones_like(relevance, dtype=bool), relevance)
+    qrels = _qrels(judged, relevance)
+    collection = build_collection(
+        runs,
+        qrels,
+        organizations=organizations,
+        pooled_run_ids=[r.run_id for r in pooled],
+        pool_depth=s.pool_depth,
+    )
+    return Simulation(tuple(runs), new_run_ids, organizations, qrels, truth, collection)
+
+
+@cache
+def simulate_example() -> Simulation:
+    """The embedded example with its truth: one fixed draw of `simulate`, made on the fly."""
+    return simulate(random_seed=2009)
+
+
+def load_example() -> Collection:
+    """The embedded example: 20 topics, 8 organizations pooled to depth 10, and the unpooled runs ``new-a``
+    and ``new-b``.
+
+    Examples
+    --------
+    >>> load_example().pool_depth
+    10
+    """
+    return simulate_example().collection
+
+
+def _name(o: int) -> str:
+    return _NAMES[o] if o < len(_NAMES) else f"{_NAMES[o % len(_NAMES)]}{o // len(_NAMES) + 1}"
+
+
+def _topics(codes: npt.NDArray[np.intp], n_topics: int) -> pa.DictionaryArray:
+    names = pa.array([str(701 + t) for t in range(n_topics)], pa.string())
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), names)
+
+
+def _doc_ids(codes: npt.NDArray[np.intp]) -> pa.StringArray:
+    return pa.array([f"D{d:05d}" for d in codes.tolist()], pa.string())
+
+
+def _ranking(
+    score: npt.NDArray[np.float64], depth: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+    """The best documents of each topic and their scores, shape (topic, rank)."""
+    written = np.round(score + 10, 4)
+    # in the order that a collection gives what is written: equal scores by document id descending
+    backwards = np.argsort(-written.astype(np.float32)[:, ::-1], axis=1, kind="stable")
+    best = score.shape[1] - 1 - backwards[:, :depth]
+    return best, np.take_along_axis(written, best, axis=1)
+
+
+def _run(run_id: str, documents: npt.NDArray[np.intp], score: npt.NDArray[np.float64]) -> Run:
+    n_topics, depth = documents.shape
+    return Run(
+        run_id=run_id,
+        query_id=_topics(np.repeat(np.arange(n_topics), depth), n_topics),
+        doc_id=_doc_ids(documents.ravel()),
+        score=score.ravel(),
+        rank=np.tile(np.arange(1, depth + 1, dtype=np.int32), n_topics),
+    )
+
+
+def _qrels(judged: npt.NDArray[np.bool_], relevance: npt.NDArray[np.int16]) -> Qrels:
+    rows, columns = np.nonzero(judged)
+    return Qrels(
+        query_id=_topics(rows, judged.shape[0]),
+        doc_id=_doc_ids(columns),
+        relevance=relevance[rows, columns],
+    )

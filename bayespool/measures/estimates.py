@@ -1,0 +1,507 @@
+"""The one result of every estimator."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool import __version__
+from bayespool.collection import Collection
+from bayespool.errors import InputError
+from bayespool.measures.base import Measure
+from bayespool.measures.values import DEFAULT_CI_PROB, Values
+from bayespool.tables import (
+    PathLike,
+    Shown,
+    atomic_write,
+    build_container,
+    container_bytes,
+    one_line,
+    some_of,
+    variable_name,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Diagnostics", "Estimates", "Estimator", "ask", "draws_container", "side_by_side", "worst_of"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """Whether a sampler's draws can be trusted.
+
+    Attributes
+    ----------
+    engine : str
+        Which engine drew them.
+    max_r_hat : float
+        Largest R-hat over all parameters; should be under 1.01.
+    min_ess_bulk, min_ess_tail : float
+        Smallest effective sample sizes; should be over 400.
+    n_divergences : int
+        Divergent transitions after tuning; should be 0.
+    problems : tuple of str
+        What failed, in words; empty when all is well.
+    max_end_error : float
+        Of an approximation, how far the ends of intervals of totals are off, as a share of their width;
+        should be at most 0.1. NaN for a sampler.
+    """
+
+    engine: str
+    max_r_hat: float
+    min_ess_bulk: float
+    min_ess_tail: float
+    n_divergences: int
+    problems: tuple[str, ...] = ()
+    max_end_error: float = field(default=float("nan"), compare=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing failed."""
+        return not self.problems
+
+
+_OF_SOME_METHODS = ("std", "distance", "new_kind")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimates(Shown):
+    """What one estimator says of the corrected values of some runs under one measure.
+
+    Attributes
+    ----------
+    method : str
+        Name of the estimator.
+    measure : Measure
+    run_ids, query_ids : tuple of str
+    per_topic : ndarray of float, shape (run, topic)
+        Estimates per topic; their mean over topics is the run's, up to rounding. NaN where a method speaks of
+        runs only.
+    value : ndarray of float, shape (run,)
+        Estimate of each run's mean over all topics of the qrels.
+    draws : Values, shape (draw, run, topic), or None
+        Posterior draws of the measure, ``draws.scores()`` on each topic and ``draws.means()`` of runs. None
+        for point corrections.
+    std : ndarray of float, shape (run,), or None
+        Standard error of ``value`` where the method has a sampling variance of its own (topics adjustment),
+        or the posterior standard deviation.
+    notes : tuple of str
+        One per run, empty when there is nothing to say.
+    diagnostics : Diagnostics or None
+    fits : mapping of str to Fit
+        Draws of the parameters of each model (`bayespool.inference.Fit`); empty where nothing was sampled.
+    weights : mapping of str to float
+        The share that each of these models has in the draws.
+    fingerprint : str
+        Of the collection that the estimates come from.
+    random_seed : int or None
+    apart : bool
+        Whether each run was estimated as if it were alone. A document that two of them retrieve may then have
+        two relevances in one draw, so that draws of their difference say nothing.
+    distance, new_kind : ndarray of float, shape (run,), or None
+        How unlike the pool each run is, in standard deviations between the pool's organizations, and the
+        chance that it is of a kind that the pool does not have (`bayespool.posterior.pool_distance`), where
+        the method asks.
+
+    Raises
+    ------
+    InputError
+        An array is not of the shape that it should have, or draws are not amounts of the measure.
+    """
+
+    method: str
+    measure: Measure
+    run_ids: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    per_topic: FloatArray
+    value: FloatArray
+    fingerprint: str
+    draws: Values | None = None
+    std: FloatArray | None = None
+    notes: tuple[str, ...] = ()
+    diagnostics: Diagnostics | None = None
+    fits: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    weights: Mapping[str, float] = field(default_factory=dict)
+    random_seed: int | None = None
+    apart: bool = False
+    distance: FloatArray | None = None
+    new_kind: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        runs, topics = (len(self.run_ids),), (len(self.query_ids),)
+        wanted = {"value": runs, "per_topic": runs + topics, **dict.fromkeys(_OF_SOME_METHODS, runs)}
+        for name, shape in wanted.items():
+            array = getattr(self, name)
+            if array is None and name in _OF_SOME_METHODS:
+                continue
+            if not isinstance(array, np.ndarray):
+                raise InputError(f"{self.method}: {name} is no array")
+            if array.shape != shape:
+                raise InputError(f"{self.method}: {name} has the shape {array.shape}, not {shape}")
+        if self.notes and len(self.notes) != len(self.run_ids):
+            raise InputError(f"{self.method}: {len(self.notes)} notes on {len(self.run_ids)} runs")
+        if self.draws is None:
+            return
+        if not isinstance(self.draws, Values):
+            raise InputError(f"{self.method}: draws are no Values", hint="bayespool.Values(amounts, unit)")
+        amount = self.draws.amount
+        if amount.shape[1:] != runs + topics or not len(amount):
+            raise InputError(
+                f"{self.method}: draws have the shape {amount.shape}, not (draw, run, topic) with "
+                f"{len(self.run_ids)} runs and {len(self.query_ids)} topics"
+            )
+        least, most = (end * self.draws.unit for end in self.measure.range)
+        odd = self.draws.unit != self.measure.unit or self.measure.is_exact > self.draws.is_exact
+        if odd or amount.min(initial=least) < least - 1e-9 or amount.max(initial=least) > most + 1e-9:
+            raise InputError(f"{self.method}: draws are not amounts of {self.measure}")
+
+    def __repr__(self) -> str:
+        n, drawn = len(self.run_ids), self.draws
+        draws = "no draws" if drawn is None else f"{len(drawn.amount)} draws"
+        runs = f"{n} run{'' if n == 1 else 's'} ({some_of(self.run_ids, 3)}) on {len(self.query_ids)} topics"
+        return one_line("Estimates", f"{self.measure} of {runs}, by {self.method}, {draws}")
+
+    @property
+    def posterior(self) -> Any:
+        """Draws of the parameters of the one model as an ``xarray.DataTree`` for ArviZ; None where nothing
+        was sampled.
+
+        Raises
+        ------
+        InputError
+            There are several models, none of which speaks for the others: `model_of` takes a name.
+        """
+        return self.fits[self.model_of()].posterior if self.fits else None
+
+    def model_of(self, model: str | None = None) -> str:
+        """Name of one of ``fits``: the one given, or the only one.
+
+        Raises
+        ------
+        InputError
+            No such model, or none given and there are several.
+        """
+        there = ", ".join(f"{name} (weight {self.weights.get(name, 1):.3g})" for name in self.fits)
+        if model is None and len(self.fits) == 1:
+            (model,) = self.fits
+        if model is None and self.fits:
+            raise InputError(
+                f"{self.method}, {self.measure}: draws of several models, none of which speaks for all",
+                hint=f"name one of them: {there}",
+            )
+        if model is None or model not in self.fits:
+            what = "nothing was sampled" if model is None else f"no model {model!r}"
+            raise InputError(
+                f"{self.method}, {self.measure}: {what}", hint=f"there are: {there}" if there else None
+            )
+        return model
+
+    def to_arviz(self, *, per_topic: bool = False) -> Any:
+        """Draws of the estimates as an ``xarray.DataTree`` that ArviZ summarizes and plots.
+
+        Draws of NUTS keep their chains. Where all draws are of the Laplace engine they are independent, and
+        stand in one chain, as they do where models of different engines are mixed.
+
+        Parameters
+        ----------
+        per_topic : bool, default False
+            With the draws on each topic, too, as many times larger as there are topics.
+
+        Returns
+        -------
+        xarray.DataTree
+            Group ``posterior``: a variable (chain, draw, run_id) with a name like ``P_10`` whose attribute
+            ``measure`` is the measure's text, with ``per_topic`` also ``P_10_by_topic`` (chain, draw, run_id,
+            query_id). Attributes: ``bayespool_version``, ``method``, ``collection_fingerprint``,
+            ``random_seed``, ``weights`` (the share of each model in the draws by measure, as JSON),
+            ``problems`` (checks that failed). It has no parameters of models: `bayespool.fit_container` has
+            them, model by model.
+
+        Raises
+        ------
+        InputError
+            A point correction, which has no draws.
+
+        Examples
+        --------
+        >>> from bayespool import load_example, score
+        >>> scores = score(load_example(), measures="P@10", estimators="posterior-ratio", draws=100)
+        >>> scores["posterior-ratio", "P@10"].to_arviz()["posterior"]["P_10"].dims
+        ('chain', 'draw', 'run_id')
+        """
+        return draws_container([self], per_topic=per_topic)
+
+    def to_netcdf(self, path: PathLike, *, per_topic: bool = False) -> None:
+        """Write `to_arviz` to a NetCDF file, whole or not at all; the same draws give the same bytes.
+
+        Raises
+        ------
+        OutputError
+            The file cannot be written; what stood there is untouched.
+        """
+        atomic_write(path, container_bytes(self.to_arviz(per_topic=per_topic)))
+
+    def interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
+        """Ends of the equal-tailed interval of each run's value, two arrays of shape (run,); NaN without
+        draws.
+        """
+        if self.draws is None:
+            return np.full(len(self.run_ids), np.nan), np.full(len(self.run_ids), np.nan)
+        return self.draws.interval(ci_prob)
+
+    def topic_interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
+        """Ends of the interval per topic, two arrays of shape (run, topic); NaN without draws."""
+        if self.draws is None:
+            return np.full_like(self.per_topic, np.nan), np.full_like(self.per_topic, np.nan)
+        return self.draws.topic_interval(ci_prob)
+
+    def of_runs(self, name: str) -> FloatArray:
+        """``std``, ``distance`` or ``new_kind`` of runs, shape (run,); NaN where the method has none."""
+        values: FloatArray | None = getattr(self, name)
+        return np.full(len(self.run_ids), np.nan) if values is None else values
+
+    def columns(
+        self, ci_prob: float = DEFAULT_CI_PROB, *, per_topic: bool = False
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Columns of a table with one row per run (or run and topic), named after the method: its value, the
+        ends of its interval or its standard error, and how unlike the pool runs are.
+        """
+        columns = {self.method: (self.per_topic if per_topic else self.value).ravel()}
+        if self.draws is not None:
+            ends = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
+            columns |= {
+                f"{self.method}_{end}": v.ravel() for end, v in zip(("lower", "upper"), ends, strict=True)
+            }
+        of_runs = {"std": None if self.draws is not None else self.std, "distance": self.distance}
+        for name, values in (of_runs | {"new_kind": self.new_kind}).items():
+            if values is not None and not per_topic:
+                columns[f"{self.method}_{name}"] = values
+        return columns
+
+    def summary_frame(self, *, ci_prob: float = DEFAULT_CI_PROB, per_topic: bool = False) -> pd.DataFrame:
+        """The one table of a result.
+
+        Parameters
+        ----------
+        ci_prob : float in (0, 1), default 0.95
+            Probability of the equal-tailed interval.
+        per_topic : bool, default False
+            One row per run and topic instead of one per run.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``method``, ``value``, ``lower``
+            and ``upper`` (the interval's ends, NaN for a point correction), ``ci_prob`` (NaN likewise),
+            ``std``, ``distance`` and ``new_kind`` (per run only, NaN where the method has none) and ``note``.
+        """
+        import pandas as pd
+
+        notes = self.notes or ("",) * len(self.run_ids)
+        lower, upper = self.topic_interval(ci_prob) if per_topic else self.interval(ci_prob)
+        n_topics = len(self.query_ids) if per_topic else 1
+        columns: dict[str, Any] = {"run_id": np.repeat(np.array(self.run_ids, dtype=object), n_topics)}
+        if per_topic:
+            columns["query_id"] = np.tile(np.array(self.query_ids, dtype=object), len(self.run_ids))
+        columns |= {
+            "measure": str(self.measure),
+            "method": self.method,
+            "value": (self.per_topic if per_topic else self.value).ravel(),
+            "lower": lower.ravel(),
+            "upper": upper.ravel(),
+            "ci_prob": np.nan if self.draws is None else ci_prob,
+        }
+        if not per_topic:
+            columns |= {name: self.of_runs(name) for name in _OF_SOME_METHODS}
+        return pd.DataFrame(columns | {"note": np.repeat(np.array(notes, dtype=object), n_topics)})
+
+    to_frame = summary_frame
+
+
+@runtime_checkable
+class Estimator(Protocol):
+    """A small frozen settings object that turns counts into estimates; it never sees a truth."""
+
+    @property
+    def name(self) -> str:
+        """Name of the method, as `Estimates.method` and the command line have it."""
+
+    def estimate(
+        self,
+        collection: Collection,
+        run_ids: str | Iterable[str] | None,
+        measures: object,
+    ) -> tuple[Estimates, ...]:
+        """One `Estimates` per measure, for the runs given."""
+
+
+def ask(
+    estimator: Estimator, collection: Collection, run_ids: Sequence[str], measures: Sequence[Measure]
+) -> tuple[Estimates, ...]:
+    """What an estimator says of some runs, once it is seen to speak of them.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        One of the package's, or of the caller's own.
+    collection : Collection
+    run_ids : sequence of str
+    measures : sequence of Measure
+
+    Returns
+    -------
+    tuple of Estimates
+        One per measure.
+
+    Raises
+    ------
+    InputError
+        The answer is not one `Estimates` for each measure, of these runs in this order, on all topics.
+    """
+    found: Any = estimator.estimate(collection, tuple(run_ids), tuple(measures))
+    if not isinstance(found, tuple) or not all(isinstance(group, Estimates) for group in found):
+        raise InputError(f"estimator {estimator.name!r} does not return a tuple of Estimates")
+    if [group.measure for group in found] != list(measures):
+        raise InputError(
+            f"estimator {estimator.name!r} does not answer for {', '.join(map(str, measures))} in this order"
+        )
+    for group in found:
+        if tuple(group.run_ids) != tuple(run_ids) or tuple(group.query_ids) != collection.query_ids:
+            raise InputError(
+                f"estimator {estimator.name!r} does not speak of the runs asked about, in their order, on "
+                "all topics"
+            )
+    return found
+
+
+def side_by_side(parts: Sequence[Estimates]) -> Estimates:
+    """Estimates of several runs from those of single runs, by one method under one measure.
+
+    Fits that runs share stand once, under the model's name; fits to evidence of a run's own under that and
+    the run's. Weights are means over runs.
+    """
+    first, *others = parts
+    if not others:
+        return first
+    fits, weights = dict(first.fits), dict[str, float]()
+    for part in others:
+        for name, fit in part.fits.items():
+            if fits.setdefault(name, fit) is not fit:
+                fits[f"{name}, {', '.join(part.run_ids)}"] = fit
+    for part in parts:
+        for name, weight in part.weights.items():
+            weights[name] = weights.get(name, 0.0) + weight * len(part.run_ids)
+    n_runs = sum(len(part.run_ids) for part in parts if part.weights)
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("per_topic", "value", *_OF_SOME_METHODS)
+        if getattr(first, name) is not None
+    }
+    draws = [part.draws for part in parts if part.draws is not None]
+    found = [part.diagnostics for part in parts if part.diagnostics is not None]
+    return dataclasses.replace(
+        first,
+        run_ids=tuple(run for part in parts for run in part.run_ids),
+        draws=Values(np.concatenate([of.amount for of in draws], axis=1), draws[0].unit) if draws else None,
+        notes=tuple(note for part in parts for note in part.notes),
+        fits=fits,
+        weights={name: weight / n_runs for name, weight in weights.items()},
+        diagnostics=worst_of(found) if found else None,
+        apart=True,
+        **arrays,
+    )
+
+
+def worst_of(diagnostics: Sequence[Diagnostics]) -> Diagnostics:
+    """One verdict over several fits."""
+    return Diagnostics(
+        engine=", ".join(dict.fromkeys(name for d in diagnostics for name in d.engine.split(", "))),
+        max_r_hat=max(d.max_r_hat for d in diagnostics),
+        min_ess_bulk=min(d.min_ess_bulk for d in diagnostics),
+        min_ess_tail=min(d.min_ess_tail for d in diagnostics),
+        n_divergences=sum(d.n_divergences for d in diagnostics),
+        max_end_error=max(d.max_end_error for d in diagnostics),
+        problems=tuple(dict.fromkeys(problem for d in diagnostics for problem in d.problems)),
+    )
+
+
+def draws_container(
+    estimates: Sequence[Estimates],
+    *,
+    per_topic: bool = False,
+    constant_data: Mapping[str, npt.NDArray[Any]] | None = None,
+) -> Any:
+    """Draws of the estimates of one method under several measures in one container.
+
+    Parameters
+    ----------
+    estimates : sequence of Estimates
+        Of the same runs by the same method, each with draws, as many of each.
+    per_topic : bool
+    constant_data : mapping of str to ndarray, shape (measure, run) or (measure, run, topic), optional
+        What is known of the runs without a model, in the order of the estimates.
+
+    Returns
+    -------
+    xarray.DataTree
+        See `Estimates.to_arviz`.
+
+    Raises
+    ------
+    InputError
+        Estimates without draws, or two measures whose names differ in signs only.
+    """
+    first = estimates[0]
+    n_chains, dims = _n_chains(estimates), dict[str, tuple[str, ...]]()
+    posterior, texts = dict[str, npt.NDArray[Any]](), dict[str, dict[str, str]]()
+    for e in estimates:
+        if e.draws is None:
+            raise InputError(f"{e.method} is a point correction and has no draws")
+        name = variable_name(e.measure)
+        if name in posterior:
+            raise InputError(f"two measures would be called {name}", hint="take them one at a time")
+        shape = (n_chains, len(e.draws.amount) // n_chains)
+        found = {name: e.draws.means()} | ({f"{name}_by_topic": e.draws.scores()} if per_topic else {})
+        for variable, values in found.items():
+            posterior[variable] = values.reshape(*shape, *values.shape[1:])
+            dims[variable] = ("run_id", "query_id")[: values.ndim - 1]
+            texts[variable] = {"measure": str(e.measure)}
+    for variable, values in (constant_data or {}).items():
+        dims[variable] = ("measure", "run_id", "query_id")[: values.ndim]
+    seed = {} if first.random_seed is None else {"random_seed": first.random_seed}
+    problems = [p for e in estimates if e.diagnostics is not None for p in e.diagnostics.problems]
+    return build_container(
+        {"posterior": posterior} | ({"constant_data": constant_data} if constant_data else {}),
+        dims=dims,
+        coords={
+            "run_id": first.run_ids,
+            "query_id": first.query_ids,
+            "measure": [str(e.measure) for e in estimates],
+        },
+        attrs={
+            "bayespool_version": __version__,
+            "method": first.method,
+            "collection_fingerprint": first.fingerprint,
+            **seed,
+            "weights": json.dumps({str(e.measure): dict(e.weights) for e in estimates}),
+            "problems": "; ".join(dict.fromkeys(problems)),
+        },
+        texts=texts,
+    )
+
+
+def _n_chains(estimates: Sequence[Estimates]) -> int:
+    """Chains that the draws are of, one after the other; 1 where they are of fits of several shapes."""
+    shapes = {fit.shape for e in estimates for fit in e.fits.values()}
+    n_draws = {len(e.draws.amount) for e in estimates if e.draws is not None}
+    n_chains, n_each = shapes.pop() if len(shapes) == 1 else (1, 0)
+    return n_chains if n_draws == {n_chains * n_each} else 1

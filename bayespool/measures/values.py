@@ -1,0 +1,166 @@
+"""Amounts of a measure with their unit: the one place of totals, means and intervals over draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.errors import InputError
+from bayespool.tables import Shown, one_line
+
+__all__ = ["DEFAULT_CI_PROB", "Values", "equal_tailed_interval"]
+
+DEFAULT_CI_PROB = 0.95
+
+FloatArray = npt.NDArray[np.float64]
+
+_DECIMALS = 12  # of sums of floats that are compared: equal judgments give equal numbers
+_GRID = 2**20  # steps of 1 that a float amount is put on where squares of it have to be exact
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Values(Shown):
+    """Values of a measure, by run and topic, as amounts of a unit.
+
+    An amount over the unit is the value on a topic. P@n counts relevant documents, its unit is n: amounts are
+    whole numbers, nothing is rounded, and a truth at the end of an interval is inside it.
+
+    Parameters
+    ----------
+    amount : ndarray of int32 or float, shape (..., run, topic)
+        Axes before the last two are draws.
+    unit : int, default 1
+
+    Raises
+    ------
+    InputError
+        The amounts are no array of numbers by run and topic, or the unit is not a positive whole number.
+
+    Examples
+    --------
+    >>> two_topics = Values(np.array([[3, 4]], dtype=np.int32), 10)
+    >>> two_topics.means().tolist(), two_topics.scores().tolist()
+    ([0.35], [[0.3, 0.4]])
+    """
+
+    amount: npt.NDArray[Any]
+    unit: int = 1
+
+    def __post_init__(self) -> None:
+        amount: Any = self.amount
+        if not isinstance(amount, np.ndarray) or amount.ndim < 2 or amount.dtype.kind not in "iuf":
+            raise InputError("amounts are not an array of numbers by run and topic")
+        if not self.unit >= 1 or int(self.unit) != self.unit:
+            raise InputError(f"unit {self.unit!r} is not a whole number of 1 or more")
+
+    def __repr__(self) -> str:
+        *draws, n_runs, n_topics = self.amount.shape
+        of = f"{' × '.join(map(str, draws))} draws of " if draws else ""
+        return one_line("Values", f"{of}{n_runs} runs on {n_topics} topics, amounts of 1/{self.unit}")
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether amounts are whole numbers."""
+        return bool(self.amount.dtype.kind in "iu")
+
+    @property
+    def n_topics(self) -> int:
+        """Topics that a mean is over."""
+        return int(self.amount.shape[-1])
+
+    def scores(self) -> FloatArray:
+        """Values on each topic, shape (..., run, topic)."""
+        scores: FloatArray = self.amount / self.unit
+        return scores
+
+    def totals(self) -> npt.NDArray[Any]:
+        """Amounts summed over topics, shape (..., run): int64, or floats rounded to twelve decimals. They are
+        what is compared and sorted.
+        """
+        if self.is_exact:
+            return np.asarray(self.amount.sum(axis=-1, dtype=np.int64))
+        return np.asarray(np.round(self.amount.sum(axis=-1), _DECIMALS))
+
+    def per_mean(self, n_topics: Any = None) -> Any:
+        """What a total is divided by to be a mean.
+
+        Parameters
+        ----------
+        n_topics : int or ndarray of int, shape (run,), optional
+            Topics that the mean is over, if not all.
+        """
+        return self.unit * (self.n_topics if n_topics is None else n_topics)
+
+    def means(self, n_topics: Any = None) -> FloatArray:
+        """Mean values over topics, shape (..., run): one division of a total.
+
+        Parameters
+        ----------
+        n_topics : int or ndarray of int, shape (run,), optional
+            Topics that the mean is over, if not all: the amounts on the others have to be 0.
+        """
+        means: FloatArray = self.totals() / self.per_mean(n_topics)
+        return means
+
+    def interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
+        """Ends of the equal-tailed interval of each run's mean over draws, two arrays of shape (run,)."""
+        low, high = equal_tailed_interval(self.totals(), ci_prob)
+        return low / self.per_mean(), high / self.per_mean()
+
+    def topic_interval(self, ci_prob: float = DEFAULT_CI_PROB) -> tuple[FloatArray, FloatArray]:
+        """Ends of the interval per topic, two arrays of shape (run, topic)."""
+        low, high = equal_tailed_interval(self.amount, ci_prob)
+        return low / self.unit, high / self.unit
+
+    def expected(self) -> FloatArray:
+        """Mean over draws of each run's mean, shape (run,)."""
+        expected: FloatArray = self.totals().mean(axis=0) / self.per_mean()
+        return expected
+
+    def std(self) -> FloatArray:
+        """Standard deviation over draws of each run's mean, shape (run,)."""
+        std: FloatArray = self.totals().std(axis=0) / self.per_mean()
+        return std
+
+    def on_topics(self) -> FloatArray:
+        """Mean over draws on each topic, shape (run, topic)."""
+        on_topics: FloatArray = self.amount.mean(axis=0) / self.unit
+        return on_topics
+
+    def on_grid(self) -> npt.NDArray[Any]:
+        """Amounts whose squares and products sum without rounding: whole numbers as they are, floats on a
+        grid of a millionth.
+        """
+        return self.amount if self.is_exact else np.round(self.amount * _GRID)
+
+
+def equal_tailed_interval(
+    draws: npt.NDArray[Any], ci_prob: float
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Ends of the central interval over the first axis; both are values that were drawn.
+
+    Parameters
+    ----------
+    draws : ndarray, shape (draw, ...)
+    ci_prob : float in (0, 1)
+        At least this share of the draws lies inside, ends included, and at most (1 − ci_prob)/2 on either
+        side.
+
+    Returns
+    -------
+    lower, upper : ndarray, shape (...)
+
+    Examples
+    --------
+    >>> lower, upper = equal_tailed_interval(np.arange(101), 0.9)
+    >>> int(lower), int(upper)
+    (5, 95)
+    """
+    if not 0 < ci_prob < 1:
+        raise InputError(f"ci_prob {ci_prob} is not between 0 and 1")
+    ordered = np.sort(draws, axis=0)
+    tail = int(np.floor((1 - ci_prob) / 2 * len(ordered) + 1e-9))
+    return ordered[tail], ordered[len(ordered) - 1 - tail]

@@ -1,0 +1,447 @@
+"""Which runs were pooled, and how deep: discovered from rankings and judgments, and reported.
+
+A document counts here as in the pool if it is judged, or listed as being in it (relevance −1). The rule
+``"leading"``:
+
+1. Count each run's leading documents in the pool on each topic. A topic all of whose documents are in it says
+   nothing about depth. A run's depth is its smallest count over the other topics, 0 if its first document is
+   missing anywhere. The pool depth is the commonest depth above 0, the larger one of equals.
+2. A run was pooled to this depth if on every topic its first ``depth`` documents, or all it has, are in the
+   pool but for ``max_holes`` at the most. One hole in twenty is tolerated by default.
+
+If nothing of depth, holes and pooled runs is given, two more steps look at runs that do not fit. A run's *own
+documents* are those that no run of step 2 contributed: what others contributed is judged in any case and says
+nothing of this run.
+
+3. *Other depths.* Going down a run's ranks, own documents are in the pool and then they are not: the run's
+   own depth is the rank at which the own documents in the pool so far, less four times those missing, are
+   most (the first of equals). A run of step 2 is asked from the pool depth on, any other one from the top to
+   the pool depth. The run was pooled to that depth if of all its documents down to there (from the pool
+   depth on) one in a hundred is missing at the most, at least ten are its own, and of at least ten own
+   documents below it (as far again, or to the pool depth) half or more are missing; and if two runs at the
+   least have this depth, since pools are made in tiers.
+4. *Missing documents.* A run is *nearly pooled* if of its documents down to the pool depth one in a hundred
+   is missing at the most, wherever that is, and more of its own documents are in the pool than are missing.
+   Nearly pooled runs count as pooled to the pool depth if the runs found so far explain less than a third
+   of the judgments, so that they cannot be all there were, or if with them at least 99 % are explained, so
+   that nothing else brought these judgments. Between the two a sample or runs that are not at hand may have,
+   and nearly pooled runs are reported and stay out; ``max_holes=1`` takes most of them in.
+
+``rule="skipping"`` is the rule of the tool that Lipani et al. (2015) used, for reproduction: the pool depth
+is the commonest count over all runs and topics, and a run was pooled if on every topic ``depth`` documents in
+the pool come before its missing document number ``max_holes + 1``, or at most depth/10 documents more than
+those that do are left. One hole in ten is tolerated by default. Steps 1 and 2 with one hole in twenty are the
+default (*mode*) of the tool behind "Splitting Water".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool.collection import UNJUDGED, Collection, DepthPool, blocks, say_no_pool
+from bayespool.collection.contents import some
+from bayespool.errors import InputError, PoolWarning, did_you_mean, known_names, warn_caller
+from bayespool.pooling.pools import StrategyPool
+
+__all__ = ["PoolReport", "PoolRule", "describe_pool", "discover_pool", "take_out", "warn_of_unexplained"]
+
+PoolRule = Literal["leading", "skipping"]
+
+_FEW = 0.01  # of a run's documents may be missing from the pool
+_LEAST = 10  # own documents that tell whether a run was pooled
+_TIER = 2  # runs of a depth of their own
+_LITTLE, _NEARLY_ALL = 1 / 3, 0.99  # of the judgments
+
+
+@dataclass(frozen=True, slots=True)
+class PoolReport:
+    """What the pool of a collection looks like.
+
+    Attributes
+    ----------
+    n_pooled_runs, n_runs : int
+        Runs that contributed, and all runs.
+    n_organizations : int
+        Organizations with a pooled run.
+    depth : int
+        Pool depth, the common one; 0 without a pooled run.
+    n_holes : int
+        Unjudged (topic, document) pairs that a pooled run retrieved within its depth, or that the strategy of
+        the pool chooses; 0 in a clean pool.
+    n_judged, n_unexplained : int
+        Judgments, and those among them whose document no pooled run retrieved within its depth (absent or
+        deeper contributors, sampling, manual searches), or the strategy does not choose.
+    depths : tuple of (int, int)
+        Each depth to which a run was pooled, the deepest first, and the number of runs.
+    nearly : tuple of str
+        Each run that was nearly pooled, but is not taken for it, and what it lacks; those that lack least
+        come first. Runs that were given to be scored are left aside.
+    negatives : str
+        How many judgments are negative and what they are taken for; empty where none is.
+    strategy : str
+        The strategy and the budget that made the pool; empty where it has a depth. ``depth`` is then that of
+        a depth pool of the same size.
+    """
+
+    n_pooled_runs: int
+    n_runs: int
+    n_organizations: int
+    depth: int
+    n_holes: int
+    n_judged: int
+    n_unexplained: int
+    depths: tuple[tuple[int, int], ...] = ()
+    nearly: tuple[str, ...] = ()
+    negatives: str = ""
+    strategy: str = ""
+
+    def __str__(self) -> str:
+        said = f", {self.negatives}" if self.negatives else ""
+        if self.n_pooled_runs == 0:
+            return f"no pooled run among {self.n_runs} runs; {self.n_judged} judgments{said}"
+        how = f"by {self.strategy}" if self.strategy else f"to depth {self.depth}"
+        if len(self.depths) > 1:
+            how = "to depths " + ", ".join(f"{depth} ({n} runs)" for depth, n in self.depths)
+        organizations = "organization" if self.n_organizations == 1 else "organizations"
+        return (
+            f"{self.n_pooled_runs} of {self.n_runs} runs pooled {how} "
+            f"({self.n_organizations} {organizations}), {self.n_holes} holes; "
+            f"{self.n_judged} judgments, {self.n_unexplained} not explained by these runs{said}"
+        )
+
+    def text(self, n_shown: int = 3) -> str:
+        """The report, with a second line on the runs that were nearly pooled."""
+        if not self.nearly:
+            return str(self)
+        n_more = len(self.nearly) - n_shown
+        more = f" and {n_more} more" if n_more > 0 else ""
+        return (
+            f"{self}\n  nearly pooled, and not taken for it: {', '.join(self.nearly[:n_shown])}{more}; "
+            "--max-holes or --pooled-runs take them in"
+        )
+
+
+def describe_pool(collection: Collection) -> PoolReport:
+    """A report of the pool as the collection has it.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> describe_pool(load_example()).n_holes
+    0
+    """
+    judged = collection.relevance >= 0
+    inside = collection.pool()
+    pooled = np.flatnonzero(collection.pooled)
+    depths, n_runs = np.unique(collection.depth_of(pooled), return_counts=True)
+    given = np.isin(np.array(collection.run_ids, dtype=object), collection.given_run_ids)
+    pool = collection.pooling
+    by_strategy = isinstance(pool, StrategyPool)
+    others = np.flatnonzero(~collection.pooled & ~given)
+    nearly = [] if by_strategy else _nearly_pooled(collection, others)
+    return PoolReport(
+        n_pooled_runs=len(pooled),
+        n_runs=len(collection.run_ids),
+        n_organizations=len(np.unique(collection.organization[pooled])),
+        depth=collection.pool_depth,
+        n_holes=int((inside & ~judged).sum()),
+        n_judged=int(judged.sum()),
+        n_unexplained=int((judged & ~inside).sum()),
+        depths=tuple((int(d), int(n)) for d, n in zip(depths[::-1], n_runs[::-1], strict=True)),
+        nearly=tuple(
+            f"{collection.run_ids[run]} ({n_missing} of {n_documents} documents unjudged)"
+            for run, n_missing, n_documents in sorted(nearly, key=lambda near: near[1] / near[2])
+        ),
+        negatives=str(collection.negatives),
+        strategy=str(pool) if by_strategy else "",
+    )
+
+
+def discover_pool(
+    collection: Collection,
+    candidates: Iterable[str] | None = None,
+    *,
+    depth: int | None = None,
+    max_holes: int | None = None,
+    pooled_run_ids: Iterable[str] | None = None,
+    rule: PoolRule = "leading",
+) -> Collection:
+    """The collection with its pooled runs and their depths filled in.
+
+    Parameters
+    ----------
+    collection : Collection
+    candidates : iterable of str, optional
+        Runs that may have been pooled (default: all). A run that is to be scored as new is not one of them.
+    depth : int, optional
+        Pool depth where it is known; else it is discovered.
+    max_holes : int, optional
+        Documents per topic that a pooled run may lack within the depth; default ``depth // 20`` (``depth //
+        10`` for ``rule="skipping"``), of a depth beyond the longest run's as for that.
+    pooled_run_ids : iterable of str, optional
+        The pooled runs where they are known; nothing is then asked of their judgments. Depth, holes or runs
+        that are given leave out the steps 3 and 4 of the rule.
+    rule : {"leading", "skipping"}
+        How runs and depth are found, see the top of this page; ``"skipping"`` is for reproductions of 2015.
+
+    Returns
+    -------
+    Collection
+        Shares all arrays with the one given.
+
+    Raises
+    ------
+    InputError
+        Unknown run or rule, negative depth or holes, pooled runs named without any depth to be found.
+
+    Warns
+    -----
+    NoPoolWarning
+        No candidate looks pooled.
+    PoolWarning
+        Fewer than half of the judgments are explained by the pooled runs, so that held-out evidence may
+        mislead.
+    """
+    if (depth is not None and depth < 1) or (max_holes is not None and max_holes < 0):
+        raise InputError("the pool depth must be at least 1 and the number of holes at least 0")
+    if rule not in get_args(PoolRule):
+        raise InputError(f"no pool rule {rule!r}", hint=known_names(rule, get_args(PoolRule)))
+    known_depth = depth
+    named = None if pooled_run_ids is None else collection.run_index(pooled_run_ids)
+    index = named if named is not None else collection.run_index(candidates)
+    if depth is None:
+        depth = _commonest_depth(collection, index, rule) if len(index) else 0
+        if depth == 0 and named is not None and len(named):
+            hint = "give the depth (known_depth, --known-depth)"
+            raise InputError("the depth of the named runs' pool cannot be told from the judgments", hint=hint)
+    even = rule == "skipping" or not (named is None and known_depth is None and max_holes is None)
+    if named is None:
+        reached = min(
+            depth, int(collection.length[index].max(initial=0))
+        )  # a depth that is given may be more
+        if max_holes is None:
+            max_holes = reached // 20 if rule == "leading" else reached // 10
+        candidates_index, index = index, index[_is_pooled(collection, index, reached, max_holes, rule)]
+    pooled = np.zeros(len(collection.run_ids), dtype=bool)
+    pooled[index] = depth > 0
+    found = collection.with_pool(pooled, depth if pooled.any() else 0)
+    if not even and pooled.any():
+        found = _with_nearly_pooled(_with_other_depths(found, candidates_index), candidates_index)
+    if found.pooled.any():
+        warn_of_unexplained(describe_pool(found), "discovered")
+    else:
+        said = "no run looks pooled: posterior estimates will rest on informative priors"
+        hint = "name pooled runs and a depth if you know them"
+        say_no_pool(found, f"{said}; {hint}")
+    return found
+
+
+def warn_of_unexplained(report: PoolReport, which: str) -> None:
+    """Warn the caller of the caller where most judgments are of documents that are not in the pool.
+
+    Parameters
+    ----------
+    report : PoolReport
+    which : str
+        How the pool is known: ``"discovered"``.
+
+    Warns
+    -----
+    PoolWarning
+    """
+    if report.n_unexplained > report.n_judged / 2:
+        said = f"the {which} pool explains less than half of the judgments: {report}"
+        warn_caller(f"{said}; are runs of the campaign missing, or is its depth another one?", PoolWarning)
+
+
+def _with_other_depths(collection: Collection, candidates: npt.NDArray[np.intp]) -> Collection:
+    """Step 3: runs of a depth of their own."""
+    common = collection.pool_depth
+    depths = np.full(len(collection.run_ids), common, dtype=np.int32)
+    missing, own, n_ranks = _missing(collection), _outside(collection), collection.document.shape[2]
+    for run in candidates:
+        top, end = (common, n_ranks) if collection.pooled[run] else (0, min(common, n_ranks))
+        n_documents, n_missing, n_own, n_own_missing = np.zeros((4, n_ranks), dtype=np.intp)
+        for topics, depth in blocks(collection.document, run):
+            document = collection.document[run, topics, :depth]
+            n_documents[:depth] += (document >= 0).sum(axis=0)
+            n_missing[:depth] += missing[document].sum(axis=0)
+            n_own[:depth] += own[document].sum(axis=0)
+            n_own_missing[:depth] += (own & missing)[document].sum(axis=0)
+        balance = np.append(0, np.cumsum((n_own - 5 * n_own_missing)[top:end]))
+        depth = top + int(balance.argmax())
+        within, below = slice(top, depth), slice(depth, min(end, max(2 * depth - top, common)))
+        if (
+            n_missing[within].sum() <= _FEW * n_documents[within].sum()
+            and min(n_own[within].sum(), n_own[below].sum()) >= _LEAST
+            and 2 * n_own_missing[below].sum() >= n_own[below].sum()
+        ):
+            depths[run] = depth
+    tiers, n_runs = np.unique(depths, return_counts=True)
+    depths[~np.isin(depths, tiers[n_runs >= _TIER])] = common
+    pooled = collection.pooled | (depths != common)
+    return collection.with_pool(pooled, DepthPool(common, tuple(depths.tolist())))
+
+
+def _with_nearly_pooled(collection: Collection, candidates: npt.NDArray[np.intp]) -> Collection:
+    """Step 4: runs that lack a few documents, where they account for what the others do not."""
+    nearly = [run for run, *_ in _nearly_pooled(collection, candidates[~collection.pooled[candidates]])]
+    pooled = collection.pooled.copy()
+    pooled[nearly] = True
+    more = collection.with_pool(pooled, collection.pooling)
+    if _explained(collection) < _LITTLE or _explained(more) >= _NEARLY_ALL:
+        return more
+    return collection
+
+
+def _nearly_pooled(collection: Collection, runs: npt.NDArray[np.intp]) -> list[tuple[int, int, int]]:
+    """Which of some runs were nearly pooled: position, documents missing and documents down to the depth."""
+    missing, own = _missing(collection), _outside(collection)
+    nearly = []
+    for run in runs:
+        document = collection.document[run, :, : collection.pool_depth]
+        n_documents, n_missing = int((document >= 0).sum()), int(missing[document].sum())
+        if n_missing <= _FEW * n_documents and own[document].sum() > 2 * n_missing:
+            nearly.append((int(run), n_missing, n_documents))
+    return nearly
+
+
+def _explained(collection: Collection) -> float:
+    """Share of the judgments whose documents pooled runs contributed."""
+    return float(collection.pool()[collection.relevance >= 0].mean())
+
+
+def _missing(collection: Collection) -> npt.NDArray[np.bool_]:
+    """Which pairs are not in the pool, as far as the judgments say; the last entry answers for −1, no
+    document.
+    """
+    return np.append(collection.relevance == UNJUDGED, False)
+
+
+def _outside(collection: Collection) -> npt.NDArray[np.bool_]:
+    """Which pairs no pooled run contributed; the last entry answers for −1, no document."""
+    return np.append(~collection.pool(), False)
+
+
+def take_out(
+    collection: Collection,
+    names: str | Iterable[str],
+    *,
+    by: Literal["organization", "run"] = "organization",
+) -> tuple[Collection, dict[str, str]]:
+    """The collection as if some runs were new to it, and these runs.
+
+    Parameters
+    ----------
+    collection : Collection
+    names : str or iterable of str
+        Runs, or organizations with all their runs.
+    by : {"organization", "run"}
+        What leaves the pool with a run: its organization's other runs, too, as the run of a new organization
+        has no sibling in the pool, or the run alone.
+
+    Returns
+    -------
+    Collection
+        Without what only the runs taken out had brought (`Collection.unpool`).
+    dict of str to str
+        The named runs and those of named organizations, each with what left the pool because of it:
+        ``"organization north"`` or ``"run north-1"``.
+
+    Raises
+    ------
+    InputError
+        A name is neither a run nor an organization, or both and not the same; an organization with
+        ``by="run"``; no run that was pooled is concerned.
+
+    Examples
+    --------
+    >>> from bayespool import load_example
+    >>> smaller, runs = take_out(load_example(), "north-1")
+    >>> runs, "north-2" in smaller.pooled_run_ids
+    ({'north-1': 'organization north'}, False)
+    """
+    if by not in ("organization", "run"):
+        raise InputError(f"cannot take out by {by!r}", hint="organization or run")
+    members: dict[str, list[str]] = {}
+    for run, organization in zip(collection.run_ids, collection.organization.tolist(), strict=True):
+        members.setdefault(collection.organizations[organization], []).append(run)
+    home = {run: organization for organization, runs in members.items() for run in runs}
+    gone: dict[str, list[str]] = {}
+    taken: dict[str, str] = {}
+    for name in (names,) if isinstance(names, str) else names:
+        if name in home and name in members and members[name] != [name]:
+            raise InputError(
+                f"{name!r} is a run and an organization of other runs",
+                hint=f"name the runs of the organization ({some(members[name])}), or rename one of the two",
+            )
+        if name not in home and name not in members:
+            raise InputError(
+                f"{name!r} is neither a run nor an organization",
+                hint=f"{did_you_mean(name, (*home, *members))} runs: {some(collection.run_ids)}; "
+                f"organizations: {some(collection.organizations)}".lstrip(),
+            )
+        if name not in home and by == "run":
+            raise InputError(f"{name!r} is an organization", hint="by run, name runs")
+        if by == "run":
+            what, leaving, scored = f"run {name}", [name], [name]
+        else:
+            organization = home.get(name, name)
+            what, leaving = f"organization {organization}", members[organization]
+            scored = [name] if name in home else leaving
+        gone[what] = leaving
+        taken |= dict.fromkeys(scored, what)
+    pooled = set(collection.pooled_run_ids)
+    for what, leaving in gone.items():
+        if not pooled.intersection(leaving):
+            raise InputError(f"{what} is not in the pool", hint="its runs are scored as new as they are")
+    return collection.unpool([run for leaving in gone.values() for run in leaving]), taken
+
+
+def _commonest_depth(collection: Collection, index: npt.NDArray[np.intp], rule: PoolRule) -> int:
+    n_leading = _leading(collection, index, max_holes=0)
+    if rule == "skipping":
+        counted = n_leading.ravel()
+    else:
+        length = collection.length[index]
+        informative: npt.NDArray[np.bool_] = n_leading < length
+        smallest: npt.NDArray[np.int32] = np.where(informative, n_leading, np.iinfo(np.int32).max).min(axis=1)
+        counted = np.where(informative.any(axis=1), smallest, length.max(axis=1, initial=0))
+    depths, n_found = np.unique(counted[counted > 0], return_counts=True)
+    return int(depths[n_found == n_found.max()].max()) if len(depths) else 0
+
+
+def _is_pooled(
+    collection: Collection, index: npt.NDArray[np.intp], depth: int, max_holes: int, rule: PoolRule
+) -> npt.NDArray[np.bool_]:
+    if depth == 0:
+        return np.zeros(len(index), dtype=bool)
+    length = collection.length[index]
+    if rule == "leading":
+        within = np.asarray(_leading(collection, index, max_holes) >= np.minimum(length, depth))
+    else:
+        present = _leading(collection, index, max_holes, present_only=True)
+        within = np.asarray((present >= depth) | (10 * (length - present) <= depth))
+    return np.asarray(within.all(axis=1))
+
+
+def _leading(
+    collection: Collection, index: npt.NDArray[np.intp], max_holes: int, *, present_only: bool = False
+) -> npt.NDArray[np.int32]:
+    """Documents, or those in the pool only, before the one missing after ``max_holes``, by run and topic."""
+    missing = _missing(collection)
+    n_leading = np.empty((len(index), len(collection.query_ids)), dtype=np.int32)
+    for row, run in enumerate(index):
+        for topics, depth in blocks(collection.document, run):
+            hole = missing[collection.document[run, topics, :depth]]
+            n_holes: npt.NDArray[np.intp] = np.cumsum(hole, axis=1)
+            before = n_holes <= max_holes
+            n_leading[row, topics] = np.minimum(before.sum(axis=1), collection.length[run, topics])
+            if present_only:
+                n_leading[row, topics] -= (before & hole).sum(axis=1)
+    return n_leading

@@ -1,0 +1,412 @@
+"""From runs and judgments, in files or in memory, to a `Collection` whose pool is known."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypedDict, Unpack
+
+import numpy as np
+
+from bayespool.collection import (
+    Collection,
+    Judge,
+    Judges,
+    Judgments,
+    Negative,
+    Order,
+    Organizations,
+    Reading,
+    Runs,
+    add_judges,
+    build_collection,
+    collection_of,
+    encoding_of,
+    judged_by,
+    judges_of,
+    organizations_of,
+    qrels_of,
+    runs_of,
+    say_no_pool,
+    unjudged_collection,
+    within,
+)
+from bayespool.errors import (
+    BayespoolWarning,
+    InputError,
+    OrganizationWarning,
+    PartialListWarning,
+    warn_caller,
+)
+from bayespool.options import MAX_FILE_SIZE
+from bayespool.pooling.choosing import Shares
+from bayespool.pooling.discovery import PoolRule, describe_pool, discover_pool, warn_of_unexplained
+from bayespool.pooling.misfit import warn_of_misfit
+from bayespool.pooling.plan import PlanOptions, PoolPlan
+from bayespool.pooling.pools import pool_of_strategy
+from bayespool.pooling.strategy import Strategy
+
+__all__ = ["ReadOptions", "read_collection", "read_contributors"]
+
+_TOP = 10  # ranks of runs to score that a judge labels before all others
+_UNEXPLAINED = 0.1  # of judgments at most, by the runs that were pooled
+_FIRST = 3  # names of runs that a warning has
+
+
+class ReadOptions(TypedDict, total=False):
+    """Arguments of `read_collection` that `bayespool.score` takes with runs and judgments."""
+
+    pool: Runs | None
+    organizations: Organizations | None
+    own_judgments: Judgments | None
+    judges: Judges | None
+    order: Order
+    run_id: Literal["file", "tag"]
+    negative: Negative
+    each_its_own: bool
+    known_depth: int | None
+    max_holes: int | None
+    pooled_run_ids: Iterable[str] | None
+    pool_rule: PoolRule
+    pool_strategy: str | Strategy | None
+    pool_budget: int | None
+    pool_run_depth: int | None
+    pool_shares: Shares
+    pool_rel: int
+    pool_seed: int
+    strict: bool
+    max_file_size: int
+
+
+def read_collection(
+    qrels: Judgments,
+    runs: Runs = (),
+    *,
+    pool: Runs | None = None,
+    organizations: Organizations | None = None,
+    own_judgments: Judgments | None = None,
+    judges: Judges | None = None,
+    order: Order = "score",
+    run_id: Literal["file", "tag"] = "file",
+    negative: Negative = "listed",
+    each_its_own: bool = False,
+    known_depth: int | None = None,
+    max_holes: int | None = None,
+    pooled_run_ids: Iterable[str] | None = None,
+    pool_rule: PoolRule = "leading",
+    pool_strategy: str | Strategy | None = None,
+    pool_budget: int | None = None,
+    pool_run_depth: int | None = None,
+    pool_shares: Shares = "equal",
+    pool_rel: int = 1,
+    pool_seed: int = 1,
+    scores: bool = False,
+    strict: bool = True,
+    max_file_size: int = MAX_FILE_SIZE,
+    progress: Callable[[int, int], None] | None = None,
+) -> Collection:
+    """A collection from runs and judgments, in files or in memory, whose pool is known.
+
+    Parameters
+    ----------
+    qrels : Judgments
+        A TREC file; a data frame of pandas or polars or an Arrow table; ``{query_id: {doc_id: relevance}}``;
+        rows, such as those of ir_measures; an object of ranx; ``irds:`` and a name of ir_datasets; `Qrels`.
+    runs : Runs
+        Runs to score, which did not contribute to the pool: paths, globs, folders and the other forms of the
+        judgments, mixed at will; several of them, or a mapping from names to them
+        (`bayespool.collection.runs_of`). Their names are the collection's ``given_run_ids``, in the order given
+        (files of a folder or a pattern by name); what has no name is ``run``. One that also lies in ``pool``
+        is read once and counts as pooled if it looks so.
+    pool : Runs, optional
+        Runs of the campaign; which of them were pooled, and how deep, is discovered
+        (`bayespool.discover_pool`).
+    organizations : path, mapping or frame, optional
+        Who submitted which run (a CSV or XML file, a mapping, or columns ``run_id`` and ``organization``).
+        Runs of one organization resemble each other and are held out together. Runs to score that it does
+        not name are of one organization, the user's own (`bayespool.collection.USER_ORGANIZATION`).
+    own_judgments : Judgments, optional
+        Judgments of one's own on documents of ``runs`` that nobody had judged (`Collection.add_judgments`).
+        Whether somebody had is asked when runs have left the pool: `bayespool.score` and all that estimates
+        refuse those that the qrels judge otherwise, and warn of those that they judge alike.
+    judges : path, sequence of paths, or mapping of str to labels, optional
+        Labels of second judges, such as those of language models, in the form of qrels with any numbers as
+        labels (`bayespool.collection.add_judges`). A judge is called like its file, or by the mapping, whose
+        values may be in memory, too.
+    order : {"score", "rank"}
+        trec_eval's order, or the run files' ranks.
+    run_id : {"file", "tag"}
+        Name runs by their files or by their tags.
+    negative : {"listed", "unjudged", "nonrelevant"}
+        What a negative relevance in the judgments means (`bayespool.build_collection`).
+    each_its_own : bool
+        Whether each run to score that ``organizations`` does not name is of an organization of its own.
+    known_depth, max_holes, pooled_run_ids
+        Override the discovery of the pool.
+    pool_rule : {"leading", "skipping"}
+        The rule of that discovery (``rule`` of `bayespool.discover_pool`).
+    pool_strategy : str or Strategy, optional
+        The strategy that made the pool of ``pooled_run_ids``, or of all runs of ``pool``; nothing is then
+        discovered (`bayespool.pooling.pool_of_strategy`).
+    pool_budget, pool_run_depth : int, optional
+        How many documents it judged over all topics, and how many ranks of a run at most.
+    pool_shares : {"equal", "global"}
+        How topics shared that budget.
+    pool_rel : int, default 1
+        Smallest relevance that counted as relevant for it, if it is adaptive.
+    pool_seed : int, default 1
+        Its random seed.
+    scores : bool, default False
+        Whether the collection keeps the scores of the runs (`Collection.score`), which some pooling
+        strategies read.
+    strict : bool, default True
+        Whether a line that cannot be used is an error; otherwise it is skipped, counted and reported in an
+        `InputWarning`.
+    max_file_size : int, default 512
+        Most MiB of text in one file, decompressed; a larger one is refused.
+    progress : callable, optional
+        Called with the number of run files read and their total.
+
+    Returns
+    -------
+    Collection
+
+    Raises
+    ------
+    InputError
+        Unusable input; the message names file, line and reason. So do files that stand in each other's place:
+        a run as the judgments, judgments as a run or as a judge, labels as the judgments.
+
+    Warns
+    -----
+    OrganizationWarning
+        No organizations given, or (``strict=False``) runs of the pool without one: each such run of the pool
+        counts as its own organization.
+    PartialListWarning
+        ``organizations`` lists runs that are not read.
+    NoPoolWarning
+        No pooled run at hand.
+    PoolWarning
+        Fewer than half of the judgments are of documents in the pool, discovered or stated.
+    StatedPoolWarning
+        A strategy is stated, and the judgments are not those that it leads to: more than 1 % of its documents
+        are unjudged, or as many others are judged (`bayespool.pooling.Misfit`).
+    """
+    plan = _plan(
+        pool_strategy,
+        pool_budget,
+        excludes={"known_depth": known_depth, "max_holes": max_holes},
+        run_depth=pool_run_depth,
+        shares=pool_shares,
+        rel=pool_rel,
+        random_seed=pool_seed,
+    )
+    reading = Reading(
+        id_from=run_id,
+        strict=strict,
+        ranks=order == "rank",
+        max_file_size=max_file_size,
+        progress=progress,
+    )
+    judgments = qrels_of(qrels, reading=reading)
+    encoding = encoding_of(
+        judgments, order=order, scores=scores or (plan is not None and plan.strategy.needs_scores)
+    )
+    own, pooled = runs_of(runs, pool, names=("run", "pool"), reading=reading, take=encoding.encode)
+    if not own and not pooled:
+        raise InputError("no runs given", hint="name the runs to score, or a folder of pooled runs")
+    if plan is not None and not pooled:
+        raise InputError(
+            "a pool strategy, and no pooled runs", hint="give the runs that contributed as the pool"
+        )
+    read = list(dict.fromkeys([*own, *pooled]))
+    given, pool_ids = ([run.run_id for run in some] for some in (own, pooled))
+    organization_of = _organizations(organizations, [run.run_id for run in read], pool_ids, reading)
+    collection = collection_of(
+        encoding,
+        read,
+        organizations=organization_of,
+        negative=negative,
+        given_run_ids=given,
+        own_run_ids=() if each_its_own else set(given) - set(pool_ids),
+    )
+    labels = judges_of(judges, reading=reading)
+    collection = add_judges(collection, labels)
+    own_qrels = None if own_judgments is None else qrels_of(own_judgments, reading=reading)
+    if not pool_ids:
+        rest = "alone" if own_qrels is None else "and on the judgments of your own"
+        collection = collection if own_qrels is None else collection.remember_judgments(own_qrels)
+        say_no_pool(
+            collection, f"no pooled runs given: posterior estimates rest on informative priors {rest}"
+        )
+        return collection
+    for judge in collection.judges:
+        _refuse_swapped(collection, judge, pool_ids, labels[judge.name].path or judge.name)
+    if plan is None:
+        collection = discover_pool(
+            collection,
+            pool_ids,
+            depth=known_depth,
+            max_holes=max_holes,
+            pooled_run_ids=pooled_run_ids,
+            rule=pool_rule,
+        )
+    else:
+        collection = pool_of_strategy(
+            collection, plan, pooled_run_ids=pool_ids if pooled_run_ids is None else pooled_run_ids
+        )
+        if not warn_of_misfit(collection):
+            warn_of_unexplained(describe_pool(collection), "stated")
+    return collection if own_qrels is None else collection.remember_judgments(own_qrels)
+
+
+def read_contributors(
+    runs: Runs,
+    qrels: Judgments | None = None,
+    *,
+    organizations: Organizations | None = None,
+    order: Order = "score",
+    run_id: Literal["file", "tag"] = "file",
+    negative: Negative = "listed",
+    scores: bool = False,
+    strict: bool = True,
+    max_file_size: int = MAX_FILE_SIZE,
+    progress: Callable[[int, int], None] | None = None,
+) -> Collection:
+    """The runs that a pool is to be made from, all of them contributors, with judgments or without.
+
+    Parameters
+    ----------
+    runs : path, glob, folder or sequence of them
+    qrels : path, optional
+        Judgments that there are already. Without them the topics are those of the runs, and nothing is
+        judged.
+    organizations, order, run_id, negative, strict, max_file_size, progress
+        As for `read_collection`. Without organizations each run is one of its own.
+    scores : bool, default False
+        Whether the scores of the runs are kept, which some strategies need.
+
+    Returns
+    -------
+    Collection
+        All of whose runs are pooled, to a depth that is not known.
+
+    Raises
+    ------
+    InputError
+        Unusable input; the message names file, line and reason.
+    """
+    reading = Reading(
+        id_from=run_id,
+        strict=strict,
+        ranks=order == "rank",
+        max_file_size=max_file_size,
+        progress=progress,
+    )
+    (read,) = runs_of(runs, reading=reading)
+    run_ids = [run.run_id for run in read]
+    building: dict[str, Any] = {
+        "organizations": None
+        if organizations is None
+        else _organizations(organizations, run_ids, run_ids, reading),
+        "order": order,
+        "pooled_run_ids": run_ids,
+        "scores": scores,
+    }
+    if qrels is None:
+        return unjudged_collection(read, **building)
+    judgments = qrels_of(qrels, reading=reading)
+    return build_collection(read, judgments, negative=negative, **building)
+
+
+def _refuse_swapped(collection: Collection, judge: Judge, pool_ids: list[str], source: Path | str) -> None:
+    """Refuse labels that are judgments of the pool, where what is given as the judgments are labels.
+
+    They are swapped where the judge has labels of no document that the qrels do not judge, and lacks labels
+    at the top of runs to score that the qrels judge in full; or where no document has both, and all at that
+    top have one. The judge's documents are those of a pool of the campaign's runs then, down to some depth.
+    """
+    new = collection.run_index([run for run in collection.given_run_ids if run not in set(pool_ids)])
+    labeled, judged = judge.is_labeled, collection.judged
+    is_within = not (labeled & ~judged).any()
+    if not len(new) or not (is_within or not (labeled & judged).any()):
+        return
+    top = np.zeros(len(judged) + 1, dtype=bool)
+    top[within(collection.document, new, _TOP)] = True
+    if (top[:-1] & ~judged & (is_within | ~labeled)).any() or not (top[:-1] & ~labeled).any():
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayespoolWarning)
+        alone = discover_pool(judged_by(collection, judge), pool_ids)
+    pool = describe_pool(alone)
+    if not alone.pooled.any() or pool.n_unexplained > _UNEXPLAINED * pool.n_judged:
+        return
+    raise InputError(
+        f"judge {judge.name!r} has labels of just the documents of the pool, and the qrels judge what it "
+        "does not: the two look swapped",
+        path=source,
+        hint="give these as the qrels (--qrels), and what is given as the qrels as the judge (--judge)",
+    )
+
+
+def _plan(
+    strategy: str | Strategy | None,
+    budget: int | None,
+    *,
+    excludes: Mapping[str, int | None],
+    **options: Unpack[PlanOptions],
+) -> PoolPlan | None:
+    """What made a pool, if a strategy is given, and if what else is given goes with it.
+
+    Parameters
+    ----------
+    excludes : mapping of str to int or None
+        What is of no use with a strategy. Without one budget and options are.
+    """
+    if strategy is not None:
+        for idle in (name for name, value in excludes.items() if value is not None):
+            raise InputError(
+                f"a pool made by a strategy is not discovered ({_flag(idle)})", hint="leave it out"
+            )
+        return PoolPlan.of(strategy, budget, **options)
+    defaults = {f.name: f.default for f in dataclasses.fields(PoolPlan)}
+    for name, value in {"budget": budget, **options}.items():
+        if value != defaults[name]:
+            idle = "pool_seed" if name == "random_seed" else f"pool_{name}"
+            raise InputError(
+                f"a pool was made by no strategy ({_flag(idle)})", hint="give pool_strategy, too"
+            )
+    return None
+
+
+def _flag(name: str) -> str:
+    return f"{name}, --{name.replace('_', '-')}"
+
+
+def _organizations(
+    given: Organizations | None, run_ids: list[str], pool_ids: list[str], reading: Reading
+) -> dict[str, str]:
+    if given is None:
+        if pool_ids:
+            warn_caller(
+                "no organizations given: each run of the pool counts as an organization of its own, which "
+                "understates what the run of a new organization may find unjudged",
+                OrganizationWarning,
+            )
+        return {}
+    path = given if isinstance(given, (str, Path)) else None
+    organization_of = organizations_of(given, reading=reading)
+    unknown = [run for run in organization_of if run not in set(run_ids)]
+    if unknown:
+        first = ", ".join(map(repr, unknown[:_FIRST])) + (" …" if len(unknown) > _FIRST else "")
+        which = "1 listed run was" if len(unknown) == 1 else f"{len(unknown)} listed runs were"
+        warn_caller(f"{path or 'organizations'}: {which} not read: {first}", PartialListWarning)
+    missing = [run for run in pool_ids if run not in organization_of]
+    if missing:
+        problem = f"{len(missing)} runs of the pool have no organization, {missing[0]!r} for one"
+        if reading.strict:
+            raise InputError(problem, path=path, hint="add them, or allow it with strict=False (--lenient)")
+        warn_caller(f"{path or 'organizations'}: {problem}; each counts as its own", OrganizationWarning)
+    return organization_of

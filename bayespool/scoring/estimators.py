@@ -1,0 +1,312 @@
+"""All estimators by name: the corrections, the posteriors and those of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, overload
+
+from bayespool.collection import check_memory
+from bayespool.corrections import (
+    ESTIMATORS,
+    EstimatorEntry,
+    PredictionPowered,  # each correction registers itself
+    register_estimator,
+)
+from bayespool.errors import InputError, known_names
+from bayespool.measures import Estimator
+from bayespool.models import MODELS, ModelSpec, Prior, add_model, model_named, parse_prior
+from bayespool.options import SamplingSettings, name_in, options_of, settings_in
+from bayespool.posterior import PosteriorEstimator, models_of, prior_names
+
+__all__ = [
+    "ALL_ESTIMATORS",
+    "DEFAULT_ESTIMATORS",
+    "ESTIMATORS",
+    "ESTIMATOR_NAMES",
+    "EstimatorEntry",
+    "EstimatorNames",
+    "named_estimators",
+    "parse_estimator",
+    "parse_posterior",
+    "refuse_idle_priors",
+    "refuse_large_priors",
+    "refuse_too_many_draws",
+    "register_estimator",
+    "register_model",
+]
+
+_LARGEST = 1e100  # in a prior: its density is computed from squares
+
+
+def _posterior(model: str, description: str, *, source: str = "", default: bool = False) -> None:
+    name = f"posterior-{model.replace('_', '-')}"
+    register_estimator(
+        name,
+        description=description,
+        label=name.replace("-", "\n", 1),
+        source=source,
+        kind="posterior",
+        default=default,
+        fixed={"model": model},
+    )(PosteriorEstimator)
+
+
+_posterior("combined", "ratio and evidence, by how well they predict held-out organizations", default=True)
+for _spec in MODELS.values():
+    _posterior(_spec.name, _spec.description, source=_spec.source)
+
+
+def register_model(spec: ModelSpec) -> ModelSpec:
+    """Make a model of one's own known: checks take it by its name, and ``posterior-`` with that name is an
+    estimator, in which underscores are hyphens.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+        One that is declared again, as in a notebook, replaces the former. ``del MODELS[name]`` and ``del
+        ESTIMATORS["posterior-…"]`` make it unknown again.
+
+    Returns
+    -------
+    ModelSpec
+        As it is.
+
+    Raises
+    ------
+    InputError
+        The package, or another estimator, has the name.
+
+    Examples
+    --------
+    A chance that depends on the run's organization, in all and on the topic, and on how many other runs have
+    the document:
+
+    >>> from bayespool import complete, load_example, register_model
+    >>> from bayespool.models import Effect, Linear, ModelSpec, Prior
+    >>> spec = register_model(
+    ...     ModelSpec(
+    ...         name="support_only",
+    ...         description="by how many runs have a document",
+    ...         evidence="documents",
+    ...         coefficients={"mu": Prior("Normal", (-2.0, 1.5)), "beta": Prior("Normal", (0.0, 1.0))},
+    ...         effects={
+    ...             "organization": Effect("organization", Prior("HalfNormal", (0.7,))),
+    ...             "interaction": Effect("organization_topic"),
+    ...         },
+    ...         hidden=Linear("mu", slopes="beta", effects=("organization", "interaction")),
+    ...         predictors={"support": (1.0, 1.0)},
+    ...     )
+    ... )
+    >>> completion = complete(load_example(), "new-b", "P@10", model="support_only", draws=100)
+    >>> completion.n_draws
+    400
+    >>> parse_estimator("posterior-support-only(draws=100)").model
+    'support_only'
+    >>> del MODELS["support_only"], ESTIMATORS["posterior-support-only"]
+    """
+    before = MODELS.get(spec.name)
+    add_model(spec)
+    try:
+        _posterior(spec.name, spec.description, source=spec.source)
+    except InputError:
+        if before is None:
+            del MODELS[spec.name]
+        raise
+    return spec
+
+
+class EstimatorNames(Sequence[str]):
+    """Names of registered estimators, as they are at the time of asking; equal to a tuple of them."""
+
+    def __init__(self, chosen: Callable[[EstimatorEntry], bool]) -> None:
+        self._chosen = chosen
+
+    def _names(self) -> tuple[str, ...]:
+        points_first = sorted(ESTIMATORS.values(), key=lambda entry: entry.kind == "posterior")
+        return tuple(entry.name for entry in points_first if self._chosen(entry))
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        return self._names()[index]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+    def __eq__(self, other: object) -> bool:
+        return self._names() == tuple(other) if isinstance(other, tuple | EstimatorNames) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._names())
+
+
+ESTIMATOR_NAMES = EstimatorNames(lambda entry: True)
+"""All names, point corrections first."""
+
+DEFAULT_ESTIMATORS = EstimatorNames(lambda entry: entry.default)
+"""Those that are asked for where nobody names one."""
+
+ALL_ESTIMATORS = EstimatorNames(
+    lambda entry: (
+        entry.default
+        or (entry.kind == "point" and not (entry.needs_settings or entry.needs_sample or entry.needs_judge))
+    )
+)
+"""What ``estimators="all"`` stands for in experiments: measures as they stand, every correction that needs no
+argument, no sample for a pool and no second judge, and the default posterior."""
+
+
+def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:
+    """Names and estimators one by one: a name alone is one, ``"default"`` stands for `DEFAULT_ESTIMATORS` and
+    ``"all"`` for `ALL_ESTIMATORS`.
+
+    Examples
+    --------
+    >>> named_estimators("background")
+    ('background',)
+    >>> named_estimators(["all", "posterior-ratio"])[-2:]
+    ('posterior-combined', 'posterior-ratio')
+    """
+    listed: Iterable[str | Estimator]
+    listed = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else given
+    several = {"default": DEFAULT_ESTIMATORS, "all": ALL_ESTIMATORS}
+    return tuple(one for e in listed for one in (several[e] if isinstance(e, str) and e in several else (e,)))
+
+
+def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
+    """The estimator that a text such as ``interpolated(c=0.5, e=0.02)`` or ``posterior-background`` stands
+    for.
+
+    Parameters
+    ----------
+    text : str or Estimator
+        A name out of `ESTIMATOR_NAMES`, with settings of that estimator in parentheses if need be.
+    **settings
+        Defaults for settings that the text does not give; those that the estimator does not have are passed
+        over.
+
+    Raises
+    ------
+    InputError
+        Unknown name or setting.
+
+    Examples
+    --------
+    >>> parse_estimator("background(e=0.05)")
+    Background(estimand='complete', e=0.05)
+    """
+    if not isinstance(text, str):
+        if isinstance(text, type) or not isinstance(text, Estimator):
+            raise InputError(f"{text!r} is neither the name of an estimator nor one")
+        return text
+    name = name_in(text)
+    if name not in ESTIMATORS:
+        raise InputError(f"no estimator {name!r}", hint=known_names(name, ESTIMATOR_NAMES))
+    entry = ESTIMATORS[name]
+    given = settings_in(text, "estimator", entry.make, fixed=entry.fixed)
+    try:
+        fields = getattr(entry.make, "__dataclass_fields__", {})
+        merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | given
+        if issubclass(entry.make, PosteriorEstimator) and "priors" in settings and "priors" not in given:
+            names = prior_names(entry.fixed["model"])
+            merged["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
+        estimator = entry(**merged)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"estimator {text!r}: {error}") from error
+    if isinstance(estimator, PosteriorEstimator):
+        refuse_large_priors(estimator.priors)
+        if estimator.engine == "laplace":
+            for model in models_of(estimator.model):
+                model_named(model).refuse_priors(estimator.priors)
+        for name in ("draws", "tune", "chains"):
+            options_of(SamplingSettings)[name][0].check(name, getattr(estimator, name))
+    return estimator
+
+
+def parse_posterior(text: str | Estimator, **settings: Any) -> PosteriorEstimator:
+    """`parse_estimator` for what needs draws: the posterior that a text stands for.
+
+    Raises
+    ------
+    InputError
+        Unknown name or setting, or a point correction.
+
+    Examples
+    --------
+    >>> parse_posterior("posterior-ratio", draws=500).draws
+    500
+    """
+    estimator = parse_estimator(text, **settings)
+    if not isinstance(estimator, PosteriorEstimator):
+        raise InputError(
+            f"{estimator.name} has no interval", hint="name a posterior, such as posterior-combined"
+        )
+    return estimator
+
+
+def refuse_large_priors(priors: Mapping[str, str | Prior]) -> None:
+    """Refuse priors that floating point has no density of.
+
+    Raises
+    ------
+    InputError
+        A number of one is beyond 1e100.
+
+    Examples
+    --------
+    >>> refuse_large_priors({"mu": "Normal(1e308, 1)"})
+    Traceback (most recent call last):
+        ...
+    bayespool.errors.InputError: prior of mu: Normal(1e308, 1) is too large; its numbers are at most 1e+100
+    """
+    for name, prior in priors.items():
+        try:
+            is_large = any(abs(x) > _LARGEST for x in parse_prior(prior).args)
+        except OverflowError:  # a whole number of hundreds of digits
+            is_large = True
+        if is_large:
+            hint = f"its numbers are at most {_LARGEST:g}"
+            raise InputError(f"prior of {name}: {prior} is too large", hint=hint)
+
+
+def refuse_too_many_draws(
+    estimators: Iterable[Estimator], *, n_measures: int, n_runs: int, n_topics: int
+) -> None:
+    """Refuse draws that take more memory than there is; see `bayespool.collection.memory.check_memory`."""
+    n_draws = 0
+    for e in estimators:
+        if isinstance(e, PosteriorEstimator):
+            n_draws += e.draws * e.chains
+        elif isinstance(e, PredictionPowered):
+            n_draws += e.n_draws
+    check_memory(
+        8 * n_draws * n_measures * n_runs * n_topics,
+        f"{n_draws:,} draws of {n_measures} measures, {n_runs} runs and {n_topics} topics",
+        "ask for fewer draws (--draws), measures or runs at a time",
+    )
+
+
+def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str]) -> None:
+    """Refuse priors that none of the estimators has: a name with a slip of the pen would change nothing.
+
+    Raises
+    ------
+    InputError
+    """
+    estimators = tuple(estimators)
+    taken = {name for e in estimators if isinstance(e, PosteriorEstimator) for name in e.priors}
+    if idle := [name for name in priors if name not in taken]:
+        known = {
+            name for e in estimators if isinstance(e, PosteriorEstimator) for name in prior_names(e.model)
+        }
+        raise InputError(
+            f"no estimator asked for has a prior {idle[0]!r}",
+            hint=known_names(idle[0], sorted(known)) if known else None,
+        )

@@ -1,0 +1,399 @@
+"""Completed qrels: draws of the judgments that any evaluation tool takes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from bayespool import __version__
+from bayespool.collection import Collection, Qrels, qrels_from_frame, warn_of_no_pool
+from bayespool.collection.negatives import relevance_codes
+from bayespool.errors import InputError
+from bayespool.evidence import Estimand, reach_of_ideal
+from bayespool.measures import Measure, Normalized, parse_measures
+from bayespool.options import describe_estimator, documented, options_of
+from bayespool.pooling import describe_pool
+from bayespool.posterior import (
+    Completion,
+    ImputeOptions,
+    PosteriorEstimator,
+    refuse_unknown_settings,
+    warn_of_judges,
+)
+from bayespool.scoring.estimators import ESTIMATORS, parse_estimator, refuse_idle_priors
+from bayespool.scoring.scoring import (
+    expect_collection,
+    find_targets,
+    refuse_of_judgments,
+    warn_of_unused_relevance,
+)
+from bayespool.scoring.settings import ImputeSettings
+from bayespool.tables import Shown, one_line
+
+__all__ = ["Imputations", "impute", "parse_posterior", "spread_draws"]
+
+_NOT_OURS = {"model", "estimand", "random_seed", "draws", "joint"}  # of the settings of a posterior
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Imputations(Shown):
+    """Some draws of the judgments, each a set of qrels.
+
+    Made by `bayespool.impute`.
+
+    Attributes
+    ----------
+    completion : Completion
+        All draws, from which these are taken.
+    measures : tuple of Measure
+        The measures that said how deep judgments are completed.
+    draws : tuple of int
+        Number of the draw in the completion of each set of qrels.
+    judged : mapping of str to mapping of str to int
+        Relevance by topic and document of the lines that all of them have.
+    completed : ndarray of int, shape (draw, unknown)
+        Relevance of the completed documents, in the order of ``completion.unknowns``.
+    metadata : dict
+        Version, fingerprint, pool, settings: what the files must be quoted with.
+    """
+
+    completion: Completion
+    measures: tuple[Measure, ...]
+    draws: tuple[int, ...]
+    judged: Mapping[str, Mapping[str, int]]
+    completed: npt.NDArray[np.int64]
+    metadata: Mapping[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.draws)
+
+    def __repr__(self) -> str:
+        return one_line(
+            "Imputations", f"{len(self)} of {self.completion!r}".replace("<", "").replace(">", "")
+        )
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        """The runs whose unjudged documents are completed."""
+        return self.completion.unknowns.run_ids
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:
+        """The topics."""
+        return self.completion.unknowns.collection.query_ids
+
+    @property
+    def n_judged(self) -> int:
+        """Lines that all qrels have."""
+        return sum(map(len, self.judged.values()))
+
+    @property
+    def n_completed(self) -> npt.NDArray[np.int64]:
+        """Completed documents of each topic, shape (topic,)."""
+        return np.diff(self.completion.unknowns.start)
+
+    @property
+    def n_found(self) -> float:
+        """Completed documents that a set of qrels has as relevant, a mean over the sets."""
+        return float((self.completed > 0).sum(axis=1).mean())
+
+    @cached_property
+    def _documents(self) -> tuple[list[str], ...]:
+        """Ids of the completed documents, by topic."""
+        return tuple(self.completion.unknowns.doc_ids(t) for t in range(len(self.query_ids)))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the files has to know."""
+        unknowns, levels = self.completion.unknowns, self.completion.levels
+        said = list(self.completion.notes)
+        said += [f"judgments of your own passed over: {p}" for p in self.metadata["passed_over"]]
+        if not len(unknowns):
+            said.append("nothing is unjudged: each file has the judgments of the qrels and nothing else")
+        there = unknowns.collection.levels
+        if len(unknowns) and not set(there) <= set(levels):
+            said.append(
+                f"the qrels have relevance {_listed(there)}, completed documents {_listed(levels)}: these "
+                "measures tell no more apart; ask for a graded one for the rest"
+            )
+        for measure in self.measures:
+            reach = reach_of_ideal(unknowns.collection, measure)
+            if isinstance(measure, Normalized) and len(self.run_ids) > 1 and len(unknowns):
+                said.append(
+                    f"tools make one ideal ranking of {measure} for these runs, score one of each run's own: "
+                    "ask score for the shared one (--ideal shared), or impute for one run at a time"
+                )
+            if isinstance(measure, Normalized) and reach < unknowns.depth:
+                said.append(
+                    f"the ideal ranking of {measure} has completed documents down to rank {reach}, and the "
+                    f"files down to rank {unknowns.depth}: ask for it alone to have what score gives"
+                )
+        bare = [q for q, n in zip(self.query_ids, self.n_completed, strict=True) if not (self.judged[q] or n)]
+        if bare:
+            said.append(
+                f"no judgment is left and nothing completed on {len(bare)} of {len(self.query_ids)} topics "
+                f"({bare[0]!r} for one), which tools leave out"
+            )
+        return tuple(said)
+
+    def qrels(self, i: int) -> Qrels:
+        """One set of qrels.
+
+        Parameters
+        ----------
+        i : int
+            From 0.
+
+        Returns
+        -------
+        Qrels
+            Topic by topic the judgments, and then the completed documents in the order of their ids.
+            Unjudged documents that are not completed stay out; those that the file lists as unjudged keep
+            their line.
+
+        Raises
+        ------
+        InputError
+            There are not as many.
+        """
+        if not 0 <= i < len(self):
+            raise InputError(f"there are no qrels {i}", hint=f"0 to {len(self) - 1}")
+        whole = {query_id: dict(of_topic) for query_id, of_topic in self.judged.items()}
+        for t, query_id in enumerate(self.query_ids):
+            levels = self.completed[i, self.completion.unknowns.on_topic(t)].tolist()
+            whole[query_id].update(zip(self._documents[t], levels, strict=True))
+        return qrels_from_frame(whole)
+
+
+@documented(ImputeSettings)
+def impute(
+    collection: Collection,
+    run_ids: str | Iterable[str] | None = None,
+    measures: object = "P@10",
+    *,
+    estimator: str | PosteriorEstimator = "posterior-combined",
+    draws: int = 20,
+    unpool: str | Iterable[str] | None = None,
+    unpool_by: Literal["organization", "run"] = "organization",
+    pool_depth: int | None = None,
+    estimand: Estimand = "complete",
+    random_seed: int = 1,
+    qrels: Qrels | None = None,
+    report: Callable[[str], None] | None = None,
+    **settings: Unpack[ImputeOptions],
+) -> Imputations:
+    """Completed qrels: draws from the posterior of the judgments, for any evaluation tool.
+
+    Parameters
+    ----------
+    collection : Collection
+    run_ids : str or iterable of str, optional
+        Default: the runs that were not pooled, or with ``unpool`` none but those named there. Their unjudged
+        documents are completed, and no others.
+    {options}
+    qrels : Qrels, optional
+        The judgments as they were read. Their lines keep their order and their negative relevances; without
+        them, judgments stand in the order of topics and document ids, with 0 for what is judged and negative.
+    report : callable, optional
+        Called with a line on each stage of the work as it begins.
+    **settings
+        Settings of the posterior: ``engine``, ``tune``, ``chains``, ``priors``, …. How many draws it has is
+        for ``estimator`` to say, as in ``"posterior-combined(draws=2000)"``.
+
+    Returns
+    -------
+    Imputations
+
+    Raises
+    ------
+    InputError
+        An estimator without draws of judgments; unknown run, measure or setting; more qrels than draws; a
+        measure over the ideal ranking of the judged documents alone, which tools do not have any more when
+        they are given completed qrels.
+
+    Warns
+    -----
+    DiagnosticsWarning
+        A check of the draws failed.
+    JudgeWarning
+        Labels of a second judge are not used, or absent on just the unjudged documents.
+
+    Notes
+    -----
+    Under one measure the draws are those of `bayespool.score`: the mean and the standard deviation over all
+    of them are what it gives, and over ``draws`` of them the same within the Monte-Carlo error of so many.
+
+    Examples
+    --------
+    >>> from bayespool import impute, load_example
+    >>> imputations = impute(load_example(), "new-b", "P@10", draws=5)
+    >>> imputations.qrels(0)
+    <Qrels: 1,225 judgments, 20 topics>
+    >>> imputations.draws
+    (0, 2048, 1024, 3072, 512)
+    """
+    ImputeSettings(
+        draws=draws,
+        unpool_by=unpool_by,
+        pool_depth=pool_depth,
+        estimand=estimand,
+        random_seed=random_seed,
+    )
+    chosen = parse_posterior(estimator, draws, estimand=estimand, random_seed=random_seed, **settings)
+    asked = parse_measures(measures)
+    refuse_of_judgments(asked)
+    for measure in asked:
+        if isinstance(measure, Normalized) and measure.ideal == "judged":
+            raise InputError(
+                f"{measure}: tools make the ideal ranking of all documents of the qrels, completed ones too",
+                hint="leave ideal='judged' out",
+            )
+    expect_collection(collection)
+    warn_of_no_pool(collection)
+    collection, targets, unpooled = find_targets(
+        collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
+    )
+    warn_of_unused_relevance(collection, asked)
+    warn_of_judges(collection, targets, asked, estimand=chosen.estimand)
+    if report is not None:
+        report(f"completing: {chosen.name}")
+    chosen = dataclasses.replace(chosen, joint=True)
+    completion = chosen.complete(collection, targets, asked)
+    numbers = spread_draws(completion.n_draws, draws)
+    pool = describe_pool(collection)
+    return Imputations(
+        completion=completion,
+        measures=asked,
+        draws=numbers,
+        judged=_lines(completion, qrels),
+        completed=_completed(completion, numbers),
+        metadata={
+            "bayespool": __version__,
+            "fingerprint": collection.fingerprint,
+            "estimand": chosen.estimand,
+            "unpooled": unpooled,
+            "passed_over": list(collection.passed_over),
+            "runs": list(targets),
+            "measures": [str(measure) for measure in asked],
+            "estimator": describe_estimator(chosen),
+            "weights": dict(completion.weights),
+            "levels": list(completion.levels),
+            "depth": completion.unknowns.depth,
+            "n_completed": len(completion.unknowns),
+            "draws": list(numbers),
+            "pool": {name: getattr(pool, name) for name in type(pool).__dataclass_fields__},
+        },
+    )
+
+
+def parse_posterior(estimator: str | PosteriorEstimator, n_draws: int, **settings: Any) -> PosteriorEstimator:
+    """The posterior that `impute` takes some draws of.
+
+    Parameters
+    ----------
+    estimator : str or PosteriorEstimator
+    n_draws : int
+        How many are taken.
+    **settings
+        Its settings, where the text does not give them.
+
+    Raises
+    ------
+    InputError
+        Unknown name or setting, an estimator that is no posterior, fewer draws than are to be taken.
+
+    Examples
+    --------
+    >>> parse_posterior("posterior-ratio(draws=2000)", 20, chains=1).draws
+    2000
+    """
+    own = set(PosteriorEstimator.__dataclass_fields__) - _NOT_OURS
+    given = set(settings) - {"estimand", "random_seed"}
+    refuse_unknown_settings(given, own, of="posteriors", more={"impute": options_of(ImputeSettings)})
+    chosen = parse_estimator(estimator, **settings)
+    if not isinstance(chosen, PosteriorEstimator):
+        names = [name for name, entry in ESTIMATORS.items() if issubclass(entry.make, PosteriorEstimator)]
+        raise InputError(
+            f"{chosen.name} says nothing of single documents, so that it cannot complete qrels",
+            hint=f"name a posterior: {', '.join(names)}",
+        )
+    refuse_idle_priors([chosen], settings.get("priors") or {})
+    if n_draws > (there := chosen.draws * chosen.chains):
+        raise InputError(
+            f"{n_draws} completed qrels out of {there} draws",
+            hint=f"ask for more, as in {chosen.name}(draws={-(-n_draws // chosen.chains)})",
+        )
+    return chosen
+
+
+def spread_draws(n_draws: int, n_taken: int) -> tuple[int, ...]:
+    """Numbers of some draws, spread evenly over all of them: those of fewer are the first of those of more.
+
+    Parameters
+    ----------
+    n_draws : int
+        How many there are.
+    n_taken : int
+        How many are taken, at most as many.
+
+    Notes
+    -----
+    The numbers from 0 on with their binary digits reversed: the sequence of van der Corput.
+
+    Examples
+    --------
+    >>> spread_draws(1000, 6)
+    (0, 512, 256, 768, 128, 640)
+    """
+    left = np.arange(1 << max(1, (n_draws - 1).bit_length()))
+    mirrored, n_left = np.zeros_like(left), len(left)
+    while n_left > 1:
+        mirrored, left, n_left = 2 * mirrored + left % 2, left // 2, n_left // 2
+    return tuple(mirrored[mirrored < n_draws][:n_taken].tolist())
+
+
+def _completed(completion: Completion, draws: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Relevance of the completed documents in some draws, shape (draw, unknown)."""
+    unknowns, levels = completion.unknowns, np.array(completion.levels)
+    completed = np.zeros((len(draws), len(unknowns)), dtype=np.int64)
+    for t in np.flatnonzero(np.diff(unknowns.start)).tolist():
+        completed[:, unknowns.on_topic(t)] = levels[completion.block(t, np.array(draws))]
+    return completed
+
+
+def _lines(completion: Completion, qrels: Qrels | None) -> dict[str, dict[str, int]]:
+    """Relevance by topic and document of what is judged, or listed and not completed: as the qrels have it
+    where it is theirs.
+    """
+    unknowns, collection = completion.unknowns, completion.unknowns.collection
+    judged: dict[str, dict[str, int]] = {query_id: {} for query_id in collection.query_ids}
+    there, ids = np.flatnonzero(collection.judged), collection.doc_ids.to_pylist()
+    of_pair = zip(there.tolist(), collection.pair_topic[there].tolist(), strict=True)
+    for (pair, topic), value in zip(of_pair, collection.relevance[there].tolist(), strict=True):
+        judged[collection.query_ids[topic]][ids[pair]] = value
+    if qrels is None:
+        return judged
+    completed = {query_id: set(unknowns.doc_ids(t)) for t, query_id in enumerate(collection.query_ids)}
+    codes, _ = relevance_codes(qrels.relevance, collection.negatives.meaning)
+    lines: dict[str, dict[str, int]] = {}
+    columns: list[list[Any]] = [qrels.query_id.to_pylist(), qrels.doc_id.to_pylist()]
+    for query_id, doc_id, value, code in zip(*columns, qrels.relevance.tolist(), codes.tolist(), strict=True):
+        of_topic = lines.setdefault(query_id, {})
+        known = judged.get(query_id, {}).pop(doc_id, None)
+        if known is not None:
+            of_topic[doc_id] = value if code == known else known
+        elif code < 0 and doc_id not in completed.get(query_id, ()):
+            of_topic[doc_id] = value
+    for query_id, added in judged.items():
+        lines.setdefault(query_id, {}).update(added)
+    return lines
+
+
+def _listed(levels: Iterable[int]) -> str:
+    return ", ".join(map(str, levels))

@@ -1,0 +1,243 @@
+"""What `bayespool.score` gives: bounds and estimates of many methods, measures and runs, and their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayespool.errors import InputError
+from bayespool.evidence import Bounds
+from bayespool.measures import Estimates, Measure, draws_container
+from bayespool.scoring.paper_tables import Paper, WithPaper
+from bayespool.scoring.score_tables import paper_tables, score_notes
+from bayespool.scoring.stored import with_notes, with_scores
+from bayespool.tables import PathLike, atomic_write, container_bytes, one_line, some_of
+from bayespool.tables.arrangement import Arrangement
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Scores"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores(WithPaper):
+    """Bounds and estimates of some runs under some measures.
+
+    Attributes
+    ----------
+    run_ids, query_ids : tuple of str
+    measures : tuple of Measure
+    bounds : tuple of Bounds
+        One per measure.
+    estimates : tuple of Estimates
+        Measure by measure, in the order of the estimators.
+    ci_prob : float
+        Probability of the intervals in the frames.
+    metadata : dict
+        Version, fingerprint, pool, settings: what a result must be quoted with.
+    """
+
+    run_ids: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    bounds: tuple[Bounds, ...]
+    estimates: tuple[Estimates, ...]
+    ci_prob: float
+    metadata: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        n, methods = len(self.run_ids), list(dict.fromkeys(e.method for e in self.estimates))
+        of = f"{some_of(self.measures, 3)} of {n} run{'' if n == 1 else 's'} ({some_of(self.run_ids, 3)})"
+        return one_line("Scores", f"{of} on {len(self.query_ids)} topics, by {some_of(methods, 3)}")
+
+    def __getitem__(self, key: tuple[str, object]) -> Estimates:
+        """The estimates of one method under one measure: ``scores["posterior-combined", "P@10"]``."""
+        asked: object = key
+        if not isinstance(asked, tuple) or len(asked) != 2:
+            raise KeyError(f"{asked!r}: write scores[method, measure]: scores['posterior-combined', 'P@10']")
+        method, measure = key
+        for estimate in self.estimates:
+            if estimate.method == method and str(estimate.measure) == str(measure):
+                return estimate
+        there = ", ".join(dict.fromkeys(f"{e.method}, {e.measure}" for e in self.estimates))
+        raise KeyError(f"no estimates {method!r}, {str(measure)!r}; there are: {there}")
+
+    @property
+    def notes(self) -> dict[tuple[str, Measure], str]:
+        """What is off, by run and measure; empty text where nothing is."""
+        return {key: "; ".join(said) for key, said in self.statements.items()}
+
+    @cached_property
+    def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
+        """What `notes` are made of, one by one."""
+        statements = {}
+        pool, deep = self.metadata["pool"], self.metadata["estimand"] == "complete"
+        for measure, found in zip(self.measures, self.bounds, strict=True):
+            missing = (found.n_missing == measure.cutoff).sum(axis=1)
+            for r, run in enumerate(self.run_ids):
+                said = [] if pool["n_pooled_runs"] else ["no pooled runs"]
+                if run in (yours := self.metadata["runs_of_the_user"]) and len(yours) > 1:
+                    said.append(f"{len(yours)} runs that no list names count as one organization, yours")
+                if run in self.metadata.get("unpooled", {}):
+                    said.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")
+                said += [
+                    f"judgments of your own passed over: {p}" for p in self.metadata.get("passed_over", ())
+                ]
+                if pool["n_organizations"] == 1:
+                    said.append("a pool of one organization: how organizations differ is not known from it")
+                below = measure.cutoff > pool["depth"] > 0 and not pool["strategy"]
+                if deep and found.has_unjudged[r] and below:
+                    said.append(f"ranks below the pool depth of {pool['depth']} are extrapolated")
+                if missing[r]:
+                    said.append(f"{missing[r]} of {len(self.query_ids)} topics missing from the run")
+                if not found.has_unjudged[r]:
+                    said.append("nothing unjudged")
+                elif not found.n_judged[r].any():
+                    said.append("nothing of it is judged: are these the collection's document ids?")
+                for e in self.estimates:
+                    if e.measure == measure and e.notes and e.notes[r]:
+                        said.append(f"{e.method}: {e.notes[r]}")
+                statements[run, measure] = tuple(said)
+        return statements
+
+    @property
+    def note_lines(self) -> tuple[str, ...]:
+        """What there is to note of the whole result, a line each: what ideal rankings are made of, and every
+        statement with the runs and measures that it is of. Every output has these lines.
+        """
+        return tuple(score_notes(self.to_frame(), self.metadata, self.statements))
+
+    def to_frame(self, *, per_topic: bool = False) -> pd.DataFrame:
+        """One row per run and measure (and topic): bounds, then every method.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``as_judged`` (B, as trec_eval
+            gives it), ``bound_lower`` and ``bound_upper`` (what no completion of the judgments goes below or
+            beyond: B and T, but for measures over an ideal ranking), ``residual`` (Δ = T − B, see
+            `bayespool.evidence.Bounds`), ``unjudged`` (unjudged documents among the ranks that the measure
+            looks at, a share), one column per method with its value, for each posterior method also
+            ``<method>_lower`` and ``<method>_upper``, the ends of its interval, and per run only, where the
+            method asks how unlike the pool a run is, ``<method>_distance`` and ``<method>_new_kind``; then
+            ``ci_prob`` and ``note``.
+        """
+        import pandas as pd
+
+        frames, notes = [], self.notes
+        for measure, found in zip(self.measures, self.bounds, strict=True):
+            n_topics = len(self.query_ids) if per_topic else 1
+            # one division of a total each: a bound and an estimate that reaches it are the same number
+            amounts = (found.low, found.least, found.most, found.width)
+            bounds_ = [(v.scores() if per_topic else v.means()).ravel() for v in amounts]
+            columns: dict[str, Any] = {"run_id": np.repeat(np.array(self.run_ids, dtype=object), n_topics)}
+            if per_topic:
+                columns["query_id"] = np.tile(np.array(self.query_ids, dtype=object), len(self.run_ids))
+            columns |= {
+                "measure": str(measure),
+                **dict(zip(("as_judged", "bound_lower", "bound_upper", "residual"), bounds_, strict=True)),
+            }
+            columns["unjudged"] = (found.unjudged_on_topics if per_topic else found.unjudged_share).ravel()
+            for e in (e for e in self.estimates if e.measure == measure):
+                columns |= e.columns(self.ci_prob, per_topic=per_topic)
+            columns["ci_prob"] = self.ci_prob
+            columns["note"] = np.repeat(
+                np.array([notes[run, measure] for run in self.run_ids], dtype=object), n_topics
+            )
+            frames.append(pd.DataFrame(columns))
+        return pd.concat(frames, ignore_index=True)
+
+    frame = to_frame
+
+    def paper(self, arrangement: Arrangement | None = None, *, per_topic: bool = False) -> Paper:
+        """Tables of run, lower bound, estimates, posterior mean and interval; see `to_latex`.
+
+        Parameters
+        ----------
+        arrangement : Arrangement, optional
+            Columns are of `bayespool.scoring.score_tables.SCORE_COLUMNS`, or names of estimators.
+        per_topic : bool
+            One row per run and topic.
+        """
+        frame = self.to_frame(per_topic=per_topic)
+        scope = f"{'on each of' if per_topic else 'mean over'} {len(self.query_ids)} topics"
+        tables = paper_tables(
+            frame, ci_prob=self.ci_prob, scope=scope, arrangement=arrangement, notes=self.note_lines
+        )
+        quoted = f"bayespool {self.metadata['bayespool']}, collection {self.metadata['fingerprint']}"
+        return Paper(f"Scores: {some_of(self.measures)}", tuple(tables), (quoted,))
+
+    def summary_frame(self, *, per_topic: bool = False) -> pd.DataFrame:
+        """One row per run, measure and method (and topic): `Estimates.summary_frame` of all estimates, one
+        below the other.
+        """
+        import pandas as pd
+
+        frames = [e.summary_frame(ci_prob=self.ci_prob, per_topic=per_topic) for e in self.estimates]
+        return pd.concat(frames, ignore_index=True)
+
+    def to_arviz(self, method: str | None = None, *, per_topic: bool = False) -> Any:
+        """Draws of the estimates of one method under all measures as an ``xarray.DataTree`` for ArviZ.
+
+        Parameters
+        ----------
+        method : str, optional
+            One with draws; may be left out where there is only one.
+        per_topic : bool, default False
+            With the draws on each topic, too.
+
+        Returns
+        -------
+        xarray.DataTree
+            See `bayespool.measures.estimates.Estimates.to_arviz`; with the group ``constant_data``, too:
+            ``as_judged``, ``bound_lower``, ``bound_upper`` and ``residual`` as in `to_frame`, by (measure,
+            run_id), with ``per_topic`` also ``as_judged_by_topic``, ….
+
+        Raises
+        ------
+        InputError
+            No method with draws, or several and none named, or no such method.
+
+        Examples
+        --------
+        >>> from bayespool import load_example, score
+        >>> scores = score(load_example(), "new-a", ["P@5", "P@10"], estimators="posterior-ratio", draws=100)
+        >>> tree = scores.to_arviz()
+        >>> sorted(tree["posterior"].data_vars), tree["constant_data"]["bound_upper"].dims
+        (['P_10', 'P_5'], ('measure', 'run_id'))
+        """
+        drawn = list(dict.fromkeys(e.method for e in self.estimates if e.draws is not None))
+        if method is None and len(drawn) == 1:
+            (method,) = drawn
+        if method not in drawn:
+            wrong = f"no draws of {method}" if method or not drawn else "several methods have draws"
+            raise InputError(wrong, hint=f"there are draws of: {', '.join(drawn) or 'no method'}")
+        places = [(b.least, b.most, b.low, b.width) for b in self.bounds]
+        constant = {}
+        for i, name in enumerate(("bound_lower", "bound_upper", "as_judged", "residual")):
+            constant[name] = np.array([found[i].means() for found in places])
+            if per_topic:
+                constant[f"{name}_by_topic"] = np.array([found[i].scores() for found in places])
+        chosen = [e for e in self.estimates if e.method == method]
+        return draws_container(chosen, per_topic=per_topic, constant_data=constant)
+
+    def to_netcdf(self, path: PathLike, method: str | None = None, *, per_topic: bool = False) -> None:
+        """Write `to_arviz`, `to_frame` and the metadata to a NetCDF file, whole or not at all; the same
+        scores give the same bytes. `bayespool.read_scores` reads it back.
+
+        Raises
+        ------
+        InputError
+            As `to_arviz`.
+        OutputError
+            The file cannot be written; what stood there is untouched.
+        """
+        tree = self.to_arviz(method, per_topic=per_topic)
+        described = with_notes(self.metadata, self.note_lines, self.statements)
+        tree = with_scores(tree, self.to_frame(per_topic=per_topic), described)
+        atomic_write(path, container_bytes(tree))

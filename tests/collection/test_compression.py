@@ -1,0 +1,131 @@
+"""Decompressing piece by piece: what a small file can do to memory."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+import zstandard
+from trec_files import PLAIN, error_of
+
+from bayespool import collection as trec
+from bayespool.collection.compression import compression_of, pieces
+
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "xz": partial(lzma.compress, preset=0),
+    "zstd": zstandard.ZstdCompressor().compress,
+}
+every_kind = pytest.mark.parametrize("kind", COMPRESS)
+one_kind_at_once = pytest.mark.parametrize(
+    "kind", ["gzip", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("xz", "zstd"))]
+)
+MIB = 1 << 20
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+from bayespool.cli import main
+sys.argv[0] = "bayespool"
+main()
+"""
+
+
+def bomb(kind: str, mib: int) -> bytes:
+    """So many MiB of one letter, in pieces of 50 MiB after one another."""
+    return COMPRESS[kind](b"a" * (50 * MIB)) * (mib // 50)
+
+
+@pytest.mark.slow
+@every_kind
+def test_pieces_are_small_and_the_whole(kind: str) -> None:
+    text = b"".join(b"%d Q0 doc%d 1 %d.5 t\n" % (i % 7, i * i, -i) for i in range(20_000)) * 40
+    data = COMPRESS[kind](text)
+    made = list(pieces(data, kind))
+    assert compression_of(data) == kind
+    assert b"".join(made) == text
+    assert max(map(len, made)) <= 64 * MIB
+    assert len(made) > 1
+
+
+def test_plain_text_is_not_compressed() -> None:
+    assert compression_of(PLAIN) is None
+    assert compression_of(b"") is None
+
+
+@every_kind
+def test_reading_stops_at_the_limit_and_not_before(kind: str, tmp_path: Path) -> None:
+    line = b"1 Q0 a 1 0.5 t\n"
+    path = tmp_path / "a.run"
+    path.write_bytes(COMPRESS[kind](line + b"\n" * (MIB - len(line))))
+    assert len(trec.read_run(path, max_file_size=1).doc_id) == 1
+    path.write_bytes(COMPRESS[kind](line + b"\n" * (MIB - len(line) + 1)))
+    error = error_of(lambda: trec.read_run(path, max_file_size=1))
+    assert (error.path, error.reason) == (path, "holds more than 1 MiB of text")
+    assert error.hint is not None
+    assert "--max-file-size" in error.hint
+    assert len(trec.read_run(path, max_file_size=2).doc_id) == 1
+
+
+def test_limit_holds_for_plain_files_that_take_no_disk(tmp_path: Path) -> None:
+    path = tmp_path / "sparse.run"
+    with open(path, "wb") as file:
+        file.truncate(1 << 40)
+    for read in (trec.read_run, trec.read_qrels, trec.read_organizations):
+        assert error_of(lambda read=read: read(path)).reason == "holds more than 512 MiB of text"
+
+
+def test_xz_that_asks_for_more_memory_than_any_preset(tmp_path: Path) -> None:
+    path = tmp_path / "a.run.xz"
+    for exponent, is_read in ((26, True), (29, False)):
+        filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << exponent}]
+        path.write_bytes(lzma.compress(PLAIN, filters=filters))
+        if is_read:
+            assert len(trec.read_run(path).doc_id) == 3
+        else:
+            reason = "the xz data are truncated or damaged (Memory usage limit exceeded)"
+            assert error_of(lambda: trec.read_run(path)).reason == reason
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+@one_kind_at_once
+def test_bomb_under_two_gib_ends_in_a_message(kind: str, tmp_path: Path) -> None:
+    """It was a MemoryError in 13 GB, or an abort: 218 KB of xz, 137 KB of zst."""
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "a").write_bytes(bomb(kind, 1500))
+    (tmp_path / "qrels.txt").write_bytes(b"1 0 d 1\n")
+    assert (tmp_path / "runs" / "a").stat().st_size < 2 * MIB
+    done = limited(tmp_path)
+    told = f"{tmp_path}/runs/a: holds more than 512 MiB of text; allow more with max_file_size"
+    assert done.stderr.splitlines()[-1].startswith(f"error: {told}"), done.stderr
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+def test_bomb_that_is_allowed_ends_in_a_message_too(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "a").write_bytes(bomb("zstd", 1500))
+    (tmp_path / "qrels.txt").write_bytes(b"1 0 d 1\n")
+    done = limited(tmp_path, "--max-file-size", "4000")
+    assert done.stderr.splitlines()[-1].startswith(
+        f"error: {tmp_path}/runs/a: there is not enough memory to read it"
+    ), done.stderr
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+def limited(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    """Scores of runs in a folder, in a process that may take 2 GiB."""
+    return subprocess.run(
+        [sys.executable, "-c", LIMITED, "score", folder / "runs", "--qrels", folder / "qrels.txt", *more],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )

@@ -1,0 +1,91 @@
+"""Memory that there is, and work that takes more."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+from bayespool import load_example, score
+from bayespool.collection import check_memory, free_memory, memory
+from bayespool.errors import InputError, MemoryWarning
+
+GIB = 1 << 30
+
+
+def test_work_that_fits_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "free_memory", lambda: 4 * GIB)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_memory(GIB, "things", "take fewer")
+        monkeypatch.setattr(memory, "free_memory", lambda: None)
+        check_memory(10**30, "things", "take fewer")
+
+
+def test_work_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "free_memory", lambda: 4 * GIB)
+    said = r"things take {} of memory at least, and 4,096 MiB are free; {}take fewer"
+    with pytest.warns(MemoryWarning, match=said.format("1,025 MiB", "should it run out, ")):
+        check_memory(GIB + 1, "things", "take fewer")
+    with pytest.raises(InputError, match=said.format("1,048,576 MiB", "")):
+        check_memory(1 << 40, "things", "take fewer")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is of Linux")
+def test_free_memory_of_this_process_and_of_one_with_a_limit() -> None:
+    free = free_memory()
+    assert free is not None
+    assert 1 << 24 < free < 1 << 50
+    code = """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+from bayespool.collection.memory import free_memory
+print(free_memory())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 1 << 27 < int(done.stdout) < 1 << 30
+
+
+def test_free_memory_from_what_the_system_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {
+        "/proc/meminfo": "MemTotal:  100 kB\nMemAvailable:   40 kB\nSwapFree:  2 kB\nHugePages_Total: 0\n",
+        "/sys/fs/cgroup/memory.max": "50000\n",
+        "/sys/fs/cgroup/memory.current": "20000\n",
+    }
+    monkeypatch.setattr(memory, "read_back", said.get)
+    assert free_memory() == 30000
+    said["/sys/fs/cgroup/memory.max"] = "max\n"
+    assert free_memory() == 42 * 1024
+    said.clear()
+    assert free_memory() is None
+
+
+def test_draws_that_take_more_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred million draws were a ValueError of numpy's, after minutes."""
+    example = load_example()
+    asked = {"measures": ["P@5", "P@10"], "estimators": ["posterior-background", "background"]}
+    with pytest.raises(InputError, match=r"draws cannot be 100000000; at least 1 and at most 10,000,000"):
+        score(example, "new-a", **asked, draws=100_000_000)
+    n_bytes = 8 * 4000 * len(example.query_ids) * 2
+    monkeypatch.setattr(memory, "free_memory", lambda: n_bytes - 1)
+    said = r"4,000 draws of 2 measures, 1 runs and 20 topics take 2 MiB of memory at least"
+    with pytest.raises(InputError, match=said):
+        score(example, "new-a", **asked)
+    monkeypatch.setattr(memory, "free_memory", lambda: n_bytes)
+    with pytest.warns(MemoryWarning, match=said):
+        score(example, "new-a", **asked)
+
+
+def test_rankings_that_take_more_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
+
+    runs = [run_from_frame({"1": {f"d{i}": i for i in range(n)}, "2": {"d": 1}}, f"r{n}") for n in (3, 1000)]
+    qrels = qrels_from_frame({"1": {"d1": 1}, "2": {"d": 1}})
+    monkeypatch.setattr(memory, "free_memory", lambda: 2 * 2 * 1000 * 4 - 1)
+    said = r"rankings of 2 runs on 2 topics, 1,000 ranks deep as the longest \(r1000, topic 1\), take 1 MiB"
+    with pytest.raises(InputError, match=said):
+        build_collection(runs, qrels)
+    monkeypatch.setattr(memory, "free_memory", lambda: 2 * 2 * 1000 * 4 * 4)
+    assert build_collection(runs, qrels).document.shape == (2, 2, 1000)

@@ -1,0 +1,304 @@
+"""Readers: names of runs, many files at once, lists of organizations, the real collections."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import threading
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zstandard
+from trec_files import PLAIN, PLAIN_ROWS, Write, error_of, labels_of, rows_of
+
+from bayespool import collection as trec
+from bayespool.errors import InputWarning
+
+# --- the name of a run ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "run_id"),
+    [
+        ("input.8manexT3D1N0", "8manexT3D1N0"),
+        ("input.1", "1"),
+        ("bm25.v1", "bm25.v1"),
+        ("bm25.v1.run", "bm25.v1"),
+        ("bm25.txt.gz", "bm25"),
+        ("bm25.RUN.XZ", "bm25.RUN"),
+        ("input.a.res.zst", "a"),
+        ("a.trec.run", "a.trec"),
+        ("a.gz.gz", "a.gz"),
+        ("input.", "input."),
+        ("input.input.a", "input.a"),
+        ("my run.txt", "my run"),
+        ("plain", "plain"),
+    ],
+)
+def test_run_id_of_a_file(tmp_path: Path, name: str, run_id: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(PLAIN)  # the name alone makes no compressed file
+    assert trec.read_run(path).run_id == run_id
+
+
+def test_run_id_of_a_tag(write: Write) -> None:
+    assert trec.read_run(write(PLAIN), id_from="tag").run_id == "t"
+    assert trec.read_run(write(PLAIN), id_from="tag", run_id="given").run_id == "given"
+    with pytest.warns(InputWarning):
+        run = trec.read_run(write(PLAIN.replace(b"2.5 t", b"2.5 t x")), id_from="tag", strict=False)
+    assert run.run_id == "t"
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_several_tags_name_no_run(write: Write, strict: bool) -> None:
+    path = write(b"1 Q0 a 1 4 t\n1 Q0 b 1 3 u\n1 Q0 c 1 2 v\n1 Q0 d 1 1 w\n")
+    error = error_of(lambda: trec.read_run(path, id_from="tag", strict=strict))
+    assert error.path == path
+    assert error.reason == "holds 4 tags ('t', 'u', 'v', …) where one was to name the run"
+    assert error.hint == 'split the file, or name the run by its file (id_from="file")'
+    assert trec.read_run(path, id_from="tag", run_id="x").run_id == "x"
+
+
+def test_unknown_source_of_a_name_is_refused(write: Write) -> None:
+    with pytest.raises(ValueError, match="id_from is 'file' or 'tag', not 'tags'"):
+        trec.read_run(write(PLAIN), id_from="tags")  # type: ignore[arg-type]
+
+
+# --- reading many ------------------------------------------------------------------------------------------
+
+
+def test_runs_come_in_the_order_of_their_names_with_progress(folder: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    runs = trec.read_runs(folder, progress=lambda done, total: seen.append((done, total)))
+    assert [run.run_id for run in runs] == ["c", "a", "b"]
+    assert [run.path for run in runs] == list(trec.find_files(folder))
+    assert all(rows_of(run) == PLAIN_ROWS for run in runs)
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_options_reach_every_run(folder: Path) -> None:
+    for name in ("c.run", "input.b"):
+        (folder / name).write_bytes(PLAIN.replace(b" t\n", b" tag-of-%s\n" % name.encode()))
+    runs = trec.read_runs([folder / "c.run", folder / "input.b"], id_from="tag", ranks=True)
+    assert [run.run_id for run in runs] == ["tag-of-c.run", "tag-of-input.b"]
+    assert [run.rank.tolist() for run in runs if run.rank is not None] == [[1, 2, 1]] * 2
+
+
+def test_two_runs_of_one_name(folder: Path) -> None:
+    (folder / "a.run").write_bytes(PLAIN)
+    error = error_of(lambda: trec.read_runs(folder))
+    assert error.path == folder / "input.a.gz"
+    assert error.reason == f"holds a run named 'a', as does {folder / 'a.run'}"
+    assert error.hint == "rename one, or leave one out"
+    assert "'t'" in error_of(lambda: trec.read_runs(folder / "*.run", id_from="tag")).reason
+
+
+def test_the_first_bad_file_is_the_error(folder: Path) -> None:
+    (folder / "input.a.gz").write_bytes(b"1 Q0 a 1 x t\n")
+    (folder / "input.b").write_bytes(b"nothing\n")
+    before = threading.active_count()
+    error = error_of(lambda: trec.read_runs(folder))
+    assert (error.path, error.line) == (folder / "input.a.gz", 1)
+    assert threading.active_count() == before, "reader threads are left"
+
+
+def test_lenient_warns_once_per_file(folder: Path) -> None:
+    for name in ("c.run", "input.b"):
+        (folder / name).write_bytes(PLAIN + b"bad\nworse\n")
+    with pytest.warns(InputWarning) as caught:
+        runs = trec.read_runs(folder, strict=False)
+    assert [str(warning.message) for warning in caught] == [
+        f"{folder / name}: 2 lines skipped, fewer than six columns (first: line 4)"
+        for name in ("c.run", "input.b")
+    ]
+    assert {warning.filename for warning in caught} == {__file__}
+    assert [len(run.skipped) for run in runs] == [1, 0, 1]
+
+
+def test_reading_can_be_interrupted(tmp_path: Path) -> None:
+    for i in range(30):
+        (tmp_path / f"{i:02}.run").write_bytes(PLAIN)
+    before = threading.active_count()
+
+    def interrupt(done: int, total: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        trec.read_runs(tmp_path, progress=interrupt)
+    assert threading.active_count() == before, "reader threads are left"
+
+
+# --- labels -----------------------------------------------------------------------------------------------
+
+
+LABELS = b"2 0 b 3\n1 0 a 0.5\n1 0 b -1\n"
+LABEL_ROWS = [("2", "b", 3.0), ("1", "a", 0.5), ("1", "b", -1.0)]
+
+
+@pytest.mark.parametrize("ending", ["txt", "gz", "xz", "zst"])
+def test_labels_of_a_file(tmp_path: Path, ending: str) -> None:
+    compress = {
+        "txt": bytes, "gz": gzip.compress, "xz": lzma.compress, "zst": zstandard.ZstdCompressor().compress,
+    }  # fmt: skip
+    path = tmp_path / f"labels.{ending}"
+    path.write_bytes(compress[ending](LABELS))
+    labels = trec.read_labels(path)
+    assert labels_of(labels) == LABEL_ROWS
+    assert (labels.path, labels.skipped) == (path, ())
+    assert labels.label.dtype == np.float64
+    assert labels_of(trec.read_labels(str(path))) == LABEL_ROWS
+
+
+def test_file_of_labels_that_is_not_there_or_has_none_is_told(tmp_path: Path, write: Write) -> None:
+    error = error_of(lambda: trec.read_labels(tmp_path / "no.txt"))
+    assert error.path == tmp_path / "no.txt"
+    error = error_of(lambda: trec.read_labels(write(b"1 0 a yes\n"), strict=False))
+    assert error.reason == "no line can be used (skipped, label is not a number)"
+    assert error.hint == "a file of labels has four columns: query_id iteration doc_id label"
+
+
+def test_labels_larger_than_allowed_are_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "labels.gz"
+    path.write_bytes(gzip.compress(b"".join(b"1 0 d%019d 1\n" % i for i in range(50_000))))  # 1.3 MiB
+    assert len(trec.read_labels(path, max_file_size=2).label) == 50_000
+    assert error_of(lambda: trec.read_labels(path, max_file_size=1)).path == path
+
+
+# --- organizations ----------------------------------------------------------------------------------------
+
+
+XML = b"""<?xml version="1.0"?>
+<set>
+  <runs><tag>b</tag><organization>Univ. of X &amp; Y</organization></runs>
+  <runs><tag> a </tag><organization>Z</organization></runs>
+</set>
+"""
+ORGANIZATIONS = {
+    "plain": (b"run_id,organization\nb,B\na,A\n", {"b": "B", "a": "A"}),
+    "other order, other columns": (b"year,Organization,RUN_ID\n1999,B,b\n1999,A,a\n", {"b": "B", "a": "A"}),
+    "run": (b"run,organization\na,A\n", {"a": "A"}),
+    "tag": (b"tag,organization\na,A\n", {"a": "A"}),
+    "run_id before tag": (b"tag,run_id,organization\nx,a,A\n", {"a": "A"}),
+    "byte order mark, CRLF": (b"\xef\xbb\xbfrun_id,organization\r\na,A\r\n", {"a": "A"}),
+    "quotes": (b'run_id,organization\n"a","X, ""Y"""\n', {"a": 'X, "Y"'}),
+    "blanks and blank lines": (b"\n run_id , organization \n\n a , A b \n , \n", {"a": "A b"}),
+    "same line twice": (b"run_id,organization\na,A\na,A\n", {"a": "A"}),
+    "Latin-1": ("run_id,organization\na,Zürich\n".encode("latin-1"), {"a": "Zürich"}),
+    "UTF-8": ("run_id,organization\na,Zürich\n".encode(), {"a": "Zürich"}),
+    "XML": (XML, {"b": "Univ. of X & Y", "a": "Z"}),
+    "XML of another encoding": (
+        '<?xml version="1.0" encoding="ISO-8859-1"?>\n'
+        "<set><runs><tag>a</tag><organization>Zürich</organization></runs></set>".encode("latin-1"),
+        {"a": "Zürich"},
+    ),
+    "XML with a byte order mark": (b"\xef\xbb\xbf" + XML, {"b": "Univ. of X & Y", "a": "Z"}),
+}
+
+
+@pytest.mark.parametrize(("data", "organizations"), ORGANIZATIONS.values(), ids=ORGANIZATIONS)
+def test_organizations(write: Write, data: bytes, organizations: dict[str, str]) -> None:
+    found = trec.read_organizations(write(data))
+    assert found == organizations
+    assert list(found) == list(organizations)
+
+
+BAD_ORGANIZATIONS = {
+    "no header": (b"a,A\n", 1, "the header names 'a, A', not run_id and organization"),
+    "no organization in the header": (b"\nrun_id,org\na,A\n", 2, "the header names 'run_id, org', not"),
+    "empty organization": (b"run_id,organization\n\na,\n", 3, "run 'a' has no organization"),
+    "empty run": (b"run_id,organization\n,A\n", 2, "no run id beside organization 'A'"),
+    "two organizations": (
+        b"run_id,organization\na,A\nb,B\na,B\n", 4, "run 'a' belongs to 'B' here and to 'A' on line 2",
+    ),
+    "comma in a name": (b"run_id,organization\na,X, Y\n", 2, "expected 2 columns as in the header, found 3"),
+    "too few columns": (b"run_id,organization\na\n", 2, "expected 2 columns as in the header, found 1"),
+    "quote left open": (b'run_id,organization\na,"A\n', 2, "is no proper CSV (unexpected end of data)"),
+    "header only": (b"run_id,organization\n", None, "lists no run"),
+    "XML cut off": (XML[:60], 3, "is no well-formed XML ("),
+    "XML with Latin-1 undeclared": (b"<set>\n<runs>\xfc</runs></set>", 2, "is no well-formed XML ("),
+    "XML of an unknown encoding": (b'<?xml version="1.0" encoding="nonsense"?><set/>', None, "has an encod"),
+    "XML without runs": (b"<set><run/></set>", None, "lists no run"),
+    "XML, empty organization": (XML.replace(b"Z", b" "), None, "run 'a' has no organization"),
+    "XML, no organization": (b"<set><runs><tag>a</tag></runs></set>", None, "run 'a' has no organization"),
+    "XML, empty tag": (XML.replace(b" a ", b""), None, "no run id beside organization 'Z'"),
+    "XML with entities, which may stand for gigabytes": (
+        b'<!DOCTYPE set [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>' + XML, None, "declares entities, which are",
+    ),
+    "XML, two organizations": (XML.replace(b" a ", b"b"), None, "run 'b' belongs to 'Z' here and to"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "line", "reason"), BAD_ORGANIZATIONS.values(), ids=BAD_ORGANIZATIONS)
+def test_bad_organizations(write: Write, data: bytes, line: int | None, reason: str) -> None:
+    path = write(data)
+    error = error_of(lambda: trec.read_organizations(path))
+    assert error.path == path
+    assert error.line == line
+    assert error.reason.startswith(reason)
+
+
+# --- real collections -------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_trec_2_lenient_counts(collections: Path) -> None:
+    with pytest.warns(InputWarning) as caught:
+        runs = trec.read_runs(collections / "trec2-adhoc" / "runs", strict=False)
+    assert len(runs) == 38
+    repeated = "skipped, document repeated in its topic (best score kept)"
+    skipped = {run.run_id: {part.reason: part.n_lines for part in run.skipped} for run in runs if run.skipped}
+    assert skipped == {
+        "UREKA2": {repeated: 8},
+        "UREKA3": {"skipped, fewer than six columns": 1, repeated: 1015},
+        "citymf": {"used the first six columns": 1253, repeated: 32},
+        "uicah": {repeated: 52},
+    }
+    assert len(caught) == 4
+    n_lines = sum(
+        sum(1 for line in path.read_bytes().split(b"\n") if line.strip())
+        for path in trec.find_files(collections / "trec2-adhoc" / "runs")
+    )
+    assert sum(len(run.doc_id) for run in runs) == n_lines - 1 - 8 - 1015 - 32 - 52
+
+
+@pytest.mark.parametrize(
+    ("run_id", "line", "reason"),
+    [
+        ("UREKA3", 6012, "is repeated in topic 107 (first on line 6011)"),
+        ("citymf", 1, "expected 6 columns, found 7"),
+        ("uicah", 1218, "is repeated in topic 102 (first on line 1153)"),
+        ("UREKA2", 6088, "is repeated in topic 107 (first on line 6087)"),
+    ],
+)
+def test_trec_2_strict_names_the_line(collections: Path, run_id: str, line: int, reason: str) -> None:
+    path = collections / "trec2-adhoc" / "runs" / f"input.{run_id}"
+    error = error_of(lambda: trec.read_run(path))
+    assert (error.path, error.line) == (path, line)
+    assert error.reason.endswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_runs", "n_lines", "n_judgments", "n_organizations"),
+    [
+        ("trec8-adhoc", 129, 6_284_293, 86_830, 41),
+        ("trec2011-medical", 127, 3_869_046, 8_865, 29),
+    ],
+)
+def test_real_collection_is_read_whole(
+    collections: Path, name: str, n_runs: int, n_lines: int, n_judgments: int, n_organizations: int
+) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        runs = trec.read_runs(collections / name / "runs", strict=False)
+    # the only bad lines of these two: three NaN scores in a medical run
+    told = [(run.run_id, part.reason, part.n_lines) for run in runs for part in run.skipped]
+    assert told == ([("uogTrDeNsEc", "skipped, score is NaN", 3)] if name == "trec2011-medical" else [])
+    assert len(caught) == len(told)
+    assert (len(runs), sum(len(run.doc_id) for run in runs)) == (n_runs, n_lines)
+    assert len(trec.read_qrels(collections / name / "qrels.txt").doc_id) == n_judgments
+    organizations = trec.read_organizations(collections / name / "organizations.csv")
+    assert set(organizations) == {run.run_id for run in runs}
+    assert len(set(organizations.values())) == n_organizations

@@ -1,0 +1,200 @@
+"""Relevant, nonrelevant, unjudged and missing documents, counted by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import toys
+from hypothesis import given
+from hypothesis import strategies as st
+from toys import toy_collection
+
+from bayespool.collection import Collection
+from bayespool.errors import InputError
+from bayespool.evidence import (
+    JudgmentCounts,
+    composition_effects,
+    condensed_counts,
+    held_out_counts,
+    judgment_counts,
+    unjudged_documents,
+)
+from bayespool.experiments import load_example
+
+CUTOFFS = st.lists(st.integers(1, 12), min_size=1, max_size=4)
+
+
+def split(counts: JudgmentCounts, cutoff: int) -> dict[str, list[tuple[int, int, int, int]]]:
+    """Relevant, nonrelevant, unjudged, missing per run and topic."""
+    c = counts.cutoffs.index(cutoff)
+    parts = (counts.n_relevant, counts.n_nonrelevant, counts.n_unjudged, counts.n_missing)
+    table = np.stack([part[:, :, c] for part in parts], axis=-1).tolist()
+    return {run: [tuple(row) for row in rows] for run, rows in zip(counts.run_ids, table, strict=True)}
+
+
+# Judgment counts
+
+
+def test_counts_of_the_toy() -> None:
+    counts = judgment_counts(toy_collection(), cutoffs=[3, 5])
+    assert split(counts, 3) == {
+        "n1": [(2, 1, 0, 0), (2, 1, 0, 0), (0, 3, 0, 0)],  # a1 b0 c2, q0 p1 r2, a0 b0 c0
+        "n2": [(2, 1, 0, 0), (2, 1, 0, 0), (0, 3, 0, 0)],
+        "s1": [(2, 1, 0, 0), (1, 2, 0, 0), (0, 3, 0, 0)],
+        "s2": [(1, 1, 0, 1), (0, 0, 0, 3), (0, 2, 0, 1)],
+        "u": [(1, 0, 2, 0), (2, 0, 1, 0), (0, 0, 2, 1)],
+    }
+    assert split(counts, 5) == {
+        "n1": [(2, 1, 2, 0), (2, 1, 2, 0), (0, 3, 0, 2)],
+        "n2": [(3, 1, 1, 0), (2, 1, 1, 1), (0, 3, 0, 2)],
+        "s1": [(2, 3, 0, 0), (2, 2, 1, 0), (0, 3, 1, 1)],
+        "s2": [(1, 1, 0, 3), (0, 0, 0, 5), (0, 2, 0, 3)],  # no document on topic 2
+        "u": [(2, 0, 3, 0), (2, 0, 2, 1), (0, 0, 2, 3)],  # m is judged −1
+    }
+
+
+def test_bounds_of_the_toy() -> None:
+    counts = judgment_counts(toy_collection(), "u", cutoffs=[2, 5])
+    assert counts.lower[0].tolist() == [[0.5, 0.4], [1.0, 0.4], [0.0, 0.0]]
+    assert counts.upper[0].tolist() == [[1.0, 1.0], [1.0, 0.8], [1.0, 0.4]]
+    assert counts.residual[0].tolist() == [[0.5, 0.6], [0.0, 0.4], [1.0, 0.4]]
+
+
+def test_only_highly_relevant_ones_count_at_rel_2() -> None:
+    counts = judgment_counts(toy_collection(), ["n1", "u"], cutoffs=5, rel=2)
+    assert split(counts, 5) == {
+        "n1": [(1, 2, 2, 0), (1, 2, 2, 0), (0, 3, 0, 2)],  # c and r
+        "u": [(0, 2, 3, 0), (0, 2, 2, 1), (0, 0, 2, 3)],
+    }
+    assert not judgment_counts(toy_collection(), cutoffs=5, rel=3).n_relevant.any()
+
+
+def test_pooled_estimand_leaves_what_is_below_the_pool_nonrelevant() -> None:
+    counts = judgment_counts(toy_collection(), ["n1", "u"], cutoffs=[3, 5], estimand="pooled")
+    assert split(counts, 5) == {
+        "n1": [(2, 3, 0, 0), (2, 3, 0, 0), (0, 3, 0, 2)],
+        "u": [(2, 1, 2, 0), (2, 1, 1, 1), (0, 0, 2, 3)],  # m and x are below depth 3
+    }
+    complete = judgment_counts(toy_collection(), ["n1", "u"], cutoffs=[3, 5])
+    assert split(counts, 3) == split(complete, 3)
+
+
+def test_run_of_another_order_and_one_cutoff() -> None:
+    collection = toy_collection()
+    counts = judgment_counts(collection, ["u", "n1"], cutoffs=3)
+    assert counts.run_ids == ("u", "n1")
+    assert counts.query_ids == ("1", "2", "3")
+    assert counts.cutoffs == (3,)
+    assert split(counts, 3)["u"][0] == (1, 0, 2, 0)
+
+
+def test_cutoff_beyond_every_run_is_padded() -> None:
+    counts = judgment_counts(toy_collection(), "s2", cutoffs=1000)
+    assert split(counts, 1000)["s2"] == [(1, 1, 0, 998), (0, 0, 0, 1000), (0, 2, 0, 998)]
+    assert counts.lower[0, 0, 0] == 0.001
+
+
+@pytest.mark.parametrize("cutoffs", [[], 0, [5, 0], [-1]])
+def test_cutoffs_begin_at_one(cutoffs: int | list[int]) -> None:
+    for count in (judgment_counts, condensed_counts, held_out_counts, composition_effects):
+        with pytest.raises(InputError, match="give at least one, each 1 or more"):
+            count(toy_collection(), cutoffs=cutoffs)
+
+
+@given(toys.pooled_collections(), CUTOFFS, st.integers(1, 3), st.sampled_from(["complete", "pooled"]))
+def test_counts_sum_to_the_cutoff(
+    collection: Collection, cutoffs: list[int], rel: int, estimand: Any
+) -> None:
+    counts = judgment_counts(collection, cutoffs=cutoffs, rel=rel, estimand=estimand)
+    parts = (counts.n_relevant, counts.n_nonrelevant, counts.n_unjudged, counts.n_missing)
+    assert all((part >= 0).all() for part in parts)
+    total = sum(parts)
+    assert np.array_equal(total, np.broadcast_to(cutoffs, total.shape))
+    assert np.allclose(counts.upper - counts.lower, counts.residual, atol=1e-12)
+
+
+@given(toys.pooled_collections(), st.integers(1, 8), st.integers(1, 2), st.data())
+def test_unpooling_only_moves_counts_to_unjudged(
+    collection: Collection, cutoff: int, rel: int, data: st.DataObject
+) -> None:
+    run_ids = data.draw(st.lists(st.sampled_from(collection.run_ids), unique=True))
+    before = judgment_counts(collection, cutoffs=cutoff, rel=rel)
+    after = judgment_counts(collection.unpool(run_ids), cutoffs=cutoff, rel=rel)
+    assert (after.n_relevant <= before.n_relevant).all()
+    assert (after.n_nonrelevant <= before.n_nonrelevant).all()
+    assert np.array_equal(after.n_missing, before.n_missing)
+    assert (after.lower <= before.lower).all()
+    assert (before.lower <= after.upper).all()
+
+
+# The condensed list
+
+
+def test_condensed_counts_of_the_toy() -> None:
+    condensed = condensed_counts(toy_collection(), cutoffs=[1, 2, 3, 5])
+    table = dict(zip(toys.RUNS, condensed.tolist(), strict=True))
+    assert table["u"] == [[1, 2, 2, 2], [1, 2, 2, 2], [0, 0, 0, 0]]  # a1 h1, v1 p1, nothing
+    assert table["n2"] == [[0, 1, 2, 3], [1, 2, 2, 2], [0, 0, 0, 0]]  # b0 a1 f1 c2, p1 r2 q0
+    assert table["s1"] == [[1, 2, 2, 2], [0, 1, 1, 2], [0, 0, 0, 0]]  # a1 h1 i0 b0 j0, q0 v1 w0 p1
+    assert table["s2"] == [[1, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]]
+    assert condensed_counts(toy_collection(), "n2", cutoffs=5, rel=2).tolist() == [[[1], [1], [0]]]
+
+
+@given(toys.pooled_collections(), st.integers(1, 8))
+def test_condensed_counts_lie_between_the_bounds(collection: Collection, cutoff: int) -> None:
+    """The judged documents of the top n stay among the first n judged ones."""
+    counts = judgment_counts(collection, cutoffs=cutoff)
+    condensed = condensed_counts(collection, cutoffs=cutoff)
+    assert (counts.n_relevant <= condensed).all()
+    assert (condensed <= counts.n_relevant + counts.n_unjudged).all()
+
+
+# What is to be imputed
+
+
+def test_unjudged_documents_of_the_toy() -> None:
+    collection = toy_collection()
+    run, topic, rank, pair = unjudged_documents(collection, ["u", "n1"], cutoff=5)
+    assert run.tolist() == [0] * 7 + [1] * 4
+    assert topic.tolist() == [0, 0, 0, 1, 1, 2, 2, 0, 0, 1, 1]
+    assert [collection.doc_id(p) for p in pair] == list("ldmzxef" + "dest")
+    assert pair[1] == pair[7]  # d of topic 1, in both runs
+    assert np.array_equal(collection.document[collection.run_index(["u", "n1"])[run], topic, rank - 1], pair)
+    assert (collection.pair_topic[pair] == topic).all()
+
+
+def test_unjudged_documents_of_the_pooled_estimand() -> None:
+    collection = toy_collection()
+    run, topic, _, pair = unjudged_documents(collection, ["u", "n1"], cutoff=5, estimand="pooled")
+    assert [collection.doc_id(p) for p in pair] == list("ldzef")
+    assert run.tolist() == [0] * 5
+    assert topic.tolist() == [0, 0, 1, 2, 2]
+
+
+@given(toys.pooled_collections(), st.integers(1, 8), st.sampled_from(["complete", "pooled"]))
+def test_unjudged_documents_are_those_that_are_counted(
+    collection: Collection, cutoff: int, estimand: Any
+) -> None:
+    counts = judgment_counts(collection, cutoffs=cutoff, estimand=estimand)
+    run, topic, rank, pair = unjudged_documents(collection, cutoff=cutoff, estimand=estimand)
+    n_unjudged = np.zeros_like(counts.n_unjudged[:, :, 0])
+    np.add.at(n_unjudged, (run, topic), 1)
+    assert np.array_equal(n_unjudged, counts.n_unjudged[:, :, 0])
+    assert (collection.relevance[pair] < 0).all()
+    assert np.array_equal(collection.document[run, topic, rank - 1], pair)
+
+
+# At size
+
+
+def test_example_counts_and_unpooling_agree() -> None:
+    """On the embedded example: 21 pooled runs, 8 organizations, real ranks."""
+    collection = load_example()
+    counts = held_out_counts(collection, cutoffs=[5, 10, 20], by="run")
+    for row, run_id in enumerate(counts.run_ids):
+        before = judgment_counts(collection, run_id, cutoffs=[5, 10, 20])
+        after = judgment_counts(collection.unpool(run_id), run_id, cutoffs=[5, 10, 20])
+        assert np.array_equal(counts.n_hidden[row], (after.n_unjudged - before.n_unjudged)[0])
+    assert counts.n_hidden.sum() > 0

@@ -1,0 +1,152 @@
+"""A predictor of one's own goes everywhere that predictors go."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small import small
+from toys import documents_of
+
+from bayespool.errors import InputError
+from bayespool.evidence import (
+    PREDICTORS,
+    DocumentContext,
+    Predictor,
+    document_table,
+    hidden_document_table,
+    register_predictor,
+)
+from bayespool.experiments import leave_out, load_example
+from bayespool.experiments.code_digests import own_estimators
+from bayespool.measures import parse_measure
+from bayespool.models import EVIDENCE_SLOPES
+from bayespool.posterior import PosteriorEstimator, Task
+from bayespool.scoring import score
+
+
+def test_slopes_of_the_evidence_model_are_those_of_its_predictors():
+    assert dict(EVIDENCE_SLOPES) == {
+        "log_rank": (-0.1, 0.2),
+        "precision": (0.2, 0.3),
+        "run_precision": (0.9, 0.5),
+        "support": (0.0, 1.0),
+        "log_best_rank": (-0.5, 0.3),
+        "fusion": (4.0, 3.0),
+        "local_precision": (0.8, 0.4),
+        "run_unjudged": (0.2, 0.15),
+    }
+    with pytest.raises(KeyError):
+        EVIDENCE_SLOPES["delta_precision"]
+
+
+# One function and one line make a predictor.
+def half(documents: DocumentContext):
+    """1 in the first half of the first ten ranks, −1 below it."""
+    return np.where(documents.rank <= 5, 1.0, -1.0)
+
+
+@pytest.fixture
+def toy_predictor():
+    register_predictor(
+        Predictor(
+            name="half", description="upper half or lower", per="document", compute=half, slope=(0.5, 0.4)
+        )
+    )
+    yield PREDICTORS["half"]
+    del PREDICTORS["half"]
+
+
+def test_a_new_predictor_is_in_tables_and_in_both_engines_evidence(toy_predictor):
+    collection = load_example()
+    table = hidden_document_table(collection, cutoff=10)
+    assert table.names[-1] == "half"
+    np.testing.assert_array_equal(table.columns(("half",))[:, 0], np.where(table.rank <= 5, 1.0, -1.0))
+    task = Task(collection, ("new-a",), parse_measure("P@10"), "complete")
+    prepared = task.prepare("evidence", {})
+    assert prepared.evidence.predictor_names[-1] == "half"
+    assert prepared.evidence.expected[-1] == pytest.approx(0.5 / 0.4)
+    slopes = prepared.structure().coefficients["beta"]
+    graph = prepared.graph()
+    assert slopes.size == len(graph.coords["predictor"]) == 9
+    np.testing.assert_array_equal(graph["hidden_predictors"].get_value(), prepared.evidence.predictors)
+    counted = Task(collection, ("new-a",), parse_measure("P@10"), "complete").prepare("ratio", {})
+    assert counted.evidence.predictor_names == ("precision", "run_precision")  # ratio has slopes of its own
+
+
+def test_a_new_predictor_is_learned_and_moves_estimates(toy_predictor):
+    """Turn what is hidden so that the upper half is relevant and the lower is not: the slope is found."""
+    collection = load_example()
+    table = hidden_document_table(collection, cutoff=10)
+    relevance = collection.relevance.copy()
+    relevance[table.pair] = table.rank <= 5
+    turned = dataclasses.replace(collection, relevance=relevance)
+    scores = score(turned, "new-a", "P@10", estimators="posterior-evidence", draws=200)
+    estimates = scores["posterior-evidence", "P@10"]
+    slope = estimates.fits["evidence"].draws()["beta"][:, -1] * 0.4
+    assert slope.mean() > 0.8  # expected 0.5 a priori
+
+
+@pytest.mark.slow
+def test_a_new_predictor_stands_in_an_experiment(toy_predictor):
+    collection = small()
+    settings = {"estimators": ["posterior-evidence"], "draws": 50}
+    with_it = leave_out(collection, "P@10", **settings).frame()
+    in_workers = leave_out(collection, "P@10", n_jobs=2, **settings).frame()
+    np.testing.assert_array_equal(in_workers["value"], with_it["value"])
+    del PREDICTORS["half"]
+    without = leave_out(collection, "P@10", **settings).frame()
+    again_in_workers = leave_out(collection, "P@10", n_jobs=2, **settings).frame()
+    register_predictor(toy_predictor)
+    assert (with_it["value"] != without["value"]).any()
+    np.testing.assert_array_equal(again_in_workers["value"], without["value"])
+
+
+def test_stored_folds_are_told_apart_by_own_predictors(toy_predictor):
+    def described():
+        return own_estimators([("evidence", PosteriorEstimator(model="evidence"))])
+
+    with_it = described()
+    assert list(with_it) == ["own predictors"]
+    assert described() == with_it
+    PREDICTORS["half"] = dataclasses.replace(toy_predictor, slope=(0.5, 0.3))
+    assert described() != with_it
+    PREDICTORS["half"] = dataclasses.replace(toy_predictor, compute=lambda d: np.log(d.rank + 4))
+    assert described() != with_it
+    del PREDICTORS["half"]
+    assert described() == {}
+    register_predictor(toy_predictor)
+
+
+def test_the_table_of_the_documentation_has_it(toy_predictor, monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs"))
+    from tables import write_tables
+
+    write_tables(tmp_path)
+    table = (tmp_path / "predictors.md").read_text(encoding="utf-8").splitlines()
+    assert len(table) == 2 + len(PREDICTORS)
+    assert table[-1] == "| `half` | upper half or lower | document | 0.5 ± 0.4 |  |  |"
+    slopes = (tmp_path / "slopes_evidence.md").read_text(encoding="utf-8").splitlines()
+    assert slopes[2] == "| `log_rank` | −0.1 ± 0.2 |"
+    assert slopes[-1] == "| `half` | 0.5 ± 0.4 |"
+
+
+def test_bad_predictors_are_refused(toy_predictor):
+    collection = load_example()
+    with pytest.raises(InputError, match="already"):
+        register_predictor(toy_predictor)
+    with pytest.raises(InputError, match="standard deviation"):
+        dataclasses.replace(toy_predictor, slope=(1.0, 0.0))
+    with pytest.raises(InputError, match="no per"):
+        dataclasses.replace(toy_predictor, per="run")
+    run, topic, rank, pair = documents_of(collection, ("new-a",), 3)
+    with pytest.raises(InputError, match="no predictor 'quarter'"):
+        document_table(collection, run, topic, rank, pair, depth=3, names=("quarter",))
+    with pytest.raises(InputError, match="rank 3 is below the depth of 2"):
+        document_table(collection, run, topic, rank, pair, depth=2)
+    broken = dataclasses.replace(toy_predictor, compute=lambda documents: np.log(documents.rank - 1.0))
+    PREDICTORS["half"] = broken
+    with np.errstate(divide="ignore"), pytest.raises(InputError, match="half does not have one finite value"):
+        document_table(collection, run, topic, rank, pair, depth=3, names=("half",))

@@ -1,0 +1,89 @@
+"""As many hidden documents go without labels as documents to complete."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from bayespool.collection import Collection, Judge, add_judges
+from bayespool.evidence import DocumentTable, document_table, label_predictors, without_some_labels
+from bayespool.experiments import load_example, simulate_example, simulate_judge
+from bayespool.posterior import PosteriorEstimator
+
+
+def judged(share: float, *, of_unjudged: float) -> Collection:
+    """The example with labels of a share of the judged and of the unjudged documents."""
+    example, rng = load_example(), np.random.default_rng(1)
+    labels = simulate_judge(simulate_example(), quality=2.0, random_seed=1)
+    (judge,) = add_judges(example, {"llm": labels}).judges
+    kept = rng.random(len(judge.label)) < np.where(example.judged, share, of_unjudged)
+    return dataclasses.replace(example, judges=(Judge("llm", np.where(kept, judge.label, np.nan)),))
+
+
+def tables(collection: Collection) -> tuple[DocumentTable, DocumentTable]:
+    """Documents of the first pooled run and of the first new one, with predictors from labels."""
+    names = tuple(label_predictors(collection))
+    found = []
+    for run_id in (collection.pooled_run_ids[0], collection.unpooled_run_ids[0]):
+        (run,) = collection.run_index(run_id)
+        pair = collection.document[run, :, :10].ravel()
+        topic, rank = np.repeat(np.arange(len(collection.query_ids)), 10), np.tile(np.arange(1, 11), 20)
+        kept = collection.judged[pair] == bool(collection.pooled[run])
+        runs = np.full(int(kept.sum()), run)
+        place = runs, topic[kept], rank[kept], pair[kept]
+        columns = document_table(collection, *place, depth=10, names=names)
+        found.append(DocumentTable(*place, np.zeros(len(runs), dtype=np.int64), columns, names))
+    return found[0], found[1]
+
+
+def share_without(table: DocumentTable) -> float:
+    return float(table.columns(("llm without label",)).mean())
+
+
+@pytest.mark.parametrize(("of_unjudged", "expected"), [(1.0, 0.0), (0.85, 0.2), (0.5, 0.5), (0.0, 1.0)])
+def test_as_many_go_without_as_documents_in_question(of_unjudged: float, expected: float) -> None:
+    collection = judged(1.0, of_unjudged=of_unjudged)
+    hidden, unjudged = tables(collection)
+    assert share_without(hidden) == 0
+    changed, of_unjudged_now = without_some_labels(collection, hidden, unjudged)
+    assert share_without(changed) == pytest.approx(expected, abs=0.12)
+    missing = changed.columns(("llm without label",))[:, 0] > 0
+    assert np.isnan(changed.columns(("llm ≥ 1",))[:, 0]).tolist() == missing.tolist()
+    assert np.isnan(changed.columns(("llm on the topic",))[:, 0]).tolist() == missing.tolist()
+    for table in (changed, of_unjudged_now):
+        assert np.isnan(table.columns(("llm of the run",))).all() == (expected == 1)
+
+
+def test_labels_far_down_say_nothing_where_no_document_to_complete_has_any() -> None:
+    """Those of the run's unjudged documents in its top 30, of which none is asked about."""
+    collection = judged(1.0, of_unjudged=1.0)
+    hidden, unjudged = tables(collection)
+    bare = unjudged.predictors.copy()
+    bare[:, unjudged.names.index("llm without label")] = 1.0
+    assert not np.isnan(bare[:, unjudged.names.index("llm of the run")]).any()
+    _, changed = without_some_labels(collection, hidden, dataclasses.replace(unjudged, predictors=bare))
+    assert np.isnan(changed.columns(("llm of the run",))).all()
+
+
+def test_who_lacks_labels_already_counts() -> None:
+    collection = judged(0.4, of_unjudged=0.5)
+    hidden, unjudged = tables(collection)
+    changed, _ = without_some_labels(collection, hidden, unjudged)
+    assert changed.predictors.tobytes() == hidden.predictors.tobytes()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::bayespool.errors.JudgeWarning")
+def test_labels_of_judged_documents_alone_change_nothing_but_noise() -> None:
+    """No document to complete has a label, so that the posterior is that of no judge."""
+    runs = ("new-a", "new-b")
+    estimator = PosteriorEstimator(draws=500, together=True)
+    ((with_labels,), (without,)) = (
+        estimator.estimate(collection, runs, "P@10")
+        for collection in (judged(1.0, of_unjudged=0.0), load_example())
+    )
+    np.testing.assert_allclose(with_labels.value, without.value, atol=0.0015)
+    widths = [np.diff(estimates.interval(), axis=0) for estimates in (with_labels, without)]
+    np.testing.assert_allclose(widths[0], widths[1], atol=0.011)

@@ -1,0 +1,80 @@
+"""Estimators and settings that an experiment takes and refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from toys import toy_collection
+
+from bayespool.corrections import Background, Interpolated
+from bayespool.errors import InputError
+from bayespool.experiments import ALL_ESTIMATORS, LeaveOutSettings, leave_out, load_example
+from bayespool.experiments.preparing import experiment_settings
+
+
+def test_estimators_under_labels() -> None:
+    found = leave_out(
+        load_example(), "P@10", estimators={"paper": "background(e=0.05)", "mine": Interpolated(c=0.5)}
+    )
+    assert found.summary_frame()["estimator"].tolist() == ["paper", "mine"]
+    twins = ["background(e=0.05)", "background(e=0.01)", "lower-bound"]
+    found = leave_out(load_example(), "P@10", estimators=twins)
+    assert found.summary_frame()["estimator"].tolist() == twins
+    assert found.settings.describe()["estimators"]["background(e=0.05)"]["e"] == 0.05
+    # the estimand is the experiment's
+    assert {e.estimand for _, e in found.settings.estimators} == {"pooled"}
+    with pytest.raises(InputError, match="two estimators are called 'background'"):
+        leave_out(load_example(), "P@10", estimators=[Background(e=0.1), Background(e=0.2)])
+
+
+def test_all_stands_for_what_needs_no_argument() -> None:
+    asked = experiment_settings(
+        LeaveOutSettings,
+        "P@10",
+        ["all", "posterior-ratio"],
+        estimand="pooled",
+        random_seed=4,
+        settings={"priors": {}, "draws": 7},
+    )
+    assert asked.labels == (*ALL_ESTIMATORS, "posterior-ratio")
+    assert asked.describe()["estimators"]["posterior-ratio"]["draws"] == 7
+    assert asked.describe()["estimators"]["posterior-combined"]["random_seed"] == 4
+    alone = experiment_settings(LeaveOutSettings, "P@10", "all", estimand="pooled", random_seed=4)
+    assert alone.labels == ALL_ESTIMATORS
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"by": "topic"}, "by cannot be 'topic'"),
+        ({"top": 0}, "top cannot be 0"),
+        ({"truth": "false"}, "truth cannot be"),
+        ({"top_pool": "some"}, "top_pool cannot be"),
+        ({"denominator": "pool"}, "denominator cannot be"),
+        ({"test": "sign"}, "test cannot be"),
+        ({"estimand": "total"}, "estimand cannot be"),
+        ({"ci_prob": 1.0}, "ci_prob cannot be 1.0"),
+        ({"random_seed": -1}, "random_seed -1"),
+        ({"estimators": []}, "no estimator given"),
+        ({"estimators": "oracle"}, "no estimator 'oracle'"),
+        ({"measures": "MAP"}, "it needs a cutoff"),
+        (
+            {"depth": 5},
+            r"unknown settings \['depth'\]; the experiment has .*top_pool.*estimators have .*draws",
+        ),
+    ],
+)
+def test_settings_that_are_none(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        leave_out(toy_collection(), **{"measures": "P@3", **arguments})
+
+
+def test_pools_that_leave_nothing() -> None:
+    no_pool = toy_collection(pooled_run_ids=(), pool_depth=0)
+    with pytest.raises(InputError, match="no pooled run to leave out"):
+        leave_out(no_pool, "P@3")
+    one = toy_collection(pooled_run_ids=("n1", "n2"))
+    with pytest.raises(InputError, match="only one organization was pooled"):
+        leave_out(one, "P@3")
+    assert len(leave_out(one, "P@3", by="run", estimators="lower-bound").frame()) == 2

@@ -1,0 +1,96 @@
+"""Whether judging depended on relevance: by hand, and where it is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+
+from bayespool.experiments.selection import Selection, find_selection, judged_and_relevant
+
+inside = st.floats(0.01, 0.99)
+
+
+def logit(chance: float) -> float:
+    return float(np.log(chance / (1 - chance)))
+
+
+@given(inside, inside, st.floats(-6, 6))
+def test_a_table_has_its_margins_and_its_odds_ratio(chance: float, share: float, ratio: float) -> None:
+    both = float(judged_and_relevant(chance, share, ratio))
+    cells = both, chance - both, share - both, 1 - chance - share + both
+    assert min(cells) > 0
+    assert np.log(cells[0] * cells[3] / (cells[1] * cells[2])) == pytest.approx(ratio, abs=1e-4)
+
+
+@given(inside, st.floats(-6, 6))
+def test_where_all_or_none_are_judged_relevance_is_of_no_account(chance: float, ratio: float) -> None:
+    assert float(judged_and_relevant(chance, 1.0, ratio)) == pytest.approx(chance)
+    assert float(judged_and_relevant(chance, 0.0, ratio)) == 0
+
+
+def hand_made(n_relevant: int) -> Selection:
+    """200 documents of a chance of one half, every other one judged."""
+    document = np.arange(200)
+    judged = document % 2 == 0
+    return find_selection(np.zeros((4000, 200)), judged, document < 2 * n_relevant, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("n_relevant", [25, 50, 75])
+def test_documents_of_one_chance_by_hand(n_relevant: int) -> None:
+    """75 of 100 judged ones are relevant, so that 25 of the other 100 are: an odds ratio of 9, and log odds
+    of the unjudged that are log 3 lower, half of its logarithm δ. Given δ a judged one is relevant by a
+    chance q of log odds δ/2. The prior of N(0, 4) makes the fit the root of (75 − 100 q)/2 = δ/4; the
+    information is 100 q (1 − q)/4 + 1/4.
+    """
+    root = brentq(lambda d: (n_relevant - 100 / (1 + np.exp(-d / 2))) / 2 - d / 4, -5, 5)
+    q = 1 / (1 + np.exp(-root / 2))
+    assert root == pytest.approx(2 * logit(n_relevant / 100), abs=0.15)
+    sd = 1 / np.sqrt(25 * q * (1 - q) + 0.25)
+    found = hand_made(n_relevant)
+    # 100 of 200 say π within .035, which makes the rest a little wider
+    assert found.log_odds_ratio.mean() == pytest.approx(root, abs=0.05)
+    assert found.log_odds_ratio.std() == pytest.approx(sd, rel=0.1)
+    assert found.shift.mean() == pytest.approx(-root / 2, abs=0.03)
+    assert np.corrcoef(found.shift, found.log_odds_ratio)[0, 1] < -0.9
+
+
+def test_documents_that_were_judged_for_their_chance_say_nothing_of_the_others() -> None:
+    """100 of a chance of .8 were judged, 80 are relevant; none of 100 of a chance of .2 was. With shares of
+    relevant and nonrelevant documents alone the log odds of the rest would be 1.4 lower.
+    """
+    log_odds = np.tile(np.repeat([logit(0.8), logit(0.2)], 100), (50, 1))
+    document = np.arange(200)
+    for n_relevant in (60, 80, 95):
+        found = find_selection(log_odds, document < 100, document < n_relevant, np.random.default_rng(1))
+        assert np.abs(found.shift).max() < 1e-9
+
+
+def test_nothing_left_unjudged() -> None:
+    found = find_selection(
+        np.zeros((3, 20)), np.ones(20, dtype=bool), np.arange(20) < 15, np.random.default_rng(1)
+    )
+    assert np.isnan(found.shift).all()
+
+
+def simulated(seed: int, how: str, spread: float) -> np.ndarray:
+    """The interval of the shift and its median. Predictions are off by a common number of N(0, spread²)."""
+    rng = np.random.default_rng(seed)
+    log_odds = rng.normal(-0.8, 1.2, 500)
+    draws = log_odds + spread * rng.normal(size=(101, 1))
+    relevant = rng.random(500) < 1 / (1 + np.exp(-draws[0]))
+    by_chance = 1 / (1 + np.exp(-1.5 * log_odds))
+    judged = rng.random(500) < (by_chance if how == "by chance" else np.where(relevant, 0.6, 0.2))
+    return np.quantile(find_selection(draws[1:], judged, relevant, rng).shift, [0.025, 0.5, 0.975])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spread", [0, 0.3])
+@pytest.mark.parametrize(("how", "shift"), [("by chance", 0), ("by relevance", np.log(0.4 / 0.8))])
+def test_intervals_hold_what_is_so(how: str, shift: float, spread: float) -> None:
+    """95 of 100, within four standard errors."""
+    found = np.array([simulated(seed, how, spread) for seed in range(100)])
+    assert ((found[:, 0] < shift) & (shift < found[:, 2])).sum() >= 87
+    assert abs(np.median(found[:, 1]) - shift) < (0.05 if spread == 0 else 0.15)

@@ -1,0 +1,72 @@
+"""Settings of experiments: bounds, and what parts depend on."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+import bayespool
+from bayespool import experiments
+from bayespool.errors import InputError
+from bayespool.experiments import LeaveOutSettings, PoolWidthSettings
+from bayespool.experiments.preparing import experiment_settings
+from bayespool.scoring import ALL_ESTIMATORS
+
+
+def test_unknown_settings_name_the_experiments_own() -> None:
+    with pytest.raises(InputError, match=r"unknown settings \['truth'\]; the experiment has .*types, runs"):
+        experiments.leave_types_out(bayespool.load_example(), run_types={}, truth="full")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"top": None}, "top cannot be None"),
+        ({"top": float("nan")}, "top cannot be nan"),
+        ({"by": "topic"}, "by cannot be 'topic'; known: organization, run, cluster"),
+        ({"pool_depth": 0}, "pool_depth cannot be 0; at least 1"),
+        ({"by": "cluster", "n_clusters": 1}, "n_clusters cannot be 1; at least 2"),
+        ({"n_clusters": 3}, "n_clusters is for clusters, and organizations are left out; take by"),
+        ({"by": "run", "n_clusters": 3}, "n_clusters is for clusters, and runs are left out"),
+        ({"by": "cluster", "top_pool": "kept"}, "top_pool 'kept' does not go with them; leave it out"),
+    ],
+)
+def test_values_out_of_bounds(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        experiment_settings(LeaveOutSettings, "P@10", "lower-bound", **options)
+
+
+def test_a_measure_may_look_as_deep_as_the_pools_and_no_deeper() -> None:
+    asked = experiment_settings(PoolWidthSettings, "P@10", "lower-bound", pool_depth=10)
+    assert asked.pool_depth == 10
+    with pytest.raises(InputError, match=r"P@10 looks deeper than the pools, .* depth 9; take P@9"):
+        experiment_settings(PoolWidthSettings, ["P@5", "P@10"], "lower-bound", pool_depth=9)
+
+
+def test_five_clusters_where_nothing_is_said() -> None:
+    asked = experiment_settings(LeaveOutSettings, "P@10", "lower-bound", by="cluster")
+    assert asked.n_clusters == asked.describe()["n_clusters"] == 5
+    assert experiment_settings(LeaveOutSettings, "P@10", "lower-bound").n_clusters is None
+
+
+def test_what_parts_depend_on() -> None:
+    asked = experiment_settings(LeaveOutSettings, "P@10", "lower-bound", top=50)
+    assert "top" in asked.describe()
+    assert set(asked.describe()) - set(asked.describe_parts()) == {"top", "test", "n_clusters"}
+    kept = experiment_settings(LeaveOutSettings, "P@10", "lower-bound", top=50, top_pool="kept")
+    assert kept.describe_parts()["top"] == 50
+    pools = experiment_settings(PoolWidthSettings, ["P@5"], "lower-bound", widths=[2], run_types={"a": "x"})
+    assert set(pools.describe()) - set(pools.describe_parts()) == {"widths", "n_samples"}
+    assert pools.describe()["run_types"] == {"a": "x"}
+    assert pickle.loads(pickle.dumps(pools)) == pools
+
+
+@pytest.mark.slow
+def test_all_means_the_same_everywhere() -> None:
+    asked = experiment_settings(LeaveOutSettings, "P@10", ["all"])
+    assert asked.labels == ALL_ESTIMATORS
+    points = [name for name in ALL_ESTIMATORS if not name.startswith("posterior")]
+    scores = bayespool.score(bayespool.load_example(), "new-a", estimators="all", draws=20)
+    assert [e.method for e in scores.estimates] == [*points, "posterior-combined"]

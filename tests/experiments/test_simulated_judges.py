@@ -1,0 +1,129 @@
+"""Simulated judges label as their quality says."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+from scipy.stats import binomtest
+
+from bayespool.collection import Labels, Qrels, add_judges
+from bayespool.errors import InputError
+from bayespool.experiments import Simulation, SimulationSettings, simulate, simulate_example, simulate_judge
+
+Labeled = dict[tuple[str, str], float]
+
+
+def by_document(labels: Labels) -> Labeled:
+    pairs = zip(labels.query_id.to_pylist(), labels.doc_id.to_pylist(), strict=True)
+    return dict(zip(pairs, labels.label.tolist(), strict=True))
+
+
+@cache
+def truth(simulation: Simulation) -> dict[tuple[str, str], int]:
+    qrels: Qrels = simulation.truth
+    pairs = zip(qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), strict=True)
+    return dict(zip(pairs, qrels.relevance.tolist(), strict=True))
+
+
+def judged(**asked: Any) -> Labeled:
+    return by_document(simulate_judge(simulate_example(), **{"random_seed": 1, **asked}))
+
+
+def test_every_retrieved_document_has_a_label() -> None:
+    labels, example = judged(quality=1.0), simulate_example().collection
+    topics = (example.query_ids[topic] for topic in example.pair_topic)
+    assert list(labels) == list(zip(topics, example.doc_ids.to_pylist(), strict=True))
+    assert set(labels.values()) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("quality", [0.0, 1.0, 2.5, -1.5])
+@pytest.mark.parametrize("grades", [2, 4])
+def test_labels_are_as_likely_as_the_formula_says(quality: float, grades: int) -> None:
+    labels, known = judged(quality=quality, grades=grades), truth(simulate_example())
+    mean = np.mean(list(known.values()))
+    for relevance in (0, 1, 2):
+        found = np.array([label for pair, label in labels.items() if known[pair] == relevance])
+        for grade in range(1, grades):
+            expected = ndtr(quality * (relevance - mean) - ndtri(1 - 0.5**grade))
+            reached = int((found >= grade).sum())
+            assert binomtest(reached, len(found), expected).pvalue > 1e-4, (relevance, grade)
+
+
+def test_a_judge_upside_down_likes_what_is_not_relevant() -> None:
+    known = truth(simulate_example())
+    means = {}
+    for quality in (2.0, 0.0, -2.0):
+        labels = judged(quality=quality)
+        relevant, nonrelevant = (
+            np.mean([label for pair, label in labels.items() if (known[pair] > 0) == wanted])
+            for wanted in (True, False)
+        )
+        means[quality] = relevant - nonrelevant
+    assert means[2.0] > 1
+    assert abs(means[0.0]) < 0.1
+    assert means[-2.0] < -1
+
+
+def test_a_label_hangs_on_seed_and_document_alone() -> None:
+    assert judged(quality=1.0) == judged(quality=1.0)
+    assert judged(quality=1.0) != judged(quality=1.0, random_seed=2)
+    # fewer runs, and so fewer documents; the candidates and their relevance are the same
+    settings = SimulationSettings(n_organizations=4, n_new=2)
+    many = simulate(settings, random_seed=3)
+    few = simulate(dataclasses.replace(settings, n_new=0), random_seed=3)
+    assert truth(many) == truth(few)
+    of_many, of_few = (by_document(simulate_judge(s, quality=1.0, random_seed=5)) for s in (many, few))
+    assert len(of_few) < len(of_many)
+    assert of_few.items() < of_many.items()
+
+
+def test_of_two_shares_the_smaller_is_within_the_larger() -> None:
+    everything = judged(quality=1.0)
+    half, tenth = judged(quality=1.0, share=0.5), judged(quality=1.0, share=0.1)
+    assert tenth.items() < half.items() < everything.items()
+    for labels, share in ((half, 0.5), (tenth, 0.1)):
+        assert binomtest(len(labels), len(everything), share).pvalue > 1e-4
+    mean = np.mean(list(everything.values()))
+    assert np.mean(list(tenth.values())) == pytest.approx(mean, abs=0.15)  # who has one is chance
+
+
+def test_favored_documents_are_those_in_the_top_20() -> None:
+    fair, unfair = judged(quality=1.0), judged(quality=1.0, favors="north")
+    assert fair.keys() == unfair.keys()
+    top = set()
+    for run in simulate_example().runs:
+        if simulate_example().organizations[run.run_id] == "north":
+            rows = zip(run.query_id.to_pylist(), run.doc_id.to_pylist(), run.rank.tolist(), strict=True)
+            top |= {(query_id, doc_id) for query_id, doc_id, rank in rows if rank <= 20}
+    changed = {pair for pair in fair if fair[pair] != unfair[pair]}
+    assert changed <= top
+    assert all(unfair[pair] >= fair[pair] for pair in top)
+    assert len(changed) > 0.6 * len(top)
+
+
+def test_a_judge_is_added_to_a_collection() -> None:
+    labels = simulate_judge(simulate_example(), quality=2.0, share=0.1, random_seed=1)
+    (judge,) = add_judges(simulate_example().collection, {"llm": labels}).judges
+    assert judge.is_labeled.sum() == len(labels.doc_id)
+    assert judge.thresholds == (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ({"grades": 1}, "a judge needs two grades or more, not 1"),
+        ({"share": 0.0}, "a judge labels a share over 0 and up to 1 of the documents, not 0.0"),
+        ({"share": 1.1}, "not 1.1"),
+        ({"share": float("nan")}, "not nan"),
+        ({"quality": float("inf")}, "a judge's quality is a number, not inf"),
+        ({"favors": "nobody"}, "no organization 'nobody'; known: 'coast', 'delta'"),
+    ],
+)
+def test_senseless_judges_are_refused(asked: dict[str, Any], reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        judged(**{"quality": 1.0, **asked})

@@ -1,0 +1,508 @@
+"""The pool that is found is the one that was made, in the toy, in random pools and in TREC's."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import toys
+from depths import DEEP, collection_of
+from hypothesis import given
+from real import read_real
+from toys import from_rankings, judged, toy_collection
+
+from bayespool.collection import Collection
+from bayespool.errors import InputError, NoPoolWarning, PoolWarning
+from bayespool.experiments import SimulationSettings, load_example, simulate
+from bayespool.pooling import PoolReport, PoolRule, describe_pool, discover_pool
+
+
+def bare_toy() -> Collection:
+    """The toy before anything is known of its pool."""
+    return toy_collection(pooled_run_ids=(), pool_depth=0)
+
+
+# Leading judged documents of the toy, a star where the topic is judged to the run's end and tells nothing:
+#     n1: 3, 3, 3*   n2: 4, 3, 3*   s1: 5*, 4, 3   s2: 2*, -, 2*   u: 1, 2, 0
+# Depths are the smallest without a star: 3, 3, 3; for s2 its longest topic, 2; for u 0. The commonest is 3.
+def test_pool_of_the_toy_is_found() -> None:
+    found = discover_pool(bare_toy())
+    assert found.pool_depth == 3
+    assert found.pooled_run_ids == ("n1", "n2", "s1", "s2")
+    assert found.fingerprint == toy_collection().fingerprint
+
+
+def test_report_of_the_toy() -> None:
+    report = describe_pool(toy_collection())
+    # judged: 8 + 5 + 4; unexplained: j
+    assert report == PoolReport(
+        n_pooled_runs=4,
+        n_runs=5,
+        n_organizations=2,
+        depth=3,
+        n_holes=0,
+        n_judged=17,
+        n_unexplained=1,
+        depths=((3, 4),),
+        negatives="1 listed with relevance −1 (unjudged)",  # m
+    )
+    assert str(report) == report.text()
+    assert str(report) == (
+        "4 of 5 runs pooled to depth 3 (2 organizations), 0 holes; "
+        "17 judgments, 1 not explained by these runs, 1 listed with relevance −1 (unjudged)"
+    )
+
+
+def test_report_without_a_pool() -> None:
+    report = describe_pool(bare_toy())
+    assert (report.n_pooled_runs, report.n_holes, report.n_unexplained) == (0, 0, 17)
+    assert str(report) == ("no pooled run among 5 runs; 17 judgments, 1 listed with relevance −1 (unjudged)")
+
+
+@pytest.mark.parametrize(
+    ("depth", "pooled"),
+    [
+        (1, ("n1", "n2", "s1", "s2")),  # e, the first of u on topic 3, is unjudged
+        (2, ("n1", "n2", "s1", "s2")),
+        (4, ("s2",)),  # n1's fourth on topic 1 is unjudged, n2's on topic 2, s1's on topic 3
+        (19, ("s2",)),
+        (100, ("s2",)),  # a twentieth of it would be five holes, and no run is longer than six
+    ],
+)
+def test_depth_that_is_given(depth: int, pooled: tuple[str, ...]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PoolWarning)  # at depth 4 s2 explains little
+        found = discover_pool(bare_toy(), depth=depth)
+    assert found.pooled_run_ids == pooled
+    assert found.pool_depth == depth
+
+
+def test_holes_that_are_tolerated() -> None:
+    assert "u" not in discover_pool(bare_toy(), max_holes=1).pooled_run_ids
+    found = discover_pool(bare_toy(), max_holes=2)
+    assert found.pooled_run_ids == found.run_ids
+    assert found.pool_depth == 3
+    assert describe_pool(found).n_holes == 5  # l and d, z, e and f
+
+
+def test_holes_are_counted_once_however_many_runs_have_them() -> None:
+    rankings = {"r1": {"1": "axb"}, "r2": {"1": "bxa"}}
+    collection = from_rankings(rankings, {"1": {"a": 1, "b": 0}}, pooled_run_ids=("r1", "r2"), pool_depth=3)
+    assert describe_pool(collection).n_holes == 1
+
+
+def test_one_hole_in_twenty_is_tolerated_by_default() -> None:
+    documents = "abcdefghijklmnopqrstuvwxyz"
+    rankings = {
+        "clean": {"1": documents},
+        "clean too": {"1": documents[19::-1] + documents[20:]},
+        "one hole": {"1": "Z" + documents},
+        "two holes": {"1": "YZ" + documents},
+    }
+    collection = from_rankings(rankings, {"1": dict.fromkeys(documents[:20], 1)})
+    found = discover_pool(collection)
+    assert found.pool_depth == 20
+    assert found.pooled_run_ids == ("clean", "clean too", "one hole")
+    assert discover_pool(collection, max_holes=0).pooled_run_ids == ("clean", "clean too")
+    assert discover_pool(collection, max_holes=2).pooled_run_ids == collection.run_ids
+
+
+def test_deeper_one_of_equally_common_depths() -> None:
+    relevance = {"1": dict.fromkeys("abc", 1)}
+    collection = from_rankings({"two": {"1": "abx"}, "three": {"1": "cbay"}}, relevance)
+    found = discover_pool(collection)
+    assert found.pool_depth == 3
+    assert found.pooled_run_ids == ("three",)
+
+
+def test_runs_that_are_named_are_believed() -> None:
+    found = discover_pool(bare_toy(), pooled_run_ids=["n1", "s1"])
+    assert found.pooled_run_ids == ("n1", "s1")
+    assert found.pool_depth == 3
+    with pytest.warns(PoolWarning):
+        found = discover_pool(bare_toy(), pooled_run_ids=["u"], depth=2)
+    assert found.pooled_run_ids == ("u",)
+    assert found.pool_depth == 2
+    assert describe_pool(found).n_holes == 3  # l, e and f
+
+
+def test_depth_of_named_runs_that_cannot_be_told() -> None:
+    with pytest.raises(InputError, match="cannot be told from the judgments; give the depth"):
+        discover_pool(bare_toy(), pooled_run_ids=["u"])
+
+
+def test_only_candidates_are_pooled() -> None:
+    assert discover_pool(bare_toy(), ["n1", "s2", "u"]).pooled_run_ids == ("n1", "s2")
+    assert discover_pool(bare_toy(), ["u", "n2"]).pooled_run_ids == ("n2",)
+
+
+@pytest.mark.parametrize("arguments", [{"candidates": ["u"]}, {"candidates": []}, {"pooled_run_ids": []}])
+def test_nothing_pooled_warns(arguments: dict[str, list[str]]) -> None:
+    with pytest.warns(NoPoolWarning, match="no run looks pooled"):
+        found = discover_pool(toy_collection(), **arguments)
+    assert found.pooled_run_ids == ()
+    assert found.pool_depth == 0
+
+
+def test_pool_that_explains_little_warns() -> None:
+    with pytest.warns(
+        PoolWarning, match="explains less than half of the judgments: 1 of 5 runs pooled"
+    ) as said:
+        found = discover_pool(bare_toy(), ["s2"])
+    assert str(said[0].message).endswith("; are runs of the campaign missing, or is its depth another one?")
+    assert describe_pool(found).n_unexplained == 13  # all but h and k, a and d
+
+
+@pytest.mark.parametrize("arguments", [{"depth": 0}, {"depth": -3}, {"max_holes": -1}])
+def test_senseless_settings_are_refused(arguments: dict[str, int]) -> None:
+    with pytest.raises(InputError, match="pool depth must be at least 1 and the number of holes at least 0"):
+        discover_pool(bare_toy(), **arguments)
+
+
+def test_unknown_runs_are_refused() -> None:
+    with pytest.raises(InputError, match="no run 'zz'"):
+        discover_pool(bare_toy(), ["zz"])
+    with pytest.raises(InputError, match="no run 'zz'"):
+        discover_pool(bare_toy(), pooled_run_ids=["zz"], depth=3)
+
+
+def test_run_without_a_topic_can_be_pooled_by_the_others() -> None:
+    assert "s2" in discover_pool(bare_toy()).pooled_run_ids
+
+
+@given(toys.pooled_collections())
+def test_pooled_runs_have_no_hole_and_the_pool_is_found_again(collection: Collection) -> None:
+    """At the depth at which the pool was made, every run that made it is found."""
+    if not collection.pooled_run_ids:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PoolWarning)
+        found = discover_pool(collection, depth=collection.pool_depth)
+    assert set(found.pooled_run_ids) >= set(collection.pooled_run_ids)
+    assert describe_pool(found).n_holes == 0
+    assert judged(found) == judged(collection)
+
+
+@pytest.mark.parametrize("pool_depth", [5, 10, 25])
+def test_simulated_pool_is_found(pool_depth: int) -> None:
+    simulation = simulate(SimulationSettings(n_topics=10, pool_depth=pool_depth), random_seed=pool_depth)
+    found = discover_pool(simulation.collection)
+    assert found.pool_depth == pool_depth
+    assert found.pooled_run_ids == simulation.collection.pooled_run_ids
+
+
+@pytest.mark.slow
+def test_pool_of_trec_2(collections: Path) -> None:
+    collection = read_real(collections / "trec2-adhoc")
+    report = describe_pool(collection)
+    assert (report.depth, report.n_pooled_runs, report.n_runs) == (100, 36, 38)
+    assert set(collection.run_ids) - set(collection.pooled_run_ids) == {"rutfmed", "uicah"}
+    # 62,620 judgments, 49,232 of them of these 36 runs, which have 149 documents that are unjudged
+    assert (report.n_judged, report.n_judged - report.n_unexplained, report.n_holes) == (62_620, 49_232, 149)
+
+
+@pytest.mark.slow
+def test_pool_of_trec_2_without_holes_explains_little(collections: Path) -> None:
+    with pytest.warns(PoolWarning, match="7 of 38 runs pooled to depth 100"):
+        discover_pool(read_real(collections / "trec2-adhoc"), max_holes=0)
+
+
+@pytest.mark.slow
+def test_pool_of_trec_8(collections: Path) -> None:
+    collection = discover_pool(read_real(collections / "trec8-adhoc"), max_holes=0)
+    report = describe_pool(collection)
+    assert (report.depth, report.n_pooled_runs, report.n_runs) == (100, 72, 129)
+    assert (report.n_holes, report.n_judged, report.n_unexplained) == (0, 86_830, 0)
+    assert not {"UB99SW", "UB99T"} & set(collection.pooled_run_ids)
+    # five holes in a hundred let in one run more
+    lenient = read_real(collections / "trec8-adhoc")
+    assert set(lenient.pooled_run_ids) - set(collection.pooled_run_ids) == {"fub99tt"}
+    assert describe_pool(lenient).n_holes == 17
+
+
+@pytest.mark.slow
+def test_pool_of_the_medical_track(collections: Path) -> None:
+    collection = read_real(collections / "trec2011-medical")
+    report = describe_pool(collection)
+    assert (report.depth, report.n_pooled_runs, report.n_runs) == (10, 41, 127)
+    # the sample below depth 10 is not explained
+    assert (report.n_holes, report.n_judged - report.n_unexplained) == (0, 5_049)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("max_holes", "n_pooled_runs"), [(0, 41), (1, 55), (2, 62)])
+def test_holes_of_the_medical_track(collections: Path, max_holes: int, n_pooled_runs: int) -> None:
+    """Holes take places here: of the first 10 documents 8 are judged at ``max_holes=2``.
+
+    A rule that skips holes, and so asks for 10 judged documents among the first 12, finds 56 runs.
+    """
+    collection = discover_pool(read_real(collections / "trec2011-medical"), max_holes=max_holes)
+    assert collection.pool_depth == 10
+    assert len(collection.pooled_run_ids) == n_pooled_runs
+
+
+def found(collection: Collection, **arguments: object) -> dict[str, int]:
+    """Pooled runs and their depths."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PoolWarning)
+        pool = discover_pool(collection, **arguments)  # type: ignore[arg-type]
+    index = np.flatnonzero(pool.pooled)
+    return dict(zip(pool.pooled_run_ids, pool.depth_of(index).tolist(), strict=True))
+
+
+# Depths of their own
+
+
+@pytest.mark.parametrize(
+    "depths",
+    [
+        {**DEEP, "x": 4, "y": 4},
+        {"a": 4, "b": 4, "c": 4, "x": 10, "y": 10},
+        {**DEEP, "d": 10, "v": 7, "w": 7, "x": 4, "y": 4},
+    ],
+)
+def test_runs_of_several_depths_are_found(depths: dict[str, int]) -> None:
+    collection = collection_of(depths)
+    assert found(collection) == depths
+    pool = discover_pool(collection)
+    assert pool.pool_depth == depths["a"]
+    report = describe_pool(pool)
+    assert (report.n_holes, report.n_unexplained, report.nearly) == (0, 0, ())
+    tiers = sorted(set(depths.values()), reverse=True)
+    assert report.depths == tuple((d, list(depths.values()).count(d)) for d in tiers)
+    said = ", ".join(f"{d} ({n} runs)" for d, n in report.depths)
+    assert f"{len(depths)} of {len(depths)} runs pooled to depths {said} (" in str(report)
+
+
+def test_even_pool_has_no_other_depths() -> None:
+    assert found(collection_of(DEEP)) == DEEP
+
+
+def test_depth_of_a_single_run_is_none() -> None:
+    assert found(collection_of({**DEEP, "x": 4})) == DEEP
+    assert found(collection_of({**DEEP, "x": 4, "y": 5})) == DEEP
+
+
+@pytest.mark.parametrize(("n_topics", "is_found"), [(2, False), (3, True)])
+def test_ten_own_documents_are_asked_for(n_topics: int, is_found: bool) -> None:
+    """4 ranks make 8 own documents on two topics, and 12 on three."""
+    depths = {**DEEP, "x": 4, "y": 4}
+    assert found(collection_of(depths, n_topics=n_topics)) == (depths if is_found else DEEP)
+
+
+@pytest.mark.parametrize(("n_topics", "is_found"), [(4, False), (5, True)])
+def test_ten_own_documents_below_are_asked_for(n_topics: int, is_found: bool) -> None:
+    """Ranks 9 and 10 make 8 own documents below depth 8 on four topics, and 10 on five."""
+    depths = {**DEEP, "x": 8, "y": 8}
+    assert found(collection_of(depths, n_topics=n_topics)) == (depths if is_found else DEEP)
+
+
+@pytest.mark.parametrize(("n_missing", "is_found"), [(1, True), (2, False)])
+def test_one_in_a_hundred_may_be_missing_of_a_shallower_run(n_missing: int, is_found: bool) -> None:
+    """Of 4 documents on 25 topics."""
+    depths = {**DEEP, "x": 4, "y": 4, "z": 4}
+    missing = [("x", 3, 1), ("x", 8, 3)][:n_missing]
+    expected = depths if is_found else {run: d for run, d in depths.items() if run != "x"}
+    assert found(collection_of(depths, n_topics=25, missing=missing)) == expected
+
+
+@pytest.mark.parametrize(("n_topics", "is_found"), [(5, True), (6, False)])
+def test_half_of_what_is_below_must_be_missing(n_topics: int, is_found: bool) -> None:
+    """Of x on 10 topics 6 ranks lie below depth 4; all of them are judged on 5 or 6 of the topics."""
+    depths = {**DEEP, "x": 4, "y": 4, "z": 4}
+    more = [("x", t, k) for t in range(n_topics) for k in range(5, 11)]
+    expected = depths if is_found else {run: d for run, d in depths.items() if run != "x"}
+    assert found(collection_of(depths, more=more)) == expected
+
+
+def test_what_others_contributed_says_nothing() -> None:
+    """x has the documents of a; that its first four are judged does not make it a run of that depth."""
+    depths = {**DEEP, "x": 10, "y": 4, "z": 4}
+    collection = collection_of(depths, same=("a", "x"))
+    assert found(collection) == {**DEEP, "y": 4, "z": 4}
+    assert describe_pool(discover_pool(collection)).nearly == ()
+
+
+# Missing documents
+
+
+@pytest.mark.parametrize(("n_missing", "is_found"), [(1, True), (2, False)])
+def test_missing_document_does_not_exclude_a_run(n_missing: int, is_found: bool) -> None:
+    """One in a hundred of x, where no judgment is of another origin."""
+    collection = collection_of({**DEEP, "x": 10}, missing=[("x", 3, 1), ("x", 7, 5)][:n_missing])
+    assert found(collection) == ({**DEEP, "x": 10} if is_found else DEEP)
+    report = describe_pool(discover_pool(collection))
+    assert report.n_holes == is_found
+    assert report.nearly == ()
+
+
+@pytest.mark.parametrize(
+    ("n_others", "is_found"),
+    # with x 399 of 399 + 10·n judgments are explained, without it 300
+    [(0, True), (1, False), (50, False), (51, True)],
+)
+def test_nearly_pooled_runs_where_they_account_for_the_rest(n_others: int, is_found: bool) -> None:
+    """399/409 is less than 99 %; 300/899 is more than a third, and 300/909 less."""
+    collection = collection_of({**DEEP, "x": 10}, missing=[("x", 3, 1)], n_others=n_others)
+    assert found(collection) == ({**DEEP, "x": 10} if is_found else DEEP)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PoolWarning)
+        report = describe_pool(discover_pool(collection))
+    assert report.nearly == (() if is_found else ("x (1 of 100 documents unjudged)",))
+
+
+def test_report_tells_of_nearly_pooled_runs() -> None:
+    depths = {**DEEP, "v": 10, "w": 10, "x": 10, "y": 10}
+    missing = [("x", 3, 1), ("w", 3, 10), ("v", 3, 9), ("y", 1, 1)]
+    complete = np.arange(7) < 3
+    report = describe_pool(collection_of(depths, missing=missing).with_pool(complete, 10))
+    assert report.nearly == tuple(f"{run} (1 of 100 documents unjudged)" for run in "vwxy")
+    first, second = report.text().split("\n")
+    assert first == str(report)
+    assert second == (
+        "  nearly pooled, and not taken for it: v (1 of 100 documents unjudged), "
+        "w (1 of 100 documents unjudged), x (1 of 100 documents unjudged) and 1 more; "
+        "--max-holes or --pooled-runs take them in"
+    )
+    # a run to score is none that the pool lacks
+    collection = collection_of(depths, missing=missing, given=("v", "a"))
+    report = describe_pool(collection.with_pool(complete, 10))
+    assert [near.split()[0] for near in report.nearly] == ["w", "x", "y"]
+    # the one that lacks least comes first
+    missing = [("x", 3, 1), ("x", 3, 2), ("y", 3, 2)]
+    report = describe_pool(collection_of(depths, missing=missing, n_topics=20).with_pool(complete, 10))
+    assert report.nearly == (
+        "v (0 of 200 documents unjudged)",
+        "w (0 of 200 documents unjudged)",
+        "y (1 of 200 documents unjudged)",
+        "x (2 of 200 documents unjudged)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"max_holes": 0}, DEEP),
+        ({"max_holes": 1}, {**DEEP, "x": 10}),
+        ({"depth": 10}, DEEP),
+        ({"depth": 4}, dict.fromkeys("abcyz", 4)),
+        ({"pooled_run_ids": ["x", "y"], "depth": 10}, {"x": 10, "y": 10}),
+        ({"rule": "skipping"}, DEEP),
+    ],
+)
+def test_what_is_given_leaves_out_uneven_depths(
+    arguments: dict[str, object], expected: dict[str, int]
+) -> None:
+    collection = collection_of({**DEEP, "x": 10, "y": 4, "z": 4}, missing=[("x", 3, 1)])
+    assert found(collection) == {**DEEP, "x": 10, "y": 4, "z": 4}
+    assert found(collection, **arguments) == expected
+
+
+def test_only_candidates_have_a_depth() -> None:
+    collection = collection_of({**DEEP, "x": 10, "y": 4, "z": 4}, missing=[("x", 3, 1)])
+    assert found(collection, candidates=["a", "b", "y", "z"]) == {"a": 10, "b": 10, "y": 4, "z": 4}
+    assert found(collection, candidates=["a", "b", "c", "x"]) == DEEP  # what y and z brought is unexplained
+
+
+# The real collections
+
+
+@pytest.mark.slow
+def test_pool_of_covid_round_4(collections: Path) -> None:
+    collection = read_real(collections / "covid-round4")
+    report = describe_pool(collection)
+    assert report.depths == ((8, 42),)
+    assert (report.n_runs, report.n_holes, report.n_judged, report.n_unexplained) == (72, 18, 13_262, 8_428)
+    assert report.nearly == ()
+    with pytest.warns(PoolWarning, match="30 of 72 runs pooled to depth 8"):
+        complete = discover_pool(collection, max_holes=0)
+    assert (complete.pool_depth, len(complete.pooled_run_ids)) == (8, 30)
+    assert set(complete.pooled_run_ids) < set(collection.pooled_run_ids)
+
+
+def test_pool_of_dl_2021(collections: Path) -> None:
+    """The runs that are complete; 21 lack one document in a hundred at the most, and are told."""
+    with pytest.warns(PoolWarning, match="39 of 63 runs pooled to depth 10"):
+        collection = discover_pool(read_real(collections / "dl21-passage"))
+    report = describe_pool(collection)
+    assert report.depths == ((10, 39),)
+    assert (report.n_holes, report.n_judged, report.n_unexplained) == (0, 10_828, 5_454)
+    assert len(report.nearly) == 21
+    assert report.nearly[0].endswith("(1 of 530 documents unjudged)")
+    with pytest.warns(PoolWarning):
+        assert collection.pooled_run_ids == discover_pool(collection, max_holes=0).pooled_run_ids
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "depth", "n_pooled"),
+    [("trec2-adhoc", 100, 36), ("trec2011-medical", 10, 41), ("trec8-adhoc", 100, 73)],
+)
+def test_even_pools_stay_what_steps_1_and_2_find(
+    collections: Path, name: str, depth: int, n_pooled: int
+) -> None:
+    collection = read_real(collections / name)
+    assert describe_pool(collection).depths == ((depth, n_pooled),)
+    again = discover_pool(collection, max_holes=depth // 20)
+    assert again.pooled_run_ids == collection.pooled_run_ids
+
+
+# --- discovery of the pool as in 2015 ----------------------------------------------------------------------
+
+
+def test_holes_that_are_skipped() -> None:
+    """At depth 2 with one hole, by the documents before the second hole: two judged ones, or nearly all there
+    are.
+    """
+    rankings = {"a": "pxqy", "b": "pxyq", "c": "p", "d": "pxy", "e": "xpq"}
+    collection = from_rankings(
+        {run: {"1": order} for run, order in rankings.items()}, {"1": {"p": 1, "q": 0}}
+    )
+    found = discover_pool(collection, depth=2, max_holes=1, rule="skipping")
+    assert found.pooled_run_ids == ("a", "c", "e")
+    leading = discover_pool(collection, depth=2, max_holes=1)
+    assert leading.pooled_run_ids == ("a", "b", "c", "d", "e")  # holes take places: a has one judged of two
+    none = discover_pool(collection, depth=2, max_holes=0, rule="skipping")
+    assert none.pooled_run_ids == ("c",)
+    # depth 10: one document more than the judged ones is near enough
+    rankings = {"a": "pxq", "b": "pxqy", "long": "qxyzuvwrst"}
+    collection = from_rankings(
+        {run: {"1": order} for run, order in rankings.items()}, {"1": {"p": 1, "q": 0}}
+    )
+    assert discover_pool(collection, depth=10, max_holes=1, rule="skipping").pooled_run_ids == ("a",)
+    with pytest.raises(InputError, match="no pool rule"):
+        discover_pool(collection, rule="sniffing")  # type: ignore[arg-type]
+
+
+def test_the_depth_is_the_commonest_of_all_topics() -> None:
+    """Leading judged documents: a 2 and 4, b 3 and 2, c 3 and 0, d 3 and 1; a run's smallest: 2, 2, 0, 1."""
+    rankings = {
+        "a": {"1": "pqx", "2": "pqrsx"},
+        "b": {"1": "pqrx", "2": "pqxr"},
+        "c": {"1": "pqrx", "2": "xp"},
+        "d": {"1": "pqrx", "2": "qx"},
+    }
+    judged = dict.fromkeys("pqrs", 1)
+    collection = from_rankings(rankings, {"1": judged, "2": judged})
+    assert discover_pool(collection).pool_depth == 2
+    found = discover_pool(collection, rule="skipping", max_holes=1)
+    assert (found.pool_depth, found.pooled_run_ids) == (3, ("b",))
+
+
+@pytest.mark.slow
+def test_the_pool_of_2015(collections: Path) -> None:
+    collection = read_real(collections / "trec2011-medical")
+    assert len(discover_pool(collection, rule="skipping", max_holes=2).pooled_run_ids) == 56
+    found = discover_pool(collection, rule="skipping")
+    assert (found.pool_depth, len(found.pooled_run_ids)) == (10, 51)
+
+
+@pytest.mark.parametrize("rule", ["leading", "skipping"])
+def test_depth_beyond_every_run_makes_no_run_pooled(rule: PoolRule) -> None:
+    """A twentieth of a depth of 5,000 were holes enough for any run of 100 documents."""
+    example = load_example()
+    with pytest.warns(NoPoolWarning):
+        found = discover_pool(example, depth=5000, rule=rule)
+    assert found.pooled_run_ids == ()

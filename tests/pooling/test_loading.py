@@ -1,0 +1,685 @@
+"""From files to a collection in one call: what overlaps, what is missing, what is said."""
+
+from __future__ import annotations
+
+import gzip
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import toys
+from toys import toy_collection, toy_qrels, toy_runs
+
+from bayespool.collection import (
+    USER_ORGANIZATION,
+    Collection,
+    run_from_frame,
+    write_organizations,
+    write_qrels,
+    write_run,
+)
+from bayespool.errors import (
+    InputError,
+    InputWarning,
+    NoPoolWarning,
+    OrganizationWarning,
+    PartialListWarning,
+    PoolWarning,
+    StatedPoolWarning,
+)
+from bayespool.experiments import simulate_example
+from bayespool.pooling import describe_pool, read_collection, read_contributors
+
+POOLED_ORGANIZATIONS = {run_id: toys.ORGANIZATIONS[run_id] for run_id in toys.POOLED}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """The toy as files: its pooled runs in ``pool/``, the new one beside it."""
+    (tmp_path / "pool").mkdir()
+    for run in toy_runs():
+        write_run(run, tmp_path / ("pool" if run.run_id in toys.POOLED else "") / f"input.{run.run_id}.gz")
+    write_qrels(toy_qrels(), tmp_path / "qrels.txt")
+    write_organizations(POOLED_ORGANIZATIONS, tmp_path / "organizations.csv")
+    return tmp_path
+
+
+def same(collection: Collection, expected: Collection) -> bool:
+    """Equal but for the name of the new run's organization."""
+    return (
+        collection.run_ids == expected.run_ids
+        and collection.pooled_run_ids == expected.pooled_run_ids
+        and collection.pool_depth == expected.pool_depth
+        and toys.judgments(collection) == toys.judgments(expected)
+        and all(
+            toys.ranking(collection, run_id, query_id) == toys.ranking(expected, run_id, query_id)
+            for run_id in expected.run_ids
+            for query_id in expected.query_ids
+        )
+    )
+
+
+def organization_of(collection: Collection) -> dict[str, str]:
+    names = [collection.organizations[o] for o in collection.organization]
+    return dict(zip(collection.run_ids, names, strict=True))
+
+
+def test_toy_is_read(folder: Path) -> None:
+    collection = read_collection(
+        folder / "qrels.txt",
+        folder / "input.u.gz",
+        pool=folder / "pool",
+        organizations=folder / "organizations.csv",
+    )
+    assert collection.run_ids == ("n1", "n2", "s1", "s2", "u")
+    assert collection.given_run_ids == ("u",)
+    assert same(collection, toy_collection())
+    assert organization_of(collection) == {**POOLED_ORGANIZATIONS, "u": USER_ORGANIZATION}
+
+
+def test_paths_may_be_text_globs_and_lists(folder: Path) -> None:
+    collection = read_collection(
+        str(folder / "qrels.txt"),
+        [str(folder / "input.u.gz")],
+        pool=[
+            folder / "pool" / "input.n*",
+            folder / "pool" / "input.s1.gz",
+            str(folder / "pool/input.s2.gz"),
+        ],
+        organizations=POOLED_ORGANIZATIONS,
+    )
+    assert same(collection, toy_collection())
+
+
+def test_pool_alone_is_enough(folder: Path) -> None:
+    collection = read_collection(
+        folder / "qrels.txt", pool=folder / "pool", organizations=POOLED_ORGANIZATIONS
+    )
+    assert collection.run_ids == toys.POOLED
+
+
+def test_run_that_lies_in_the_pool_too_is_read_once(folder: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    collection = read_collection(
+        folder / "qrels.txt",
+        folder / "pool" / ".." / "pool" / "input.s1.gz",
+        pool=folder / "pool",
+        organizations=POOLED_ORGANIZATIONS,
+        progress=lambda read, total: seen.append((read, total)),
+    )
+    assert collection.run_ids == toys.POOLED
+    assert collection.given_run_ids == ("s1",)
+    assert collection.pooled_run_ids == toys.POOLED  # it looks so
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_run_is_never_pooled_unless_it_lies_in_the_pool(folder: Path) -> None:
+    """However much of it is judged."""
+    (folder / "pool" / "input.s1.gz").rename(folder / "input.s1.gz")
+    collection = read_collection(
+        folder / "qrels.txt",
+        folder / "input.s1.gz",
+        pool=folder / "pool",
+        organizations={**POOLED_ORGANIZATIONS, "s1": "south"},
+    )
+    assert collection.pooled_run_ids == ("n1", "n2", "s2")
+
+
+def test_link_names_its_run(folder: Path) -> None:
+    """And not the file that it points to."""
+    store = folder / "store"
+    store.mkdir()
+    (folder / "input.u.gz").rename(store / "SHA256E-s99--0a1b.gz")
+    (folder / "mine.run").symlink_to(store / "SHA256E-s99--0a1b.gz")
+    collection = read_collection(
+        folder / "qrels.txt",
+        folder / "mine.run",
+        pool=folder / "pool",
+        organizations=POOLED_ORGANIZATIONS,
+    )
+    assert collection.given_run_ids == ("mine",)
+
+
+def test_linked_folder_is_the_same_folder(folder: Path) -> None:
+    (folder / "link").symlink_to(folder / "pool")
+    collection = read_collection(
+        folder / "qrels.txt",
+        folder / "link" / "input.n1.gz",
+        pool=folder / "pool",
+        organizations=POOLED_ORGANIZATIONS,
+    )
+    assert collection.run_ids == ("n1", "n2", "s1", "s2")
+
+
+def test_two_runs_of_one_name_are_refused(folder: Path) -> None:
+    write_run(toy_runs()[0], folder / "n1.run")
+    with pytest.raises(InputError, match="holds a run named 'n1', as does"):
+        read_collection(folder / "qrels.txt", folder / "n1.run", pool=folder / "pool", organizations={})
+
+
+def test_tags_name_the_runs_on_request(folder: Path) -> None:
+    (folder / "input.u.gz").rename(folder / "anything.gz")
+    collection = read_collection(
+        folder / "qrels.txt",
+        folder / "anything.gz",
+        pool=folder / "pool",
+        organizations=POOLED_ORGANIZATIONS,
+        run_id="tag",
+    )
+    assert collection.given_run_ids == ("u",)
+
+
+def test_pool_settings_are_passed_on(folder: Path) -> None:
+    def read(**settings: object) -> Collection:
+        return read_collection(
+            folder / "qrels.txt",
+            pool=[folder / "pool", folder / "input.u.gz"],
+            organizations=toys.ORGANIZATIONS,
+            **settings,  # type: ignore[arg-type]
+        )
+
+    assert read().pooled_run_ids == toys.POOLED
+    assert "u" in read(max_holes=2).pooled_run_ids
+    assert read(known_depth=2).pool_depth == 2
+    assert read(pooled_run_ids=["n1", "s1"]).pooled_run_ids == ("n1", "s1")
+
+
+def test_the_strategy_of_the_pool_is_stated(folder: Path) -> None:
+    """Nothing is discovered: the runs named contributed, and what the strategy chooses is the pool."""
+
+    def read(**settings: object) -> Collection:
+        return read_collection(
+            folder / "qrels.txt",
+            folder / "input.u.gz",
+            pool=folder / "pool",
+            organizations=POOLED_ORGANIZATIONS,
+            **settings,  # type: ignore[arg-type]
+        )
+
+    by_depth = read()
+    stated = read(pool_strategy="depth(k=3)")
+    assert stated.pooled_run_ids == by_depth.pooled_run_ids == toys.POOLED
+    assert np.array_equal(stated.pool(), by_depth.pool())
+    assert toys.judgments(stated) == toys.judgments(by_depth)
+    assert str(describe_pool(stated)) == (
+        "4 of 5 runs pooled by depth(k=3) (2 organizations), 0 holes; "
+        + str(describe_pool(by_depth)).split("; ")[1]
+    )
+    with pytest.warns(PoolWarning, match="13 not explained by these runs"):
+        named = read(pool_strategy="take", pool_budget=4, pool_run_depth=1, pooled_run_ids=["n1", "s1"])
+    assert named.pooled_run_ids == ("n1", "s1")
+    # of the first documents of n1 and s1 on three topics
+    assert named.pool().sum() == 4
+    assert set(np.flatnonzero(named.pool())) <= set(named.document[named.run_index(["n1", "s1"]), :, 0].flat)
+    assert str(describe_pool(named)).startswith(
+        "2 of 5 runs pooled by take, budget 4, runs to rank 1 (2 organizations), 0 holes; "
+    )
+    with pytest.warns(StatedPoolWarning, match="corrections for samples give no value"):
+        samples = [read(pool_strategy="uniform", pool_budget=8, pool_seed=seed).pool() for seed in (1, 1, 2)]
+    assert np.array_equal(samples[0], samples[1])
+    assert not np.array_equal(samples[0], samples[2])
+    assert read(pool_strategy="depth(k=3)").score is None
+    with pytest.warns(StatedPoolWarning, match="combmnz, budget 9, global shares, relevance from 2"):
+        voted = read(pool_strategy="combmnz", pool_budget=9, pool_shares="global", pool_rel=2)
+    assert voted.score is not None
+
+
+def test_what_a_strategy_does_not_explain_is_told(folder: Path) -> None:
+    with pytest.warns(
+        StatedPoolWarning, match=r"not made as stated \(take, budget 6\): .*could have chosen: \d+; look at"
+    ):
+        collection = read_collection(
+            folder / "qrels.txt",
+            pool=folder / "pool",
+            organizations=POOLED_ORGANIZATIONS,
+            pool_strategy="take",
+            pool_budget=6,
+        )
+    report = describe_pool(collection)
+    assert report.n_judged - report.n_unexplained == 6 - report.n_holes
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"pool_budget": 5}, r"no strategy \(pool_budget, --pool-budget\)"),
+        ({"pool_run_depth": 5}, r"no strategy \(pool_run_depth, --pool-run-depth\)"),
+        ({"pool_shares": "global"}, r"no strategy \(pool_shares, --pool-shares\)"),
+        ({"pool_rel": 2}, r"no strategy \(pool_rel, --pool-rel\)"),
+        ({"pool_seed": 2}, r"no strategy \(pool_seed, --pool-seed\)"),
+        ({"pool_strategy": "take", "pool_budget": 5, "known_depth": 3}, "not discovered .known_depth"),
+        ({"pool_strategy": "take", "pool_budget": 5, "max_holes": 0}, "not discovered .max_holes"),
+        ({"pool_strategy": "take"}, "'take' does not say how much to judge; give a budget"),
+        ({"pool_strategy": "give", "pool_budget": 5}, "no strategy 'give'"),
+        ({"pool_strategy": "take", "pool_budget": 5, "pooled_run_ids": ["x"]}, "no run 'x'"),
+    ],
+)
+def test_settings_that_do_not_go_together(folder: Path, settings: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_collection(
+            folder / "qrels.txt",
+            pool=folder / "pool",
+            organizations=POOLED_ORGANIZATIONS,
+            **settings,  # type: ignore[arg-type]
+        )
+
+
+def test_a_strategy_needs_the_runs_of_its_pool(folder: Path) -> None:
+    with pytest.raises(InputError, match="a pool strategy, and no pooled runs"):
+        read_collection(folder / "qrels.txt", folder / "input.u.gz", pool_strategy="depth(k=3)")
+
+
+def test_file_ranks_are_read_for_rank_order(folder: Path) -> None:
+    """Without ranks of its own a run is written with those of its rows: e a c b d for n1 on topic 1."""
+    for order, documents in (("rank", "eacbd"), ("score", "abcde")):
+        collection = read_collection(
+            folder / "qrels.txt",
+            pool=folder / "pool",
+            organizations=POOLED_ORGANIZATIONS,
+            order=order,  # type: ignore[arg-type]
+            pooled_run_ids=toys.POOLED,
+            known_depth=3,
+        )
+        assert toys.ranking(collection, "n1", "1") == list(documents)
+
+
+# Organizations
+
+
+def test_pool_without_organizations_warns(folder: Path) -> None:
+    with pytest.warns(OrganizationWarning, match="no organizations given: each run of the pool counts as an"):
+        collection = read_collection(folder / "qrels.txt", folder / "input.u.gz", pool=folder / "pool")
+    own = {run_id: run_id for run_id in toys.POOLED}
+    assert organization_of(collection) == {**own, "u": USER_ORGANIZATION}
+
+
+def test_pooled_run_without_an_organization_is_an_error(folder: Path) -> None:
+    write_organizations({"n1": "north", "n2": "north", "s2": "south"}, folder / "organizations.csv")
+    with pytest.raises(
+        InputError, match=r"organizations.csv: 1 runs of the pool have no organization, 's1' for one; add"
+    ):
+        read_collection(
+            folder / "qrels.txt", pool=folder / "pool", organizations=folder / "organizations.csv"
+        )
+
+
+def test_pooled_run_without_an_organization_warns_when_lenient(folder: Path) -> None:
+    write_organizations({"n1": "north", "n2": "north"}, folder / "organizations.csv")
+    with pytest.warns(OrganizationWarning, match="2 runs of the pool have no organization, 's1' for one"):
+        collection = read_collection(
+            folder / "qrels.txt",
+            pool=folder / "pool",
+            organizations=folder / "organizations.csv",
+            strict=False,
+        )
+    assert organization_of(collection) == {"n1": "north", "n2": "north", "s1": "s1", "s2": "s2"}
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_runs_that_are_listed_and_not_there_are_a_short_warning(folder: Path, strict: bool) -> None:
+    listed = {**POOLED_ORGANIZATIONS, "zz": "west", "yy": "west"}
+    write_organizations(listed, folder / "organizations.csv")
+    with pytest.warns(
+        PartialListWarning, match=r"organizations.csv: 2 listed runs were not read: 'zz', 'yy'$"
+    ):
+        collection = read_collection(
+            folder / "qrels.txt",
+            pool=folder / "pool",
+            organizations=folder / "organizations.csv",
+            strict=strict,
+        )
+    assert "west" not in collection.organizations
+
+
+def test_a_warning_of_runs_that_are_not_there_names_the_first(folder: Path) -> None:
+    for n, said in (
+        (1, "1 listed run was not read: 'z0'$"),
+        (9, "9 listed runs were .*: 'z0', 'z1', 'z2' …$"),
+    ):
+        listed = {**POOLED_ORGANIZATIONS, **{f"z{i}": "west" for i in range(n)}}
+        with pytest.warns(PartialListWarning, match=f"^organizations: {said}") as warned:
+            read_collection(folder / "qrels.txt", pool=folder / "pool", organizations=listed)
+        assert len(warned) == 1
+
+
+def test_run_to_score_needs_no_organization(folder: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_collection(
+            folder / "qrels.txt",
+            folder / "input.u.gz",
+            pool=folder / "pool",
+            organizations=POOLED_ORGANIZATIONS,
+        )
+
+
+def user_runs(folder: Path) -> list[str]:
+    """Two runs more to score, in files whose names do not sort as they are given."""
+    for run_id in ("zeta", "alpha"):
+        write_run(run_from_frame(toys.RUNS["u"], run_id), folder / f"{run_id}.run")
+    return [str(folder / "zeta.run"), str(folder / "alpha.run"), str(folder / "input.u.gz")]
+
+
+def test_runs_to_score_are_of_one_organization_unless_listed(folder: Path) -> None:
+    files = user_runs(folder)
+
+    def read(listed: dict[str, str] | None, **settings: object) -> Collection:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OrganizationWarning)
+            return read_collection(
+                folder / "qrels.txt",
+                [*files, folder / "pool" / "input.s1.gz"],
+                pool=folder / "pool",
+                organizations=listed,
+                **settings,  # type: ignore[arg-type]
+            )
+
+    yours = dict.fromkeys(("zeta", "alpha", "u"), USER_ORGANIZATION)
+    collection = read(POOLED_ORGANIZATIONS)
+    assert organization_of(collection) == {**POOLED_ORGANIZATIONS, **yours}
+    assert collection.organizations[collection.user_organization] == USER_ORGANIZATION
+    assert collection.given_run_ids == ("zeta", "alpha", "u", "s1")
+    assert collection.run_ids == ("alpha", "n1", "n2", "s1", "s2", "u", "zeta")
+    # one that the list names stays where it is
+    some = read({**POOLED_ORGANIZATIONS, "u": "north"})
+    assert organization_of(some) == {**POOLED_ORGANIZATIONS, **yours, "u": "north"}
+    # without a list s1, a run of the pool, is an organization of its own as the others there
+    own = {run_id: run_id for run_id in toys.POOLED}
+    assert organization_of(read(None)) == {**own, **yours}
+    # as they were asked to be
+    each = read(POOLED_ORGANIZATIONS, each_its_own=True)
+    assert organization_of(each) == {**POOLED_ORGANIZATIONS, "zeta": "zeta", "alpha": "alpha", "u": "u"}
+    assert each.user_organization == -1
+    # a list that has the name
+    taken = read({**POOLED_ORGANIZATIONS, "s2": USER_ORGANIZATION})
+    assert taken.organizations[taken.user_organization] == f"{USER_ORGANIZATION}'"
+    assert organization_of(taken)["s2"] == USER_ORGANIZATION
+    assert organization_of(taken)["u"] == f"{USER_ORGANIZATION}'"
+
+
+def test_order_of_files_changes_the_names_to_score_alone(folder: Path) -> None:
+    files = user_runs(folder)
+    arguments = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS}
+    one = read_collection(folder / "qrels.txt", files, **arguments)
+    other = read_collection(folder / "qrels.txt", files[::-1], **arguments)
+    assert one.fingerprint == other.fingerprint
+    assert one.given_run_ids == other.given_run_ids[::-1] == ("zeta", "alpha", "u")
+
+
+def test_meaning_of_negative_relevance_is_passed_on(folder: Path) -> None:
+    arguments = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS}
+    judged = [
+        toys.judged(read_collection(folder / "qrels.txt", negative=meaning, **arguments))[0]
+        for meaning in ("listed", "unjudged", "nonrelevant")
+    ]
+    assert judged == ["abcfhijk", "abcfhijk", "abcfhijkm"]
+
+
+def test_scores_are_kept_if_asked_for(folder: Path) -> None:
+    arguments = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS}
+    collection = read_collection(folder / "qrels.txt", scores=True, **arguments)
+    assert collection.score is not None
+    assert collection.score[collection.run_ids.index("s2"), 0, :2].tolist() == [2, 1]
+    assert read_collection(folder / "qrels.txt", **arguments).score is None
+
+
+# Second judges
+
+LABELS = {"1": {"a": 2.5, "l": 0}, "2": {"z": 1}}
+
+
+def read_with_judges(folder: Path, judges: Any, **settings: Any) -> dict[str, dict[str, dict[str, float]]]:
+    """Labels of the toy's documents by judge."""
+    collection = read_collection(
+        folder / "qrels.txt",
+        folder / "input.u.gz",
+        pool=folder / "pool",
+        organizations=POOLED_ORGANIZATIONS,
+        judges=judges,
+        **settings,
+    )
+    assert toys.judgments(collection) == toys.judgments(toy_collection())
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for judge in collection.judges:
+        labels = found.setdefault(judge.name, {})
+        for pair in np.flatnonzero(judge.is_labeled):
+            query_id = collection.query_ids[collection.pair_topic[pair]]
+            labels.setdefault(query_id, {})[collection.doc_id(int(pair))] = float(judge.label[pair])
+    return found
+
+
+@pytest.fixture
+def labeled(folder: Path) -> Path:
+    """The toy with labels of two judges, and of one document that nobody retrieves."""
+    (folder / "llm.txt").write_text("1 0 a 2.5\n1 0 l 0\n2 0 z 1\n2 0 nobody's 3\n")
+    (folder / "input.gpt-4.qrels.gz").write_bytes(gzip.compress(b"3 0 e 1\n3 0 f 0\n"))
+    return folder
+
+
+SECOND = {"3": {"e": 1.0, "f": 0.0}}
+FORMS: dict[str, tuple[Callable[[Path], Any], dict[str, Any]]] = {
+    "none": (lambda folder: None, {}),
+    "no files": (lambda folder: [], {}),
+    "path": (lambda folder: folder / "llm.txt", {"llm": LABELS}),
+    "text": (lambda folder: str(folder / "llm.txt"), {"llm": LABELS}),
+    "list": (
+        lambda folder: [folder / "input.gpt-4.qrels.gz", str(folder / "llm.txt")],
+        {"gpt-4.qrels": SECOND, "llm": LABELS},
+    ),
+    "tuple": (lambda folder: (folder / "llm.txt",), {"llm": LABELS}),
+    "mapping": (
+        lambda folder: {"one": folder / "llm.txt", "other": str(folder / "input.gpt-4.qrels.gz")},
+        {"one": LABELS, "other": SECOND},
+    ),
+    "one file twice": (
+        lambda folder: dict.fromkeys(("one", "other"), folder / "llm.txt"),
+        {"one": LABELS, "other": LABELS},
+    ),
+}
+
+
+@pytest.mark.parametrize(("judges", "expected"), FORMS.values(), ids=FORMS)
+def test_judges_are_called_like_their_files_or_as_one_says(
+    labeled: Path, judges: Callable[[Path], Any], expected: dict[str, Any]
+) -> None:
+    found = read_with_judges(labeled, judges(labeled))
+    assert found == expected
+    assert list(found) == list(expected)
+
+
+def test_two_files_of_one_name_are_refused(labeled: Path) -> None:
+    (labeled / "more").mkdir()
+    (labeled / "more" / "llm.txt").write_text("1 0 a 1\n1 0 b 0\n")
+    with pytest.raises(InputError, match=r"two judges are called 'llm'; name them: --judge NAME=FILE"):
+        read_with_judges(labeled, [labeled / "llm.txt", labeled / "more" / "llm.txt"])
+
+
+def test_labels_that_cannot_be_used_are_told_by_file(labeled: Path) -> None:
+    (labeled / "bad.txt").write_text("1 0 a 1\n1 0 b yes\n2 0 z 0\n")
+    with pytest.raises(InputError, match=r"bad\.txt, line 2: label 'yes' is not a number"):
+        read_with_judges(labeled, labeled / "bad.txt")
+    with pytest.warns(InputWarning, match=r"bad\.txt: 1 line skipped, label is not a number"):
+        found = read_with_judges(labeled, labeled / "bad.txt", strict=False)
+    assert found == {"bad": {"1": {"a": 1.0}, "2": {"z": 0.0}}}
+    (labeled / "others.txt").write_text("99 0 a 1\n")
+    with pytest.raises(
+        InputError, match=r"others\.txt: none of the labels of judge 'others' is of a document"
+    ):
+        read_with_judges(labeled, labeled / "others.txt")
+    with pytest.raises(InputError, match=r"nowhere\.txt"):
+        read_with_judges(labeled, labeled / "nowhere.txt")
+
+
+def test_labels_and_own_judgments_are_two_things(labeled: Path) -> None:
+    (labeled / "mine.txt").write_text("1 0 l 1\n")
+    collection = read_collection(
+        labeled / "qrels.txt",
+        labeled / "input.u.gz",
+        pool=labeled / "pool",
+        organizations=POOLED_ORGANIZATIONS,
+        own_judgments=labeled / "mine.txt",
+        judges=labeled / "llm.txt",
+    )
+    assert toys.judged(collection) == ["abcfhijkl", "pqrvw", "abcd"]  # l, and not z
+    (judge,) = collection.judges
+    assert judge.is_labeled.sum() == 3
+
+
+# Files in each other's place
+
+
+@pytest.fixture(scope="module")
+def example_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example, with labels of a judge on all documents that are judged, or at the top of a new run."""
+    folder = tmp_path_factory.mktemp("example")
+    example = simulate_example()
+    example.write(folder)
+    collection = example.collection
+    known = dict(
+        zip(
+            zip(example.truth.query_id.to_pylist(), example.truth.doc_id.to_pylist(), strict=True),
+            example.truth.relevance.tolist(),
+            strict=True,
+        )
+    )
+    asked = np.zeros(len(collection.relevance) + 1, dtype=bool)
+    asked[collection.document[collection.run_index(["new-a", "new-b"]), :, :10]] = True
+    for name, of in (("all", collection.judged | asked[:-1]), ("new", ~collection.judged & asked[:-1])):
+        lines = []
+        for i, pair in enumerate(np.flatnonzero(of)):
+            key = collection.query_ids[collection.pair_topic[pair]], collection.doc_id(int(pair))
+            label = known[key] if i % 5 else 1 - min(known[key], 1)  # the judge errs
+            lines.append(f"{key[0]} 0 {key[1]} {label}\n")
+        (folder / f"{name}.txt").write_text("".join(lines))
+    return folder
+
+
+def read_example(folder: Path, qrels: str, judge: str, **more: Any) -> Collection:
+    return read_collection(
+        folder / qrels,
+        folder / "new",
+        pool=folder / "pool",
+        organizations=folder / "organizations.csv",
+        judges={"llm": folder / judge},
+        **more,
+    )
+
+
+@pytest.mark.parametrize("labels", ["all.txt", "new.txt"])
+def test_labels_and_judgments_that_are_swapped_are_refused(example_files: Path, labels: str) -> None:
+    swapped = (
+        r"qrels\.txt: judge 'llm' has labels of just the documents of the pool, and the qrels judge what it "
+        r"does not: the two look swapped; give these as the qrels \(--qrels\), and what is given as the qrels"
+    )
+    with pytest.raises(InputError, match=swapped):
+        read_example(example_files, labels, "qrels.txt")
+    (judge,) = read_example(example_files, "qrels.txt", labels).judges
+    assert judge.is_labeled.any()
+
+
+def test_judgments_as_a_judge_are_refused_before_anything_is_fitted(example_files: Path) -> None:
+    with pytest.raises(InputError, match=r"qrels\.txt: the labels of judge 'llm' are the judgments"):
+        read_example(example_files, "qrels.txt", "qrels.txt")
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_run_is_neither_judgments_nor_labels_nor_judgments_a_run(example_files: Path, strict: bool) -> None:
+    run = r"new-a\.run, line 1: looks like a run \(query_id Q0 doc_id rank score tag\), not like "
+    with pytest.raises(InputError, match=run + "judgments; give runs among the runs"):
+        read_example(example_files, "new/new-a.run", "all.txt", strict=strict)
+    with pytest.raises(InputError, match=run + "labels of a judge; give runs among the runs"):
+        read_example(example_files, "qrels.txt", "new/new-a.run", strict=strict)
+    with pytest.raises(InputError, match=run + "judgments"):
+        read_example(
+            example_files,
+            "qrels.txt",
+            "all.txt",
+            own_judgments=example_files / "new/new-a.run",
+            strict=strict,
+        )
+    qrels = (
+        r"qrels\.txt, line 1: looks like judgments or labels .*, not like a run; give judgments as the qrels"
+    )
+    with pytest.raises(InputError, match=qrels):
+        read_collection(example_files / "qrels.txt", example_files / "qrels.txt", strict=strict)
+
+
+# No pool, no runs
+
+
+def test_no_pool_warns(folder: Path) -> None:
+    with pytest.warns(NoPoolWarning, match="no pooled runs given") as caught:
+        collection = read_collection(folder / "qrels.txt", folder / "input.u.gz")
+    assert len(caught) == 1
+    assert collection.run_ids == ("u",)
+    assert collection.pooled_run_ids == ()
+    assert collection.pool_depth == 0
+    assert toys.judged(collection) == ["abcfhijk", "pqrvw", "abcd"]
+
+
+def test_no_pool_with_own_judgments_says_so(folder: Path) -> None:
+    (folder / "mine.txt").write_text("1 0 l 1\n")
+    with pytest.warns(NoPoolWarning, match="informative priors and on the judgments of your own"):
+        collection = read_collection(
+            folder / "qrels.txt", folder / "input.u.gz", own_judgments=folder / "mine.txt"
+        )
+    assert toys.judged(collection) == ["abcfhijkl", "pqrvw", "abcd"]
+
+
+def test_pool_in_which_nothing_is_pooled_warns(folder: Path) -> None:
+    with pytest.warns(NoPoolWarning, match="no run looks pooled") as caught:
+        collection = read_collection(
+            folder / "qrels.txt", pool=folder / "input.u.gz", organizations={"u": "new"}
+        )
+    assert len(caught) == 1
+    assert collection.pooled_run_ids == ()
+
+
+@pytest.mark.parametrize("runs", [(), []])
+def test_no_runs_are_refused(folder: Path, runs: tuple[str, ...] | list[str]) -> None:
+    with pytest.raises(InputError, match="no runs given; name the runs to score"):
+        read_collection(folder / "qrels.txt", runs)
+
+
+def test_run_of_other_topics_is_refused_by_file(folder: Path) -> None:
+    (folder / "other.run").write_text("99 Q0 a 1 1.0 other\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"other\.run: none of its topics is in the qrels: it has '99'"):
+        read_collection(
+            folder / "qrels.txt",
+            folder / "other.run",
+            pool=folder / "pool",
+            organizations=POOLED_ORGANIZATIONS,
+        )
+
+
+def test_bad_line_is_an_error_unless_lenient(folder: Path) -> None:
+    arguments = {"pool": folder / "pool", "organizations": POOLED_ORGANIZATIONS}
+    (folder / "bad.run").write_text("1 Q0 a 1 2.0 bad\n1 Q0 b 2\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"bad\.run, line 2: "):
+        read_collection(folder / "qrels.txt", folder / "bad.run", **arguments)
+    with pytest.warns(InputWarning, match=r"bad\.run: 1 line skipped"):
+        collection = read_collection(folder / "qrels.txt", folder / "bad.run", strict=False, **arguments)
+    assert toys.ranking(collection, "bad", "1") == ["a"]
+
+
+def test_contributors_without_judgments(folder: Path) -> None:
+    collection = read_contributors(folder / "pool", organizations=POOLED_ORGANIZATIONS)
+    assert collection.pooled_run_ids == toys.POOLED
+    assert collection.query_ids == ("1", "2", "3")
+    assert not collection.judged.any()
+    assert toys.ranking(collection, "n2", "1") == list(toys.RANKINGS["n2", "1"])
+    assert collection.organizations == ("north", "south")
+    assert collection.score is None
+
+
+def test_contributors_with_judgments_all_contribute(folder: Path) -> None:
+    collection = read_contributors(
+        [folder / "pool", folder / "input.u.gz"], folder / "qrels.txt", scores=True
+    )
+    assert collection.pooled.all()
+    assert toys.judgments(collection) == toys.judgments(toy_collection())
+    assert collection.organizations == collection.run_ids  # no list: each its own, and nothing is said
+    assert collection.score is not None

@@ -1,0 +1,63 @@
+"""Figures in a page keep shapes and nothing else."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hostile import IMAGE, SCRIPT, hostile_scores, many_runs
+
+from bayespool.report.drawing import Styles, draw_forest, page_svg
+
+EVIL = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" onload="alert(1)"
+ width="10pt" viewBox="0 0 10 10"><script>alert(2)</script><style>*{color:red}</style>
+<a href="http://example.org"><path d="M0 0"/></a><image href="http://example.org/x.png"/>
+<foreignObject><p>text</p></foreignObject><text>secret</text>
+<g id="here" style="fill: #0072b2; stroke: #123456"><path d="M 1 1" onclick="alert(3)" clip-path="url(#cut)"/>
+<path clip-path="url(http://example.org/#cut)"/><use xlink:href="#here"/><use href="http://example.org#x"/></g></svg>"""
+
+
+def test_only_shapes_stay() -> None:
+    styles = Styles()
+    made = page_svg(EVIL.encode(), styles)
+    for gone in (
+        "alert",
+        "script",
+        "example.org",
+        "secret",
+        "foreignObject",
+        "style=",
+        "onload",
+        "<a",
+        "xmlns",
+    ):
+        assert gone not in made
+    assert 'clip-path="url(#f1-cut)"' in made
+    assert 'href="#f1-here"' in made
+    assert styles.sheet() == ".s0 {fill: var(--blue); stroke: #123456}"
+
+
+def test_ids_of_two_figures_differ_and_styles_are_shared() -> None:
+    styles = Styles()
+    one, two = page_svg(EVIL.encode(), styles), page_svg(EVIL.encode(), styles)
+    assert 'id="f1-here"' in one
+    assert 'id="f2-here"' in two
+    assert styles.sheet().count("\n") == 0
+
+
+def test_a_forest_of_hostile_names_has_no_text() -> None:
+    scores = hostile_scores()
+    rows = scores.frame()[lambda frame: frame["measure"] == "P@10"]
+    ((wide, narrow),) = draw_forest(rows, "posterior-ratio", ["background"], Styles())
+    for svg in (wide, narrow):
+        assert svg.startswith("<svg")
+        assert IMAGE not in svg
+        assert SCRIPT not in svg
+        assert "<text" not in svg
+        assert re.sub("<[^>]*>", "", svg).strip() == ""
+
+
+@pytest.mark.slow
+def test_many_runs_are_drawn_in_parts_that_fit_a_printed_page() -> None:
+    drawn = draw_forest(many_runs(90).frame(), "posterior-known", [], Styles())
+    assert len(drawn) == 3

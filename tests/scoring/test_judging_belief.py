@@ -1,0 +1,86 @@
+"""What judgments leave open, against dense linear algebra."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from influences import correlated, covariance, independent
+
+from bayespool.scoring.judging_belief import Belief
+
+PAIR = np.array([[1.0, 0.0], [1.0, -1.0], [0.5, 0.5]])
+
+
+def left_open(influence, contrasts: np.ndarray, judged: list[int]) -> np.ndarray:
+    """w' (C − C_S C_SS⁻¹ C_S') w of each sum."""
+    c, w = covariance(influence), contrasts @ influence.weight
+    known = np.zeros_like(c)
+    if judged:
+        known = c[:, judged] @ np.linalg.solve(c[np.ix_(judged, judged)], c[judged])
+    return np.asarray(np.einsum("sd,de,se->s", w, c - known, w))
+
+
+@given(st.integers(0, 10_000), st.permutations(range(6)))
+def test_what_is_left_is_that_of_the_best_linear_prediction(seed: int, order: list[int]) -> None:
+    influence = correlated(2, 6, seed)
+    belief = Belief(influence, PAIR)
+    before = left_open(influence, PAIR, [])
+    for n in range(len(order) + 1):
+        expected = left_open(influence, PAIR, order[:n])
+        assert belief.variance == pytest.approx(expected, rel=1e-4, abs=1e-5 * before.max())
+        assert (belief.variance >= 0).all()
+        if n < len(order):
+            belief.judge(order[n])
+    assert belief.variance == pytest.approx(np.zeros(3), abs=1e-5 * before.max())
+
+
+def test_the_order_of_judgments_is_of_no_account() -> None:
+    influence = correlated(2, 30, 5)
+    one, other = Belief(influence, PAIR), Belief(influence, PAIR)
+    for document in (3, 17, 8):
+        one.judge(document)
+    for document in (8, 3, 17):
+        other.judge(document)
+    assert one.variance == pytest.approx(other.variance, rel=1e-5)
+    assert one.covariance == pytest.approx(other.covariance, abs=1e-5)
+    assert one.own == pytest.approx(other.own, rel=1e-5)
+
+
+def test_a_gain_is_what_a_judgment_takes_from_the_variances() -> None:
+    influence = correlated(2, 8, 11)
+    belief, worth = Belief(influence, PAIR), np.array([1.0, 3.0, 0.5])
+    belief.judge(2)
+    gains = belief.gains(worth)
+    for document in (0, 1, 3, 4, 5, 6, 7):
+        taken = left_open(influence, PAIR, [2]) - left_open(influence, PAIR, [2, document])
+        assert gains[document] == pytest.approx(worth @ taken, rel=1e-4)
+    assert gains[2] == 0
+
+
+def test_a_document_that_is_judged_is_no_news() -> None:
+    belief = Belief(correlated(2, 5, 1), PAIR)
+    belief.judge(4)
+    variance, covariance_, own = belief.variance, belief.covariance.copy(), belief.own
+    assert own[4] == 0
+    assert not covariance_[:, 4].any()
+    belief.judge(4)
+    assert np.array_equal(belief.variance, variance)
+    assert np.array_equal(belief.covariance, covariance_)
+    assert np.array_equal(belief.own, own)
+
+
+def test_documents_that_say_nothing_of_each_other_add_up() -> None:
+    belief = Belief(independent([[0.1, 0.1, 0.2]], [0.5, 0.1, 0.05]), np.eye(1))
+    assert belief.variance == pytest.approx([0.0025 + 0.0009 + 0.0019])
+    assert belief.gains(np.ones(1)) == pytest.approx([0.0025, 0.0009, 0.0019])
+    belief.judge(0)
+    assert belief.variance == pytest.approx([0.0028])
+    assert belief.gains(np.ones(1)) == pytest.approx([0, 0.0009, 0.0019])
+
+
+def test_no_documents() -> None:
+    belief = Belief(independent([[]], []), np.eye(1))
+    assert belief.variance.tolist() == [0]
+    assert belief.gains(np.ones(1)).shape == (0,)

@@ -1,0 +1,257 @@
+"""Scores: their frames, notes and containers."""
+
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from fits import TARGETS
+from known_scores import MEASURES, POINT, example_scores
+from toys import from_rankings, missing_topic
+
+from bayespool.errors import InputError
+from bayespool.experiments import load_example
+from bayespool.measures import Diagnostics, Estimates, Estimator, Precision, Values
+from bayespool.scoring import score
+
+
+def test_container_has_the_draws_of_one_method_beside_the_bounds() -> None:
+    scores = example_scores()
+    with pytest.raises(InputError, match="several methods have draws") as refused:
+        scores.to_arviz()
+    assert refused.value.hint == "there are draws of: posterior-combined, posterior-background"
+    with pytest.raises(InputError, match="no draws of background"):
+        scores.to_arviz("background")
+    tree = scores.to_arviz("posterior-combined", per_topic=True)
+    posterior, constant = tree["posterior"].to_dataset(), tree["constant_data"].to_dataset()
+    weights = json.loads(tree.attrs["weights"])
+    rows = scores.frame().set_index(["measure", "run_id"])
+    for measure, name in zip(MEASURES, ("P_5", "P_10", "P_rel_2_10"), strict=True):
+        e = scores["posterior-combined", measure]
+        assert posterior[name].attrs["measure"] == measure
+        assert weights[measure] == e.weights
+        assert set(weights[measure]) >= {"ratio", "evidence"}
+        np.testing.assert_allclose(posterior[name].mean(("chain", "draw")), e.value, rtol=1e-12)
+        on_topics = posterior[f"{name}_by_topic"].mean(("chain", "draw"))
+        np.testing.assert_allclose(on_topics, e.per_topic, rtol=1e-12, atol=1e-15)
+        for column in ("as_judged", "bound_lower", "bound_upper", "residual"):
+            found = constant[column].sel(measure=measure)
+            assert found.values.tolist() == rows.loc[measure, column].tolist()
+            mean = constant[f"{column}_by_topic"].sel(measure=measure).mean("query_id")
+            np.testing.assert_allclose(mean, found, rtol=1e-12)
+    assert set(posterior.data_vars) == {
+        f"{n}{by}" for n in ("P_5", "P_10", "P_rel_2_10") for by in ("", "_by_topic")
+    }
+    assert "mu" not in posterior, "parameters of one component would not be those of the mixture"
+
+
+def test_estimates_are_found_by_method_and_measure() -> None:
+    scores = example_scores()
+    found = scores["posterior-background", "P(rel=2)@10"]
+    assert (found.method, found.measure) == ("posterior-background", Precision(10, rel=2))
+    assert scores["posterior-background", Precision(10, rel=2)] is found
+    with pytest.raises(KeyError):
+        scores["posterior-background", "P@20"]
+    with pytest.raises(KeyError):
+        scores["posterior-foreground", "P@10"]
+
+
+def test_frame_has_a_column_per_method_and_an_interval_per_posterior() -> None:
+    scores = example_scores()
+    frame = scores.frame()
+    assert list(frame.columns) == [
+        "run_id",
+        "measure",
+        "as_judged",
+        "bound_lower",
+        "bound_upper",
+        "residual",
+        "unjudged",
+        *POINT,
+        *(f"posterior-combined{end}" for end in ("", "_lower", "_upper", "_distance", "_new_kind")),
+        *(f"posterior-background{end}" for end in ("", "_lower", "_upper")),
+        "ci_prob",
+        "note",
+    ]
+    assert (frame["ci_prob"] == 0.95).all()
+    for estimates in scores.estimates:
+        rows = frame[frame["measure"] == str(estimates.measure)]
+        assert rows[estimates.method].tolist() == estimates.value.tolist()
+        if estimates.draws is not None:
+            low, high = estimates.interval(0.95)
+            assert rows[f"{estimates.method}_lower"].tolist() == low.tolist()
+            assert rows[f"{estimates.method}_upper"].tolist() == high.tolist()
+            assert (rows["bound_lower"] <= rows[f"{estimates.method}_lower"]).all()
+            assert (rows[f"{estimates.method}_upper"] <= rows["bound_upper"]).all()
+
+
+def test_bounds_have_columns_of_their_own_where_they_differ_from_the_score() -> None:
+    """Under nDCG a completion may lower a score: what is judged is not the lower bound."""
+    scores = score(load_example(), TARGETS, "nDCG@5", estimators="background")
+    (found,) = scores.bounds
+    for per_topic, of in ((False, Values.means), (True, Values.scores)):
+        frame = scores.to_frame(per_topic=per_topic)
+        for name in ("low", "least", "most", "width"):
+            column = {"low": "as_judged", "least": "bound_lower", "most": "bound_upper", "width": "residual"}
+            assert frame[column[name]].tolist() == of(getattr(found, name)).ravel().tolist()
+        assert (frame["bound_lower"] <= frame["as_judged"]).all()
+        assert (frame["bound_lower"] < frame["as_judged"]).any()
+
+
+def test_frame_per_topic_has_the_means_of_the_other_as_means() -> None:
+    scores = example_scores()
+    frame, per_topic = scores.frame(), scores.frame(per_topic=True)
+    there = frame.columns[1:].drop(["posterior-combined_distance", "posterior-combined_new_kind"])
+    assert list(per_topic.columns) == ["run_id", "query_id", *there]
+    assert len(per_topic) == len(frame) * 20
+    assert per_topic["query_id"].tolist() == [*scores.query_ids] * len(frame)
+    columns = ["bound_lower", "bound_upper", "residual", *POINT, "posterior-combined", "posterior-background"]
+    means = per_topic.groupby(["measure", "run_id"], sort=False)[columns].mean()
+    assert means.to_numpy() == pytest.approx(frame[columns].to_numpy(), abs=1e-12)
+    assert means.index.tolist() == list(zip(frame["measure"], frame["run_id"], strict=True))
+    for _, row in per_topic.iterrows():
+        low, high = row["posterior-combined_lower"], row["posterior-combined_upper"]
+        assert row["bound_lower"] <= low <= high <= row["bound_upper"]
+        if row["residual"] == 0:
+            assert low == row["posterior-combined"] == high == row["bound_lower"]
+
+
+def test_summary_frame_is_long() -> None:
+    scores = example_scores()
+    frame = scores.summary_frame()
+    assert len(frame) == len(scores.estimates) * 2
+    assert list(frame.columns) == [
+        "run_id",
+        "measure",
+        "method",
+        "value",
+        "lower",
+        "upper",
+        "ci_prob",
+        "std",
+        "distance",
+        "new_kind",
+        "note",
+    ]
+    posterior = frame["method"].str.startswith("posterior")
+    assert frame.loc[posterior, ["lower", "upper", "ci_prob", "std"]].notna().all(axis=None)
+    combined = frame["method"] == "posterior-combined"
+    assert (frame.loc[combined, "distance"] > 0).all()
+    assert frame.loc[combined, "new_kind"].between(0, 1, inclusive="neither").all()
+    assert frame.loc[~combined, ["distance", "new_kind"]].isna().all(axis=None)
+    # a point correction has no interval: uncertainty is never invented
+    assert frame.loc[~posterior, ["lower", "upper", "ci_prob", "std"]].isna().all(axis=None)
+    value = {
+        (e.method, str(e.measure), run): v
+        for e in scores.estimates
+        for run, v in zip(TARGETS, e.value, strict=True)
+    }
+    assert frame["value"].tolist() == [
+        value[row.method, row.measure, row.run_id] for row in frame.itertuples()
+    ]
+    per_topic = scores.summary_frame(per_topic=True)
+    assert len(per_topic) == len(frame) * 20
+    assert not {"std", "distance", "new_kind"} & set(per_topic)
+
+
+@pytest.mark.parametrize("ci_prob", [0.5, 0.9])
+def test_interval_has_the_probability_asked_for(ci_prob: float) -> None:
+    scores = score(load_example(), None, estimators=["posterior-background"], draws=200, ci_prob=ci_prob)
+    frame = scores.frame()
+    assert (frame["ci_prob"] == ci_prob).all()
+    draws = scores["posterior-background", "P@10"].draws
+    assert draws is not None
+    n_relevant = draws.totals()
+    for r, row in enumerate(frame.itertuples(index=False)):
+        low, high = (
+            round(200 * row[frame.columns.get_loc(f"posterior-background_{e}")]) for e in ("lower", "upper")
+        )
+        inside = ((n_relevant[:, r] >= low) & (n_relevant[:, r] <= high)).mean()
+        assert inside >= ci_prob
+        assert ((n_relevant[:, r] > low) & (n_relevant[:, r] < high)).mean() < ci_prob
+
+
+def test_nothing_to_note() -> None:
+    assert set(example_scores().notes.values()) == {""}
+    assert set(example_scores().frame()["note"]) == {""}
+
+
+def test_missing_topics_are_noted() -> None:
+    collection, run = missing_topic()
+    scores = score(collection, run, "P@5", estimators=["background"])
+    said = "ranks below the pool depth of 3 are extrapolated; 1 of 2 topics missing from the run"
+    assert scores.notes[run, Precision(5)] == said
+    assert scores.frame()["note"].tolist() == [said]
+    assert scores.frame(per_topic=True)["note"].tolist() == [said] * 2
+
+
+def test_nothing_unjudged_is_noted_where_it_is_so() -> None:
+    scores = score(
+        load_example(), "north-1", ["P@10", "P@20"], estimators=["posterior-background"], draws=150
+    )
+    assert scores.notes["north-1", Precision(10)] == "nothing unjudged"
+    assert scores.notes["north-1", Precision(20)] == "ranks below the pool depth of 10 are extrapolated"
+    row = scores.frame().iloc[0]
+    assert row["bound_lower"] == row["bound_upper"] == row["posterior-background"]
+    assert row["posterior-background_lower"] == row["posterior-background_upper"] == row["bound_lower"]
+
+
+@pytest.mark.parametrize(
+    ("cutoff", "estimand", "noted"), [(10, "complete", False), (15, "complete", True), (15, "pooled", False)]
+)
+def test_ranks_below_the_pool_are_noted_where_they_are_imputed(
+    cutoff: int, estimand: Any, noted: bool
+) -> None:
+    scores = score(load_example(), "new-a", f"P@{cutoff}", estimators=["background"], estimand=estimand)
+    said = "ranks below the pool depth of 10 are extrapolated"
+    assert (said in scores.notes["new-a", Precision(cutoff)]) == noted
+
+
+@dataclasses.dataclass(frozen=True)
+class Unlucky:
+    """An estimator of someone else's, whose draws failed their checks on the first run."""
+
+    name: str = "unlucky"
+
+    def estimate(self, collection: Any, run_ids: Any, measures: Any) -> tuple[Estimates, ...]:
+        shape = (len(run_ids), len(collection.query_ids))
+        return tuple(
+            Estimates(
+                method=self.name,
+                measure=measure,
+                run_ids=tuple(run_ids),
+                query_ids=collection.query_ids,
+                per_topic=np.full(shape, 0.25),
+                value=np.full(shape[0], 0.25),
+                fingerprint=collection.fingerprint,
+                draws=Values(np.full((7, *shape), measure.cutoff // 4, dtype=np.int32), measure.unit),
+                notes=("diagnostics failed: R-hat is 1.2", *("" for _ in run_ids[1:])),
+                diagnostics=Diagnostics("nuts", 1.2, 10.0, 10.0, 0, ("R-hat is 1.2",)),
+            )
+            for measure in measures
+        )
+
+
+def test_failed_diagnostics_are_noted_and_other_estimators_may_join() -> None:
+    assert isinstance(Unlucky(), Estimator)
+    scores = score(load_example(), TARGETS, "P@4", estimators=["background", Unlucky()])
+    assert scores.notes["new-a", Precision(4)] == "unlucky: diagnostics failed: R-hat is 1.2"
+    assert scores.notes["new-b", Precision(4)] == ""
+    frame = scores.frame()
+    assert frame["unlucky"].tolist() == [0.25, 0.25]
+    assert frame["unlucky_lower"].tolist() == frame["unlucky_upper"].tolist() == [0.25, 0.25]
+    assert scores.metadata["estimators"][1] == {"name": "unlucky"}
+
+
+def test_a_run_of_which_nothing_is_judged_is_noted() -> None:
+    collection = from_rankings({"a": {"q": "ab"}, "new": {"q": "xy"}}, {"q": {"a": 1, "b": 0}})
+    scores = score(collection, ["new"], "P@2", estimators="background")
+    assert "nothing of it is judged" in scores.notes["new", Precision(2)]
+
+
+def test_estimates_that_are_not_there_are_named() -> None:
+    with pytest.raises(KeyError, match="there are: background, P@5"):
+        _ = example_scores()["background", "P@99"]
+    with pytest.raises(KeyError, match=r"'P@5': write scores\[method, measure\]"):
+        _ = example_scores()["P@5"]  # type: ignore[index]

@@ -1,0 +1,298 @@
+"""Scores: many estimators on one collection, their tables, notes and errors."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from fits import TARGETS
+from known_scores import MEASURES, example_scores
+from toys import EDGE_CASES, WITHOUT_A_POOL, toy_collection
+
+import bayespool
+from bayespool.corrections import Background, Interpolated, TopicsAdjustment
+from bayespool.errors import DiagnosticsWarning, InputError, InputWarning, NoPoolWarning
+from bayespool.evidence import judgment_counts
+from bayespool.experiments import load_example, simulate_example
+from bayespool.measures import Estimator, Precision
+from bayespool.posterior import PosteriorEstimator
+from bayespool.scoring import DEFAULT_ESTIMATORS, ESTIMATOR_NAMES, parse_estimator, score
+
+
+def test_default_call_estimates_everything() -> None:
+    scores = example_scores()
+    assert scores.run_ids == TARGETS
+    assert scores.query_ids == load_example().query_ids
+    assert tuple(str(m) for m in scores.measures) == MEASURES
+    methods = [*DEFAULT_ESTIMATORS, "posterior-background"]
+    assert [(str(e.measure), e.method) for e in scores.estimates] == [
+        (m, n) for m in MEASURES for n in methods
+    ]
+    assert all(e.run_ids == TARGETS for e in scores.estimates)
+    assert scores.ci_prob == 0.95
+
+
+def test_bounds_are_the_judgment_counts() -> None:
+    frame = example_scores().frame()
+    assert len(frame) == len(MEASURES) * len(TARGETS)
+    rows = iter(frame.itertuples())
+    for measure, (cutoff, rel) in zip(MEASURES, ((5, 1), (10, 1), (10, 2)), strict=True):
+        counts = judgment_counts(load_example(), TARGETS, cutoffs=cutoff, rel=rel)
+        for r, run in enumerate(TARGETS):
+            row = next(rows)
+            assert (row.run_id, row.measure) == (run, measure)
+            n = cutoff * 20
+            assert row.bound_lower == pytest.approx(counts.n_relevant[r].sum() / n, abs=1e-15)
+            assert row.bound_upper == pytest.approx(
+                (counts.n_relevant + counts.n_unjudged)[r].sum() / n, abs=1e-15
+            )
+            assert row.residual == pytest.approx(counts.n_unjudged[r].sum() / n, abs=1e-15)
+
+
+def test_metadata_are_what_a_result_is_quoted_with() -> None:
+    scores = example_scores()
+    example = load_example()
+    assert scores.metadata["bayespool"] == bayespool.__version__
+    assert scores.metadata["fingerprint"] == example.fingerprint
+    assert scores.metadata["estimand"] == "complete"
+    assert scores.metadata["pool"] == {
+        "n_pooled_runs": int(example.pooled.sum()),
+        "n_runs": 23,
+        "n_organizations": 8,
+        "depth": 10,
+        "n_holes": 0,
+        "n_judged": int((example.relevance >= 0).sum()),
+        "n_unexplained": 0,
+        "depths": ((10, 21),),
+        "nearly": (),
+        "negatives": "",
+        "strategy": "",
+    }
+    assert {"name": "background", "estimand": "complete", "e": 0.03} in scores.metadata["estimators"]
+    posterior = scores.metadata["estimators"][-1]
+    assert (posterior["draws"], posterior["random_seed"]) == (200, 1)
+    assert json.loads(json.dumps(dict(scores.metadata)))["pool"]["depth"] == 10
+
+
+def test_same_call_gives_the_same_tables() -> None:
+    first, second = (
+        score(
+            load_example(), None, estimators=["background", "posterior-background"], draws=50, random_seed=4
+        )
+        for _ in range(2)
+    )
+    pd.testing.assert_frame_equal(first.frame(), second.frame(), check_exact=True)
+    other = score(load_example(), None, estimators=["posterior-background"], draws=50, random_seed=5)
+    assert (first.frame()["posterior-background"] != other.frame()["posterior-background"]).any()
+
+
+# --- which runs, which measures ----------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
+def test_runs_to_score() -> None:
+    example = load_example()
+    chosen = ["background"]
+    assert score(example, "new-b", estimators=chosen).run_ids == ("new-b",)
+    assert score(example, ["new-b", "new-a", "new-b"], estimators=chosen).run_ids == ("new-b", "new-a")
+    pooled = score(example, "north-1", estimators=chosen)
+    assert pooled.frame()["residual"].tolist() == [0.0]
+    with pytest.raises(InputError, match="no run 'nobody' in the collection"):
+        score(example, ["new-a", "nobody"], estimators=chosen)
+    everything = dataclasses.replace(example, pooled=np.ones(23, dtype=bool))
+    for runs in (None, []):
+        with pytest.raises(InputError, match="no run to score"):
+            score(everything, runs, estimators=chosen)
+
+
+def test_measures_are_distinct_and_keep_their_order() -> None:
+    scores = score(load_example(), "new-a", ["P@10", "P_5", "P(rel=1)@10"], estimators=["background"])
+    assert [str(m) for m in scores.measures] == ["P@10", "P@5"]
+    assert scores.frame()["measure"].tolist() == ["P@10", "P@5"]
+
+
+def test_relevance_threshold_changes_bounds_and_estimates() -> None:
+    """The toy's run ``u``: a1 l? d? on topic 1, v1 p1 z? on topic 2; nothing of it has the grade 2."""
+    frame = score(toy_collection(), "u", ["P@3", "P(rel=2)@3"], estimators=["background"]).frame()
+    assert frame["bound_lower"].tolist() == pytest.approx([3 / 9, 0])
+    # l, d and z, and e and f on topic 3
+    assert frame["residual"].tolist() == pytest.approx([5 / 9, 5 / 9])
+    assert frame["background"].tolist() == pytest.approx([3 / 9 + 0.03 * 5 / 9, 0.03 * 5 / 9])
+
+
+def test_estimand_moves_bounds_and_every_estimate() -> None:
+    example = load_example()
+    chosen = ["background", "posterior-background"]
+    complete, pooled = (
+        score(example, None, "P@15", estimators=chosen, estimand=e, draws=100) for e in ("complete", "pooled")
+    )
+    a, b = complete.frame(), pooled.frame()
+    assert a["bound_lower"].tolist() == b["bound_lower"].tolist()
+    for column in ("bound_upper", "residual", "background", "posterior-background"):
+        assert (a[column] > b[column]).all(), column
+    assert pooled.metadata["estimand"] == "pooled"
+    assert b["residual"].tolist() == pytest.approx(
+        [n / 300 for n in judgment_counts(example, TARGETS, cutoffs=10).n_unjudged.sum(axis=(1, 2))]
+    )
+    with pytest.raises(InputError, match="estimand cannot be 'everything'"):
+        score(example, None, estimators=["background"], estimand="everything")  # type: ignore[arg-type]
+
+
+# --- notes -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", WITHOUT_A_POOL)
+def test_methods_that_need_a_pooled_run_say_so(case: str) -> None:
+    collection, run = EDGE_CASES[case]()
+    scores = score(collection, run, "P@5", estimators=["systems-adjustment", "anti-precision", "background"])
+    said = "systems-adjustment: needs a pooled run; anti-precision: needs a pooled run"
+    before = "no pooled runs; " if case == "no pool" else "a pool of one organization: "
+    assert scores.notes[run, Precision(5)].startswith(before)
+    assert scores.notes[run, Precision(5)].endswith(said)
+    row = scores.frame().iloc[0]
+    assert np.isnan(row["systems-adjustment"])
+    assert np.isnan(row["anti-precision"])
+    assert row["bound_lower"] < row["background"] < row["bound_upper"]
+
+
+def test_default_call_works_without_a_pool() -> None:
+    nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticsWarning)
+        with pytest.warns(NoPoolWarning, match="the collection has no pooled run"):
+            scores = score(nobody, TARGETS, draws=100)
+    assert scores.metadata["pool"]["n_pooled_runs"] == 0
+    for note in scores.frame()["note"]:
+        assert note.startswith("no pooled runs")
+    frame = scores.frame()
+    assert (frame["bound_lower"] < frame["posterior-combined"]).all()
+    assert (frame["posterior-combined"] < frame["bound_upper"]).all()
+
+
+def test_report_is_told_each_stage() -> None:
+    stages: list[str] = []
+    score(load_example(), None, estimators=["background", "condensed-list"], report=stages.append)
+    assert stages == ["estimating: background", "estimating: condensed-list"]
+
+
+# --- estimators as text ------------------------------------------------------------------------------------
+
+
+def test_text_names_an_estimator_with_settings() -> None:
+    assert parse_estimator("background") == Background()
+    assert parse_estimator(" background( e = 0.05 ) ") == Background(e=0.05)
+    assert parse_estimator("interpolated(c=1, e=0)") == Interpolated(c=1, e=0)
+    assert parse_estimator(
+        "topics-adjustment(common_query_ids=('1', '2'), within_bounds=False)"
+    ) == TopicsAdjustment(common_query_ids=("1", "2"), within_bounds=False)
+    assert parse_estimator("posterior-smoothed(draws=10, priors={'c': 'Beta(1, 1)'})") == PosteriorEstimator(
+        model="smoothed", draws=10, priors={"c": "Beta(1, 1)"}
+    )
+
+
+def test_estimator_is_its_own_parse() -> None:
+    estimator = Background(e=0.2)
+    assert parse_estimator(estimator, draws=3) is estimator
+
+
+@pytest.mark.parametrize("name", ESTIMATOR_NAMES)
+def test_every_name_is_an_estimator_of_that_name(name: str) -> None:
+    text = f"{name}(common_query_ids=('701',))" if name == "topics-adjustment" else name
+    estimator = parse_estimator(text)
+    assert isinstance(estimator, Estimator)
+    assert estimator.name == name
+
+
+def test_settings_are_defaults_for_what_the_text_does_not_say() -> None:
+    settings = {"draws": 7, "random_seed": 3, "estimand": "pooled"}
+    assert parse_estimator("posterior-background(draws=9)", **settings) == PosteriorEstimator(
+        model="background", draws=9, random_seed=3, estimand="pooled"
+    )
+    assert parse_estimator("background", **settings) == Background(estimand="pooled")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no estimator ''; known: lower-bound, background"),
+        ("Background", "no estimator 'Background'"),
+        ("posterior-foreground", "no estimator 'posterior-foreground'"),
+        ("background(", "estimator 'background\\(': "),
+        ("background(0.5)", "write settings as name=value"),
+        ("background(e=0.5)(1)", "write settings as name=value"),
+        ("background(e=0.5) + 1", "write settings as name=value"),
+        ("background(f=0.5)", "there is no setting 'f'; background has estimand, e"),
+        ("background(**{'e': 0.5})", "write settings as name=value"),
+        ("background(e=x)", "estimator 'background\\(e=x\\)': "),
+        ("background(e=__import__('os'))", r"e cannot be __import__\('os'\); write a number"),
+        ("background(e='much')", "e must be a number"),
+        ("background(e=True)", "e must be a number"),
+        ("background(e=None)", "e must be a number"),
+        ("background(e=2)", "constant e = 2 is not between 0 and 1"),
+        ("background(estimand='half')", "estimand must be one of 'complete', 'pooled'"),
+        ("systems-adjustment(by='country')", "by must be one of 'run', 'organization'"),
+        ("systems-adjustment(substitute=1)", "substitute must be True or False"),
+        (
+            "anti-precision(trigger='always')",
+            "trigger must be one of 'lambda', 'precision', 'anti-precision'",
+        ),
+        ("topics-adjustment", "missing 1 required keyword-only argument: 'common_query_ids'"),
+        ("posterior-background(draws=2.5)", "draws must be a whole number"),
+        ("posterior-background(draws='many')", "draws must be a whole number"),
+        ("posterior-background(draws=0)", "draws must be at least 1 and is 0"),
+        ("posterior-background(chains=-1)", "chains must be at least 1 and is -1"),
+        ("posterior-background(random_seed=-1)", "random_seed -1 is negative"),
+        ("posterior-background(priors=3)", "estimator 'posterior-background\\(priors=3\\)': "),
+        ("posterior-background(model='smoothed')", "there is no setting 'model'"),
+    ],
+)
+def test_text_that_is_no_estimator_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_estimator(text)
+
+
+def test_unknown_settings_are_refused_before_any_work() -> None:
+    stages: list[str] = []
+    with pytest.raises(
+        InputError, match=r"unknown settings \['cutoff', 'model'\]; score has .*estimators have chains, draws"
+    ):
+        score(load_example(), None, model="smoothed", cutoff=3, report=stages.append)
+    with pytest.raises(
+        InputError, match=r"unknown settings \['measure'\]; did you mean 'measures'\? score has"
+    ):
+        score(load_example(), measure="P@5", report=stages.append)  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="no estimator 'foreground'"):
+        score(load_example(), None, estimators=["background", "foreground"], report=stages.append)
+    with pytest.raises(InputError, match="measure 'AP': it needs a cutoff"):
+        score(load_example(), None, "AP", report=stages.append)
+    assert stages == []
+
+
+def test_two_estimators_of_one_name_are_refused() -> None:
+    """A table has one column per name, and would show one of them twice."""
+    with pytest.raises(InputError, match="two estimators are called 'background'"):
+        score(load_example(), None, estimators=["background", "interpolated", "background(e=0.5)"])
+
+
+@pytest.mark.parametrize("ci_prob", [0.0, 1.0, -0.5, 95.0, float("nan")])
+def test_probability_of_an_interval_is_one(ci_prob: float) -> None:
+    with pytest.raises(InputError, match=r"ci_prob cannot be .*; above 0 and below 1"):
+        score(load_example(), None, estimators=["background"], ci_prob=ci_prob)
+
+
+def test_posterior_of_the_example_covers_its_truth() -> None:
+    truth = judgment_counts(simulate_example().complete(), TARGETS, cutoffs=10).lower[:, :, 0].mean(axis=1)
+    frame = example_scores().frame()
+    frame = frame[frame["measure"] == "P@10"]
+    assert (frame["posterior-combined_lower"] <= truth + 1e-12).all()
+    assert (truth <= frame["posterior-combined_upper"] + 1e-12).all()
+    assert (np.abs(frame["posterior-combined"] - truth) < 0.02).all()
+
+
+def test_a_relevance_that_nobody_gave_is_said() -> None:
+    with pytest.warns(InputWarning, match=r"no document of the qrels has relevance 7 or more"):
+        score(load_example(), "new-a", "P(rel=7)@5", estimators=["background"])

@@ -1,0 +1,156 @@
+"""Scores that were written are the same when they are read."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from fits import TARGETS
+from known_scores import POINT, with_posterior
+
+from bayespool import read_results, read_scores
+from bayespool.errors import InputError, OutputError
+from bayespool.experiments import load_example
+from bayespool.report import write_scores
+from bayespool.report.folder import write_folder
+from bayespool.scoring import Scores, score
+from bayespool.tables import parquet_bytes
+
+
+@cache
+def everything() -> Scores:
+    """Two measures, point corrections and a posterior, a missing value and notes."""
+    nobody = load_example().with_pool(np.zeros(23, dtype=bool), 0)
+    return with_posterior(score(nobody, TARGETS, ["P@5", "P(rel=2)@10"], estimators=POINT))
+
+
+@pytest.mark.parametrize("per_topic", [False, True])
+@pytest.mark.parametrize("ending", ["json", "parquet", "nc"])
+def test_scores_are_the_same_when_they_are_read(ending: str, per_topic: bool, tmp_path: Path) -> None:
+    scores, path = everything(), tmp_path / f"scores.{ending}"
+    if ending == "nc":
+        scores.to_netcdf(path, per_topic=per_topic)
+    else:
+        write_scores(scores, path, per_topic=per_topic)
+    found = read_scores(path)
+    pd.testing.assert_frame_equal(found.frame(), scores.frame(per_topic=per_topic), check_exact=True)
+    assert found.metadata == json.loads(json.dumps(dict(scores.metadata)))
+    assert found.notes == scores.notes
+    assert any(found.notes.values()), "there are notes to read"
+    assert (found.run_ids, found.measures, found.per_topic) == (TARGETS, scores.measures, per_topic)
+    assert found.frame()["systems-adjustment"].isna().all(), "a missing value is a number that is missing"
+    if ending == "nc":
+        assert found.to_arviz().identical(scores.to_arviz(per_topic=per_topic))
+    else:
+        with pytest.raises(InputError, match="stored without draws"):
+            found.to_arviz()
+
+
+@pytest.mark.slow
+def test_same_scores_give_the_same_bytes_of_draws(tmp_path: Path) -> None:
+    scores = [
+        score(
+            load_example(), TARGETS, ["P@5", "P@10"], estimators=["background", "posterior-ratio"], draws=50
+        )
+        for _ in range(2)
+    ]
+    one, other = tmp_path / "one.nc", tmp_path / "other.nc"
+    scores[0].to_netcdf(one)
+    scores[1].to_netcdf(other)
+    assert one.read_bytes() == other.read_bytes()
+    found = read_scores(one)
+    means = found.to_arviz()["posterior"]["P_10"].mean(("chain", "draw")).values
+    rows = found.frame().set_index(["measure", "run_id"])
+    np.testing.assert_allclose(means, rows.loc["P@10", "posterior-ratio"].to_numpy(), rtol=1e-12)
+    before = one.read_bytes()
+    with pytest.raises(OutputError, match="there is no folder"):
+        scores[0].to_netcdf(tmp_path / "nowhere" / "one.nc")
+    with pytest.raises(InputError, match="no draws of background"):
+        scores[0].to_netcdf(one, "background")
+    assert one.read_bytes() == before, "what stood there is untouched"
+
+
+def test_files_that_hold_no_scores(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no such file"):
+        read_scores(tmp_path / "nothing.json")
+    write_scores(everything(), tmp_path / "scores.csv")
+    with pytest.raises(InputError, match=r"cannot read scores from \.csv"):
+        read_scores(tmp_path / "scores.csv")
+    for name in ("scores.json", "scores.parquet", "scores.nc"):
+        (tmp_path / name).write_bytes(b"no such thing")
+        with pytest.raises(InputError, match="holds no scores"):
+            read_scores(tmp_path / name)
+    for text in ("[]", "{}", '{"metadata": {}, "scores": []}', '{"metadata": 1, "scores": [{"run_id": 1}]}'):
+        (tmp_path / "scores.json").write_text(text)
+        with pytest.raises(InputError, match="holds no scores"):
+            read_scores(tmp_path / "scores.json")
+    estimates = everything()["posterior-known", "P@5"]
+    estimates.to_netcdf(tmp_path / "scores.nc")
+    with pytest.raises(InputError, match="holds no scores"):
+        read_scores(tmp_path / "scores.nc")
+
+
+def test_a_folder_of_an_interrupted_experiment_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no results; --output of the commands"):
+        read_results(tmp_path)
+    (tmp_path / "folds").mkdir()
+    with pytest.raises(InputError, match=r"no results yet: the experiment was interrupted; .* goes on"):
+        read_results(tmp_path)
+
+
+def test_a_table_that_somebody_changed_is_no_result(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"run_id": ["a"], "value": [0.5]})
+    write_folder(tmp_path, "leave-out", {}, {"runs.parquet": parquet_bytes(frame)})
+    assert read_results(tmp_path).to_frame("runs").to_dict("records") == [{"run_id": "a", "value": 0.5}]
+    (tmp_path / "runs.parquet").write_bytes(parquet_bytes(frame.assign(value=0.6)))
+    with pytest.raises(InputError, match="is not as it was written; run the command again"):
+        read_results(tmp_path)
+    (tmp_path / "runs.parquet").unlink()
+    with pytest.raises(InputError, match=r"is missing, which settings\.json names"):
+        read_results(tmp_path)
+
+
+# --- found by `make fuzz` -----------------------------------------------------------------------------------
+
+
+def test_json_of_an_odd_form_is_no_result(tmp_path: Path) -> None:
+    """Each ended in a traceback: of json, of pandas, or of numpy as the table was asked for."""
+    path = tmp_path / "scores.json"
+    write_scores(everything(), path)
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    for name, value in (("as_judged", {"a": 1}), ("as_judged", [1]), ("note", 5), ("run_id", None)):
+        rows = [whole["scores"][0] | {name: value}, *whole["scores"][1:]]
+        path.write_text(json.dumps(whole | {"scores": rows}), encoding="utf-8")
+        with pytest.raises(InputError, match="holds no scores"):
+            read_scores(path)
+    for text in ("[" * 200_000, '{"metadata":' * 200_000):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match="holds no scores"):
+            read_scores(path)
+        with pytest.raises(InputError, match="holds no results"):
+            read_results(path)
+    rows = [{"a": None}, {"a": {"b": 1}}]
+    path.write_text(json.dumps({"metadata": {}, "table": rows}), encoding="utf-8")
+    with pytest.raises(InputError, match="holds no results"):
+        read_results(path)
+    path.write_text(
+        json.dumps({"metadata": {"notes": 5, "warnings": ["w"]}, "table": [{"a": 1}]}), encoding="utf-8"
+    )
+    assert read_results(path).notes == ("w",)
+
+
+def test_damage_within_a_netcdf_file_is_one_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Of some damage a KeyError came, or a second error of h5netcdf was printed."""
+    path = tmp_path / "scores.nc"
+    everything().to_netcdf(path)
+    data = path.read_bytes()
+    for at in range(48, 4000, 400):
+        path.write_bytes(data[:at] + bytes(byte ^ 255 for byte in data[at : at + 40]) + data[at + 40 :])
+        with contextlib.suppress(InputError):
+            read_scores(path)
+    assert capfd.readouterr().err == ""

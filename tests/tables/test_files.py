@@ -1,0 +1,259 @@
+"""Writing whole files or none, and reading back what was written."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from bayespool.errors import OutputError
+from bayespool.tables import (
+    atomic_write,
+    atomic_write_all,
+    csv_for_spreadsheets,
+    csv_text,
+    files,
+    lock,
+    locked,
+    parquet_bytes,
+    read_back,
+    read_parquet,
+    read_rows,
+    unlock,
+)
+
+
+def test_atomic_write_makes_and_replaces_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    atomic_write(path, "é\n")
+    assert path.read_bytes() == "é\n".encode()
+    atomic_write(str(path), b"\x00new")
+    assert path.read_bytes() == b"\x00new"
+    assert [child.name for child in tmp_path.iterdir()] == ["out.csv"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes and pipes are of POSIX")
+def test_atomic_write_keeps_to_the_umask_links_and_pipes(tmp_path: Path) -> None:
+    umask = os.umask(0o027)
+    try:
+        atomic_write(tmp_path / "plain", "x")
+    finally:
+        os.umask(umask)
+    assert (tmp_path / "plain").stat().st_mode & 0o777 == 0o640
+
+    (tmp_path / "link").symlink_to("plain")
+    atomic_write(tmp_path / "link", "y")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "plain").read_text() == "y"
+
+    os.mkfifo(tmp_path / "pipe")
+    got: list[str] = []
+    reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_text()), daemon=True)
+    reader.start()
+    atomic_write(tmp_path / "pipe", "z")
+    reader.join(timeout=10)
+    assert got == ["z"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_atomic_write_that_cannot(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "folder").mkdir()
+    for path, why in (
+        (tmp_path / "file" / "out", f"{tmp_path / 'file'} is not a folder"),
+        (tmp_path / "folder", "a folder stands there"),
+        (tmp_path / "nowhere" / "out", f"there is no folder {tmp_path / 'nowhere'}"),
+        (tmp_path / ("x" * 300), "File name too long"),
+    ):
+        with pytest.raises(OutputError) as caught:
+            atomic_write(path, "new")
+        assert str(caught.value) == f"{path}: cannot be written: {why}"
+    assert (tmp_path / "file").read_text() == "old"
+    assert sorted(child.name for child in tmp_path.iterdir()) == ["file", "folder"]
+    assert not list((tmp_path / "folder").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("raised", "why"),
+    [
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (PermissionError(13, "Permission denied"), "permission denied"),
+        (KeyboardInterrupt(), None),
+    ],
+)
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_atomic_write_that_fails_midway_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: BaseException, why: str | None, step: str
+) -> None:
+    path = tmp_path / "out"
+    path.write_text("old")
+
+    def fail(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(KeyboardInterrupt if why is None else OutputError) as caught:
+        atomic_write(path, "new")
+    if why is not None:
+        assert str(caught.value) == f"{path}: cannot be written: {why}"
+    assert path.read_text() == "old"
+    assert [child.name for child in tmp_path.iterdir()] == ["out"], "the temporary file is left"
+
+
+def test_several_files_are_written_all_or_none(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "c").mkdir()
+    with pytest.raises(OutputError, match="c: cannot be written: a folder stands there"):
+        atomic_write_all({tmp_path / "a": "new", tmp_path / "b": b"new", tmp_path / "c": "new"})
+    assert (tmp_path / "a").read_text() == "old"
+    assert sorted(child.name for child in tmp_path.iterdir()) == ["a", "c"]
+    atomic_write_all({tmp_path / "a": "new", tmp_path / "b": b"new"})
+    assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text() == "new"
+    assert sorted(child.name for child in tmp_path.iterdir()) == ["a", "b", "c"]
+
+
+def test_read_back_gives_text_or_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    atomic_write(path, "é\r\n")
+    assert read_back(path) == "é\r\n"
+    path.write_bytes(b"\xff")
+    assert read_back(path) is None
+    assert read_back(tmp_path) is None
+    assert read_back(tmp_path / "nowhere") is None
+
+
+def test_csv_has_no_index_and_unix_line_ends() -> None:
+    frame = pd.DataFrame({"run_id": ["a", "b,c"], "n": [1, 2]}, index=[7, 8])
+    assert csv_text(frame) == 'run_id,n\na,1\n"b,c",2\n'
+
+
+@pytest.mark.parametrize("begun", ["=", "+", "-", "@", "\t", "\r"])
+def test_text_that_a_spreadsheet_takes_for_a_formula_is_text(begun: str) -> None:
+    frame = pd.DataFrame({f"{begun}a": [f"{begun}1+1", f"1{begun}1", ""], "x": [-1.5, 0.0, 2.0]})
+    as_it_is = csv_text(frame)
+    with csv_for_spreadsheets():
+        read = pd.read_csv(io.StringIO(csv_text(frame)), keep_default_na=False)
+    assert csv_text(frame) == as_it_is
+    assert list(read) == [f"'{begun}a", "x"]
+    assert read[f"'{begun}a"].tolist() == [f"'{begun}1+1", f"1{begun}1", ""]
+    assert read["x"].tolist() == [-1.5, 0.0, 2.0]
+
+
+def test_parquet_keeps_columns_and_metadata(tmp_path: Path) -> None:
+    columns, metadata = {"run_id": ["a", "b"], "value": [0.1, None]}, {"seed": 1, "ids": ["x"]}
+    path = tmp_path / "part.parquet"
+    atomic_write(path, parquet_bytes(columns, metadata))
+    assert read_parquet(path) == (columns, metadata)
+    atomic_write(path, parquet_bytes(pd.DataFrame(columns, index=[3, 4]), metadata))
+    found = read_parquet(path)
+    assert found is not None
+    assert found[0]["run_id"] == ["a", "b"]
+    assert found[1] == metadata
+    assert list(pd.read_parquet(path).columns) == ["run_id", "value"]
+    assert parquet_bytes(columns, metadata) == parquet_bytes(columns, metadata)
+
+
+def test_parquet_that_is_not_ours_or_damaged_is_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "part.parquet"
+    assert read_parquet(path) is None
+    atomic_write(path, parquet_bytes({"n": [1]}))  # no metadata
+    assert read_parquet(path) is None
+    atomic_write(path, parquet_bytes({"n": [1]}, {"a": 1})[:-9])
+    assert read_parquet(path) is None
+    atomic_write(path, "no parquet")
+    assert read_parquet(path) is None
+
+
+@pytest.mark.parametrize("links", [True, False])
+@pytest.mark.parametrize("fails", ["a", "b", "c"])
+def test_rewrite_that_fails_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str, links: bool
+) -> None:
+    """Also when it fails between two files that take their places: the former ones come back."""
+    (tmp_path / "a").write_text("former a")
+    (tmp_path / "b").write_text("former b")
+    replace = os.replace
+
+    def refuse(source: object, target: object) -> None:
+        if str(target).endswith(fails) and Path(str(source)).read_text().startswith("new"):
+            raise PermissionError(1, "Operation not permitted")
+        replace(source, target)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(os, "replace", refuse)
+    if not links:
+        monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(95, "not supported")))
+    with pytest.raises(OutputError, match=f"{fails}: cannot be written: permission denied"):
+        atomic_write_all({tmp_path / name: f"new {name}" for name in "abc"})
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == {"a": "former a", "b": "former b"}
+
+
+LOCK = """
+import sys, time
+from bayespool.tables.files import lock
+lock(sys.argv[1])
+print("locked", flush=True)
+time.sleep(100)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+def test_folder_of_another_process(tmp_path: Path) -> None:
+    """Its lock ends with the process, be it killed; in one process a folder may be taken again."""
+    with subprocess.Popen([sys.executable, "-c", LOCK, str(tmp_path)], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"locked\n"
+        with pytest.raises(OutputError, match="another process is at work there; wait until it is done"):
+            lock(tmp_path)
+        other.send_signal(signal.SIGKILL)
+    with locked(tmp_path):
+        lock(tmp_path)
+        tried = subprocess.run(
+            [sys.executable, "-c", LOCK, str(tmp_path)], capture_output=True, text=True, check=False
+        )
+        assert "another process is at work there" in tried.stderr
+    assert not files._locked
+    unlock(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_pipe_is_not_read_back(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert read_back(tmp_path / "pipe") is None
+
+
+def test_a_frame_is_read_as_it_was_written() -> None:
+    frame = pd.DataFrame({"run_id": ["a", "=b"], "value": [0.1, float("nan")], "n": [1, 2]})
+    found = files.read_frame(files.parquet_bytes(frame, {"seed": 1}))
+    assert found is not None
+    pd.testing.assert_frame_equal(found[0], frame)
+    assert found[1] == {"seed": 1}
+    bare = files.read_frame(files.parquet_bytes(frame))
+    assert bare is not None
+    assert bare[1] == {}
+    assert files.read_frame(b"PAR1 and no more") is None
+
+
+def test_files_of_one_content_are_told_from_others() -> None:
+    assert files.digest("é") == files.digest("é".encode())
+    assert files.digest("a") != files.digest("b")
+
+
+def test_rows_of_a_table_are_read_back(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"run_id": ["a", "b"], "value": [0.25, float("nan")], "n": [1, 2]})
+    atomic_write(tmp_path / "x.parquet", parquet_bytes(frame))
+    assert read_rows(tmp_path / "x.parquet") == [
+        {"run_id": "a", "value": 0.25, "n": 1},
+        {"run_id": "b", "value": None, "n": 2},
+    ]
+    (tmp_path / "damaged.parquet").write_bytes(b"PAR1")
+    for name in ("no.parquet", "damaged.parquet"):
+        with pytest.raises(OutputError, match=rf"{name}: cannot be read back: "):
+            read_rows(tmp_path / name)

@@ -1,0 +1,174 @@
+"""Tables of text as LaTeX, Markdown and HTML: whatever a name is, it stays text."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+import warnings
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from bayespool.tables import TextTable, html_page, html_table, latex_tables, markdown_tables
+
+WICKED = "<img src=x onerror=alert(1)>"
+NAMES = (
+    WICKED,
+    r"\input{/etc/passwd}",
+    "a_b&c%d#e$f^g~h",
+    "[x]",
+    "*star*",
+    "a--b---c",
+    "p|q",
+    "line\nend",
+    "`tick` 'n' \"q\"",
+    "esc\x1b[31m",
+    r"a_b%$#{}\^~&",
+    "naïve Übung − ± ρ Φ ² → …",
+)
+TABLE = TextTable(
+    "Runs & more",
+    ("Run", "Lower", "95 %\ninterval"),
+    tuple((name, "-0.1000", "0.1000–0.2000") for name in NAMES),
+    label="Scores P(rel=2)@10",
+    notes=(f"{WICKED}: odd\nname",),
+)
+
+
+def body_of(text: str) -> list[str]:
+    lines = text.splitlines()
+    return lines[lines.index(r"    \midrule") + 1 : lines.index(r"    \bottomrule")]
+
+
+def test_latex_has_a_row_per_run_and_a_cell_per_column() -> None:
+    text = latex_tables([TABLE], ["bayespool 1", "second\nline"])
+    assert text.splitlines()[:3] == [r"% needs \usepackage{booktabs}", "% bayespool 1", r"% second\nline"]
+    assert r"\caption{Runs \& more}" in text
+    assert r"\label{tab:scores-p-rel-2-10}" in text
+    assert r"\begin{tabular}{@{}lrr@{}}" in text
+    rows = body_of(text)
+    assert len(rows) == len(NAMES)
+    for row in rows:
+        assert row.endswith(r" & $-$0.1000 & 0.1000--0.2000 \\")
+        assert len(re.findall(r"(?<!\\)&", row)) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        (r"\input{x}", r"\textbackslash{}input\{x\}"),
+        ("a_b&c%d#e$f^g~h", r"a\_b\&c\%d\#e\$f\textasciicircum{}g\textasciitilde{}h"),
+        ("[x]*", "{[}x{]}{*}"),
+        ("a--b---c", "a-{}-b-{}-{}-c"),
+        ("<b>", r"\textless{}b\textgreater{}"),
+        ("esc\x1b[31m", r"esc\textbackslash{}x1b{[}31m"),
+        ("naïve 名", "naïve 名"),
+    ],
+)
+def test_latex_of_a_name_is_the_name(name: str, written: str) -> None:
+    (row,) = body_of(latex_tables([TextTable("t", ("Run", "x"), ((name, "1"),))]))
+    assert row == rf"    {written} & 1 \\"
+
+
+def test_latex_groups_have_their_rules() -> None:
+    table = TextTable(
+        "t", ("Run", "a", "b", "c"), (("x", "1", "2", "3"),), groups=(("P@10", 2), ("nDCG_10", 1))
+    )
+    lines = [line.strip() for line in latex_tables([table]).splitlines()]
+    assert r"& \multicolumn{2}{c}{P@10} & \multicolumn{1}{c}{nDCG\_10} \\" in lines
+    assert r"\cmidrule(lr){2-3} \cmidrule(lr){4-4}" in lines
+
+
+def test_latex_is_balanced() -> None:
+    text = latex_tables([TABLE, TABLE])
+    plain = re.sub(r"\\[{}]", "", "\n".join(x for x in text.splitlines() if not x.startswith("%")))
+    assert plain.count("{") == plain.count("}")
+    for environment in ("table", "tabular"):
+        assert text.count(rf"\begin{{{environment}}}") == text.count(rf"\end{{{environment}}}")
+
+
+def test_markdown_has_a_line_per_row_and_no_html() -> None:
+    lines = markdown_tables([TABLE]).splitlines()
+    rows = [line for line in lines if line.startswith("| ")]
+    assert len(rows) == len(NAMES) + 2
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {4}
+    assert rows[2].startswith(r"| &lt;img src=x onerror=alert(1)&gt; ")
+    assert "<" not in "".join(lines)
+    assert lines[-1] == r"Note: &lt;img src=x onerror=alert(1)&gt;: odd\\nname"
+
+
+class Elements(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.parametrize("make", [html_table, lambda table: html_page(WICKED, [table], [WICKED])])
+def test_html_shows_names_as_text_and_asks_for_nothing(make) -> None:  # type: ignore[no-untyped-def]
+    found = Elements()
+    found.feed(make(TABLE))
+    assert WICKED in found.text
+    assert not {"img", "script", "link", "iframe"} & set(found.tags)
+    assert not {"src", "href", "onerror"} & found.attributes
+    assert found.tags.count("tr") == len(NAMES) + 1
+    assert "http" not in make(TABLE)
+
+
+def test_html_takes_the_colors_of_the_page() -> None:
+    assert "color-scheme: light dark" in html_page("t", [TABLE])
+    assert "color:" not in html_table(TABLE)
+    assert html.escape(WICKED) in html_table(TABLE)
+
+
+def without_latex() -> str:
+    """Why LaTeX cannot be tried here; empty where it can."""
+    if shutil.which("pdflatex") is None or shutil.which("kpsewhich") is None:
+        return "no pdflatex on this machine"
+    asked = subprocess.run(["kpsewhich", "booktabs.sty"], capture_output=True, text=True, check=False)
+    return "" if asked.stdout.strip() else "LaTeX on this machine lacks the package booktabs"
+
+
+@pytest.mark.skipif(bool(without_latex()), reason=without_latex() or "LaTeX is here")
+def test_latex_takes_the_tables(tmp_path: Path) -> None:
+    """Whatever runs are called, and with every column that scores and comparisons have."""
+    from bayespool import compare, load_example, score
+    from bayespool.errors import BayespoolWarning
+
+    example = load_example()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayespoolWarning)
+        estimators = ["background", "posterior-ratio"]
+        scores = score(example, measures=["P@10", "nDCG@10"], estimators=estimators, draws=200)
+        comparison = compare(example, ["new-a", "new-b", "coast-1"], draws=200)
+    tables = {"names": latex_tables([TABLE]), "scores": scores.to_latex(), "compared": comparison.to_latex()}
+    for name, text in tables.items():
+        (tmp_path / f"{name}.tex").write_text(text, encoding="utf-8")
+    inputs = "\n".join(rf"\input{{{name}}}" for name in tables)
+    document = "\n".join(
+        [r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}", inputs, r"\end{document}"]
+    )
+    (tmp_path / "paper.tex").write_text(document, encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout[-1500:]
+    assert (tmp_path / "paper.pdf").read_bytes().startswith(b"%PDF")
+    assert "Missing character" not in (tmp_path / "paper.log").read_text(encoding="latin-1")

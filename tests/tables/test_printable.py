@@ -1,0 +1,46 @@
+"""Nothing that a terminal would obey."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayespool.tables import printable, some_of
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("run \x1b[31mred", r"run \x1b[31mred"),
+        ("\x1b]0;title\x07", r"\x1b]0;title\x07"),
+        ("\x9b31m\x85", r"\x9b31m\x85"),
+        ("a\tb\rc\x7f", r"a\x09b\x0dc\x7f"),
+        ("a\udcff", r"a\udcff"),
+        ("\u202eabc\u2066", r"\u202eabc\u2066"),
+        ("Müller – 日本 \u200d", "Müller – 日本 \u200d"),
+        ("one\ntwo", "one\ntwo"),
+    ],
+)
+def test_what_is_shown(text: str, shown: str) -> None:
+    assert printable(text) == shown
+
+
+def test_end_of_a_line_in_a_cell() -> None:
+    assert printable("one\ntwo", one_line=True) == r"one\ntwo"
+
+
+@given(st.text())
+def test_no_control_is_left(text: str) -> None:
+    shown = printable(text, one_line=True)
+    assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")]
+    assert printable(shown, one_line=True) == shown
+
+
+def test_a_long_list_is_shortened_and_a_short_one_is_not() -> None:
+    assert some_of([]) == ""
+    assert some_of("abcdef") == "a, b, c, d, e, f"
+    assert some_of("abcdefg") == "a, b, c, d, e and 2 more"
+    assert some_of(range(4), 2) == "0, 1 and 2 more"
