@@ -239,7 +239,7 @@ ESTIMATORS = Option(
     help="'default', 'all', or comma-separated names with settings in parentheses: "
     "background(e=0.05),posterior-smoothed.",
     more="In Python a name, a sequence of names and estimators, or a mapping of labels to them; ``default`` "
-    "and ``all`` are `bayespool.scoring.estimators.DEFAULT_ESTIMATORS` and `bayespool.scoring.estimators.ALL_ESTIMATORS`.",
+    "and ``all`` are `bayespool.scoring.DEFAULT_ESTIMATORS` and `bayespool.scoring.ALL_ESTIMATORS`.",
     many="listed",
     typed="str, Estimator, sequence or mapping of them",
 )

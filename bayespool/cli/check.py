@@ -15,8 +15,6 @@ from bayespool.errors import InputError
 from bayespool.experiments import CheckingSettings
 from bayespool.options import ReadingSettings, SamplingSettings
 
-__all__ = ["check"]
-
 
 @from_settings
 def check(

@@ -26,8 +26,6 @@ from bayespool.comparisons import ComparingSettings, ReversalSettings
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, ReadingSettings, SamplingSettings
 
-__all__ = ["compare", "reversals"]
-
 
 @from_settings
 def compare(

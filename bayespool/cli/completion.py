@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable
 
 from bayespool.cli.names import MEASURES, MODELS, estimators, strategies
 
-__all__ = ["completion_of"]
-
 Offer = Callable[[str], list[str]]
 
 

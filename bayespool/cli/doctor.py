@@ -15,8 +15,6 @@ from bayespool.errors import BayespoolError
 if TYPE_CHECKING:
     from bayespool.cli.installation import Installation
 
-__all__ = ["doctor"]
-
 _NAMES = {
     "system": "system",
     "cores": "cores",

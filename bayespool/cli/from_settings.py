@@ -15,8 +15,6 @@ from bayespool.cli.refusals import refuse_priors
 from bayespool.errors import InputError
 from bayespool.options import MAX_FILE_SIZE, Option, options_of
 
-__all__ = ["Asked", "from_settings", "split_list"]
-
 Asked = dict[str, Any]
 """Values by name, as the functions of the library take them: what a command gets for
 ``Annotated[Asked, SettingsClass]``; a mapping of other defaults may follow.

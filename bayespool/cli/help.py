@@ -11,8 +11,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from bayespool.cli.names import estimators, strategies
 
-__all__ = ["OPTION_GROUPS", "WORDS", "GroupedCommand", "GroupedCommands", "group_of"]
-
 WORDS = "bayespool.words"
 """Where a context has the words of its command line."""
 

@@ -25,8 +25,6 @@ from bayespool.errors import InputError, InputWarning
 from bayespool.options import ReadingRunsSettings, SamplingSettings
 from bayespool.scoring import ImputeSettings
 
-__all__ = ["impute"]
-
 
 @from_settings
 def impute(

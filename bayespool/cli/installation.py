@@ -16,8 +16,6 @@ from typing import Any
 from bayespool import __version__
 from bayespool.collection import free_memory
 
-__all__ = ["COLLECTIONS", "Installation", "Package", "Timing", "examine", "machine", "packages", "timings"]
-
 COLLECTIONS = "BAYESPOOL_COLLECTIONS"
 """Environment variable that names a folder of real collections, for tests and benchmarks."""
 

@@ -15,8 +15,6 @@ from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, SamplingSettings
 from bayespool.scoring import JudgeNextSettings
 
-__all__ = ["judge_next"]
-
 
 @from_settings
 def judge_next(

@@ -24,8 +24,6 @@ from bayespool.errors import InputError
 from bayespool.experiments import JudgesSettings
 from bayespool.options import ReadingRunsSettings, SamplingSettings
 
-__all__ = ["judges"]
-
 
 @from_settings
 def judges(

@@ -20,8 +20,6 @@ from bayespool.cli.results import deliver_folder
 from bayespool.experiments import LeaveOutSettings
 from bayespool.options import ReadingSettings, SamplingSettings
 
-__all__ = ["leave_out"]
-
 
 @from_settings
 def leave_out(

@@ -14,8 +14,6 @@ import typer
 
 from bayespool.tables import printable
 
-__all__ = ["is_of_output", "is_quiet", "leave_streams", "prepare_streams", "quietly", "tell"]
-
 _PLAINER = {"–": "-", "—": "-", "−": "-", "…": "...", "×": "x", "≤": "<=", "≥": ">=", "’": "'"}
 _quiet = contextvars.ContextVar("quiet", default=False)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)

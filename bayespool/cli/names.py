@@ -7,8 +7,6 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-__all__ = ["MEASURES", "MODELS", "NamedChoice", "estimators", "strategies"]
-
 
 @dataclass(frozen=True)
 class NamedChoice:

@@ -18,37 +18,6 @@ if TYPE_CHECKING:
     from bayespool.collection import Collection
     from bayespool.tables import Arrangement
 
-__all__ = [
-    "CampaignRuns",
-    "Cluster",
-    "Columns",
-    "FigureFiles",
-    "Figures",
-    "Folder",
-    "Jobs",
-    "Output",
-    "OwnJudgments",
-    "PaperOutput",
-    "PerTopic",
-    "Pool",
-    "QrelsFile",
-    "RunFiles",
-    "Sort",
-    "Top",
-    "arrangement_of",
-    "check_experiment",
-    "count_progress",
-    "experiment",
-    "is_interruption",
-    "read_campaign",
-    "read_files",
-    "say_unpooled",
-    "shown_at_last",
-    "stage_progress",
-    "told_when_interrupted",
-]
-
-
 QrelsFile = Annotated[Path, typer.Option(help="Relevance judgments.")]
 Pool = Annotated[
     list[Path] | None, typer.Option(help="Runs of the campaign: folder, glob or file; may be repeated.")

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from bayespool.collection import Collection
     from bayespool.pooling import Strategy
 
-__all__ = ["budgets", "pool"]
-
 
 def _list_strategies(context: typer.Context, asked: bool) -> None:
     """Print the strategies, and end the command."""

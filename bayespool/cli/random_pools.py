@@ -20,8 +20,6 @@ from bayespool.cli.results import deliver_folder
 from bayespool.experiments import CommonTopicsSettings, PoolWidthSettings, RunTypesSettings
 from bayespool.options import ReadingSettings, SamplingSettings
 
-__all__ = ["common_topics", "pool_width", "run_types"]
-
 
 @from_settings
 def pool_width(

@@ -10,14 +10,6 @@ from bayespool.errors import InputError, known_names
 if TYPE_CHECKING:
     from bayespool.measures import Estimator
 
-__all__ = [
-    "refuse_estimators",
-    "refuse_measures_of_judgments",
-    "refuse_no_posterior",
-    "refuse_priors",
-    "refuse_priors_of_no_model",
-]
-
 
 def refuse_estimators(names: Sequence[str], sampling: Mapping[str, Any]) -> None:
     """Refuse names of estimators.

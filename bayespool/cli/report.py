@@ -10,8 +10,6 @@ import typer
 from bayespool.cli.messages import tell
 from bayespool.cli.results import is_as_json, print_document
 
-__all__ = ["report"]
-
 
 def report(
     result: Annotated[

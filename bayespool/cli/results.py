@@ -27,18 +27,6 @@ from bayespool.tables import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = [
-    "check_outputs",
-    "collect_warning",
-    "deliver",
-    "deliver_files",
-    "deliver_folder",
-    "is_as_json",
-    "print_document",
-    "print_listed",
-    "with_answers",
-]
-
 _STANDARD_OUTPUT = Path("-")
 _QUALIFIED = "result"  # name of a file whose ending says the format
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from bayespool.scoring import Scores
     from bayespool.tables import Arrangement
 
-__all__ = ["demo", "score"]
-
 Report = Annotated[
     Path | None, typer.Option(help="Also write a report, an .html file with figures and sortable tables.")
 ]

@@ -29,15 +29,6 @@ from bayespool.collection.sources import (
 )
 from bayespool.errors import InputError
 
-__all__ = [
-    "USER_ORGANIZATION",
-    "Building",
-    "build_collection",
-    "collection_of",
-    "encoding_of",
-    "unjudged_collection",
-]
-
 USER_ORGANIZATION = "(yours)"
 """Name of the organization of the runs to score that no list of organizations names.
 
@@ -78,8 +69,7 @@ def build_collection(
         spam) is judged and not relevant. ``"unjudged"``: all are as if they were not there.
         ``"nonrelevant"``: all are judged and not relevant.
     pooled_run_ids : iterable of str
-        The runs that contributed to the pool; `bayespool.pooling.discovery.discover_pool` finds them where they are not
-        known.
+        The runs that contributed to the pool; `bayespool.discover_pool` finds them where they are not known.
     pool_depth : int or mapping of str to int
         Down to which rank they did: one depth, or one for each pooled run, of which the commonest (the
         largest of equals) is the common depth.
@@ -295,7 +285,7 @@ def _rankings(
 
 
 def _check_size(place: _Places, run_ids: Sequence[str], query_ids: tuple[str, ...]) -> None:
-    """Refuse rankings for which there is not enough memory; see `bayespool.collection.memory.check_memory`."""
+    """Refuse rankings for which there is not enough memory; see `check_memory`."""
     r, t = divmod(int(place.length.argmax()), len(query_ids))
     check_memory(
         4 * place.size,

@@ -14,19 +14,6 @@ import pyarrow.compute as pc
 from bayespool.collection.kinds import refuse_columns_of_another_kind
 from bayespool.errors import InputError, did_you_mean
 
-__all__ = [
-    "NAMES",
-    "column_names",
-    "columns_of",
-    "ids_of",
-    "integers_of",
-    "is_frame",
-    "is_row",
-    "numbers_of",
-    "settled",
-    "text_of",
-]
-
 NAMES = {
     "query_id": ("query_id", "qid", "q_id", "topic"),
     "doc_id": ("doc_id", "docno", "docid", "did"),

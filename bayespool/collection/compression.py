@@ -6,8 +6,6 @@ import lzma
 import zlib
 from collections.abc import Iterator
 
-__all__ = ["DAMAGE", "compression_of", "pieces"]
-
 _KINDS = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _KINDS |= {bytes([0x50 + i, 0x2A, 0x4D, 0x18]): "zstd" for i in range(16)}  # frames to be passed over
 

@@ -32,8 +32,6 @@ from bayespool.errors import InputError, did_you_mean
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["Collection", "IntArray", "some"]
-
 IntArray = npt.NDArray[np.int32]
 
 

@@ -13,8 +13,6 @@ from bayespool.errors import InputError
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
 
-__all__ = ["find_sole_contributor", "sole_contributor"]
-
 IntArray = npt.NDArray[np.int32]
 
 

@@ -19,8 +19,6 @@ from bayespool.collection.records import Qrels, Run
 from bayespool.collection.resources import MEMORY, N_THREADS
 from bayespool.errors import InputError
 
-__all__ = ["EncodedRun", "Encoding", "Order", "Pairs"]
-
 Order = Literal["score", "rank"]
 _MOST_BYTES = 2**31 - 1  # of ids that 32-bit offsets can count
 

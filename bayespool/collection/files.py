@@ -14,8 +14,6 @@ from bayespool.errors import InputError
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.tables import PathLike
 
-__all__ = ["Source", "as_text", "enough_memory", "find_files", "read_bytes", "read_text"]
-
 _NOT_COUNTED = "hidden files and folders do not count"
 
 Source = PathLike | Iterable[PathLike]

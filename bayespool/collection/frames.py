@@ -12,8 +12,6 @@ from bayespool.collection.records import Labels, Qrels, Run
 from bayespool.collection.repeats import repeats
 from bayespool.errors import InputError
 
-__all__ = ["labels_from_frame", "qrels_from_frame", "run_from_frame"]
-
 
 def run_from_frame(frame: Any, run_id: str) -> Run:
     """Run of a data frame, of a nested dictionary or of rows.

@@ -7,8 +7,6 @@ from typing import Any
 
 from bayespool.errors import InputError
 
-__all__ = ["IRDS", "irds_name", "irds_rows"]
-
 IRDS = "irds:"
 
 

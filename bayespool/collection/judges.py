@@ -21,8 +21,6 @@ from bayespool.errors import InputError, InputWarning, warn_caller
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
 
-__all__ = ["MOST_GRADES", "Judge", "add_judges", "find_pairs", "judged_by", "topic_codes"]
-
 MOST_GRADES = 6
 """Labels of more distinct values are cut into as many grades, finer at the top."""
 

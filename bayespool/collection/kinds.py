@@ -8,8 +8,6 @@ from pathlib import Path
 
 from bayespool.errors import InputError
 
-__all__ = ["refuse_columns_of_another_kind", "refuse_file_of_another_kind"]
-
 _INTEGER = re.compile(rb"[+-]?[0-9]{1,9}")
 _LOOKED_AT = 100  # lines
 

@@ -1,7 +1,7 @@
 r"""From the text of a TREC file to columns, by a fast path and a tolerant one.
 
-Both read the same bytes: UTF-8 with ``\n`` line ends, as `bayespool.collection.files.read_text` leaves them. The
-fast path hands a well-formed file to pyarrow and gives up at any sign of trouble; the tolerant path then
+Both read the same bytes: UTF-8 with ``\n`` line ends, as `bayespool.collection.files.read_text` leaves them.
+The fast path hands a well-formed file to pyarrow and gives up at any sign of trouble; the tolerant path then
 goes through the lines one by one and knows their numbers. White space is the ASCII one, as in trec_eval: an
 id may hold any other character.
 """
@@ -27,17 +27,6 @@ from bayespool.collection.records import Skipped
 from bayespool.collection.repeats import has_repeats, pair_codes, repeats
 from bayespool.collection.resources import MEMORY
 from bayespool.errors import InputError
-
-__all__ = [
-    "LABELS",
-    "QRELS",
-    "Layout",
-    "Lines",
-    "parse_fast",
-    "parse_lines",
-    "parse_tolerantly",
-    "run_layout",
-]
 
 _BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f", b"   ")
 _UNSEEN = tuple(c.encode() for c in "\ufeff\xa0\u2007\u202f")  # byte order mark, no-break spaces

@@ -10,8 +10,6 @@ from pathlib import Path
 from bayespool.collection.files import as_text
 from bayespool.errors import InputError
 
-__all__ = ["csv_entries"]
-
 _RUN_ID_NAMES = ("run_id", "run", "tag")
 
 
@@ -21,8 +19,8 @@ def csv_entries(data: bytes, path: Path, names: Sequence[str]) -> Iterator[tuple
     Parameters
     ----------
     data : bytes
-        What `bayespool.collection.files.read_bytes` gives. Its header names ``run_id`` (or ``run``, ``tag``) and
-        the value, in any order and among other columns.
+        What `bayespool.collection.files.read_bytes` gives. Its header names ``run_id`` (or ``run``, ``tag``)
+        and the value, in any order and among other columns.
     path : Path
         For messages.
     names : sequence of str

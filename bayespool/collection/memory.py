@@ -7,8 +7,6 @@ import os
 from bayespool.errors import InputError, MemoryWarning, warn_caller
 from bayespool.tables import read_back
 
-__all__ = ["check_memory", "free_memory"]
-
 _COPIES = 4  # what is worked out passes through copies: four times as much was seen, and more
 
 

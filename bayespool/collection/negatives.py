@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from bayespool.errors import InputError, known_names
 
-__all__ = ["LISTED", "NO_NEGATIVES", "UNJUDGED", "Negative", "Negatives", "relevance_codes"]
-
 UNJUDGED = -1
 """Relevance of a document that nobody has judged; distinct from 0, judged and not relevant."""
 

@@ -7,8 +7,6 @@ import weakref
 from bayespool.collection.contents import Collection
 from bayespool.errors import NoPoolWarning, warn_caller
 
-__all__ = ["say_no_pool", "warn_of_no_pool"]
-
 _said: weakref.WeakSet[Collection] = weakref.WeakSet()
 
 

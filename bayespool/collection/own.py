@@ -20,16 +20,6 @@ from bayespool.errors import InputError, InputWarning, warn_caller
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
 
-__all__ = [
-    "OwnJudgments",
-    "check_own_judgments",
-    "count_own",
-    "refuse_contradictions",
-    "remember",
-    "with_own",
-    "without_own",
-]
-
 Of = TypeVar("Of", bound="Collection")
 
 _NAMED = 5  # documents that a message has

@@ -14,8 +14,6 @@ from bayespool.collection.rankings import within
 if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
 
-__all__ = ["DepthPool", "Pool"]
-
 IntArray = npt.NDArray[np.int32]
 Runs = npt.NDArray[np.integer] | Sequence[int]
 

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from bayespool.collection.memory import check_memory
 
-__all__ = ["Rankings", "blocks", "is_ragged", "lengths", "longest", "ranked", "rows", "within"]
-
 IntArray = npt.NDArray[np.int32]
 _SMALL = 2**26  # bytes up to which an array is dense however empty it is
 _WORTH_IT = 2  # times as many ranks as documents

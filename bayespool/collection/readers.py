@@ -21,17 +21,6 @@ from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.tables import PathLike
 
-__all__ = [
-    "BATCH",
-    "id_of_file",
-    "read_batches",
-    "read_labels",
-    "read_organizations",
-    "read_qrels",
-    "read_run",
-    "read_runs",
-]
-
 IdFrom = Literal["file", "tag"]
 
 BATCH = 384 << 20
@@ -290,8 +279,8 @@ def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_
 
     Notes
     -----
-    What counts as a bad line is in the table of `bayespool.collection`. Whether anything is relevant is not asked
-    here.
+    What counts as a bad line is in the table of `bayespool.collection`. Whether anything is relevant is not
+    asked here.
     """
     path = Path(path)
     with enough_memory(path):

@@ -9,8 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["Labels", "Qrels", "Run", "Skipped"]
-
 
 @dataclass(frozen=True, slots=True)
 class Skipped:

@@ -6,8 +6,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["has_repeats", "pair_codes", "repeats"]
-
 _BLOCK = 1 << 13  # lines at a time: what is worked on stays in the processor's cache
 _N_BYTES = 16  # bytes at the end of an id that its fingerprint is made of
 _LOW = np.array([2 ** (8 * min(n, 8)) - 1 for n in range(_N_BYTES + 1)], dtype="<u8")

@@ -6,8 +6,6 @@ import os
 
 import pyarrow as pa
 
-__all__ = ["MEMORY", "N_THREADS"]
-
 # pyarrow's own pool asks for huge pages, each filled at its first touch: on a virtual machine, whose host has
 # yet to find that memory, this costs as much as all the parsing. The system's allocator takes small ones.
 MEMORY = pa.system_memory_pool()

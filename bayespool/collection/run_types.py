@@ -10,8 +10,6 @@ from bayespool.errors import InputError
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.tables import PathLike
 
-__all__ = ["read_run_types"]
-
 _TYPE_NAMES = ("type", "run_type")
 
 

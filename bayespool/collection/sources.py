@@ -32,21 +32,6 @@ from bayespool.collection.records import Labels, Qrels, Run
 from bayespool.errors import InputError
 from bayespool.options import MAX_FILE_SIZE
 
-__all__ = [
-    "Frame",
-    "Judges",
-    "Judgments",
-    "OfRanx",
-    "Organizations",
-    "Reading",
-    "Runs",
-    "judges_of",
-    "organizations_of",
-    "qrels_of",
-    "runs_of",
-]
-
-
 Taken = TypeVar("Taken")
 
 

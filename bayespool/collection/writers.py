@@ -16,8 +16,6 @@ from bayespool.collection.records import Qrels, Run
 from bayespool.errors import OutputError
 from bayespool.tables import PathLike, atomic_write
 
-__all__ = ["qrels_text", "write_organizations", "write_qrels", "write_run"]
-
 # As a column it would not be read back as it is.
 _UNWRITABLE = re.compile("[\0\t\n\v\f\r ]|^[\ufeff\xa0\u2007\u202f]|[\ufeff\xa0\u2007\u202f]$|^$")
 _UNWRITABLE_TOPIC = re.compile("[\0\t\n\v\f\r \ufeff\xa0\u2007\u202f]|^$")

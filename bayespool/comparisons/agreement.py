@@ -13,8 +13,6 @@ from bayespool.comparisons.draws import Scope, population_draws
 from bayespool.errors import InputError
 from bayespool.measures import Estimates, Measure
 
-__all__ = ["Agreement", "agree_on_draws", "compare_across", "is_compared_across", "with_shared_draws"]
-
 FloatArray = npt.NDArray[np.float64]
 CountArray = npt.NDArray[np.int64]
 

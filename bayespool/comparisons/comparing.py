@@ -23,8 +23,6 @@ from bayespool.posterior import CompareOptions, PosteriorEstimator
 from bayespool.randomness import key_of
 from bayespool.scoring import Scores, expect_collection, named_estimators, score
 
-__all__ = ["DEFAULT_COMPARED", "compare", "compare_scores"]
-
 DEFAULT_COMPARED = (AS_THEY_STAND, "posterior-combined")
 
 FloatArray = npt.NDArray[np.float64]

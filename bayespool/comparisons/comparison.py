@@ -26,8 +26,6 @@ from bayespool.tables.arrangement import Arrangement
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["AS_THEY_STAND", "Comparison", "TestKey"]
-
 AS_THEY_STAND = "lower-bound"
 """The method of the uncorrected scores: every unjudged document is nonrelevant."""
 

@@ -16,14 +16,6 @@ import numpy.typing as npt
 from bayespool.errors import InputError
 from bayespool.measures import equal_tailed_interval
 
-__all__ = [
-    "DrawComparison",
-    "Scope",
-    "compare_draws",
-    "population_draws",
-    "rank_probabilities",
-]
-
 Scope = Literal["these-topics", "population"]
 
 FloatArray = npt.NDArray[np.float64]

@@ -12,8 +12,6 @@ from bayespool.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["brier_score", "calibration_table"]
-
 
 def calibration_table(
     probability: npt.ArrayLike, happened: npt.ArrayLike, *, n_bins: int = 10

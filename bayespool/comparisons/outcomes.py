@@ -21,8 +21,6 @@ from bayespool.tables.numbers import percent
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_HOLES", "Outcome", "Reversals"]
-
 MOST_HOLES = 0.01
 """Share of a run's ranks that all judgments may leave unjudged where announcements are graded by it."""
 

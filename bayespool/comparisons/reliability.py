@@ -19,8 +19,6 @@ import numpy.typing as npt
 
 from bayespool.errors import InputError
 
-__all__ = ["VarianceComponents", "dependability", "generalizability", "variance_components"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ import numpy.typing as npt
 from bayespool.comparisons.significance import Control, SignificanceTest, check_level, tukey_critical
 from bayespool.errors import InputError, known_names
 
-__all__ = ["DRAW_TESTS", "SignificantDraws", "significant_draws"]
-
 DRAW_TESTS: tuple[SignificanceTest, ...] = ("paired-t", "tukey-hsd")
 """Tests that are fast enough to be done in every draw."""
 

@@ -30,8 +30,6 @@ from bayespool.options import documented, options_of
 from bayespool.posterior import PosteriorEstimator, PosteriorOptions, refuse_unknown_settings
 from bayespool.scoring import named_estimators, parse_estimator, refuse_idle_priors, refuse_of_judgments
 
-__all__ = ["FIT_JUDGMENTS", "reversals"]
-
 FIT_JUDGMENTS = (1_000, 2_000, 4_000, 10_000, 20_000, 40_000)
 """Sizes of the judgment sets that the paper fits its constants over."""
 

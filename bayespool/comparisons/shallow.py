@@ -11,8 +11,6 @@ import numpy.typing as npt
 from bayespool.collection import Collection, ranked, rows
 from bayespool.errors import InputError
 
-__all__ = ["judgment_ranks", "judgment_subset", "unpooled_copies"]
-
 _UNEXPLAINED = np.iinfo(np.int32).max
 
 

@@ -15,20 +15,6 @@ import numpy.typing as npt
 
 from bayespool.errors import InputError, known_names
 
-__all__ = [
-    "Control",
-    "SignificanceTest",
-    "adjust_p_values",
-    "check_level",
-    "p_values",
-    "paired_t",
-    "randomization",
-    "tukey_critical",
-    "tukey_hsd",
-    "tukey_significant",
-    "wilcoxon",
-]
-
 SignificanceTest = Literal["paired-t", "wilcoxon", "randomization", "tukey-hsd"]
 Control = Literal["none", "holm", "benjamini-hochberg"]
 

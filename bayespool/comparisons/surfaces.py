@@ -12,8 +12,6 @@ from bayespool.corrections.ravana_moffat import interpolated, smoothed
 from bayespool.errors import InputError
 from bayespool.evidence import JudgmentCounts
 
-__all__ = ["rmse_surface"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -12,26 +12,6 @@ from bayespool.tables.numbers import difference, number, p_value, spread
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "PAIR_COLUMNS",
-    "PAIR_KEYS",
-    "TEST_NAMES",
-    "across_cells",
-    "across_overview_cells",
-    "by_pair",
-    "control_name",
-    "difference_cells",
-    "in_order",
-    "order_of_pairs",
-    "overview_cells",
-    "pair_tables",
-    "rank_cells",
-    "records",
-    "reliability_cells",
-    "rows_where",
-    "tested_cells",
-]
-
 PAIR_COLUMNS = ("as-judged", "p", "difference", "interval", "chance", "risk")
 """Columns of `pair_tables`, by name."""
 PAIR_KEYS = ("difference", "chance", "p", "risk")

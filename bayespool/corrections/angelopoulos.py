@@ -31,8 +31,6 @@ from bayespool.measures import Additive, Normalized, Values
 from bayespool.measures.normalized import over
 from bayespool.randomness import normals
 
-__all__ = ["PredictionPowered", "Rectifier", "rectifier", "within_room"]
-
 Sample = Literal["hidden", "judged"]
 
 _MOST_DRAWS = 1_000_000

@@ -28,8 +28,6 @@ from bayespool.evidence.states import states
 from bayespool.pooling import StrategyPool
 from bayespool.pooling.sampled import sampled_ap, sampled_states
 
-__all__ = ["StatAP"]
-
 
 @register_estimator(
     "stat-ap",

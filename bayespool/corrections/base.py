@@ -15,20 +15,6 @@ from bayespool.evidence import Bounds, Estimand, bounds
 from bayespool.measures import AveragePrecision, Estimates, Values, parse_measures
 from bayespool.pooling import StrategyPool, misfit_of
 
-__all__ = [
-    "NO_SAMPLE",
-    "Corrected",
-    "PointCorrection",
-    "SharedCorrection",
-    "ap_of_sample",
-    "has_open_ranks",
-    "lacks_pool",
-    "not_defined",
-    "notes_on_sample",
-    "open_residual",
-    "sample_of",
-]
-
 FloatArray = npt.NDArray[np.float64]
 
 NO_SAMPLE = "needs a pool that is a random sample (--pool-strategy)"

@@ -14,8 +14,6 @@ from bayespool.corrections.base import Corrected, PointCorrection
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds, condensed_levels, relevance_levels, tally_of
 
-__all__ = ["CondensedList"]
-
 
 @register_estimator(
     "condensed-list",

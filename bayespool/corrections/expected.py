@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from bayespool.measures import ERR, Additive, AveragePrecision, Measure, ReciprocalRank, Success
 
-__all__ = ["amounts_with_expected", "expected_amounts", "gains_of_levels"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

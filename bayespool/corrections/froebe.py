@@ -28,8 +28,6 @@ from bayespool.evidence.ideals import judged_at_levels
 from bayespool.evidence.states import reach_of
 from bayespool.measures import Additive, Measure, Tally
 
-__all__ = ["FroebeBootstrap", "best_quantile", "grade_shares", "quantiles", "replacements"]
-
 Distribution = Literal["run", "pool", "run-and-pool"]
 Loss = Literal["rmse", "asymmetric"]
 LevelArray = npt.NDArray[np.int16]

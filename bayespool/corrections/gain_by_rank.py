@@ -14,8 +14,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["SHAPES", "Shape", "gain_curves"]
-
 FloatArray = npt.NDArray[np.float64]
 
 Shape = Literal["constant", "linear", "zipf", "weibull"]

@@ -19,8 +19,6 @@ from bayespool.evidence import Bounds, ranked_levels
 from bayespool.measures import Additive
 from bayespool.measures.normalized import Normalized
 
-__all__ = ["HorvitzThompson"]
-
 
 @register_estimator(
     "horvitz-thompson",

@@ -23,8 +23,6 @@ from bayespool.corrections.labels import LabelCorrection, opened_ranks
 from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import TOP_OF_LABELS, Bounds, in_top, tally_within_reach
 
-__all__ = ["JudgeFilled", "is_on_scale", "relevance_of_grades", "relevance_of_labels"]
-
 LevelArray = npt.NDArray[np.int16]
 
 

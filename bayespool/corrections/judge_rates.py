@@ -14,8 +14,6 @@ from bayespool.corrections.registry import register_estimator
 from bayespool.evidence import Bounds, relevance_levels, tally_of
 from bayespool.measures import Normalized
 
-__all__ = ["JudgeRates"]
-
 _NOTHING_HIDDEN = "needs documents that one organization alone contributed"
 
 

@@ -17,8 +17,6 @@ from bayespool.evidence import TOP_OF_LABELS, Bounds, held_out_documents, ranked
 from bayespool.evidence.ideals import place_of_level
 from bayespool.evidence.states import reach_of
 
-__all__ = ["NO_JUDGE", "LabelCorrection", "hidden_documents", "judge_of", "level_rates", "opened_ranks"]
-
 NO_JUDGE = "needs labels of a judge (--judge)"
 """Why a correction by labels has no value."""
 

@@ -21,8 +21,6 @@ from bayespool.errors import InputError
 from bayespool.evidence import Bounds, CompositionEffects, composition_effects
 from bayespool.measures import Precision
 
-__all__ = ["AntiPrecision"]
-
 
 @register_estimator(
     "anti-precision",

@@ -32,8 +32,6 @@ from bayespool.evidence import Bounds, ranked_levels, relevance_levels, tally_of
 from bayespool.evidence.states import reach_of
 from bayespool.measures import Normalized
 
-__all__ = ["LuMoffatCulpepper", "simplex_weights"]
-
 Loss = Literal["a", "b"]
 
 

@@ -27,18 +27,6 @@ from bayespool.errors import InputError
 from bayespool.evidence import Bounds, JudgmentCounts, relevance_levels
 from bayespool.measures import Additive, Measure, Normalized
 
-__all__ = [
-    "Background",
-    "Constants",
-    "Interpolated",
-    "LowerBound",
-    "Smoothed",
-    "background",
-    "fit_constants",
-    "interpolated",
-    "smoothed",
-]
-
 FloatArray = npt.NDArray[np.float64]
 
 _NOTHING = 1e-12  # a judged share of the weights that is only rounding

@@ -11,8 +11,6 @@ from typing import Any, Literal, TypeVar
 from bayespool.errors import InputError
 from bayespool.measures import Estimator
 
-__all__ = ["ESTIMATORS", "EstimatorEntry", "Kind", "register_estimator"]
-
 Kind = Literal["point", "posterior"]
 Class = TypeVar("Class", bound=type)
 
@@ -75,8 +73,8 @@ class EstimatorEntry:
 
 
 ESTIMATORS: dict[str, EstimatorEntry] = {}
-"""Every registered estimator by name. `bayespool.scoring.estimators` has them all; here stand those whose file has
-been imported."""
+"""Every registered estimator by name. `bayespool.scoring.estimators` has them all; here are those whose
+file has been imported."""
 
 
 def register_estimator(

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from bayespool.collection import Collection, sole_contributor
 from bayespool.evidence.ideals import place_of_level
 
-__all__ = ["hidden_at_levels"]
-
 Counts = npt.NDArray[np.int64]
 
 

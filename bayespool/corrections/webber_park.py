@@ -30,8 +30,6 @@ from bayespool.errors import InputError
 from bayespool.evidence import Bounds, held_out_levels, ranked_levels, relevance_levels, tally_of
 from bayespool.measures import Measure, Normalized, Tally
 
-__all__ = ["SystemsAdjustment", "TopicsAdjustment"]
-
 
 @register_estimator(
     "systems-adjustment",

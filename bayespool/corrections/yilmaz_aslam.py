@@ -30,8 +30,6 @@ from bayespool.evidence import RELEVANT, Bounds
 from bayespool.evidence.states import states
 from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_states
 
-__all__ = ["InferredAP"]
-
 
 @register_estimator(
     "inferred-ap",

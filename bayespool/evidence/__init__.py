@@ -1,4 +1,9 @@
-"""Count judgments among ranked documents, and describe unjudged ones by what is known of them: the evidence of the models."""
+"""Count judgments among ranked documents, and describe unjudged documents by what is known of them: the
+evidence of the models.
+
+Tables of counts cover many cutoffs in one pass and have the axes (run, topic, cutoff). Whatever a predictor
+of a document is computed from, the held-out organization took no part in it.
+"""
 
 from bayespool.evidence.bounds import Bounds, bounds, condensed_levels
 from bayespool.evidence.composition import CompositionEffects, composition_effects

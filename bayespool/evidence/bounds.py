@@ -16,8 +16,6 @@ from bayespool.measures.base import MISSING_RANK
 from bayespool.measures.normalized import inserted
 from bayespool.tables import Shown, one_line, some_of
 
-__all__ = ["Bounds", "bounds", "condensed_levels"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

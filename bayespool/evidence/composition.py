@@ -13,8 +13,6 @@ from bayespool.compiled import compiled
 from bayespool.errors import InputError
 from bayespool.evidence.states import MISSING, NONRELEVANT, RELEVANT, check_cutoffs, count_within, states
 
-__all__ = ["CompositionEffects", "composition_effects"]
-
 
 @dataclass(frozen=True, eq=False)
 class CompositionEffects:

@@ -8,8 +8,6 @@ import numpy.typing as npt
 from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.predictor import Predictor
 
-__all__ = ["DELTA_ANTIPRECISION", "DELTA_PRECISION"]
-
 
 def _delta_precision(documents: DocumentContext) -> npt.NDArray[np.float64]:
     return documents.composition[0]

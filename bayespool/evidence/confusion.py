@@ -14,8 +14,6 @@ from bayespool.collection.judges import MOST_GRADES
 from bayespool.evidence.held_out import held_out_documents
 from bayespool.evidence.labels import TOP_OF_LABELS, GradeCounts, is_other
 
-__all__ = ["KINDS_OF_DOCUMENTS", "KindOfDocuments", "LabelConfusion", "auc", "grade_names", "kappas"]
-
 KindOfDocuments = Literal["hidden", "other"]
 KINDS_OF_DOCUMENTS: tuple[KindOfDocuments, ...] = ("hidden", "other")
 

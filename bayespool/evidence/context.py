@@ -14,8 +14,6 @@ from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.held_out import states_without_own
 from bayespool.evidence.states import BELOW, MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE
 
-__all__ = ["AmongOthers", "DocumentContext"]
-
 FloatArray = npt.NDArray[np.float64]
 CountArray = npt.NDArray[np.int64]
 

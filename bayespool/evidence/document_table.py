@@ -17,14 +17,6 @@ from bayespool.evidence.judged import unjudged_documents
 from bayespool.evidence.label_predictors import label_predictors
 from bayespool.evidence.predictors import PREDICTORS, evidence_predictors
 
-__all__ = [
-    "DocumentTable",
-    "document_table",
-    "hidden_document_table",
-    "unjudged_document_table",
-    "with_predictors",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
 

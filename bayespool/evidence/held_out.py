@@ -23,8 +23,6 @@ from bayespool.evidence.states import (
     top_states,
 )
 
-__all__ = ["HeldOutCounts", "held_out_counts", "held_out_documents", "held_out_levels", "states_without_own"]
-
 
 @dataclass(frozen=True, eq=False)
 class HeldOutCounts:

@@ -13,21 +13,6 @@ from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.measures.base import MISSING_RANK
 from bayespool.measures.normalized import n_relevant
 
-__all__ = [
-    "DEEPEST_FOR_IDEAL",
-    "judged_at_levels",
-    "n_in_reach",
-    "n_relevant_documents",
-    "place_of_level",
-    "ranked_levels",
-    "reach_of_ideal",
-    "relevance_levels",
-    "relevance_table",
-    "tally_of",
-    "tally_within_reach",
-    "values_on_fuller",
-]
-
 DEEPEST_FOR_IDEAL = 100
 """Rank beyond which no document is completed for the sake of an ideal ranking alone."""
 

@@ -23,8 +23,6 @@ from bayespool.evidence.states import (
     top_states,
 )
 
-__all__ = ["JudgmentCounts", "condensed_counts", "judgment_counts", "unjudged_documents"]
-
 
 @dataclass(frozen=True, eq=False)
 class JudgmentCounts:

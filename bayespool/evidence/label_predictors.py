@@ -25,15 +25,6 @@ from bayespool.evidence.predictor import Predictor
 from bayespool.evidence.states import UNJUDGED_STATE
 from bayespool.randomness import key_of, normals
 
-__all__ = [
-    "LabelRatios",
-    "label_columns",
-    "label_predictors",
-    "label_ratios",
-    "label_slopes",
-    "usable_judges",
-]
-
 FloatArray = npt.NDArray[np.float64]
 
 _TRANSFER = 0.5  # standard deviation of what a grade is worth, among hidden documents and among judged ones

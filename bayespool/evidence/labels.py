@@ -13,20 +13,6 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray, Judge, sole_contributor, within
 from bayespool.evidence.states import NONRELEVANT, RELEVANT, states
 
-__all__ = [
-    "TOP_OF_LABELS",
-    "GradeCounts",
-    "LabelLift",
-    "favored_organizations",
-    "grade_counts",
-    "hidden_grades",
-    "in_top",
-    "is_other",
-    "label_lift",
-    "submitters",
-    "topic_grades",
-]
-
 _T = TypeVar("_T", covariant=True)
 
 

@@ -8,8 +8,6 @@ import numpy.typing as npt
 from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.predictor import Predictor
 
-__all__ = ["FUSION", "LOG_BEST_RANK", "SUPPORT"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 
-__all__ = ["TOP_OF_OVERLAP", "overlap"]
-
 TOP_OF_OVERLAP = 10
 """How many ranks of each run are compared."""
 

@@ -8,8 +8,6 @@ import numpy.typing as npt
 from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.predictor import Predictor
 
-__all__ = ["LOCAL_PRECISION", "LOG_RANK", "PRECISION", "RUN_PRECISION", "RUN_UNJUDGED"]
-
 FloatArray = npt.NDArray[np.float64]
 
 _NEAR = 5.0  # distance in ranks at which a judged neighbor counts half

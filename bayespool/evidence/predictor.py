@@ -12,8 +12,6 @@ import numpy.typing as npt
 from bayespool.errors import InputError, known_names
 from bayespool.evidence.context import DocumentContext
 
-__all__ = ["Per", "Predictor"]
-
 Per = Literal["ranking", "label", "document"]
 
 

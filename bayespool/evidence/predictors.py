@@ -14,8 +14,6 @@ from bayespool.evidence.own_run_predictors import (
 )
 from bayespool.evidence.predictor import Predictor
 
-__all__ = ["COMPOSITION_PREDICTORS", "PREDICTORS", "evidence_predictors", "register_predictor"]
-
 PREDICTORS: dict[str, Predictor] = {}
 """Every registered predictor by name; their order is that of columns in tables and of slopes in models."""
 

@@ -11,21 +11,6 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray, Rankings
 from bayespool.errors import InputError, known_names
 
-__all__ = [
-    "BELOW",
-    "MISSING",
-    "NONRELEVANT",
-    "RELEVANT",
-    "UNJUDGED_STATE",
-    "Estimand",
-    "check_cutoffs",
-    "check_estimand",
-    "count_within",
-    "reach_of",
-    "states",
-    "top_states",
-]
-
 Estimand = Literal["complete", "pooled"]
 NONRELEVANT, RELEVANT, UNJUDGED_STATE, MISSING, BELOW = range(5)
 

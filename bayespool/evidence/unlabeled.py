@@ -13,8 +13,6 @@ from bayespool.evidence.document_table import DocumentTable
 from bayespool.evidence.label_predictors import label_columns
 from bayespool.randomness import document_keys
 
-__all__ = ["LEAST_UNLABELED", "without_some_labels"]
-
 LEAST_UNLABELED = 50
 """How many hidden documents go without a label, a fifth of them at most, where any document to complete has
 none, however few these are."""

@@ -22,8 +22,6 @@ from bayespool.pooling import Strategy, strategy_text, with_strategy_pool
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["estimate_rows", "estimates_of", "seen_by_estimators", "truth_of"]
-
 
 def seen_by_estimators(
     reduced: Collection, strategy: Strategy, budget: int, left_out: tuple[str, ...], settings: BudgetSettings

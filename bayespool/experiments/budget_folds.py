@@ -26,18 +26,6 @@ from bayespool.experiments.storage import Columns
 from bayespool.measures import Measure, Values
 from bayespool.pooling import Membership, Strategy, order_of_topic, retrieved_by, shares_of
 
-__all__ = [
-    "Order",
-    "Part",
-    "PartResult",
-    "order_of",
-    "packed",
-    "run_part",
-    "scores_of",
-    "significant_pairs",
-    "unpacked",
-]
-
 BoolArray = npt.NDArray[np.bool_]
 
 _SIGNIFICANT = 0.05

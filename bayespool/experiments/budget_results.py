@@ -20,8 +20,6 @@ from bayespool.tables import Shown
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BIAS_MEASURES", "Budgets"]
-
 BIAS_MEASURES = ("mae", "sre", "sre_star")
 """Columns of `Budgets.summary_frame` that say how biased a pool is."""
 

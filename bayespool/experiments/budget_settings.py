@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from bayespool.measures import Estimator, Measure
     from bayespool.pooling import Strategy
 
-__all__ = ["BudgetSettings", "StrategySettings"]
-
 BudgetTruth = Literal["full", "pooled"]
 Shares = Literal["equal", "global"]
 

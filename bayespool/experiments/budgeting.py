@@ -43,8 +43,6 @@ from bayespool.scoring import refuse_of_judgments, warn_of_unused_relevance
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PAPER_BUDGETS", "PAPER_STRATEGIES", "budget_settings", "budgets", "strategies_of"]
-
 PAPER_STRATEGIES = (
     "take",
     "borda",

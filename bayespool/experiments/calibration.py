@@ -19,8 +19,6 @@ import numpy.typing as npt
 from bayespool.errors import InputError
 from bayespool.measures import equal_tailed_interval
 
-__all__ = ["central_share", "covered", "crps", "pit_range"]
-
 FloatArray = npt.NDArray[np.float64]
 IntDraws = npt.NDArray[Any]
 

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 import bayespool.errors
 from bayespool.errors import BayespoolWarning, CacheWarning, warn_caller
 
-__all__ = ["CaughtWarnings", "own_warnings", "warn_once"]
-
 CaughtWarnings = tuple[tuple[str, str], ...]
 """Class and text of each warning of a part."""
 

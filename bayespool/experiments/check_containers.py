@@ -28,8 +28,6 @@ from bayespool.posterior import (
 if TYPE_CHECKING:
     from bayespool.inference import Fit
 
-__all__ = ["gather_container"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from bayespool.posterior import mix, stacking_weights
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CI_PROBS", "calibration_frame", "elpd_frame", "run_frame", "stack"]
-
 FloatArray = npt.NDArray[np.float64]
 
 CI_PROBS = (0.5, 0.8, 0.95)

@@ -42,9 +42,6 @@ if TYPE_CHECKING:
 
     from bayespool.inference import Fit
 
-__all__ = ["ModelChecks", "check_models", "checked_models"]
-
-
 CheckTable = Literal["runs", "elpd", "calibration"]
 
 

@@ -15,8 +15,6 @@ from typing import Any
 
 from bayespool.errors import InputError, WorkerError
 
-__all__ = ["check_address", "on_cluster", "versions"]
-
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?[^\s/:]+:[0-9]{1,5}")
 _SECONDS = 10  # until a scheduler answers
 _COUNTED = ("bayespool", "numpy", "scipy", "numba", "pyarrow")  # what results to the byte depend on

@@ -11,8 +11,6 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence import TOP_OF_OVERLAP, overlap
 
-__all__ = ["RunCluster", "cluster_runs"]
-
 
 @dataclass(frozen=True, slots=True)
 class RunCluster:
@@ -57,8 +55,8 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
 
     Notes
     -----
-    Average linkage of 1 − `bayespool.evidence.overlap`. Names of runs decide nothing: where two joins are tied,
-    the order of the retrieved documents decides which comes first. The function makes all joins up to a
+    Average linkage of 1 − `bayespool.evidence.overlap`. Names of runs decide nothing: where two joins are
+    tied, the order of the retrieved documents decides which comes first. The function makes all joins up to a
     distance, and always joins runs with the same documents, so that there may be fewer clusters than
     requested.
 

@@ -16,8 +16,6 @@ from bayespool.inference import ENGINES
 from bayespool.measures import Estimator, Measure
 from bayespool.models import own_models
 
-__all__ = ["own_estimators"]
-
 _SIMPLE = (str, bytes, int, float, bool, type(None))
 _OF_DATACLASSES = ("<string>", dataclasses.__file__, reprlib.__file__)  # the decorator's own methods
 _CLASS_CELL = "__class__"  # what super() needs

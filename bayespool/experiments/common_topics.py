@@ -26,7 +26,6 @@ from bayespool.experiments.caught_warnings import CaughtWarnings
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.preparing import Estimators, experiment_settings
 from bayespool.experiments.resampling import (
-    Columns,
     RandomPool,
     Unit,
     contributors,
@@ -41,7 +40,7 @@ from bayespool.experiments.resampling import (
     with_drawn_pool,
 )
 from bayespool.experiments.settings import CommonTopicsSettings, Runs
-from bayespool.experiments.storage import at_work
+from bayespool.experiments.storage import Columns, at_work
 from bayespool.options import documented
 from bayespool.pooling import describe_pool
 from bayespool.posterior import ExperimentOptions, warn_of_judges
@@ -50,15 +49,6 @@ from bayespool.tables import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "COMMON_ESTIMATORS",
-    "COMMON_SIZES",
-    "SCORES",
-    "CommonTopicsResult",
-    "common_topics_errors",
-    "vary_common_topics",
-]
 
 COMMON_ESTIMATORS = ("lower-bound", "condensed-list")
 """What Webber & Park adjust: scores with unjudged documents not relevant (table 2), or dropped (table 3)."""

@@ -23,8 +23,6 @@ from bayespool.scoring import refuse_large_priors
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ENDS_WITHIN", "MEAN_WITHIN", "REFERENCE", "compare_engines", "engine_summary"]
-
 REFERENCE = "nuts"
 """The engine that others are held against."""
 

@@ -18,15 +18,6 @@ import numpy.typing as npt
 
 from bayespool.errors import InputError
 
-__all__ = [
-    "kendall_tau_b",
-    "mean_absolute_error",
-    "mean_error",
-    "passed_over",
-    "root_mean_squared_error",
-    "system_rank_error",
-]
-
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 

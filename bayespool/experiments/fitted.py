@@ -19,8 +19,6 @@ from bayespool.models import ModelEvidence, Structure
 if TYPE_CHECKING:
     from bayespool.inference import Fit, Source
 
-__all__ = ["fit_container"]
-
 IndexArray = npt.NDArray[np.int64]
 
 _AT_ONCE = 2**23  # log odds

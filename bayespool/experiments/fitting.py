@@ -15,8 +15,6 @@ from bayespool.inference import Engine, Fit, engine_named, is_independent, make_
 from bayespool.models import Evidence
 from bayespool.posterior import Prepared
 
-__all__ = ["Fitting"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Fitting:

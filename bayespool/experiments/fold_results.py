@@ -21,10 +21,9 @@ from bayespool.evidence import Bounds, bounds
 from bayespool.experiments.caught_warnings import CaughtWarnings, own_warnings
 from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_values, without
 from bayespool.experiments.intervals import interval_columns
-from bayespool.experiments.preparing import LeaveOutSettings, changed
+from bayespool.experiments.preparing import changed
+from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Estimates, Estimator, ask
-
-__all__ = ["FoldResult", "naming", "run_fold", "seeded"]
 
 
 @dataclass(frozen=True, eq=False)

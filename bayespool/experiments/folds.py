@@ -12,22 +12,9 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence import bounds, reach_of_ideal, values_on_fuller
 from bayespool.experiments.clusters import RunCluster
-from bayespool.experiments.preparing import LeaveOutSettings
+from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, Normalized, Values
 from bayespool.randomness import key_of
-
-__all__ = [
-    "Fold",
-    "Truth",
-    "best_runs",
-    "best_scores",
-    "make_folds",
-    "n_best",
-    "seed_of",
-    "topics_of",
-    "true_values",
-    "without",
-]
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,6 @@ from bayespool.randomness import key_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FoundJudgments", "check_found", "found_frame"]
-
 _BANDS = (5, 10, 20, 30, 50, 100)
 _LEAST = 20
 """Judgments that say something."""

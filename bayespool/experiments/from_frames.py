@@ -11,15 +11,6 @@ from bayespool.measures import Measure
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "family_of",
-    "mae_by_cutoff",
-    "n_outside_bounds",
-    "n_unknown_documents",
-    "notes_of_runs",
-    "notes_of_truth",
-]
-
 _ROUNDING = 1e-12
 
 

@@ -19,8 +19,6 @@ from bayespool.models import Evidence, LinearEvidence, ModelSpec
 from bayespool.posterior import Rung, Task, rungs_of
 from bayespool.scoring import refuse_of_judgments
 
-__all__ = ["HiddenDocuments", "Rows", "pool_alone", "row_log_odds", "without_organizations"]
-
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 

@@ -14,8 +14,6 @@ from bayespool.measures import Estimates, Values, equal_tailed_interval
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COVERAGE_LEVELS", "interval_columns", "interval_summary"]
-
 COVERAGE_LEVELS = (50, 80, 95)
 """Levels, in percent, at which intervals are checked whatever ``ci_prob`` is."""
 

@@ -34,8 +34,6 @@ from bayespool.tables.numbers import number
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TABLES_OF_JUDGES", "JudgeCheck", "TableOfJudges", "check_judges"]
-
 TableOfJudges = Literal[
     "confusion", "calibration", "agreement", "coverage", "organizations", "intervals", "runs"
 ]

@@ -16,8 +16,6 @@ from bayespool.errors import InputError, warn_caller
 from bayespool.measures import Measure
 from bayespool.posterior import PosteriorEstimator
 
-__all__ = ["ALL_JUDGES", "Row", "compare_intervals", "interval_rows"]
-
 Row = dict[str, Any]
 _Floats = npt.NDArray[np.float64]
 Found = Mapping[tuple[Measure, str], tuple[_Floats, _Floats, _Floats]]

@@ -17,8 +17,6 @@ from bayespool.posterior import levels_of
 from bayespool.posterior.amounts import completing
 from bayespool.posterior.drawing import count_levels
 
-__all__ = ["Documents", "HeldOutRankings"]
-
 IndexArray = npt.NDArray[np.int64]
 Levels = npt.NDArray[np.uint8]
 

@@ -23,17 +23,6 @@ from bayespool.experiments.judge_intervals import Row
 from bayespool.measures import Measure
 from bayespool.posterior import DEPTHS, rungs_of
 
-__all__ = [
-    "Confusions",
-    "agreement_rows",
-    "calibration_rows",
-    "confusion_rows",
-    "coverage_rows",
-    "find_confusions",
-    "organization_rows",
-    "relevant_from",
-]
-
 Confusions = Mapping[tuple[Measure, str], LabelConfusion]
 """Judged documents by label and relevance, by measure and judge."""
 

@@ -26,8 +26,6 @@ from bayespool.tables import Shown, one_line, some_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["JUDGING_ORDERS", "JudgingOrder", "JudgingRounds", "judge_in_rounds"]
-
 JudgingOrder = Literal["judge-next", "random"]
 JUDGING_ORDERS: tuple[JudgingOrder, ...] = get_args(JudgingOrder)
 """Who chooses the documents: `bayespool.judge_next`, asked anew in each round, or chance."""

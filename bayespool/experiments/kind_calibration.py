@@ -33,8 +33,6 @@ from bayespool.posterior import (
 )
 from bayespool.scoring import refuse_large_priors
 
-__all__ = ["DESIGN_OF_KINDS", "self_calibrate_kinds"]
-
 DESIGN_OF_KINDS: SimulationSettings = dataclasses.replace(DESIGN, n_organizations=8, n_new=1)
 """A pool of eight organizations, and a run to score."""
 

@@ -31,8 +31,6 @@ from bayespool.scoring import warn_of_unused_relevance
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["leave_out", "run_folds"]
-
 
 @documented(LeaveOutSettings)
 def leave_out(

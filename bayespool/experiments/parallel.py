@@ -28,8 +28,6 @@ from bayespool.evidence import PREDICTORS
 from bayespool.inference import ENGINES
 from bayespool.models import MODELS
 
-__all__ = ["completed"]
-
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 

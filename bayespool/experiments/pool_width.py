@@ -22,7 +22,6 @@ from bayespool.experiments.error_measures import mean_absolute_error, mean_error
 from bayespool.experiments.from_frames import notes_of_truth
 from bayespool.experiments.preparing import Estimators, experiment_settings
 from bayespool.experiments.resampling import (
-    Columns,
     RandomPool,
     Unit,
     contributors,
@@ -36,7 +35,7 @@ from bayespool.experiments.resampling import (
     with_drawn_pool,
 )
 from bayespool.experiments.settings import PoolWidthSettings, Runs
-from bayespool.experiments.storage import at_work
+from bayespool.experiments.storage import Columns, at_work
 from bayespool.options import documented
 from bayespool.pooling import describe_pool
 from bayespool.posterior import ExperimentOptions, warn_of_judges
@@ -45,8 +44,6 @@ from bayespool.tables import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["WIDTH_ESTIMATORS", "PoolWidthResult", "vary_pool_width"]
 
 WIDTH_ESTIMATORS = ("lower-bound", "condensed-list", "systems-adjustment")
 """Estimators of figure 1 and table 1 of Webber & Park: unjudged documents not relevant, unjudged documents

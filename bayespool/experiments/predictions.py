@@ -25,17 +25,6 @@ from bayespool.posterior.combination import members_of_draws
 if TYPE_CHECKING:
     from bayespool.inference import Fit
 
-__all__ = [
-    "Fits",
-    "HeldOutPrediction",
-    "beyond",
-    "check_pool",
-    "deal_folds",
-    "fit_folds",
-    "predict_held_out",
-    "predict_mixture",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 CountArray = npt.NDArray[np.int32]

@@ -11,28 +11,17 @@ from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError
 from bayespool.evidence import Estimand
 from bayespool.experiments.code_digests import own_estimators
-from bayespool.experiments.settings import ExperimentSettings, LeaveOutSettings
+from bayespool.experiments.settings import ExperimentSettings
 from bayespool.measures import Estimator, parse_measures
 from bayespool.options import Settings, options_of
 from bayespool.posterior import PosteriorEstimator, refuse_unknown_settings
 from bayespool.scoring import (
-    ALL_ESTIMATORS,
     ESTIMATOR_NAMES,
     named_estimators,
     parse_estimator,
     refuse_idle_priors,
     refuse_of_judgments,
 )
-
-__all__ = [
-    "ALL_ESTIMATORS",
-    "Estimators",
-    "LeaveOutSettings",
-    "changed",
-    "experiment_settings",
-    "labeled_estimators",
-    "parts_description",
-]
 
 Estimators = str | Iterable[str | Estimator] | Mapping[str, str | Estimator]
 Kind = TypeVar("Kind", bound=ExperimentSettings)

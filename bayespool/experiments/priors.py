@@ -17,8 +17,6 @@ from bayespool.models import Evidence, LinearEvidence, Structure, draw_prior
 from bayespool.models.structure import Block
 from bayespool.posterior import Prepared, new_slopes, slope_effect
 
-__all__ = ["block_log_odds", "draw_priors", "simulate_counts"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -25,8 +25,6 @@ from bayespool.posterior import Prepared, new_interaction, new_organization_effe
 if TYPE_CHECKING:
     from bayespool.inference import Fit
 
-__all__ = ["Question", "draw_levels", "questions_of"]
-
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 Levels = npt.NDArray[np.uint8]

@@ -28,8 +28,6 @@ from bayespool.comparisons.reliability import dependability, generalizability, v
 from bayespool.errors import InputError
 from bayespool.measures import DEFAULT_CI_PROB
 
-__all__ = ["Reliability", "reliability"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reliability:

@@ -33,25 +33,6 @@ from bayespool.measures import Estimates, ask
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "PAPER_WIDTHS",
-    "Columns",
-    "RandomPool",
-    "Unit",
-    "contributors",
-    "distinct_sizes",
-    "draw_pools",
-    "estimates_of",
-    "fitting_widths",
-    "in_random_pools",
-    "ordered_table",
-    "pool_store",
-    "run_types_of",
-    "settled",
-    "whole_pool",
-    "with_drawn_pool",
-]
-
 PAPER_WIDTHS = (2, 4, 10, 20, 40)
 """Pool widths of Webber & Park (2009)."""
 

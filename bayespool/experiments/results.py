@@ -22,15 +22,13 @@ from bayespool.experiments.error_measures import (
 )
 from bayespool.experiments.from_frames import n_outside_bounds, notes_of_runs, notes_of_truth
 from bayespool.experiments.intervals import interval_summary
-from bayespool.experiments.preparing import LeaveOutSettings
 from bayespool.experiments.reliability import Reliability, reliability
+from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, parse_measure
 from bayespool.tables import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["LeaveOutResult"]
 
 _SIGNIFICANT = 0.05
 

@@ -48,8 +48,6 @@ from bayespool.tables import Shown, one_line, some_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RunTypesResult", "leave_types_out"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunTypesResult(Shown):

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Selection", "find_selection", "judged_and_relevant"]
-
 FloatArray = npt.NDArray[np.float64]
 
 _STRATA = 10

@@ -56,15 +56,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-__all__ = [
-    "DESIGN",
-    "DRAWS_PER_RANK",
-    "SelfCalibration",
-    "has_failed",
-    "self_calibrate",
-    "self_calibration_frame",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 

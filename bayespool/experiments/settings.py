@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from bayespool.evidence import Estimand
     from bayespool.measures import Estimator, Measure
 
-__all__ = [
-    "WITHIN_POOL_DEPTH",
-    "CommonTopicsSettings",
-    "ExperimentSettings",
-    "LeaveOutSettings",
-    "PoolSettings",
-    "PoolWidthSettings",
-    "RunTypesSettings",
-    "check_cutoffs",
-]
-
 By = Literal["organization", "run"]
 LeftOut = Literal["organization", "run", "cluster"]
 TopPool = Literal["all", "kept"]

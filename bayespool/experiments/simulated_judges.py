@@ -13,8 +13,6 @@ from bayespool.errors import InputError
 from bayespool.experiments.simulation import Simulation
 from bayespool.randomness import document_keys, key_of
 
-__all__ = ["simulate_judge"]
-
 _TOP = 20  # of the runs that a judge favors
 _FAVOR = 2.0  # by how much it likes their documents better, in standard deviations of its noise
 

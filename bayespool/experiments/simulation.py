@@ -32,8 +32,6 @@ from bayespool.errors import InputError, OutputError
 from bayespool.evidence import values_on_fuller
 from bayespool.measures import parse_measure
 
-__all__ = ["Simulation", "SimulationSettings", "load_example", "simulate", "simulate_example"]
-
 _NAMES = ("north", "south", "east", "west", "coast", "ridge", "delta", "lake")
 
 

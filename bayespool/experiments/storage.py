@@ -25,8 +25,6 @@ from bayespool.experiments.fold_results import FoldResult
 from bayespool.experiments.folds import Fold
 from bayespool.tables import atomic_write, lock, parquet_bytes, read_parquet, remove, unlock
 
-__all__ = ["Columns", "FoldStore", "PartStore", "at_work", "description_of"]
-
 Columns = dict[str, list[Any]]
 
 _FORMAT = 7  # of the files, and of what the engines computed that are kept in them

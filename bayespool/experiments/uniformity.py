@@ -8,8 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, bdtrc, bdtrik, gammaln
 
-__all__ = ["bar_limits", "ecdf_band", "holm", "randomized_pit", "randomized_rank", "uniformity_p_value"]
-
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 

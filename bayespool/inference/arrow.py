@@ -15,8 +15,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
-__all__ = ["Arrow", "Factor", "Layout"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

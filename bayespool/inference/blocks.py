@@ -26,8 +26,6 @@ from bayespool.inference.kernels import (
 from bayespool.inference.places import Places
 from bayespool.models.structure import Block, Predictor
 
-__all__ = ["PreparedBlock", "Rows"]
-
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from bayespool.compiled import compiled
 
-__all__ = ["add_cells", "draw_cells", "integrate_cells"]
-
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from bayespool.inference.cell_kernels import draw_cells, integrate_cells
 
-__all__ = ["NODES", "SHARES", "Integrated", "draw_effects", "draw_effects_of_rows", "integrate"]
-
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 

@@ -15,8 +15,6 @@ from bayespool.inference.places import Places
 from bayespool.models.families import log_density_of_coefficient, log_density_of_scale
 from bayespool.models.structure import Structure
 
-__all__ = ["Density"]
-
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from bayespool.measures import Diagnostics
 
-__all__ = ["MAX_R_HAT", "MIN_ESS", "diagnose"]
-
 MAX_R_HAT = 1.01
 MIN_ESS = 400.0
 

@@ -18,8 +18,6 @@ from bayespool.inference.nuts import NUTS
 if TYPE_CHECKING:
     from bayespool.models import Evidence, ModelSpec
 
-__all__ = ["ENGINES", "Engine", "Relay", "engine_named", "is_independent", "make_engine", "register_engine"]
-
 Class = TypeVar("Class", bound=type)
 
 

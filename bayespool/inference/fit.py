@@ -15,8 +15,6 @@ from bayespool.measures import Diagnostics
 if TYPE_CHECKING:
     from bayespool.models import Evidence, ModelSpec
 
-__all__ = ["Fit", "Source"]
-
 
 @dataclass(frozen=True, eq=False)
 class Source:

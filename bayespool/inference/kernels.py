@@ -10,20 +10,6 @@ import numpy.typing as npt
 
 from bayespool.compiled import compiled
 
-__all__ = [
-    "Design",
-    "add_own",
-    "add_product",
-    "add_slope",
-    "add_weights",
-    "covariances",
-    "linear_predictor",
-    "owners_covariances",
-    "product_terms",
-    "sum_chances",
-    "variances",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 

@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 
     from bayespool.models import Evidence, ModelSpec
 
-__all__ = ["Approximation", "Laplace", "approximate", "one_thread"]
-
 FloatArray = npt.NDArray[np.float64]
 
 _N_MANY = 4096  # points that scales are drawn from

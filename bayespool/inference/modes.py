@@ -12,8 +12,6 @@ from bayespool.inference.arrow import Arrow, Factor
 from bayespool.inference.density import Density
 from bayespool.inference.points import choose_next, choose_points, interpolate
 
-__all__ = ["NEAR_END", "Mode", "factor_of", "find_center", "find_mode", "find_modes", "find_scales"]
-
 FloatArray = npt.NDArray[np.float64]
 
 _STEP = 0.15  # of the finite differences in θ, about a fifth of its standard deviation

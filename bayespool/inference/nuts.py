@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from bayespool.models import Evidence, ModelSpec
 
-__all__ = ["NUTS", "CompiledModel"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NUTS:

@@ -8,8 +8,6 @@ import numpy.typing as npt
 from bayespool.inference.arrow import Layout
 from bayespool.models.structure import Structure
 
-__all__ = ["Places"]
-
 IndexArray = npt.NDArray[np.int64]
 
 _PLATES = ("topic", "organization")  # effects of one topic go with no other topic's, likewise organizations

@@ -8,8 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-__all__ = ["axis_points", "choose_next", "choose_points", "interpolate", "lay_points", "straightened"]
-
 FloatArray = npt.NDArray[np.float64]
 
 _LEFT = 2.2  # mean distance of the points to the left of θ's mode: near zero any scale may be as likely

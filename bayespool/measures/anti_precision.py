@@ -11,8 +11,6 @@ import numpy.typing as npt
 from bayespool.measures.base import MISSING_RANK, register_measure
 from bayespool.measures.precision import ShareOfTop
 
-__all__ = ["NonrelevantShare"]
-
 
 @register_measure
 @dataclass(frozen=True, order=True)

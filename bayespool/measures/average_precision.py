@@ -14,8 +14,6 @@ from bayespool.measures.base import DrawnRankings, Tally, register_measure
 from bayespool.measures.extremes import average_precision_extremes
 from bayespool.measures.normalized import FloatArray, Normalized, n_relevant
 
-__all__ = ["AveragePrecision"]
-
 
 @register_measure
 @dataclass(frozen=True, order=True)

@@ -15,19 +15,6 @@ import numpy.typing as npt
 from bayespool.errors import InputError
 from bayespool.measures.values import Values
 
-__all__ = [
-    "DEEPEST",
-    "HIGHEST",
-    "MEASURES",
-    "MISSING_RANK",
-    "Additive",
-    "DrawnRankings",
-    "Measure",
-    "Tally",
-    "register_measure",
-    "whole_number",
-]
-
 MEASURES: dict[str, type[Measure]] = {}
 """Families of measures by their names in ir_measures' dialect."""
 

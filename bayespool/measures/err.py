@@ -12,8 +12,6 @@ from bayespool.errors import InputError
 from bayespool.measures.base import HIGHEST, Measure, register_measure, whole_number
 from bayespool.measures.normalized import FloatArray
 
-__all__ = ["ERR"]
-
 
 @register_measure
 @dataclass(frozen=True, order=True)

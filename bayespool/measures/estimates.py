@@ -30,8 +30,6 @@ from bayespool.tables import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Diagnostics", "Estimates", "Estimator", "ask", "draws_container", "side_by_side", "worst_of"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

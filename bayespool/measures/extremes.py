@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from bayespool.compiled import compiled
 
-__all__ = ["average_precision_extremes", "gain_extremes"]
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]

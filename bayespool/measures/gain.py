@@ -15,8 +15,6 @@ from bayespool.measures.base import HIGHEST, Additive, Tally, register_measure, 
 from bayespool.measures.extremes import gain_extremes
 from bayespool.measures.normalized import FloatArray, Normalized
 
-__all__ = ["DCG", "NDCG", "SDCG", "Formula"]
-
 Formula = Literal["log2", "exp-log2"]
 
 

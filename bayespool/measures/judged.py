@@ -10,8 +10,6 @@ import numpy.typing as npt
 from bayespool.measures.base import MISSING_RANK, Measure, register_measure
 from bayespool.measures.normalized import FloatArray, over
 
-__all__ = ["Judged"]
-
 
 @register_measure
 @dataclass(frozen=True, order=True)

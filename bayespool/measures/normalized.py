@@ -15,8 +15,6 @@ from bayespool.errors import InputError
 from bayespool.measures.base import Measure, Tally
 from bayespool.measures.values import Values
 
-__all__ = ["Ideal", "Normalized", "inserted", "n_relevant", "over", "with_ideal"]
-
 FloatArray = npt.NDArray[np.float64]
 
 Ideal = Literal["own", "shared", "judged"]

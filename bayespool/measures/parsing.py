@@ -12,8 +12,6 @@ from bayespool.errors import InputError, known_names
 from bayespool.measures.base import MEASURES, Measure
 from bayespool.measures.unsupported import UNSUPPORTED
 
-__all__ = ["parse_measure", "parse_measures"]
-
 _ALIASES = {"MAP": "AP", "MRR": "RR", "NDCG": "nDCG", "Precision": "P", "Recall": "R"}
 _ALIASES |= {"map": "AP", "mrr": "RR", "ndcg": "nDCG", "precision": "P", "recall": "R", "recip_rank": "RR"}
 _TREC_EVAL = {"P": "P", "map_cut": "AP", "ndcg_cut": "nDCG", "recall": "R", "success": "Success"}

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from bayespool.measures.base import Additive, register_measure
 
-__all__ = ["Precision", "ShareOfTop"]
-
 
 class ShareOfTop(Additive):
     """Some kind of documents of the top n, over n: amounts are numbers of documents."""

@@ -13,8 +13,6 @@ from bayespool.errors import InputError
 from bayespool.measures.base import Additive, Measure, register_measure
 from bayespool.measures.normalized import FloatArray
 
-__all__ = ["RBP"]
-
 _LEFT = 1e-10  # of the weights, where the evaluation of endless rankings ends
 
 

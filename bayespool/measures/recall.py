@@ -11,8 +11,6 @@ import numpy.typing as npt
 from bayespool.measures.base import Additive, Tally, register_measure
 from bayespool.measures.normalized import FloatArray, Normalized, n_relevant, over
 
-__all__ = ["Recall"]
-
 
 @register_measure
 @dataclass(frozen=True, order=True)

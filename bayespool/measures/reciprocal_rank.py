@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from bayespool.measures.base import Measure, register_measure
 
-__all__ = ["ReciprocalRank"]
-
 
 @register_measure
 @dataclass(frozen=True, order=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["UNSUPPORTED"]
-
 _SUBTOPICS = "it needs judgments of subtopics, and bayespool reads one relevance per document"
 _WHOLE = "it is of the whole ranking, and no cutoff says how deep judgments are completed"
 _COUNT = "it is a number of things in the files, and no measure of a ranking"

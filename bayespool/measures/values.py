@@ -11,8 +11,6 @@ import numpy.typing as npt
 from bayespool.errors import InputError
 from bayespool.tables import Shown, one_line
 
-__all__ = ["DEFAULT_CI_PROB", "Values", "equal_tailed_interval"]
-
 DEFAULT_CI_PROB = 0.95
 
 FloatArray = npt.NDArray[np.float64]

@@ -22,8 +22,6 @@ import dataclasses
 
 from bayespool.models.ratio import RATIO
 
-__all__ = ["ANTI_PRECISION"]
-
 ANTI_PRECISION = dataclasses.replace(
     RATIO,
     name="anti_precision",

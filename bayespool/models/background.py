@@ -15,8 +15,6 @@ from bayespool.models.formulas import Effect, Linear
 from bayespool.models.priors import LOG_ODDS
 from bayespool.models.spec import ModelSpec
 
-__all__ = ["BACKGROUND"]
-
 BACKGROUND = ModelSpec(
     name="background",
     description="a chance of being relevant for each topic and organization",

@@ -17,8 +17,6 @@ from collections.abc import Iterator, Mapping
 from bayespool.evidence import PREDICTORS, evidence_predictors
 from bayespool.models.ratio import RATIO
 
-__all__ = ["EVIDENCE", "EVIDENCE_SLOPES"]
-
 
 class _EvidenceSlopes(Mapping[str, tuple[float, float]]):
     """Expected slopes of the predictors that are registered at the time of asking."""

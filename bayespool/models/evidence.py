@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from bayespool.evidence import HeldOutCounts, JudgmentCounts
 
-__all__ = ["ModelEvidence", "gather_evidence"]
-
 IndexArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 

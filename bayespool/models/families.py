@@ -18,16 +18,6 @@ from scipy.special import betaln, expit
 from bayespool.errors import InputError, did_you_mean
 from bayespool.models.priors import Prior
 
-__all__ = [
-    "FAMILIES",
-    "Family",
-    "draw_prior",
-    "log_density_of_coefficient",
-    "log_density_of_scale",
-    "refuse_negative_scale",
-    "refuse_no_density",
-]
-
 FloatArray = npt.NDArray[np.float64]
 Derivatives = tuple[FloatArray, FloatArray, FloatArray]
 

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from bayespool.compiled import compiled
 from bayespool.models.priors import SCALE, Prior, parse_prior
 
-__all__ = ["Chances", "Effect", "Formula", "Linear", "document_log_odds", "evaluate"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -14,8 +14,6 @@ from bayespool.models.parts import binomial, group_effect, log_odds
 from bayespool.models.priors import Prior
 from bayespool.models.spec import OBSERVED, Evidence, ModelSpec
 
-__all__ = ["build_graph"]
-
 
 def build_graph(spec: ModelSpec, evidence: Evidence) -> pm.Model:
     """A model of some evidence as a graph that can be sampled, and sampled again with other data.

@@ -24,8 +24,6 @@ from bayespool.models.formulas import Chances, Effect, Linear
 from bayespool.models.priors import FACTOR, PRECISION
 from bayespool.models.spec import ModelSpec
 
-__all__ = ["INTERPOLATED"]
-
 _PRECISION = Linear("a", effects=("topic", "run"))
 
 INTERPOLATED = ModelSpec(

@@ -13,8 +13,6 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.evidence import PREDICTORS, DocumentTable, label_predictors
 
-__all__ = ["LinearEvidence", "gather_documents"]
-
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 

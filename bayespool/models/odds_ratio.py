@@ -25,8 +25,6 @@ from bayespool.models.formulas import Effect, Linear
 from bayespool.models.priors import LOG_RATIO, PRECISION
 from bayespool.models.spec import ModelSpec
 
-__all__ = ["ODDS_RATIO"]
-
 ODDS_RATIO = ModelSpec(
     name="odds_ratio",
     description="odds a constant times those of the run's judged documents on the topic",

@@ -10,8 +10,6 @@ import pytensor.tensor as pt
 
 from bayespool.models.priors import Prior
 
-__all__ = ["binomial", "group_effect", "log_odds"]
-
 
 def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
     """Zero-sum effects of a grouping factor, ``name_effect`` with dims ``(dims,)``, and their scale

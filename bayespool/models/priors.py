@@ -11,19 +11,6 @@ from typing import Any
 
 from bayespool.errors import InputError, did_you_mean, known_names
 
-__all__ = [
-    "FACTOR",
-    "LOG_ODDS",
-    "LOG_RATIO",
-    "PARAMETERS",
-    "PRECISION",
-    "SCALE",
-    "SLOPE",
-    "VARYING",
-    "Prior",
-    "parse_prior",
-]
-
 PARAMETERS = MappingProxyType(
     {
         "Beta": ("alpha", "beta"),

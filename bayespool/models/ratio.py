@@ -24,8 +24,6 @@ from bayespool.models.formulas import Effect, Linear
 from bayespool.models.priors import LOG_ODDS, SLOPE, VARYING
 from bayespool.models.spec import ModelSpec
 
-__all__ = ["RATIO"]
-
 RATIO = ModelSpec(
     name="ratio",
     description="a share that depends on how good the run's judged documents are",

@@ -12,8 +12,6 @@ from bayespool.models.ratio import RATIO
 from bayespool.models.smoothed import SMOOTHED
 from bayespool.models.spec import ModelSpec
 
-__all__ = ["MODELS", "MODEL_NAMES", "add_model", "model_named", "own_models"]
-
 _MODELS = (BACKGROUND, INTERPOLATED, SMOOTHED, ODDS_RATIO, RATIO, ANTI_PRECISION, EVIDENCE)
 _OURS = {spec.name: spec for spec in _MODELS}
 

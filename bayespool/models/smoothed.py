@@ -25,8 +25,6 @@ from bayespool.models.formulas import Chances, Effect, Linear
 from bayespool.models.priors import FACTOR, PRECISION, Prior
 from bayespool.models.spec import ModelSpec
 
-__all__ = ["SMOOTHED"]
-
 _PRECISION = Linear("a", effects=("topic", "run"))
 
 SMOOTHED = ModelSpec(

@@ -24,8 +24,6 @@ from bayespool.models.structure import Block, Coefficient, Group, Predictor, Pro
 if TYPE_CHECKING:
     import pymc as pm
 
-__all__ = ["OBSERVED", "Evidence", "EvidenceKind", "ModelSpec"]
-
 FloatArray = npt.NDArray[np.float64]
 Evidence: TypeAlias = LinearEvidence | ModelEvidence
 EvidenceKind = Literal["documents", "counts"]

@@ -16,16 +16,6 @@ from scipy.special import expit, logit
 
 from bayespool.models.priors import Prior
 
-__all__ = [
-    "Block",
-    "Coefficient",
-    "Group",
-    "Predictor",
-    "Product",
-    "Structure",
-    "Varying",
-]
-
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_budgets", "plot_budgets", "plot_ranking"]
-
 _BIAS = {"mae": "MAE", "sre": "SRE", "sre_star": "SRE*"}
 
 

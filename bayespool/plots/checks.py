@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["plot_elpd", "plot_engines", "plot_held_out_pit", "plot_predictive", "plot_ranks"]
-
 
 def plot_predictive(
     prediction: HeldOutPrediction, *, ci_prob: float = 0.95, label_runs: bool = True, ax: Axes | None = None

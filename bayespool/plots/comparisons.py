@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from bayespool.comparisons import Comparison, Scope
 
-__all__ = ["draw_comparison", "plot_differences", "plot_rank_probabilities"]
-
 _SCOPES = {"population": "a population of topics", "these-topics": "these topics"}
 _AS_THEY_STAND = "lower-bound"
 _MOST_PAIRS = 15

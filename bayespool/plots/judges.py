@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from bayespool.experiments import JudgeCheck
 
-__all__ = ["draw_judges", "plot_judged_runs", "plot_labels"]
-
 _KINDS = (("other", "s", PALETTE[1]), ("hidden", "o", POSTERIOR))
 
 

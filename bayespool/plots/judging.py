@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from bayespool.experiments import JudgingRounds
 
-__all__ = ["plot_judging"]
-
 _COLORS = {"judge-next": POSTERIOR, "random": AS_IT_STANDS}
 _LABELS = {"judge-next": "chosen by judge-next", "random": "chosen by chance"}
 _AXES = {"width": "mean width of the intervals", "widest": "width of the widest interval"}

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["plot_gain", "plot_mae", "plot_pit", "plot_truth"]
-
 _STYLES = ("-", "-.", ":")  # of lines once colors come round again
 
 

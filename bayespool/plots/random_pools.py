@@ -24,8 +24,6 @@ from bayespool.tables import literal
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_common_topics", "plot_pool_width", "plot_run_types"]
-
 _STYLES = {
     "unadjusted": (AS_IT_STANDS, "-", None),
     "mixed": (PALETTE[1], "-", "s"),

@@ -16,14 +16,6 @@ if TYPE_CHECKING:
 
     from bayespool.comparisons import Reversals
 
-__all__ = [
-    "draw_reversals",
-    "plot_calibration",
-    "plot_p_values",
-    "plot_reversal_calibration",
-    "plot_separability",
-]
-
 _FLOOR = 1e-6
 _TAKEN_BACK, _GAINED = PALETTE[3], PALETTE[4]
 

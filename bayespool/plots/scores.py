@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from bayespool.scoring import Scores
 
-__all__ = ["draw_forest", "draw_topics", "plot_distance", "plot_forest", "plot_topics"]
-
 _BOUNDS = "0.6"
 _FEW_ROWS = 12  # so many have a line for each correction
 _WIDEST_GRID = 3

@@ -17,28 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "AS_IT_STANDS",
-    "IMAGE_FORMATS",
-    "MARKS",
-    "PALETTE",
-    "POSTERIOR",
-    "ImageFormat",
-    "axes_of",
-    "choose",
-    "color_of",
-    "count_axis",
-    "figure_grid",
-    "inches_per_row",
-    "legend_above",
-    "legend_beside",
-    "line_of",
-    "of_measure",
-    "render",
-    "row_axis",
-    "sole",
-]
-
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#882255")
 """Colors that can be told apart with any color vision, and from black: those of Okabe and Ito (2008) with
 Tol's wine for their yellow, which is too light for lines on white. The first one is the posterior's. Where

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from bayespool.experiments import CommonTopicsResult
 
-__all__ = ["plot_rmse_surface", "plot_topics_surface"]
-
 _MOST_IN_CELLS = 150
 
 

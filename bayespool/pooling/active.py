@@ -15,8 +15,6 @@ from bayespool.pooling.retrieved import Retrieved
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import BoolArray, FloatArray
 
-__all__ = ["ActiveSampling"]
-
 
 @register_strategy(
     "active-sampling",

@@ -16,8 +16,6 @@ from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.retrieved import Retrieved
 from bayespool.pooling.strategy import Adaptive, BoolArray
 
-__all__ = ["Bandit", "EpsilonGreedy", "MaxMean", "Thompson", "Ucb1Tuned"]
-
 _MAX_MEAN, _THOMPSON, _EPSILON_GREEDY, _UCB1_TUNED = range(4)
 
 

@@ -9,8 +9,6 @@ from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.retrieved import Retrieved
 from bayespool.pooling.strategy import FixedOrder, FloatArray
 
-__all__ = ["Depth", "Take"]
-
 
 @register_strategy("take", description="the documents of the best ranks", source="Lipani et al. 2017")
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,6 @@ from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.retrieved import Retrieved
 from bayespool.pooling.strategy import FixedOrder, FloatArray
 
-__all__ = ["DCG", "RRF"]
-
 
 @register_strategy(
     "dcg", description="by the sum over runs of the discount of DCG", source="Lipani et al. 2017 (ECIR)"

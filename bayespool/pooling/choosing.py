@@ -16,17 +16,6 @@ from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import FixedOrder, Strategy
 from bayespool.randomness import key_of
 
-__all__ = [
-    "Chosen",
-    "Shares",
-    "check_budget",
-    "choose",
-    "equal_shares",
-    "inclusion_of_topic",
-    "order_of_topic",
-    "shares_of",
-]
-
 Shares = Literal["equal", "global"]
 
 

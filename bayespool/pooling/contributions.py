@@ -11,8 +11,6 @@ import numpy.typing as npt
 from bayespool.collection import Collection, within
 from bayespool.pooling.choosing import Chosen
 
-__all__ = ["Contributions", "Membership", "contributions_of", "contributions_to"]
-
 BoolArray = npt.NDArray[np.bool_]
 CountArray = npt.NDArray[np.int64]
 

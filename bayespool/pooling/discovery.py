@@ -48,8 +48,6 @@ from bayespool.collection.contents import some
 from bayespool.errors import InputError, PoolWarning, did_you_mean, known_names, warn_caller
 from bayespool.pooling.pools import StrategyPool
 
-__all__ = ["PoolReport", "PoolRule", "describe_pool", "discover_pool", "take_out", "warn_of_unexplained"]
-
 PoolRule = Literal["leading", "skipping"]
 
 _FEW = 0.01  # of a run's documents may be missing from the pool

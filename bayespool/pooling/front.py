@@ -13,8 +13,6 @@ from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.retrieved import Retrieved
 from bayespool.pooling.strategy import Adaptive, BoolArray
 
-__all__ = ["MoveToFront"]
-
 
 @register_strategy(
     "move-to-front",

@@ -14,8 +14,6 @@ from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.retrieved import Retrieved
 from bayespool.pooling.strategy import FixedOrder, FloatArray
 
-__all__ = ["CombAnz", "CombMax", "CombMed", "CombMin", "CombMnz", "CombSum", "DocumentScores", "Fusion"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Fusion(FixedOrder):

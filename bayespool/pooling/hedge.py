@@ -14,8 +14,6 @@ from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.retrieved import Retrieved
 from bayespool.pooling.strategy import Adaptive, BoolArray, FloatArray
 
-__all__ = ["Hedge"]
-
 
 @register_strategy(
     "hedge",

@@ -13,8 +13,6 @@ from bayespool.pooling.choosing import Chosen
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["choice_frame", "judged_by", "qrels_of"]
-
 
 def judged_by(collection: Collection, chosen: Chosen) -> Collection:
     """The collection as it would be had the documents chosen been judged, and no others.

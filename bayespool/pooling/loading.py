@@ -48,8 +48,6 @@ from bayespool.pooling.plan import PlanOptions, PoolPlan
 from bayespool.pooling.pools import pool_of_strategy
 from bayespool.pooling.strategy import Strategy
 
-__all__ = ["ReadOptions", "read_collection", "read_contributors"]
-
 _TOP = 10  # ranks of runs to score that a judge labels before all others
 _UNEXPLAINED = 0.1  # of judgments at most, by the runs that were pooled
 _FIRST = 3  # names of runs that a warning has
@@ -117,9 +115,9 @@ def read_collection(
     runs : Runs
         Runs to score, which did not contribute to the pool: paths, globs, folders and the other forms of the
         judgments, mixed at will; several of them, or a mapping from names to them
-        (`bayespool.collection.runs_of`). Their names are the collection's ``given_run_ids``, in the order given
-        (files of a folder or a pattern by name); what has no name is ``run``. One that also lies in ``pool``
-        is read once and counts as pooled if it looks so.
+        (`bayespool.collection.runs_of`). Their names are the collection's ``given_run_ids``, in the order
+        given (files of a folder or a pattern by name); what has no name is ``run``. One that also lies in
+        ``pool`` is read once and counts as pooled if it looks so.
     pool : Runs, optional
         Runs of the campaign; which of them were pooled, and how deep, is discovered
         (`bayespool.discover_pool`).

@@ -10,8 +10,6 @@ from bayespool.collection import Collection
 from bayespool.errors import StatedPoolWarning, warn_caller
 from bayespool.pooling.pools import StrategyPool
 
-__all__ = ["Misfit", "misfit_of", "warn_of_misfit"]
-
 _FEW = 0.01  # of the documents chosen
 
 

@@ -15,8 +15,6 @@ from bayespool.pooling.choosing import Chosen, Shares, check_budget, choose
 from bayespool.pooling.registry import parse_strategy, strategy_text
 from bayespool.pooling.strategy import Strategy
 
-__all__ = ["PlanOptions", "PoolPlan"]
-
 
 class PlanOptions(TypedDict, total=False):
     """The fields of a `PoolPlan` that have a default, but for the budget."""

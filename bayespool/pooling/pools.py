@@ -19,8 +19,6 @@ from bayespool.pooling.retrieved import retrieved_by
 from bayespool.pooling.sampling import Sampling
 from bayespool.pooling.strategy import BoolArray, FloatArray, Strategy
 
-__all__ = ["StrategyPool", "pool_of_strategy", "with_strategy_pool"]
-
 Runs = npt.NDArray[np.integer] | Sequence[int]
 
 

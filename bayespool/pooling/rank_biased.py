@@ -14,8 +14,6 @@ from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.retrieved import Retrieved
 from bayespool.pooling.strategy import Adaptive, BoolArray, FixedOrder, FloatArray
 
-__all__ = ["RBPA", "RBPB", "RBPC"]
-
 _SOURCE = "Moffat, Webber & Zobel 2007"
 
 

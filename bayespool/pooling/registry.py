@@ -12,8 +12,6 @@ from bayespool.errors import InputError, known_names
 from bayespool.options import name_in, settings_in
 from bayespool.pooling.strategy import Strategy
 
-__all__ = ["STRATEGIES", "StrategyEntry", "parse_strategy", "register_strategy", "strategy_text"]
-
 Class = TypeVar("Class", bound=type[Strategy])
 
 

@@ -13,8 +13,6 @@ from bayespool.collection import Collection, IntArray, longest
 from bayespool.errors import InputError
 from bayespool.randomness import document_keys
 
-__all__ = ["Retrieved", "retrieved_by"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

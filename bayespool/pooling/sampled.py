@@ -8,17 +8,6 @@ import numpy.typing as npt
 from bayespool.collection import IntArray
 from bayespool.pooling.strategy import BoolArray, FloatArray
 
-__all__ = [
-    "NONRELEVANT",
-    "NOT_JUDGED",
-    "NOT_POOLED",
-    "RELEVANT",
-    "infer_ap",
-    "infer_stratified_ap",
-    "sampled_ap",
-    "sampled_states",
-]
-
 StateArray = npt.NDArray[np.int8]
 
 RELEVANT, NONRELEVANT, NOT_JUDGED, NOT_POOLED = 1, 0, -1, -2

@@ -15,8 +15,6 @@ from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.retrieved import Retrieved
 from bayespool.pooling.strategy import BoolArray, FloatArray, Strategy
 
-__all__ = ["Sampling", "Stratified", "Uniform"]
-
 
 class Sampling(Strategy):
     """A strategy whose documents are a random sample of what the runs retrieve."""

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from bayespool.collection import IntArray
 from bayespool.pooling.retrieved import Retrieved
 
-__all__ = ["Adaptive", "FixedOrder", "Strategy"]
-
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 

@@ -15,8 +15,6 @@ from bayespool.pooling.registry import register_strategy
 from bayespool.pooling.retrieved import Retrieved
 from bayespool.pooling.strategy import FixedOrder, FloatArray
 
-__all__ = ["Borda", "Condorcet"]
-
 _ABSENT = np.iinfo(np.int32).max  # rank in a run that lacks a document
 
 

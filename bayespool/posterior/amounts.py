@@ -17,8 +17,6 @@ from bayespool.measures import Additive, Measure
 from bayespool.measures.base import DrawnRankings
 from bayespool.posterior.drawing import add_gains
 
-__all__ = ["CELLS", "MOST_THREADS", "completing", "in_threads"]
-
 CELLS = 2**21
 """(draw, document) or (draw, rank) numbers that a thread holds at a time."""
 MOST_THREADS = 8

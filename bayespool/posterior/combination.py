@@ -18,14 +18,6 @@ from bayespool.posterior.preparation import Prepared
 if TYPE_CHECKING:
     from bayespool.models import LinearEvidence
 
-__all__ = [
-    "log_predictive_densities",
-    "members_of_draws",
-    "mix",
-    "shares_of_models",
-    "stacking_weights",
-]
-
 FloatArray = npt.NDArray[np.float64]
 
 _N_FOLDS = 5

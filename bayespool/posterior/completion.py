@@ -28,8 +28,6 @@ from bayespool.tables import Shown, one_line
 if TYPE_CHECKING:
     from bayespool.inference import Fit
 
-__all__ = ["Completion"]
-
 FloatArray = npt.NDArray[np.float64]
 Levels = npt.NDArray[np.uint8]
 

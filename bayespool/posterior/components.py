@@ -16,8 +16,6 @@ from bayespool.posterior.steps import Component
 if TYPE_CHECKING:
     from bayespool.inference import Fit
 
-__all__ = ["component_of"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

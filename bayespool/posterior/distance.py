@@ -11,8 +11,6 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.evidence import document_table
 
-__all__ = ["FAR", "PoolDistance", "pool_distance"]
-
 FloatArray = npt.NDArray[np.float64]
 
 FAR = 1.5

@@ -11,16 +11,6 @@ from scipy.special import expit
 
 from bayespool.compiled import compiled
 
-__all__ = [
-    "add_effects",
-    "add_gains",
-    "chances",
-    "climb",
-    "count_levels",
-    "count_levels_by_run",
-    "relevances",
-]
-
 FloatArray = npt.NDArray[np.float64]
 
 _END, _PER_UNIT = 40.0, 16.0  # logits between which chances stand in a table

@@ -13,17 +13,6 @@ import numpy.typing as npt
 from bayespool.compiled import compiled
 from bayespool.randomness import normals
 
-__all__ = [
-    "add_slopes",
-    "named_organization_effects",
-    "named_slopes",
-    "new_interaction",
-    "new_organization_effect",
-    "new_slope_effect",
-    "new_slopes",
-    "slope_effect",
-]
-
 
 def _scale_of_new(sigma: npt.NDArray[np.float64], n_organizations: int) -> npt.NDArray[np.float64]:
     """Standard deviation of a new organization's effect about the intercept, shape (draw,)."""

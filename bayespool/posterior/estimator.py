@@ -45,8 +45,6 @@ from bayespool.posterior.second_judges import judge_notes
 from bayespool.posterior.sensitivity import sensitivity
 from bayespool.posterior.steps import Step
 
-__all__ = ["PosteriorEstimator", "complete"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorEstimator:

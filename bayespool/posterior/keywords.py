@@ -10,18 +10,6 @@ from typing import TypedDict
 from bayespool.errors import InputError, did_you_mean
 from bayespool.evidence import Estimand
 
-__all__ = [
-    "CompareOptions",
-    "CompletionOptions",
-    "EngineOptions",
-    "ExperimentOptions",
-    "FoundOptions",
-    "ImputeOptions",
-    "JudgesOptions",
-    "PosteriorOptions",
-    "refuse_unknown_settings",
-]
-
 
 class EngineOptions(TypedDict, total=False):
     """Settings of `bayespool.posterior.PosteriorEstimator` that every function hands on to it."""

@@ -15,8 +15,6 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.evidence import overlap
 
-__all__ = ["N_KINDS", "find_kinds", "with_kinds"]
-
 N_KINDS = 4
 """As few as tell how much kinds differ, so that each is as unlike the rest of the pool as it can be."""
 

@@ -14,8 +14,6 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures import Measure
 
-__all__ = ["MOST_RUNGS", "Rung", "ladder_of", "levels_of", "rungs_of"]
-
 MOST_RUNGS = 10
 """Levels that a measure may tell apart: each is a model of its own."""
 

@@ -17,8 +17,6 @@ from bayespool.posterior.components import component_of
 from bayespool.posterior.preparation import Prepared, Task, evidence_depth
 from bayespool.posterior.steps import Mixture, NewKind, Step
 
-__all__ = ["OF_KINDS", "WITHOUT_POOL", "WITHOUT_POOL_ABOVE", "fitted_step", "make_step"]
-
 WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 2.5)"})
 """Prior of the interpolated model where no document that the pool hides is at hand, instead of its own.
 

@@ -45,18 +45,6 @@ from bayespool.posterior.unknowns import Places, Unknowns, find_places, find_unk
 if TYPE_CHECKING:
     from bayespool.models import Evidence, Structure
 
-__all__ = [
-    "COMBINED",
-    "DEPTHS",
-    "WITHOUT_EVIDENCE",
-    "Prepared",
-    "SharedWork",
-    "Task",
-    "evidence_depth",
-    "models_of",
-    "prior_names",
-]
-
 FloatArray = npt.NDArray[np.float64]
 LogOdds = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice], FloatArray]
 

@@ -24,8 +24,6 @@ from bayespool.posterior.ladder import Rung, rungs_of
 if TYPE_CHECKING:
     from bayespool.posterior.completion import Completion
 
-__all__ = ["judge_notes", "judge_problems", "warn_of_judges"]
-
 
 def judge_problems(
     collection: Collection,

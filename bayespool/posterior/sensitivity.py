@@ -12,8 +12,6 @@ from bayespool.corrections import Background, Interpolated
 from bayespool.evidence import Estimand, bounds, held_out_counts
 from bayespool.measures import Measure
 
-__all__ = ["sensitivity"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ from bayespool.posterior.ladder import Rung
 if TYPE_CHECKING:
     from bayespool.inference import Fit
 
-__all__ = ["Component", "Mixture", "NewKind", "Step"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

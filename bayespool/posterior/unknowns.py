@@ -12,8 +12,6 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray
 from bayespool.evidence import Estimand, unjudged_documents
 
-__all__ = ["Places", "Unknowns", "find_places", "find_unknowns"]
-
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:

@@ -9,13 +9,12 @@ import numpy as np
 
 from bayespool.experiments import BIAS_MEASURES, Budgets
 from bayespool.report.folder import Drawings, FigureFormat, tables, write_folder
-from bayespool.report.terminal import number, print_heading, print_line, print_note, print_table
+from bayespool.report.terminal import print_heading, print_line, print_note, print_table
+from bayespool.tables.numbers import number
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
-
-__all__ = ["print_budgets", "write_budgets"]
 
 _LABELS = {"mae": "MAE", "sre": "SRE", "sre_star": "SRE*"}
 _MEANS = {

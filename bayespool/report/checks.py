@@ -16,26 +16,12 @@ from bayespool.experiments import (
     self_calibration_frame,
 )
 from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
-from bayespool.report.terminal import number, print_heading, print_line, print_note, print_table
+from bayespool.report.terminal import print_heading, print_line, print_note, print_table
+from bayespool.tables.numbers import number
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
-
-__all__ = [
-    "CHECK",
-    "ENGINES",
-    "FOUND",
-    "SELF_CALIBRATION",
-    "print_checks",
-    "print_engines",
-    "print_found",
-    "print_self_calibration",
-    "write_checks",
-    "write_engines",
-    "write_found",
-    "write_self_calibration",
-]
 
 CHECK, SELF_CALIBRATION, ENGINES = "check", "check --sbc", "check --compare-engines"
 FOUND = "check --found"

@@ -28,8 +28,6 @@ from bayespool.report.files import write_paper, write_tables
 from bayespool.report.sentences import across_sentence, comparison_sentence
 from bayespool.report.terminal import (
     fitting_tables,
-    number,
-    percent,
     print_heading,
     print_line,
     print_made,
@@ -41,18 +39,10 @@ from bayespool.report.terminal import (
 from bayespool.scoring import with_notes
 from bayespool.scoring.paper_tables import PAPER_FORMATS
 from bayespool.tables import Arrangement
+from bayespool.tables.numbers import number, percent
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-__all__ = [
-    "COMPARISON_TABLES",
-    "REVERSAL_TABLES",
-    "print_comparison",
-    "print_reversals",
-    "write_comparison",
-    "write_reversals",
-]
 
 COMPARISON_TABLES = ("differences", "across_measures", "ranks", "significance", "overview", "reliability")
 REVERSAL_TABLES = ("rates", "trends", "p_values", "risks", "calibration", "grades")

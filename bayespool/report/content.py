@@ -11,8 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cell", "Column", "Figure", "Heat", "Page", "Section", "Table", "frame_table", "shown"]
-
 _MOST_ROWS, _TALL, _FEW_COLUMNS = 1000, 40, 8
 
 

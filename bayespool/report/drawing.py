@@ -16,8 +16,6 @@ from bayespool.tables import literal
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLORS", "Styles", "draw_forest", "page_svg"]
-
 # What a figure draws in, and what that is called in a page, whose style sheet has two colors for each.
 COLORS = {
     "#000000": "ink",

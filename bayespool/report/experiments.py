@@ -14,13 +14,12 @@ from bayespool.experiments import LeaveOutResult, mae_by_cutoff
 from bayespool.measures import Measure
 from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
 from bayespool.report.sentences import leave_out_sentence
-from bayespool.report.terminal import number, print_heading, print_line, print_note, print_table, print_words
+from bayespool.report.terminal import print_heading, print_line, print_note, print_table, print_words
+from bayespool.tables.numbers import number
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
-
-__all__ = ["print_leave_out", "write_leave_out"]
 
 _TESTS = {"tukey-hsd": "Tukey's test", "paired-t": "paired t tests"}
 

@@ -11,8 +11,6 @@ from bayespool.plots.style import IMAGE_FORMATS, ImageFormat, render
 from bayespool.report.files import check_place
 from bayespool.tables import atomic_write
 
-__all__ = ["check_figure", "check_figures", "write_figures"]
-
 
 def check_figure(path: Path) -> None:
     """Raise before any work is done for a figure that could not be written after it.

@@ -19,16 +19,6 @@ from bayespool.tables.arrangement import Arrangement
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "TABLE_FORMATS",
-    "check_output",
-    "check_paper_output",
-    "check_place",
-    "write_paper",
-    "write_scores",
-    "write_tables",
-]
-
 TABLE_FORMATS = (".csv", ".json", ".parquet")
 
 

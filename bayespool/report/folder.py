@@ -28,8 +28,6 @@ from bayespool.tables import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Drawings", "FigureFormat", "check_folder", "file_name", "tables", "write_folder"]
-
 FigureFormat = Literal["png", "svg", "none"]
 Drawings = Iterable[tuple[str, Any]]
 """Names of figures, without an ending, and figures of matplotlib."""

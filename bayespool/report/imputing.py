@@ -14,8 +14,6 @@ from bayespool.scoring import Imputations
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["COMPLETED_QRELS", "print_imputations", "write_imputations"]
-
 COMPLETED_QRELS = "completed qrels"
 """What ``settings.json`` calls the contents of such a folder."""
 

@@ -10,12 +10,11 @@ from bayespool.evidence import KINDS_OF_DOCUMENTS
 from bayespool.experiments import JudgeCheck, TableOfJudges
 from bayespool.measures import Measure
 from bayespool.report.folder import FigureFormat, tables, write_folder
-from bayespool.report.terminal import number, percent, print_heading, print_line, print_note, print_table
+from bayespool.report.terminal import print_heading, print_line, print_note, print_table
+from bayespool.tables.numbers import number, percent
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-__all__ = ["JUDGES", "print_judges", "write_judges"]
 
 JUDGES = "judges"
 """What an output folder is for."""

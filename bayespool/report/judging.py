@@ -12,21 +12,12 @@ from bayespool.collection import Qrels, write_qrels
 from bayespool.errors import OutputError
 from bayespool.report.files import check_output, write_tables
 from bayespool.report.pooling import check_list
-from bayespool.report.terminal import (
-    fitting_tables,
-    number,
-    print_line,
-    print_made,
-    print_note,
-    print_words,
-    room_of,
-)
+from bayespool.report.terminal import fitting_tables, print_line, print_made, print_note, print_words, room_of
 from bayespool.scoring import NextJudgments, with_notes
+from bayespool.tables.numbers import number
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-__all__ = ["check_judgments_file", "print_next_judgments", "write_next_judgments"]
 
 _TABLES = (".csv", ".json", ".parquet")
 _LISTS = ("", ".txt", ".qrels", ".gz")

@@ -8,8 +8,6 @@ from typing import Any
 from bayespool.report.content import Cell, Column, Section, Table, shown
 from bayespool.report.provenance import MADE_BY
 
-__all__ = ["making_section"]
-
 _ELSEWHERE = {MADE_BY, "bayespool", "diagnostics", "query_ids", "unjudged", "digests", "files"}
 _ELSEWHERE |= {"notes", "statements", "warnings", "problems"}
 _MANY = 12  # names of a list that are shown

@@ -13,8 +13,6 @@ from bayespool.models import MODELS
 from bayespool.report.content import Section
 from bayespool.scoring import ESTIMATORS
 
-__all__ = ["method_section", "references"]
-
 _COMBINED = ("ratio", "evidence")
 _ESTIMANDS = {
     "complete": "All unjudged documents in reach of a run's cutoff are estimated.",

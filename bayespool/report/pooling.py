@@ -10,13 +10,12 @@ from bayespool.collection import Collection, write_qrels
 from bayespool.errors import OutputError
 from bayespool.pooling import STRATEGIES, Chosen, Contributions, choice_frame, qrels_of, strategy_text
 from bayespool.report.files import TABLE_FORMATS, check_place, write_tables
-from bayespool.report.terminal import percent, print_line, print_note, print_table
+from bayespool.report.terminal import print_line, print_note, print_table
 from bayespool.scoring import with_notes
+from bayespool.tables.numbers import percent
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-__all__ = ["check_list", "print_choice", "print_strategies", "strategy_rows", "write_choice"]
 
 
 def check_list(path: Path) -> None:

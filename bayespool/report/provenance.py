@@ -12,8 +12,6 @@ from typing import Any
 
 from bayespool import __version__
 
-__all__ = ["MADE_BY", "command_line", "made_by", "versions", "with_provenance"]
-
 MADE_BY = "made_by"
 """Key of the metadata of results that a command wrote."""
 

@@ -8,20 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from bayespool.experiments import CommonTopicsResult, PoolWidthResult, RunTypesResult
 from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
-from bayespool.report.terminal import number, print_heading, print_line, print_note, print_table
+from bayespool.report.terminal import print_heading, print_line, print_note, print_table
+from bayespool.tables.numbers import number
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
-
-__all__ = [
-    "print_common_topics",
-    "print_pool_width",
-    "print_run_types",
-    "write_common_topics",
-    "write_pool_width",
-    "write_run_types",
-]
 
 Result = PoolWidthResult | CommonTopicsResult | RunTypesResult
 

@@ -13,8 +13,6 @@ from bayespool.errors import OutputError
 from bayespool.report.content import Page
 from bayespool.report.drawing import Styles
 
-__all__ = ["page_html"]
-
 _ENDS_EARLY = re.compile(r"</(script|style)[\s/>]|<!--.*<script[\s/>]", flags=re.IGNORECASE | re.DOTALL)
 _LAST_EXPORT = re.compile(r"export\s*\{([^{}]*)\}\s*;?")
 
@@ -22,9 +20,9 @@ _LAST_EXPORT = re.compile(r"export\s*\{([^{}]*)\}\s*;?")
 def page_html(page: Page, styles: Styles) -> str:
     """The page as HTML.
 
-    Every text of it is escaped where it stands, by Jinja2; figures come from `bayespool.report.drawing`, which
-    keeps nothing of a text. The page's Content-Security-Policy allows its own script and its own style sheet,
-    by their digests, and pictures that stand in it, and no request at all.
+    Every text of it is escaped where it stands, by Jinja2; figures come from `bayespool.report.drawing`,
+    which keeps nothing of a text. The page's Content-Security-Policy allows its own script and its own style
+    sheet, by their digests, and pictures that stand in it, and no request at all.
 
     Parameters
     ----------

@@ -42,8 +42,6 @@ from bayespool.tables import PathLike, digest, read_bytes_back
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Written", "read_result", "result_page", "written_result"]
-
 _OF_TABLES = {"differences": "compare", "rates": "reversals", "documents": "documents", "scores": "score"}
 _MOST_PAIRS = 6  # of which a sentence each is in the summary
 _LAST_TABLES = ("runs", "bias", "estimates")  # a row per run: after those that sum up

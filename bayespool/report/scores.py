@@ -21,8 +21,6 @@ from bayespool.tables import printable
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["scores_page"]
-
 _FIRST = ("run_id", "query_id", "measure", "as_judged", "bound_lower", "bound_upper", "residual")
 _LAST = ("unjudged", "ci_prob", "note")
 _OF_A_METHOD = ("_lower", "_upper", "_distance", "_new_kind")

@@ -13,8 +13,6 @@ from bayespool.errors import InputError, known_names
 from bayespool.measures import Measure
 from bayespool.tables.numbers import percent
 
-__all__ = ["across_sentence", "comparison_sentence", "leave_out_sentence"]
-
 
 def comparison_sentence(
     comparison: Comparison,

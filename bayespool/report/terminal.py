@@ -7,26 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from bayespool.tables import printable
-from bayespool.tables.numbers import number, percent
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-
-__all__ = [
-    "fitting_tables",
-    "make_table",
-    "number",
-    "percent",
-    "print_heading",
-    "print_line",
-    "print_made",
-    "print_note",
-    "print_table",
-    "print_words",
-    "room_of",
-    "table_width",
-]
 
 
 def print_table(

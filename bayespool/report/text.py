@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-__all__ = ["print_scores"]
-
 _MANY_RUNS = 40
 _LINES_OF_NOTES = 5
 
@@ -40,7 +38,8 @@ def print_scores(
     ----------
     scores : Scores
     console : rich.console.Console
-        A terminal that is too narrow for all columns gets those of `bayespool.scoring.score_tables.short_columns`
+        A terminal that is too narrow for all columns gets those of `short_columns` of
+        `bayespool.scoring.score_tables`
         (several tables with some of the columns each if even these do not fit), and a line that says so. A
         pipe gets all columns, unless the variable COLUMNS says how wide the reader's place is.
     per_topic : bool

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from bayespool.measures import Measure
 from bayespool.report.content import Cell, Column, Heat, Section, Table
 
-__all__ = ["Unjudged", "percent", "read_unjudged", "unjudged_section"]
-
 _FEW = 8  # runs that fit beside each other in a table
 
 

@@ -12,8 +12,6 @@ from bayespool.report.sentences import leave_out_sentence
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TITLES", "captions", "figure_caption", "main_columns", "summary"]
-
 TITLES = {
     "leave-out": "Organizations left out of the pool",
     "budgets": "Pools of several budgets",

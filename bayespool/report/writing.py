@@ -15,8 +15,6 @@ from bayespool.report.scores import scores_page
 from bayespool.scoring import Scores, StoredScores
 from bayespool.tables import PathLike, atomic_write
 
-__all__ = ["check_report", "write_report"]
-
 
 def check_report(path: PathLike) -> None:
     """Raise before any work is done for a report that could not be written after it.

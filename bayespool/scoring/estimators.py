@@ -18,23 +18,6 @@ from bayespool.models import MODELS, ModelSpec, Prior, add_model, model_named, p
 from bayespool.options import SamplingSettings, name_in, options_of, settings_in
 from bayespool.posterior import PosteriorEstimator, models_of, prior_names
 
-__all__ = [
-    "ALL_ESTIMATORS",
-    "DEFAULT_ESTIMATORS",
-    "ESTIMATORS",
-    "ESTIMATOR_NAMES",
-    "EstimatorEntry",
-    "EstimatorNames",
-    "named_estimators",
-    "parse_estimator",
-    "parse_posterior",
-    "refuse_idle_priors",
-    "refuse_large_priors",
-    "refuse_too_many_draws",
-    "register_estimator",
-    "register_model",
-]
-
 _LARGEST = 1e100  # in a prior: its density is computed from squares
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from bayespool import __version__
 from bayespool.collection import Collection, Qrels, qrels_from_frame, warn_of_no_pool
 from bayespool.collection.negatives import relevance_codes
+from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
 from bayespool.evidence import Estimand, reach_of_ideal
 from bayespool.measures import Measure, Normalized, parse_measures
@@ -26,7 +27,7 @@ from bayespool.posterior import (
     refuse_unknown_settings,
     warn_of_judges,
 )
-from bayespool.scoring.estimators import ESTIMATORS, parse_estimator, refuse_idle_priors
+from bayespool.scoring.estimators import parse_estimator, refuse_idle_priors
 from bayespool.scoring.scoring import (
     expect_collection,
     find_targets,
@@ -35,8 +36,6 @@ from bayespool.scoring.scoring import (
 )
 from bayespool.scoring.settings import ImputeSettings
 from bayespool.tables import Shown, one_line
-
-__all__ = ["Imputations", "impute", "parse_posterior", "spread_draws"]
 
 _NOT_OURS = {"model", "estimand", "random_seed", "draws", "joint"}  # of the settings of a posterior
 

@@ -41,8 +41,6 @@ from bayespool.tables import Shown, one_line
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Afterwards", "NextJudgments", "Plan", "judge_next", "plan", "sole_measure"]
-
 FloatArray = npt.NDArray[np.float64]
 _MOST_STEPS = 1000
 """How many judgments a plan looks ahead at most."""

@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from bayespool.scoring.judging_influence import Influence
 
-__all__ = ["Belief"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

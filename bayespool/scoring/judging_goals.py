@@ -12,8 +12,6 @@ import numpy.typing as npt
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Values
 
-__all__ = ["Goal", "Target", "chance_of_wrong_order", "check_goal", "find_target"]
-
 Goal = Literal["interval", "comparison", "ranking"]
 
 FloatArray = npt.NDArray[np.float64]

@@ -11,8 +11,6 @@ from bayespool.measures import Additive, Measure, Normalized, Values
 from bayespool.posterior import Completion
 from bayespool.posterior.amounts import CELLS
 
-__all__ = ["MOST_DOCUMENTS", "Influence", "find_influence", "worth_of_levels"]
-
 MOST_DOCUMENTS = 5000
 """Documents that are looked at, those with the largest share in the variance."""
 _MOST_ON_TOPIC = 300  # of a measure that is no sum

@@ -11,8 +11,6 @@ from bayespool.errors import InputError
 from bayespool.tables import Shown, TextTable, html_page, html_repr, latex_tables, markdown_tables
 from bayespool.tables.arrangement import Arrangement
 
-__all__ = ["PAPER_FORMATS", "Paper", "WithPaper"]
-
 PAPER_FORMATS = (".tex", ".md", ".html")
 """Endings of files with tables to be read; nothing reads them back."""
 

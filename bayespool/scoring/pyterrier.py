@@ -14,8 +14,6 @@ from bayespool.scoring.scoring import ScoreOptions, refuse_of_judgments, score
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Quantity", "pyterrier_measure"]
-
 Quantity = Literal["mean", "lower", "upper"]
 _SYSTEM = "(this system)"
 

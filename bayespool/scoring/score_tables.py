@@ -10,31 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
-from bayespool.scoring.estimators import ESTIMATORS
 from bayespool.tables import TextTable, some_of
 from bayespool.tables.arrangement import Arrangement
 from bayespool.tables.numbers import number, percent, spread
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "SCORE_COLUMNS",
-    "Column",
-    "arranged",
-    "check_arrangement",
-    "columns_of",
-    "has_as_judged",
-    "ideal_lines",
-    "methods_in",
-    "note_lines",
-    "paper_tables",
-    "score_notes",
-    "short_columns",
-    "shown_statements",
-    "whole_columns",
-]
 
 SCORE_COLUMNS = (
     "as-judged",

@@ -21,8 +21,6 @@ from bayespool.tables.arrangement import Arrangement
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Scores"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores(WithPaper):

@@ -35,15 +35,6 @@ from bayespool.scoring.estimators import (
 )
 from bayespool.scoring.scores import Scores
 
-__all__ = [
-    "ScoreOptions",
-    "expect_collection",
-    "find_targets",
-    "refuse_of_judgments",
-    "score",
-    "warn_of_unused_relevance",
-]
-
 
 def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]) -> None:
     """Warn of a measure that asks for a relevance that no document of the qrels has.
@@ -118,7 +109,7 @@ def find_targets(
     tuple of str
         The runs to score.
     dict of str to str
-        Those taken out of the pool, each with what left because of it (`bayespool.pooling.discovery.take_out`).
+        Those taken out of the pool, each with what left because of it (`bayespool.pooling.take_out`).
 
     Raises
     ------
@@ -244,8 +235,8 @@ def score(
     measures : measure or iterable of measures
         ``"P@10"``, ``["P@5", "P(rel=2)@10"]``, ir_measures objects.
     estimators : str or sequence of str or Estimator
-        Names (see `bayespool.scoring.estimators.parse_estimator`) or estimators; ``"default"`` and ``"all"`` stand
-        for several.
+        Names (see `bayespool.scoring.parse_estimator`) or estimators; ``"default"`` and ``"all"`` stand for
+        several.
     {options}
     report : callable, optional
         Called with a line on each stage of the work as it begins.

@@ -33,8 +33,6 @@ from bayespool.tables.arrangement import Arrangement
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["StoredResults", "StoredScores", "read_results", "read_scores", "with_notes", "with_scores"]
-
 _GROUP = "scores"  # of a container: one variable, the table and the metadata as the JSON file has them
 _FOLDS = "folds"  # in a folder of an experiment: what is finished before the rest is
 _NOTED = ("notes", "warnings", "problems")  # in metadata: lists of lines

@@ -1,8 +1,4 @@
-"""Tables that people read, of scores and of comparisons: which columns, in which order, to how many decimals.
-
-They are text (`bayespool.tables.markup.TextTable`), which the terminal, a paper and a notebook show alike. The data
-frames, which programs read, are the results' own.
-"""
+"""Tables of text for a terminal, a paper and a notebook; files, written whole or not at all and read back."""
 
 from bayespool.tables.arrangement import Arrangement
 from bayespool.tables.containers import build_container, container_bytes, container_of_bytes, variable_name

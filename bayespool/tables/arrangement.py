@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from bayespool.errors import InputError
 
-__all__ = ["Arrangement"]
-
 
 @dataclass(frozen=True)
 class Arrangement:

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["build_container", "container_bytes", "container_of_bytes", "variable_name"]
-
 # Groups whose variables have the axes chain and draw first.
 _SAMPLED = (
     "posterior",

@@ -21,27 +21,6 @@ from bayespool.errors import OutputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "PathLike",
-    "as_bytes",
-    "atomic_write",
-    "atomic_write_all",
-    "csv_for_spreadsheets",
-    "csv_text",
-    "digest",
-    "json_text",
-    "lock",
-    "locked",
-    "parquet_bytes",
-    "read_back",
-    "read_bytes_back",
-    "read_frame",
-    "read_parquet",
-    "read_rows",
-    "remove",
-    "unlock",
-]
-
 PathLike = str | os.PathLike[str]
 
 _KEY = b"bayespool"  # of the metadata of a Parquet file

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from bayespool.tables.printable import printable
 
-__all__ = ["TextTable", "html_page", "html_table", "latex_tables", "markdown_tables"]
-
 
 @dataclass(frozen=True)
 class TextTable:

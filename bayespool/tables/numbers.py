@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["difference", "number", "p_value", "percent", "spread"]
-
 
 def number(x: float, digits: int = 4) -> str:
     """A number for a table; a dash where there is none.

@@ -7,8 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["literal", "printable", "some_of"]
-
 # Controls (C0 but for the end of a line, DEL, C1), halves of surrogate pairs, other ends of lines, and what
 # turns the direction of writing.
 _OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]")

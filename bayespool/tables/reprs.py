@@ -12,8 +12,6 @@ from bayespool.tables.printable import printable
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Shown", "first_rows", "html_repr", "one_line"]
-
 _MOST = 190  # characters of a line
 _ROWS, _COLUMNS = 10, 12
 

@@ -46,7 +46,12 @@ TESTS_TOO = {
             "predictor",
         )
     },
-    "test_options": {"comparisons/settings", "experiments/check_settings", "scoring/settings", "experiments/budget_settings"},
+    "test_options": {
+        "comparisons/settings",
+        "experiments/check_settings",
+        "scoring/settings",
+        "experiments/budget_settings",
+    },
     "whole/test_own_judgments": {"collection/own"},
     "whole/test_own_measures": {"evidence/bounds", "measures/base"},
     # what is handed over in memory, and what type checkers say of calls
