@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from execution import TIMEOUT, cache_folder
 from inventories import type_names, write_inventories
 from names import write_names
-from tables import write_tables
+from reference_tables import write_tables
 
 HERE = Path(__file__).parent
 write_tables(HERE / "_generated")

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer.main
 
-from bayespool import cli, options, settings
+from bayespool import cli, experiments, options, scoring
 from bayespool.cli.help import OPTION_GROUPS, group_of
 
 PAGES = [
@@ -14,14 +14,14 @@ PAGES = [
     for name in ("experiments.md", "pooling.md", "judge-next.md", "command-line.md")
 ]
 TABLES = {
-    "leave-out": settings.LeaveOutSettings,
-    "pool-width": settings.PoolWidthSettings,
-    "common-topics": settings.CommonTopicsSettings,
-    "run-types": settings.RunTypesSettings,
-    "pool": settings.StrategySettings,
-    "budgets": settings.BudgetSettings,
-    "judge-next": settings.JudgeNextSettings,
-    "judges": settings.JudgesSettings,
+    "leave-out": experiments.LeaveOutSettings,
+    "pool-width": experiments.PoolWidthSettings,
+    "common-topics": experiments.CommonTopicsSettings,
+    "run-types": experiments.RunTypesSettings,
+    "pool": experiments.StrategySettings,
+    "budgets": experiments.BudgetSettings,
+    "judge-next": scoring.JudgeNextSettings,
+    "judges": experiments.JudgesSettings,
     "posteriors": options.SamplingSettings,
     "reading": options.ReadingSettings,
     "score": options.ScoringSettings,

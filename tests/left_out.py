@@ -9,7 +9,8 @@ from typing import Any
 from toys import from_rankings
 
 from bayespool.collection import Collection
-from bayespool.experiments import ALL_ESTIMATORS, LeaveOutResult, leave_out, load_example
+from bayespool.experiments import LeaveOutResult, leave_out, load_example
+from bayespool.scoring import ALL_ESTIMATORS
 
 POINTS = [name for name in ALL_ESTIMATORS if not name.startswith("posterior")]
 

@@ -4,15 +4,7 @@ Three files serve several: `tallies` counts judged documents, `expected` takes e
 `labels` reads those of second judges.
 """
 
-from bayespool.corrections.angelopoulos import PredictionPowered
-from bayespool.corrections.aslam_pavlu import StatAP
-from bayespool.corrections.condensed import CondensedList
-from bayespool.corrections.froebe import FroebeBootstrap
-from bayespool.corrections.horvitz_thompson import HorvitzThompson
-from bayespool.corrections.judge_filled import JudgeFilled
-from bayespool.corrections.judge_rates import JudgeRates
-from bayespool.corrections.lipani import AntiPrecision
-from bayespool.corrections.lu_moffat_culpepper import LuMoffatCulpepper
+# in the order of tables, which is the one they register in
 from bayespool.corrections.ravana_moffat import (
     Background,
     Constants,
@@ -21,9 +13,47 @@ from bayespool.corrections.ravana_moffat import (
     Smoothed,
     fit_constants,
 )
-from bayespool.corrections.registry import ESTIMATORS, EstimatorEntry, Kind, register_estimator
+
+# isort: split
 from bayespool.corrections.webber_park import SystemsAdjustment, TopicsAdjustment
+
+# isort: split
+from bayespool.corrections.lipani import AntiPrecision
+
+# isort: split
+from bayespool.corrections.condensed import CondensedList
+
+# isort: split
+from bayespool.corrections.froebe import FroebeBootstrap
+
+# isort: split
+from bayespool.corrections.lu_moffat_culpepper import LuMoffatCulpepper
+
+# isort: split
+from bayespool.corrections.horvitz_thompson import HorvitzThompson
+
+# isort: split
 from bayespool.corrections.yilmaz_aslam import InferredAP
+
+# isort: split
+from bayespool.corrections.aslam_pavlu import StatAP
+
+# isort: split
+from bayespool.corrections.judge_filled import JudgeFilled
+
+# isort: split
+from bayespool.corrections.judge_rates import JudgeRates
+
+# isort: split
+from bayespool.corrections.angelopoulos import PredictionPowered
+
+# isort: split
+from bayespool.corrections.registry import (
+    ESTIMATORS,
+    EstimatorEntry,
+    Kind,
+    register_estimator,
+)
 
 __all__ = [
     "ESTIMATORS",

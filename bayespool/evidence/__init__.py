@@ -16,13 +16,6 @@ from bayespool.evidence.confusion import (
     kappas,
 )
 from bayespool.evidence.context import AmongOthers, DocumentContext
-from bayespool.evidence.document_table import (
-    DocumentTable,
-    document_table,
-    hidden_document_table,
-    unjudged_document_table,
-    with_predictors,
-)
 from bayespool.evidence.held_out import (
     HeldOutCounts,
     held_out_counts,
@@ -40,13 +33,6 @@ from bayespool.evidence.ideals import (
     values_on_fuller,
 )
 from bayespool.evidence.judged import JudgmentCounts, condensed_counts, judgment_counts, unjudged_documents
-from bayespool.evidence.label_predictors import (
-    LabelRatios,
-    label_predictors,
-    label_ratios,
-    label_slopes,
-    usable_judges,
-)
 from bayespool.evidence.labels import (
     TOP_OF_LABELS,
     GradeCounts,
@@ -62,11 +48,25 @@ from bayespool.evidence.labels import (
 )
 from bayespool.evidence.overlap import TOP_OF_OVERLAP, overlap
 from bayespool.evidence.predictor import Predictor
+from bayespool.evidence.predictor_table import (
+    DocumentTable,
+    document_table,
+    hidden_document_table,
+    unjudged_document_table,
+    with_predictors,
+)
 from bayespool.evidence.predictors import (
     COMPOSITION_PREDICTORS,
     PREDICTORS,
     evidence_predictors,
     register_predictor,
+)
+from bayespool.evidence.predictors_of_labels import (
+    LabelRatios,
+    label_predictors,
+    label_ratios,
+    label_slopes,
+    usable_judges,
 )
 from bayespool.evidence.states import NONRELEVANT, RELEVANT, UNJUDGED_STATE, Estimand
 from bayespool.evidence.unlabeled import without_some_labels

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from bayespool.collection import Collection, IntArray
-from bayespool.evidence.document_table import DocumentTable
-from bayespool.evidence.label_predictors import label_columns
+from bayespool.evidence.predictor_table import DocumentTable
+from bayespool.evidence.predictors_of_labels import label_columns
 from bayespool.randomness import document_keys
 
 LEAST_UNLABELED = 50

@@ -181,9 +181,6 @@ from .predictions import (
 from .predictions import (
     predict_held_out as predict_held_out,
 )
-from .preparing import (
-    ALL_ESTIMATORS as ALL_ESTIMATORS,
-)
 from .reliability import (
     Reliability as Reliability,
 )

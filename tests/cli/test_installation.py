@@ -11,7 +11,7 @@ import pytest
 from bayespool.cli import installation
 from bayespool.cli.installation import examine, machine, packages, timings
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def by_name() -> dict[str, installation.Package]:

@@ -122,7 +122,7 @@ def test_stored_folds_are_told_apart_by_own_predictors(toy_predictor):
 
 def test_the_table_of_the_documentation_has_it(toy_predictor, monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs"))
-    from tables import write_tables
+    from reference_tables import write_tables
 
     write_tables(tmp_path)
     table = (tmp_path / "predictors.md").read_text(encoding="utf-8").splitlines()

@@ -9,8 +9,9 @@ from toys import toy_collection
 
 from bayespool.corrections import Background, Interpolated
 from bayespool.errors import InputError
-from bayespool.experiments import ALL_ESTIMATORS, LeaveOutSettings, leave_out, load_example
+from bayespool.experiments import LeaveOutSettings, leave_out, load_example
 from bayespool.experiments.preparing import experiment_settings
+from bayespool.scoring import ALL_ESTIMATORS
 
 
 def test_estimators_under_labels() -> None:

@@ -19,7 +19,6 @@ from bayespool.corrections import Background, LowerBound
 from bayespool.errors import InputError
 from bayespool.evidence import judgment_counts
 from bayespool.experiments import (
-    ALL_ESTIMATORS,
     LeaveOutResult,
     SimulationSettings,
     central_share,
@@ -31,6 +30,7 @@ from bayespool.experiments import (
 from bayespool.measures import Estimates
 from bayespool.posterior import PosteriorEstimator
 from bayespool.report import print_leave_out
+from bayespool.scoring import ALL_ESTIMATORS
 
 
 @pytest.mark.slow

@@ -108,7 +108,7 @@ FAULTS = (
         "options.py",
         "lambda x: bool(x > self.above)",
         "lambda x: bool(x >= self.above)",
-        "test_options.py settings",
+        "test_options.py experiments/test_settings.py",
         "an interval of probability 0 is taken",
     ),
     Fault(

@@ -12,7 +12,7 @@ FAULTS = (
         "evidence/context.py",
         "rank = np.where(own == collection.organization[run], 0, rank_of[pair])",
         "rank = rank_of[pair]",
-        "evidence/test_document_table.py",
+        "evidence/test_predictor_table.py",
         "a document of one's own organization looks as if others retrieved it",
     ),
     Fault(
@@ -20,7 +20,7 @@ FAULTS = (
         "evidence/context.py",
         "reduced = collection.unpool(organization=collection.organizations[o])",
         "reduced = collection",
-        "evidence/test_document_table.py",
+        "evidence/test_predictor_table.py",
         "a predictor sees the judgments that it is to predict",
     ),
     Fault(
@@ -28,7 +28,7 @@ FAULTS = (
         "evidence/own_run_predictors.py",
         "nearness = 1 / (1 + np.abs(ranks[:, None] - ranks) / _NEAR)",
         "nearness = 1 / (1 + np.abs(ranks[:, None] - ranks))",
-        "evidence/test_document_table.py",
+        "evidence/test_predictor_table.py",
         "the documented weight of a judged neighbor is not used",
     ),
     Fault(

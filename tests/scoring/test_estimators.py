@@ -197,8 +197,8 @@ def test_the_help_of_commands_lists_what_is_registered(run) -> None:
 
 
 def test_the_table_of_the_documentation_has_it(monkeypatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "docs"))
-    from tables import estimators
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs"))
+    from reference_tables import estimators
 
     define_half()
     table = estimators().splitlines()

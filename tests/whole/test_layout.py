@@ -36,7 +36,7 @@ TESTS_TOO = {
     "pooling/test_choosing": {"pooling/retrieved", "pooling/strategy"},
     "pooling/test_orders": {"pooling/by_rank"},
     "pooling/test_sampling": {"pooling/active"},
-    "evidence/test_document_table": {
+    "evidence/test_predictor_table": {
         f"evidence/{file}"
         for file in (
             "composition_predictors",

@@ -10,10 +10,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 MENDED = {
-    "218 KB of xz, 137 KB of zst: 13 GB and a MemoryError, or 16 s and 7 s": "trec/test_compression.py::"
-    "test_bomb_under_two_gib_ends_in_a_message test_bomb_that_is_allowed_ends_in_a_message_too "
+    "218 KB of xz, 137 KB of zst: 13 GB and a MemoryError, or 16 s and 7 s": "collection/"
+    "test_compression.py::test_bomb_under_two_gib_ends_in_a_message test_bomb_that_is_allowed_ends_in_a_message_too "
     "test_reading_stops_at_the_limit_and_not_before test_limit_holds_for_plain_files_that_take_no_disk",
-    "/dev/zero: a MemoryError after 12 s; a FIFO: waited for without an end": "trec/test_files.py::"
+    "/dev/zero: a MemoryError after 12 s; a FIFO: waited for without an end": "collection/test_files.py::"
     "test_what_is_no_file",
     "a million documents in one topic of one run: 45 s, 4.4 GB": "collection/test_rankings.py::"
     "test_one_long_topic_takes_the_memory_of_its_documents test_a_dense_array_that_is_too_large_is_refused",
@@ -25,24 +25,25 @@ MENDED = {
     "test_nothing_raw_reaches_a_terminal test_terminal_of_ascii test_full_device",
     "a read-only installation without a home: loops cannot be kept": "test_compiled.py::"
     "test_no_place_to_keep_them_is_said_once test_command_without_a_place_says_so_once",
-    "a byte order mark or a no-break space inside a file: a new topic": "trec/test_lines.py::"
+    "a byte order mark or a no-break space inside a file: a new topic": "collection/test_lines.py::"
     "test_unseen_character_makes_no_new_topic_or_document test_line_of_unseen_characters_alone_is_too_short",
-    "a column twice in a header: taken": "trec/test_lists.py::test_column_that_stands_twice",
-    "two score columns, ragged tuples, half a surrogate pair: no clear error": "trec/test_frames.py::"
+    "a column twice in a header: taken": "collection/test_lists.py::test_column_that_stands_twice",
+    "two score columns, ragged tuples, half a surrogate pair: no clear error": "collection/test_frames.py::"
     "test_bad_object",
     "Normal(1e308,1e308): OverflowError": "cli/test_refusals.py::"
     "test_wrong_option_is_told_and_nothing_is_written",
     "=1+1 in CSV: a formula": "cli/test_score.py::test_csv_for_spreadsheets",
-    "two processes with other settings on one --output: no lock": "test_files.py::"
+    "two processes with other settings on one --output: no lock": "tables/test_files.py::"
     "test_folder_of_another_process",
-    "a rewrite that failed: former results lost": "test_files.py::"
+    "a rewrite that failed: former results lost": "tables/test_files.py::"
     "test_rewrite_that_fails_leaves_what_was_there",
     "a forged settings.json: files of others removed": "report/test_folder.py::"
     "test_forged_settings_remove_nothing test_settings_of_any_content_are_harmless",
     "a topic id of 5,000 digits: ValueError": "collection/test_build.py::"
     "test_topics_in_the_order_of_numbers_of_any_length",
-    "draws=100000000: no word before memory ends": "test_memory.py::test_draws_that_take_more_than_there_is",
-    "--pool-depth beyond every run: all runs pooled": "test_pool.py::"
+    "draws=100000000: no word before memory ends": "collection/test_memory.py::"
+    "test_draws_that_take_more_than_there_is",
+    "--pool-depth beyond every run: all runs pooled": "pooling/test_discovery.py::"
     "test_depth_beyond_every_run_makes_no_run_pooled",
     "a run type with $: a traceback after all the work": "plots/test_style.py::test_a_name_is_no_formula",
     "a figure that fails: no tables": "cli/test_random_pools.py::"

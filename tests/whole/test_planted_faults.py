@@ -18,7 +18,7 @@ from planted.planting import Copy
 
 ROOT = Path(__file__).resolve().parents[2]
 # Two have no logic of their own, the third only starts what the command line is.
-WITHOUT_A_FAULT = {"errors", "__init__", "__main__"}
+WITHOUT_A_FAULT = {"__init__", "__main__"}
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
@@ -53,7 +53,7 @@ def test_text_that_is_gone_is_an_error() -> None:
 
 
 MODULE = "def change(a: float, b: float) -> float:\n    return round(b - a, 6)\n"
-TEST = "from bayespool.measures.values import change\n\n\ndef test_it():\n    assert change({}) == {}\n"
+TEST = "from bayespool.values import change\n\n\ndef test_it():\n    assert change({}) == {}\n"
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "small"
     for name, text in {
         "bayespool/__init__.py": "",
-        "bayespool/measures/values.py": MODULE,
+        "bayespool/values.py": MODULE,
         "tests/test_sign.py": TEST.format("1, 3", 2),
         "pyproject.toml": "[tool.pytest.ini_options]\naddopts = ['-ra']\n",
         ".git/config": "",

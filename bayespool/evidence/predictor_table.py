@@ -14,8 +14,8 @@ from bayespool.errors import InputError, known_names
 from bayespool.evidence.context import DocumentContext
 from bayespool.evidence.held_out import held_out_documents
 from bayespool.evidence.judged import unjudged_documents
-from bayespool.evidence.label_predictors import label_predictors
 from bayespool.evidence.predictors import PREDICTORS, evidence_predictors
+from bayespool.evidence.predictors_of_labels import label_predictors
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]

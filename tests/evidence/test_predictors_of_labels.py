@@ -20,7 +20,7 @@ from bayespool.evidence import (
     label_slopes,
     unjudged_document_table,
 )
-from bayespool.evidence.label_predictors import LabelRatios, usable_judges
+from bayespool.evidence.predictors_of_labels import LabelRatios, usable_judges
 from bayespool.experiments import load_example, simulate_example, simulate_judge
 
 # Hidden documents of the toy have labels but for f and the south's; of the unjudged ones l has one.
@@ -206,7 +206,7 @@ def test_other_predictors_do_not_know_of_labels() -> None:
 
 def test_labels_of_a_favored_organization_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "bayespool.evidence.label_predictors.favored_organizations", lambda *args, **asked: {"north": 0.3}
+        "bayespool.evidence.predictors_of_labels.favored_organizations", lambda *args, **asked: {"north": 0.3}
     )
     collection = labeled()
     table = hidden_document_table(collection, cutoff=3, names=NAMES)
