@@ -269,6 +269,7 @@ def test_rates_on_trec8_are_those_of_scipys_t_test(collections: Path) -> None:
     check_lower_bound_rates(found, collection, "contributing", 1_000)
 
 
+@pytest.mark.at_a_desk
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # a pool of depth 1 says little
 def test_announced_risks_on_trec8_are_about_right(collections: Path) -> None:
