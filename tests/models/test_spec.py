@@ -88,11 +88,7 @@ def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "own",
-    [pytest.param(name, marks=() if name == "interaction" else DEAR) for name in OWN],
-    indirect=True,
-)
+@one_of_all
 def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
     checks = check_models(load_example(), models=("mine", "ratio"), draws=50)
     assert checks["mine", "P@10"].draws.shape == checks["ratio", "P@10"].draws.shape
