@@ -103,10 +103,11 @@ $(STAMP)-test: EXTRA = [test]
 $(STAMP)-docs: EXTRA = [docs]
 $(STAMP)-dev: EXTRA = [dev]
 $(STAMP)-release: EXTRA = [release]
+$(STAMP)-all: EXTRA = [test,docs,dev,release]
 
 # One recipe for every set of packages. An environment that is only half there (an interrupted run) is made anew; a
 # folder that holds something else is never touched.
-$(STAMP)-run $(STAMP)-test $(STAMP)-docs $(STAMP)-dev $(STAMP)-release: pyproject.toml
+$(STAMP)-run $(STAMP)-test $(STAMP)-docs $(STAMP)-dev $(STAMP)-release $(STAMP)-all: pyproject.toml
 	@if ! "$(RUN)" -m pip --version >/dev/null 2>&1; then \
 	    command -v "$(PYTHON)" >/dev/null 2>&1 && "$(PYTHON)" -c "" 2>/dev/null || { \
 	        echo "bayespool: no working Python under the name '$(PYTHON)'." >&2; \

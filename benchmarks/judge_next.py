@@ -42,7 +42,7 @@ from at_hand import collections_folder, read
 from bayespool import Collection, parse_measure
 from bayespool.collection import read_run_types
 from bayespool.errors import BayespoolWarning
-from bayespool.evidence import bounds
+from bayespool.evidence import score_bounds
 from bayespool.experiments.calibration import central_share, pit_range
 from bayespool.experiments.parallel import completed
 from bayespool.measures import Measure
@@ -120,7 +120,7 @@ def spend(whole: Collection, fold: Fold) -> list[dict[str, Any]]:
     measure = parse_measure(fold.measure)
     smaller = whole.unpool(fold.removed)
     answers = np.maximum(whole.relevance, 0)  # what nobody judged is taken for nonrelevant
-    truth = bounds(whole, fold.runs, measure).low
+    truth = score_bounds(whole, fold.runs, measure).low
     rows = []
     first: list[dict[str, Any]] = []
     for rule in fold.rules:
@@ -159,7 +159,7 @@ def stop(whole: Collection, fold: Fold, *, until: Sequence[float]) -> list[dict[
     warnings.simplefilter("ignore")
     measure, smaller = parse_measure(fold.measure), whole.unpool(fold.removed)
     answers = np.maximum(whole.relevance, 0)
-    truth = bounds(whole, fold.runs, measure).low
+    truth = score_bounds(whole, fold.runs, measure).low
     told, rows, expected = np.zeros(len(whole.relevance), dtype=bool), [], dict[float, int]()
     for width in sorted(until, reverse=True):
         while True:
@@ -242,7 +242,7 @@ def scored(
     """Estimate, interval and randomized PIT bounds of each run."""
     collection = with_answers(smaller, told, answers)
     (estimates,) = posterior(fold).estimate(collection, fold.runs, measure)
-    open_ = bounds(collection, fold.runs, measure).has_unjudged
+    open_ = score_bounds(collection, fold.runs, measure).has_unjudged
     means, totals = estimates.draws.means(), estimates.draws.totals()
     low, high = estimates.draws.interval()
     pit = pit_range(totals, truth)

@@ -27,7 +27,7 @@ from at_hand import read
 
 from bayespool import Collection, leave_out, parse_measure, score
 from bayespool.collection import Judge, add_judges, read_labels, read_run_types
-from bayespool.evidence import bounds
+from bayespool.evidence import score_bounds
 from bayespool.experiments import leave_types_out
 from bayespool.posterior import Task
 
@@ -115,7 +115,7 @@ def without_pool(collection: Collection) -> pd.DataFrame:
         for estimates in score(forgotten, runs, MEASURES, estimators="posterior-combined").estimates:
             if estimates.draws is None:
                 continue
-            truth = bounds(collection, runs, estimates.measure).low.means()
+            truth = score_bounds(collection, runs, estimates.measure).low.means()
             low, high = np.quantile(estimates.draws.means(), [0.025, 0.975], axis=0)
             rows += [
                 {"measure": str(estimates.measure), "error": e, "inside": i, "width": w}

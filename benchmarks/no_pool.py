@@ -32,7 +32,7 @@ from scipy.special import expit
 
 from bayespool import Collection, parse_measure, score
 from bayespool.collection import read_run_types
-from bayespool.evidence import bounds
+from bayespool.evidence import score_bounds
 from bayespool.experiments import cluster_runs
 from bayespool.inference import Laplace
 from bayespool.measures import Measure
@@ -85,7 +85,7 @@ def main() -> None:
             for estimates in score(forgotten, runs, measures, estimators=estimators).estimates:
                 if estimates.draws is None:
                     continue
-                truth = bounds(collection, runs, estimates.measure).low.means()
+                truth = score_bounds(collection, runs, estimates.measure).low.means()
                 draws = estimates.draws.means()
                 low, high = np.quantile(draws, [0.025, 0.975], axis=0)
                 rows = {

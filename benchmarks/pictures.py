@@ -19,7 +19,7 @@ from at_hand import collections_folder, read
 
 from bayespool import Collection, score
 from bayespool.collection import read_run_types
-from bayespool.evidence import bounds
+from bayespool.evidence import score_bounds
 from bayespool.measures import parse_measure
 from bayespool.plots import figure_grid, plot_distance, plot_forest
 from bayespool.scoring import Scores
@@ -51,7 +51,7 @@ def main() -> None:
 def forest(whole: Collection, scores: Scores, path: Path) -> None:
     """Bounds, two corrections, intervals, and what the runs score with all judgments."""
     measure = parse_measure(str(scores.estimates[0].measure))
-    truth = bounds(whole, scores.run_ids, measure).low.means()
+    truth = score_bounds(whole, scores.run_ids, measure).low.means()
     figure, (panel,) = figure_grid(1, width=7, height=0.34 * len(scores.run_ids) + 1.5)
     plot_forest(scores, truth=dict(zip(scores.run_ids, truth.tolist(), strict=True)), ax=panel)
     figure.savefig(path, dpi=110)

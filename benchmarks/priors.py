@@ -26,7 +26,7 @@ import numpy as np
 from at_hand import UNSET, read
 
 from bayespool import Collection, Precision, parse_measure
-from bayespool.evidence import bounds
+from bayespool.evidence import score_bounds
 from bayespool.experiments import randomized_pit
 from bayespool.inference import Laplace
 from bayespool.models import LinearEvidence
@@ -158,7 +158,7 @@ def without_pool(
         ]
         reduced = collection.unpool(organization=collection.organizations[o])
         alone = reduced.with_pool(np.zeros_like(reduced.pooled), 0)
-        truth = bounds(collection, runs, Precision(cutoff)).low
+        truth = score_bounds(collection, runs, Precision(cutoff)).low
         (result,) = estimator.estimate(alone, runs, f"P@{cutoff}")
         assert result.draws is not None
         total = result.draws.totals()

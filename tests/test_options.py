@@ -12,8 +12,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import bayespool
-from bayespool import evidence as counts
-from bayespool import experiments
+from bayespool import evidence as counts, experiments
 from bayespool.comparisons import ComparingSettings, ReversalSettings
 from bayespool.errors import InputError
 from bayespool.experiments import (

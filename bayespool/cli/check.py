@@ -69,8 +69,7 @@ def check(
     from bayespool import experiments as checking
     from bayespool.models import MODEL_NAMES
     from bayespool.posterior import COMBINED
-    from bayespool.report import check_folder
-    from bayespool.report import checks as report
+    from bayespool.report import check_folder, checks as report
 
     instead = {
         "--sbc": (sbc, report.SELF_CALIBRATION),

@@ -45,8 +45,7 @@ def impute(
     from bayespool.collection import read_qrels
     from bayespool.report import check_folder, print_imputations, write_imputations
     from bayespool.report.imputing import COMPLETED_QRELS
-    from bayespool.scoring import impute as complete_qrels
-    from bayespool.scoring import parse_posterior
+    from bayespool.scoring import impute as complete_qrels, parse_posterior
 
     check_folder(output, COMPLETED_QRELS)
     if not runs and not asked["unpool"]:

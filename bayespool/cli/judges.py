@@ -47,8 +47,7 @@ def judges(
     from bayespool.experiments import check_judges
     from bayespool.plots import draw_judges
     from bayespool.posterior import PosteriorEstimator
-    from bayespool.report import check_folder
-    from bayespool.report import judges as report
+    from bayespool.report import check_folder, judges as report
     from bayespool.report.figures import check_figures
 
     if not reading["judges"]:

@@ -24,7 +24,7 @@ from bayespool.comparisons.shallow import judgment_subset, unpooled_copies
 from bayespool.comparisons.significance import Control, SignificanceTest, adjust_p_values, p_values
 from bayespool.corrections import Constants, Interpolated, LowerBound, Smoothed, fit_constants
 from bayespool.errors import InputError
-from bayespool.evidence import bounds, values_on_fuller
+from bayespool.evidence import score_bounds, values_on_fuller
 from bayespool.measures import Estimates, Estimator, Measure, ask, parse_measure, with_ideal
 from bayespool.options import documented, options_of
 from bayespool.posterior import PosteriorEstimator, PosteriorOptions, refuse_unknown_settings
@@ -135,7 +135,7 @@ def reversals(
     for group, runs in groups.items():
         for n, subset in subsets.items():
             truth[group, n] = values_on_fuller(subset, collection, runs, parsed).means()
-            residual[group, n] = float(bounds(subset, runs, parsed).residual.mean())
+            residual[group, n] = float(score_bounds(subset, runs, parsed).residual.mean())
             for name, estimator in chosen.items():
                 say(f"{group} runs, {n} judgments: {name}")
                 estimates = _estimate(estimator, subset, runs, parsed)
@@ -159,7 +159,9 @@ def reversals(
         draws=draws,
         truth=truth,
         residual=residual,
-        holes={group: bounds(collection, runs, parsed).unjudged_share for group, runs in groups.items()},
+        holes={
+            group: score_bounds(collection, runs, parsed).unjudged_share for group, runs in groups.items()
+        },
         constants=constants,
         test=test,
         level=level,
@@ -217,8 +219,10 @@ def _fit(
 ) -> dict[str, Constants]:
     n_all = int(collection.judged.sum())
     used = FIT_JUDGMENTS if FIT_JUDGMENTS[-1] < n_all else sizes
-    truth = bounds(collection, runs, measure)
-    counts = [bounds(judgment_subset(collection, n, random_seed=random_seed), runs, measure) for n in used]
+    truth = score_bounds(collection, runs, measure)
+    counts = [
+        score_bounds(judgment_subset(collection, n, random_seed=random_seed), runs, measure) for n in used
+    ]
     return {method: fit_constants(method, counts, truth) for method in methods}  # type: ignore[arg-type]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.evidence import Bounds, Estimand, bounds
+from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.measures import AveragePrecision, Estimates, Values, parse_measures
 from bayespool.pooling import StrategyPool, misfit_of
 
@@ -88,7 +88,7 @@ class PointCorrection(ABC):
         if run_ids is not None:
             run_ids = [run_ids] if isinstance(run_ids, str) else list(run_ids)
         found = [
-            bounds(collection, run_ids, measure, estimand=self.estimand)
+            score_bounds(collection, run_ids, measure, estimand=self.estimand)
             for measure in parse_measures(measures)
         ]
         open_ = [one for one in found if not one.measure.of_judgments]

@@ -5,7 +5,7 @@ Tables of counts cover many cutoffs in one pass and have the axes (run, topic, c
 of a document is computed from, the held-out organization took no part in it.
 """
 
-from bayespool.evidence.bounds import Bounds, bounds, condensed_levels
+from bayespool.evidence.bounds import Bounds, condensed_levels, score_bounds
 from bayespool.evidence.composition import CompositionEffects, composition_effects
 from bayespool.evidence.confusion import (
     KINDS_OF_DOCUMENTS,
@@ -46,7 +46,7 @@ from bayespool.evidence.labels import (
     submitters,
     topic_grades,
 )
-from bayespool.evidence.overlap import TOP_OF_OVERLAP, overlap
+from bayespool.evidence.overlap import TOP_OF_OVERLAP, run_overlap
 from bayespool.evidence.predictor import Predictor
 from bayespool.evidence.predictor_table import (
     DocumentTable,
@@ -95,7 +95,6 @@ __all__ = [
     "LabelRatios",
     "Predictor",
     "auc",
-    "bounds",
     "composition_effects",
     "condensed_counts",
     "condensed_levels",
@@ -118,11 +117,12 @@ __all__ = [
     "label_ratios",
     "label_slopes",
     "n_relevant_documents",
-    "overlap",
     "ranked_levels",
     "reach_of_ideal",
     "register_predictor",
     "relevance_levels",
+    "run_overlap",
+    "score_bounds",
     "states_without_own",
     "submitters",
     "tally_of",

@@ -97,7 +97,7 @@ class Bounds(Shown):
         return np.asarray((is_open | (self.n_unjudged > 0)).any(axis=1))
 
 
-def bounds(
+def score_bounds(
     collection: Collection,
     run_ids: str | Iterable[str] | None,
     measure: Measure,
@@ -128,7 +128,7 @@ def bounds(
     Examples
     --------
     >>> from bayespool import load_example, parse_measure
-    >>> found = bounds(load_example(), "new-a", parse_measure("P@10"))
+    >>> found = score_bounds(load_example(), "new-a", parse_measure("P@10"))
     >>> round(float(found.low.means()[0]), 3), round(float(found.high.means()[0]), 3)
     (0.595, 0.685)
     """

@@ -27,21 +27,21 @@ def _fusion(documents: DocumentContext) -> FloatArray:
     return fusion
 
 
-SUPPORT = Predictor(
+SUPPORT: Predictor = Predictor(
     name="support",
     description="share of the pooled runs of other organizations that retrieve the document at any depth",
     per="document",
     compute=_support,
     slope=(0.0, 1.0),
 )
-LOG_BEST_RANK = Predictor(
+LOG_BEST_RANK: Predictor = Predictor(
     name="log_best_rank",
     description="log of the best rank among them; twice the longest ranking of a pooled run where none does",
     per="document",
     compute=_log_best_rank,
     slope=(-0.5, 0.3),
 )
-FUSION = Predictor(
+FUSION: Predictor = Predictor(
     name="fusion",
     description=r"$\log\bigl(1 + 10 \cdot \text{mean of precision}/\log_2(1 + \text{rank})\bigr)$ over them, "
     "0 for a run that does not retrieve it; the precision is that of what the run contributed to the pool on "

@@ -13,7 +13,7 @@ TOP_OF_OVERLAP = 10
 _UNIT = 2520  # every length of a ranking up to ten divides it, so that overlaps are exact
 
 
-def overlap(collection: Collection, run_index: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+def run_overlap(collection: Collection, run_index: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
     """Shares of common documents in the top ten of each two runs, means over topics, shape (run, run).
 
     Parameters

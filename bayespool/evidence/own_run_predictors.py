@@ -55,14 +55,14 @@ def _run_unjudged(documents: DocumentContext) -> FloatArray:
     return _log_odds(documents.top_unjudged.sum(axis=1), documents.top_judged.sum(axis=1))[documents.row]
 
 
-LOG_RANK = Predictor(
+LOG_RANK: Predictor = Predictor(
     name="log_rank",
     description="log of the document's rank in the run",
     per="document",
     compute=_log_rank,
     slope=(-0.1, 0.2),
 )
-PRECISION = Predictor(
+PRECISION: Predictor = Predictor(
     name="precision",
     description="log odds of relevant and nonrelevant judged documents (each plus ½) of the run on the "
     "topic, in the top 10 to 30, as deep as the pool",
@@ -70,14 +70,14 @@ PRECISION = Predictor(
     compute=_precision,
     slope=(0.2, 0.3),
 )
-RUN_PRECISION = Predictor(
+RUN_PRECISION: Predictor = Predictor(
     name="run_precision",
     description="`precision` with the documents of all topics of the run summed",
     per="ranking",
     compute=_run_precision,
     slope=(0.9, 0.5),
 )
-LOCAL_PRECISION = Predictor(
+LOCAL_PRECISION: Predictor = Predictor(
     name="local_precision",
     description="log odds of relevant and nonrelevant judged documents of the run around the document, down "
     "to rank 100, or the cutoff if that is deeper: a neighbor $d$ ranks away weighs $1/(1 + d/5)$, and the "
@@ -86,7 +86,7 @@ LOCAL_PRECISION = Predictor(
     compute=_local_precision,
     slope=(0.8, 0.4),
 )
-RUN_UNJUDGED = Predictor(
+RUN_UNJUDGED: Predictor = Predictor(
     name="run_unjudged",
     description="log odds of a document in the run's top 10 to 30 being unjudged, over all topics: how far "
     "the run is from the pool",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.evidence import bounds, values_on_fuller
+from bayespool.evidence import score_bounds, values_on_fuller
 from bayespool.experiments.budget_settings import BudgetSettings
 from bayespool.experiments.caught_warnings import CaughtWarnings, own_warnings
 from bayespool.experiments.fold_results import naming, seeded
@@ -95,7 +95,7 @@ def estimates_of(
     columns: Columns = {}
     said: list[warnings.WarningMessage] = []
     truths = [truth_of(whole, given, run_ids, measure) for measure in settings.measures]
-    is_open = [bounds(given, run_ids, measure).has_unjudged for measure in settings.measures]
+    is_open = [score_bounds(given, run_ids, measure).has_unjudged for measure in settings.measures]
     for label, estimator in settings.estimators:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

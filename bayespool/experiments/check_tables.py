@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 
-CI_PROBS = (0.5, 0.8, 0.95)
+CI_PROBS: tuple[float, ...] = (0.5, 0.8, 0.95)
 
 
 def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> HeldOutPrediction:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.evidence import TOP_OF_OVERLAP, overlap
+from bayespool.evidence import TOP_OF_OVERLAP, run_overlap
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
     top = collection.document[index, :, :TOP_OF_OVERLAP].reshape(len(index), -1)
     order = np.lexsort(top.T[::-1])  # of equal runs either may be the first
     label = np.empty(len(index), dtype=np.intp)
-    label[order] = _joined(1 - overlap(collection, index[order]), n_clusters)
+    label[order] = _joined(1 - run_overlap(collection, index[order]), n_clusters)
     first = {int(c): int(np.flatnonzero(label[order] == c)[0]) for c in np.unique(label)}
     largest_first = sorted(first, key=lambda c: (-int((label == c).sum()), first[c]))
     clusters = []

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.evidence import Bounds, bounds
+from bayespool.evidence import Bounds, score_bounds
 from bayespool.experiments.caught_warnings import CaughtWarnings, own_warnings
 from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_values, without
 from bayespool.experiments.intervals import interval_columns
@@ -84,7 +84,7 @@ def run_fold(collection: Collection, fold: Fold, settings: LeaveOutSettings) -> 
         for m, measure in enumerate(fold.measures):
             truth = true_values(collection, reduced, fold, measure, settings)
             truths[str(measure)] = np.where(counted, truth.values.scores(), np.nan)
-            found = bounds(reduced, fold.run_ids, measure, estimand=settings.estimand)
+            found = score_bounds(reduced, fold.run_ids, measure, estimand=settings.estimand)
             compare = _Comparison(fold, settings, truth, found, counted)
             for label, of_measures in estimates.items():
                 for name, values in compare.columns(label, of_measures[m]).items():

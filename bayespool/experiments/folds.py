@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.evidence import bounds, reach_of_ideal, values_on_fuller
+from bayespool.evidence import reach_of_ideal, score_bounds, values_on_fuller
 from bayespool.experiments.clusters import RunCluster
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, Normalized, Values
@@ -134,7 +134,7 @@ def best_runs(collection: Collection, measure: Measure, settings: LeaveOutSettin
     """The best ``top`` % of the pooled runs by their score on all judgments, in the collection's order."""
     runs = collection.pooled_run_ids
     n_topics = topics_of(collection, runs, settings).sum(axis=1)
-    score = bounds(collection, runs, measure).low.means(n_topics)
+    score = score_bounds(collection, runs, measure).low.means(n_topics)
     return tuple(runs[i] for i in best_scores(score, settings.top))
 
 
@@ -198,7 +198,7 @@ def true_values(
         away = set(fold.run_ids) - set(part) if each else ()
         back = collection.unpool([*gone, *away]) if away else whole
         values.append(values_on_fuller(reduced, back, part, measure, settings.estimand).amount)
-        n_unjudged.append(bounds(back, part, measure, estimand=settings.estimand).n_unjudged)
+        n_unjudged.append(score_bounds(back, part, measure, estimand=settings.estimand).n_unjudged)
     return Truth(Values(np.concatenate(values), measure.unit), np.concatenate(n_unjudged))
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.evidence import bounds, values_on_fuller
+from bayespool.evidence import score_bounds, values_on_fuller
 from bayespool.experiments.caught_warnings import CaughtWarnings
 from bayespool.experiments.error_measures import mean_absolute_error, mean_error, root_mean_squared_error
 from bayespool.experiments.from_frames import notes_of_truth
@@ -260,8 +260,8 @@ def _score_outside(
     names = np.array(whole.organizations)[whole.organization[whole.run_index(pool.target_run_ids)]]
     columns: Columns = {}
     for m, measure in enumerate(settings.measures):
-        of_whole = bounds(whole, pool.target_run_ids, measure)
-        of_drawn = bounds(reduced, pool.target_run_ids, measure)
+        of_whole = score_bounds(whole, pool.target_run_ids, measure)
+        of_drawn = score_bounds(reduced, pool.target_run_ids, measure)
         true = values_on_fuller(reduced, whole, pool.target_run_ids, measure)
         for label in settings.labels:
             found = estimates[label][m]

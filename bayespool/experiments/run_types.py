@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
-from bayespool.evidence import bounds
+from bayespool.evidence import score_bounds
 from bayespool.experiments.caught_warnings import warn_once
 from bayespool.experiments.error_measures import (
     kendall_tau_b,
@@ -262,7 +262,7 @@ def _true_scores(whole: Collection, settings: LeaveOutSettings) -> dict[str, dic
     runs = whole.pooled_run_ids
     scores = {}
     for measure in settings.measures:
-        mean = bounds(whole, runs, measure).low.means()
+        mean = score_bounds(whole, runs, measure).low.means()
         scores[str(measure)] = dict(zip(runs, mean.tolist(), strict=True))
     return scores
 

@@ -21,8 +21,9 @@ from __future__ import annotations
 import dataclasses
 
 from bayespool.models.ratio import RATIO
+from bayespool.models.spec import ModelSpec
 
-ANTI_PRECISION = dataclasses.replace(
+ANTI_PRECISION: ModelSpec = dataclasses.replace(
     RATIO,
     name="anti_precision",
     description="by how composing with the run changes the pooled runs",

@@ -15,7 +15,7 @@ from bayespool.models.formulas import Effect, Linear
 from bayespool.models.priors import LOG_ODDS
 from bayespool.models.spec import ModelSpec
 
-BACKGROUND = ModelSpec(
+BACKGROUND: ModelSpec = ModelSpec(
     name="background",
     description="a chance of being relevant for each topic and organization",
     source="after Ravana & Moffat 2010",

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 
 from bayespool.evidence import PREDICTORS, evidence_predictors
 from bayespool.models.ratio import RATIO
+from bayespool.models.spec import ModelSpec
 
 
 class _EvidenceSlopes(Mapping[str, tuple[float, float]]):
@@ -39,7 +40,7 @@ EVIDENCE_SLOPES: Mapping[str, tuple[float, float]] = _EvidenceSlopes()
 predictor's own scale, from ``benchmarks/priors.py``. They are those of `bayespool.evidence.PREDICTORS` that
 have an expected slope."""
 
-EVIDENCE = dataclasses.replace(
+EVIDENCE: ModelSpec = dataclasses.replace(
     RATIO,
     name="evidence",
     description="document by document: which runs rank it where, and the judgments around it",

@@ -26,7 +26,7 @@ from bayespool.models.spec import ModelSpec
 
 _PRECISION = Linear("a", effects=("topic", "run"))
 
-INTERPOLATED = ModelSpec(
+INTERPOLATED: ModelSpec = ModelSpec(
     name="interpolated",
     description="a share C of the run's judged precision on the topic",
     source="after Ravana & Moffat 2010",

@@ -25,7 +25,7 @@ from bayespool.models.formulas import Effect, Linear
 from bayespool.models.priors import LOG_RATIO, PRECISION
 from bayespool.models.spec import ModelSpec
 
-ODDS_RATIO = ModelSpec(
+ODDS_RATIO: ModelSpec = ModelSpec(
     name="odds_ratio",
     description="odds a constant times those of the run's judged documents on the topic",
     source="after Ravana & Moffat 2010",

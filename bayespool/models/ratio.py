@@ -24,7 +24,7 @@ from bayespool.models.formulas import Effect, Linear
 from bayespool.models.priors import LOG_ODDS, SLOPE, VARYING
 from bayespool.models.spec import ModelSpec
 
-RATIO = ModelSpec(
+RATIO: ModelSpec = ModelSpec(
     name="ratio",
     description="a share that depends on how good the run's judged documents are",
     source="after Webber & Park 2009",

@@ -27,7 +27,7 @@ from bayespool.models.spec import ModelSpec
 
 _PRECISION = Linear("a", effects=("topic", "run"))
 
-SMOOTHED = ModelSpec(
+SMOOTHED: ModelSpec = ModelSpec(
     name="smoothed",
     description="interpolated where much is judged, background elsewhere",
     source="after Ravana & Moffat 2010",

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.evidence import overlap
+from bayespool.evidence import run_overlap
 
 N_KINDS = 4
 """As few as tell how much kinds differ, so that each is as unlike the rest of the pool as it can be."""
@@ -66,7 +66,7 @@ def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[st
     present, own = np.unique(collection.organization[index], return_inverse=True)
     share = np.zeros((len(index), len(present)))
     share[np.arange(len(index)), own] = 1 / np.bincount(own)[own]
-    apart = np.round(1 - share.T @ overlap(collection, index) @ share, _DIGITS)
+    apart = np.round(1 - share.T @ run_overlap(collection, index) @ share, _DIGITS)
     kinds = [np.arange(len(present))] if len(present) else []
     while len(kinds) < min(n_kinds, len(present)):
         kinds.sort(key=len)

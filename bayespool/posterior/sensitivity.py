@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.corrections import Background, Interpolated
-from bayespool.evidence import Estimand, bounds, held_out_counts
+from bayespool.evidence import Estimand, held_out_counts, score_bounds
 from bayespool.measures import Measure
 
 FloatArray = npt.NDArray[np.float64]
@@ -47,5 +47,5 @@ def sensitivity(
     share = int(held_out.n_credited_relevant.sum()) / n_hidden if n_hidden else 0.0
     (as_pool,) = Background(e=share, estimand=estimand).estimate(collection, run_ids, measure)
     (as_run,) = Interpolated(c=1.0, e=share, estimand=estimand).estimate(collection, run_ids, measure)
-    some = bounds(collection, run_ids, measure, estimand=estimand).n_judged.any(axis=1)
+    some = score_bounds(collection, run_ids, measure, estimand=estimand).n_judged.any(axis=1)
     return as_pool.value, np.where(some, as_run.value, np.nan)

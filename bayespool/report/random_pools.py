@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bayespool.experiments import CommonTopicsResult, PoolWidthResult, RunTypesResult
 from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-Result = PoolWidthResult | CommonTopicsResult | RunTypesResult
+Result: TypeAlias = PoolWidthResult | CommonTopicsResult | RunTypesResult
 
 
 def print_pool_width(result: PoolWidthResult, console: Console) -> None:

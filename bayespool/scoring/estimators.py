@@ -7,10 +7,10 @@ from typing import Any, overload
 
 from bayespool.collection import check_memory
 from bayespool.corrections import (
-    ESTIMATORS,
-    EstimatorEntry,
-    PredictionPowered,  # each correction registers itself
-    register_estimator,
+    ESTIMATORS as ESTIMATORS,  # complete only once the posteriors are registered below
+    EstimatorEntry as EstimatorEntry,
+    PredictionPowered,
+    register_estimator as register_estimator,
 )
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Estimator

@@ -11,7 +11,7 @@ import numpy as np
 from bayespool import __version__
 from bayespool.collection import Collection, Judgments, Runs, check_own_judgments, warn_of_no_pool
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
-from bayespool.evidence import Bounds, Estimand, bounds
+from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.measures import (
     DEFAULT_CI_PROB,
     Estimates,
@@ -316,7 +316,7 @@ def score(
     refuse_too_many_draws(
         chosen, n_measures=len(parsed), n_runs=len(targets), n_topics=len(collection.query_ids)
     )
-    found = tuple(bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
+    found = tuple(score_bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
     _warn_of_pooled_runs(collection, targets, found)
     if any(isinstance(e, PosteriorEstimator) for e in chosen):
         warn_of_no_pool(whole)

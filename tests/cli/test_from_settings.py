@@ -10,8 +10,7 @@ import typer.main
 from commands import Outcome
 
 from bayespool.cli import app
-from bayespool.cli.from_settings import _judges as named_files
-from bayespool.cli.from_settings import _with_threshold as with_threshold
+from bayespool.cli.from_settings import _judges as named_files, _with_threshold as with_threshold
 from bayespool.cli.help import group_of
 from bayespool.errors import InputError
 

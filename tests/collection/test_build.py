@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 import pytrec_eval
 import toys
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from toys import RANKINGS, from_rankings, ranking, toy_collection, toy_qrels, toy_runs
 
 from bayespool.collection import (

@@ -30,7 +30,7 @@ MIB = 1 << 20
 
 LIMITED = """
 import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 from bayespool.cli import main
 sys.argv[0] = "bayespool"
 main()
@@ -95,7 +95,7 @@ def test_xz_that_asks_for_more_memory_than_any_preset(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 @one_kind_at_once
-def test_bomb_under_two_gib_ends_in_a_message(kind: str, tmp_path: Path) -> None:
+def test_bomb_under_three_gib_ends_in_a_message(kind: str, tmp_path: Path) -> None:
     """It was a MemoryError in 13 GB, or an abort: 218 KB of xz, 137 KB of zst."""
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "a").write_bytes(bomb(kind, 1500))
@@ -121,7 +121,7 @@ def test_bomb_that_is_allowed_ends_in_a_message_too(tmp_path: Path) -> None:
 
 
 def limited(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    """Scores of runs in a folder, in a process that may take 2 GiB."""
+    """Scores of runs in a folder, in a process that may take 3 GiB."""
     return subprocess.run(
         [sys.executable, "-c", LIMITED, "score", folder / "runs", "--qrels", folder / "qrels.txt", *more],
         capture_output=True,

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import toys
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from toys import from_rankings, in_pool, judged, judgments, toy_collection, toy_qrels, toy_runs
 
 from bayespool.collection import (

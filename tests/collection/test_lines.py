@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from trec_files import PLAIN, PLAIN_ROWS, Write, error_of, ids, judgments_of, labels_of, rows_of
 
 from bayespool import collection as trec

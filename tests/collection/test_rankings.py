@@ -20,15 +20,15 @@ from bayespool.collection import (
     memory,
     qrels_from_frame,
     ranked,
+    rankings as module,
     rows,
     run_from_frame,
     within,
 )
-from bayespool.collection import rankings as module
 from bayespool.collection.rankings import is_ragged, lengths
 from bayespool.comparisons.shallow import judgment_ranks, unpooled_copies
 from bayespool.errors import InputError
-from bayespool.evidence import bounds, composition_effects, condensed_counts
+from bayespool.evidence import composition_effects, condensed_counts, score_bounds
 from bayespool.measures import parse_measure
 from bayespool.pooling import STRATEGIES, PoolRule, choose, discover_pool, with_strategy_pool
 
@@ -210,7 +210,7 @@ def test_counts_are_the_same(alpha: float) -> None:
     example = load_example()
     few = ragged(example)
     for measure in ("P@10", "AP@1000", "nDCG@20", "RBP(p=0.8)@30"):
-        one, other = (bounds(c, None, parse_measure(measure)) for c in (example, few))
+        one, other = (score_bounds(c, None, parse_measure(measure)) for c in (example, few))
         for end in ("low", "high", "least", "most"):
             assert getattr(one, end).amount.tobytes() == getattr(other, end).amount.tobytes()
     cutoffs = (5, 1000)

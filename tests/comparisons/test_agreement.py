@@ -8,8 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from compared import NEW, printed
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from known_scores import with_posterior
 

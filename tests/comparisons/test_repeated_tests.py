@@ -24,7 +24,6 @@ def one_by_one(test: Any, control: Any) -> tuple[np.ndarray, np.ndarray]:
     return draws, expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "control"),
     [
@@ -34,7 +33,7 @@ def one_by_one(test: Any, control: Any) -> tuple[np.ndarray, np.ndarray]:
         ("tukey-hsd", "none"),
     ],
 )
-@pytest.mark.parametrize("cells", [1 << 21, 100])
+@pytest.mark.parametrize("cells", [pytest.param(1 << 21, marks=pytest.mark.slow), 100])
 def test_significant_draws_are_those_of_the_test_in_each_draw(
     test: str, control: str, cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

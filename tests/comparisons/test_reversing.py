@@ -17,7 +17,7 @@ from bayespool.comparisons import AS_THEY_STAND, Reversals, judgment_subset, rev
 from bayespool.comparisons.outcomes import Outcome
 from bayespool.corrections import fit_constants
 from bayespool.errors import InputError
-from bayespool.evidence import bounds, judgment_counts, values_on_fuller
+from bayespool.evidence import judgment_counts, score_bounds, values_on_fuller
 from bayespool.experiments import load_example
 from bayespool.scoring import score
 
@@ -269,6 +269,7 @@ def test_rates_on_trec8_are_those_of_scipys_t_test(collections: Path) -> None:
     check_lower_bound_rates(found, collection, "contributing", 1_000)
 
 
+@pytest.mark.at_a_desk
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayespool.errors.DiagnosticsWarning")  # a pool of depth 1 says little
 def test_announced_risks_on_trec8_are_about_right(collections: Path) -> None:
@@ -294,5 +295,5 @@ def test_a_posterior_is_graded_over_the_ideal_ranking_that_it_has() -> None:
     value = found.outcomes["non-contributing", 400, "posterior-ratio"].value
     rmse = np.sqrt(np.mean((value - true) ** 2))
     assert trends.loc[(400, "posterior-ratio"), "rmse"] == pytest.approx(rmse)
-    as_judged = bounds(example, runs, found.measure).low.means()
+    as_judged = score_bounds(example, runs, found.measure).low.means()
     assert rmse < np.sqrt(np.mean((value - as_judged) ** 2)) / 2

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from corrected import LABELS, close, estimate, with_any_labels, with_labels
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 from toys import from_rankings
 
@@ -18,7 +17,7 @@ from bayespool.collection import Collection, Judge
 from bayespool.corrections import JudgeRates, PredictionPowered
 from bayespool.corrections.angelopoulos import rectifier, within_room
 from bayespool.errors import InputError
-from bayespool.evidence import bounds
+from bayespool.evidence import score_bounds
 from bayespool.measures import parse_measure
 
 # The rectifier
@@ -271,7 +270,7 @@ def test_other_measures_have_none() -> None:
 
 def test_completed_ideals_leave_it_within_their_bounds() -> None:
     found = estimate(PredictionPowered(), "nDCG@2", collection=with_labels(LABELS))
-    one = bounds(with_labels(LABELS), "u", parse_measure("nDCG@2"))
+    one = score_bounds(with_labels(LABELS), "u", parse_measure("nDCG@2"))
     assert (found.per_topic <= one.most.scores() + 1e-12).all()
     assert found.draws is not None
     assert (found.draws.scores() <= one.most.scores() + 1e-12).all()

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import toys
 from corrected import close, estimate, topics_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from toys import COMMON, EDGE_CASES, EDGE_MEASURES, FULLY_JUDGED, WITHOUT_A_POOL, toy_collection
 
 from bayespool.collection import Collection
@@ -33,7 +32,7 @@ from bayespool.corrections import (
 from bayespool.corrections.base import NO_SAMPLE, PointCorrection
 from bayespool.corrections.labels import NO_JUDGE
 from bayespool.errors import InputError
-from bayespool.evidence import bounds, judgment_counts
+from bayespool.evidence import judgment_counts, score_bounds
 from bayespool.experiments import load_example
 from bayespool.measures import MEASURES, Estimator, Precision, parse_measures
 
@@ -296,7 +295,7 @@ def test_every_measure_has_a_value_or_a_note(correction: PointCorrection) -> Non
             continue
         assert np.isfinite(result.per_topic).all()
         np.testing.assert_allclose(result.per_topic.mean(axis=1), result.value, atol=1e-12)
-        found = bounds(example, ["new-a", "new-b"], measure)
+        found = score_bounds(example, ["new-a", "new-b"], measure)
         if measure.of_judgments:
             assert np.array_equal(result.value, found.low.means())
         highest = np.maximum(found.upper, found.most.scores())
@@ -315,7 +314,7 @@ def test_fully_judged_run_keeps_the_value_of_every_measure(correction: PointCorr
             lacking = LACKING.get(type(correction), "defined for ")
             assert result.notes[0].startswith(lacking)
             continue
-        found = bounds(judged, ["new-a", "north-1"], result.measure)
+        found = score_bounds(judged, ["new-a", "north-1"], result.measure)
         assert not found.n_unjudged.any()
         assert np.array_equal(result.value, found.low.means()), result.measure
 

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from corrected import close, estimate
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection
 from bayespool.corrections import FroebeBootstrap
 from bayespool.corrections.froebe import best_quantile, grade_shares, quantiles, replacements
 from bayespool.errors import InputError
-from bayespool.evidence import bounds
+from bayespool.evidence import score_bounds
 from bayespool.experiments import load_example
 from bayespool.measures import parse_measure
 
@@ -212,7 +211,7 @@ def test_no_other_quantile_is_better_for_the_pooled_runs() -> None:
     """Whoever leaves the organizations of the example out of its pool finds none."""
     example = load_example()
     measure = parse_measure("nDCG@10")
-    truth = bounds(example, example.pooled_run_ids, measure).lower
+    truth = score_bounds(example, example.pooled_run_ids, measure).lower
     out = [
         (rows, example.unpool([example.pooled_run_ids[row] for row in rows]))
         for organization in np.unique(example.organization[example.pooled])

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.optimize import curve_fit
 
 from bayespool.corrections.gain_by_rank import SHAPES, gain_curves

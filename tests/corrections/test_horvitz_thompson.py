@@ -16,7 +16,7 @@ from bayespool.collection import UNJUDGED, Collection
 from bayespool.collection.own import OwnJudgments
 from bayespool.corrections import HorvitzThompson
 from bayespool.corrections.base import NO_SAMPLE
-from bayespool.evidence import bounds
+from bayespool.evidence import score_bounds
 from bayespool.pooling import StrategyPool, discover_pool, with_strategy_pool
 
 # Two topics of four documents each that a and b retrieve; u is new, and y and z nobody else has.
@@ -97,7 +97,7 @@ def test_a_fully_judged_run_keeps_its_value() -> None:
     )
     for measure in ("P@10", "AntiP@10", "DCG@10"):
         (found,) = HorvitzThompson().estimate(judged, ["new-a", "north-1"], measure)
-        low = bounds(judged, ["new-a", "north-1"], found.measure).low.means()
+        low = score_bounds(judged, ["new-a", "north-1"], found.measure).low.means()
         assert found.value == pytest.approx(low, abs=1e-15)
 
 

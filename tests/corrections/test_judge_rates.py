@@ -11,7 +11,7 @@ from toys import from_rankings, toy_collection
 
 from bayespool.collection import Judge
 from bayespool.corrections import JudgeRates
-from bayespool.evidence import bounds
+from bayespool.evidence import score_bounds
 from bayespool.measures import parse_measure
 
 # u has a1 l? d? h1 m? | v1 p1 z? x? | e? f?; labels l2 d0 m1 | z2 | e0. Of hidden documents with the label 2
@@ -51,7 +51,7 @@ def test_over_the_ideal_of_the_judged_documents() -> None:
         (1 + (1 / 4 + 2 / 2) / np.log2(3)) / ideal, (1 + 1 / np.log2(3)) / ideal, 0
     )
     # of the three relevant documents of topic 2 it has two, and would have 3 1/4: completions have 4 of 5
-    most = bounds(with_labels(LABELS), "u", parse_measure("R@5")).most.scores()[0]
+    most = score_bounds(with_labels(LABELS), "u", parse_measure("R@5")).most.scores()[0]
     assert topics_of("R@5")[1] == pytest.approx(4 / 5)
     assert most[1] == pytest.approx(4 / 5)
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from corrected import LABELS, estimate, with_any_labels, with_labels
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from toys import EDGE_CASES, EDGE_MEASURES, from_rankings, pooled_collections, toy_collection
 
 from bayespool import leave_out, load_example, read_collection
@@ -25,7 +24,7 @@ from bayespool.corrections.labels import (
     opened_ranks,
 )
 from bayespool.errors import InputError, PoolWarning
-from bayespool.evidence import bounds
+from bayespool.evidence import score_bounds
 from bayespool.measures import MEASURES, Estimates, parse_measure
 
 BY_LABELS: tuple[LabelCorrection, ...] = (
@@ -110,7 +109,7 @@ def test_hidden_documents_are_counted_down_to_rank_30() -> None:
 
 def test_opened_ranks_are_those_that_may_be_relevant() -> None:
     collection = toy_collection()
-    found = bounds(collection, "u", parse_measure("P@5"))
+    found = score_bounds(collection, "u", parse_measure("P@5"))
     level, opened, document = opened_ranks(collection, found, "complete")
     assert level[0, 0].tolist() == [1, -1, -1, 1, -1]
     assert opened[0].tolist() == [
@@ -128,7 +127,7 @@ def test_opened_ranks_are_those_that_may_be_relevant() -> None:
 
 def within(result: Estimates, collection: Collection, run_id: str) -> None:
     """A point between the bounds, with draws that are, too."""
-    found = bounds(collection, run_id, result.measure)
+    found = score_bounds(collection, run_id, result.measure)
     low = np.minimum(found.lower, found.least.scores())
     high = np.maximum(found.upper, found.most.scores())
     assert (result.per_topic >= low - 1e-9).all(), result.measure
@@ -149,7 +148,7 @@ def test_edge_case(case: str, correction: LabelCorrection) -> None:
     collection = with_any_labels(bare)
     has_hidden = bool(len(hidden_documents(collection, 10)))
     for result in correction.estimate(collection, run_id, (*EDGE_MEASURES, "nDCG@5", "RBP@5")):
-        found = bounds(collection, run_id, result.measure)
+        found = score_bounds(collection, run_id, result.measure)
         needs_hidden = isinstance(correction, JudgeRates) or getattr(correction, "sample", "") == "hidden"
         judged_of_own = int(found.n_judged.sum())
         if found.n_unjudged.any() and (
@@ -206,7 +205,7 @@ def test_every_family_has_a_value_or_a_note(correction: LabelCorrection) -> None
         assert np.isfinite(result.per_topic).all()
         if result.measure.of_judgments:
             assert np.array_equal(
-                result.value, bounds(example, ["new-a", "new-b"], result.measure).low.means()
+                result.value, score_bounds(example, ["new-a", "new-b"], result.measure).low.means()
             )
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import toys
 from corrected import close, estimate
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from toys import from_rankings
 
 from bayespool.collection import Collection

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import toys
 from corrected import estimate
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection
@@ -18,7 +17,7 @@ from bayespool.corrections import LuMoffatCulpepper
 from bayespool.corrections.gain_by_rank import gain_curves
 from bayespool.corrections.lu_moffat_culpepper import simplex_weights
 from bayespool.errors import InputError
-from bayespool.evidence import bounds
+from bayespool.evidence import score_bounds
 from bayespool.experiments import load_example
 from bayespool.measures import parse_measure
 
@@ -99,7 +98,7 @@ def test_no_more_than_completed_judgments_bring() -> None:
         pool_depth=2,
     )
     result = estimate(LuMoffatCulpepper(shape="linear"), "R@2", collection=collection)
-    most = bounds(collection, "u", parse_measure("R@2")).most.scores()[0, 0]
+    most = score_bounds(collection, "u", parse_measure("R@2")).most.scores()[0, 0]
     assert result.per_topic[0, 0] == most == pytest.approx(2 / 3)
 
 
@@ -270,7 +269,7 @@ def test_combination_is_of_the_shapes() -> None:
         ]
     )
     combined = estimate(LuMoffatCulpepper(), "P@10", "new-a", example).per_topic[0]
-    one = bounds(example, "new-a", parse_measure("P@10")).n_unjudged[0] <= 1
+    one = score_bounds(example, "new-a", parse_measure("P@10")).n_unjudged[0] <= 1
     assert one.any()
     assert (combined >= three.min(axis=0) - 1e-9)[one].all()
     assert (combined <= three.max(axis=0) + 1e-9)[one].all()

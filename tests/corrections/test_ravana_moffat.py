@@ -10,13 +10,12 @@ import pytest
 import pytrec_eval
 import toys
 from corrected import close, estimate, topics_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bayespool.corrections import Background, Interpolated, LowerBound, Smoothed, fit_constants
 from bayespool.corrections.ravana_moffat import background, interpolated, smoothed
 from bayespool.errors import InputError
-from bayespool.evidence import JudgmentCounts, bounds, judgment_counts
+from bayespool.evidence import JudgmentCounts, judgment_counts, score_bounds
 from bayespool.experiments import load_example
 from bayespool.measures import parse_measure
 
@@ -274,7 +273,7 @@ def test_constants_are_fitted_to_measures_that_end_at_1() -> None:
     example = load_example()
     runs = example.pooled_run_ids
     found = {
-        text: [bounds(c, runs, parse_measure(text)) for c in (example.truncate_pool(3), example)]
+        text: [score_bounds(c, runs, parse_measure(text)) for c in (example.truncate_pool(3), example)]
         for text in ("RBP(p=0.8)@10", "AP@10", "DCG@10")
     }
     for text in ("RBP(p=0.8)@10", "AP@10"):

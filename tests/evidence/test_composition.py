@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import toys
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection

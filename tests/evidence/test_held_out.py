@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import toys
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection

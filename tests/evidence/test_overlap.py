@@ -6,7 +6,7 @@ import numpy as np
 from toys import from_rankings
 
 from bayespool.collection import Collection
-from bayespool.evidence import overlap
+from bayespool.evidence import run_overlap
 
 
 def pooled(rankings: dict[str, dict[str, str]]) -> Collection:
@@ -30,7 +30,7 @@ def test_shared_documents_of_four() -> None:
     for (one, other), n in shared.items():
         i, j = list(runs).index(one), list(runs).index(other)
         expected[i, j] = expected[j, i] = n / 4
-    found = overlap(pooled({run: {"1": documents} for run, documents in runs.items()}), np.arange(6))
+    found = run_overlap(pooled({run: {"1": documents} for run, documents in runs.items()}), np.arange(6))
     np.testing.assert_array_equal(found, expected)
 
 
@@ -43,7 +43,7 @@ def test_rankings_that_are_short_or_missing() -> None:
         "twin": {"1": "ba"},
         "none": {"3": "q"},
     }
-    found = overlap(pooled(runs), np.arange(5))
+    found = run_overlap(pooled(runs), np.arange(5))
     order = [sorted(runs).index(run) for run in runs]
     # deep and other share f to j of ten, and x of two; deep and short a and b of ten, and nothing of two
     assert found[np.ix_(order, order)].tolist() == [

@@ -15,7 +15,7 @@ from drawn_pools import toy
 from bayespool.collection import Collection
 from bayespool.comparisons import paired_t
 from bayespool.errors import ExperimentChangedWarning, InputError
-from bayespool.evidence import bounds
+from bayespool.evidence import score_bounds
 from bayespool.experiments import Budgets, budgets, kendall_tau_b
 from bayespool.experiments.budgeting import PAPER_BUDGETS, PAPER_STRATEGIES, _fitting_budgets, strategies_of
 from bayespool.measures import parse_measure
@@ -123,10 +123,10 @@ def test_it_is_what_choosing_and_scoring_come_to(example: Collection, strategy: 
     north = example.organizations.index("north")
     outside = pooled[example.organization[pooled] == north]
     names = [example.run_ids[i] for i in outside]
-    without = bounds(judged(np.setdiff1d(pooled, outside)), names, measure).low.means()
+    without = score_bounds(judged(np.setdiff1d(pooled, outside)), names, measure).low.means()
     assert frame.loc[names, "value"].tolist() == without.tolist()
-    now = bounds(judged(pooled), example.pooled_run_ids, measure).low
-    before = bounds(depth_pool, example.pooled_run_ids, measure).low
+    now = score_bounds(judged(pooled), example.pooled_run_ids, measure).low
+    before = score_bounds(depth_pool, example.pooled_run_ids, measure).low
     assert frame["pooled"].tolist() == now.means().tolist()
     assert frame["full"].tolist() == before.means().tolist()
     summary = result.summary_frame().iloc[1]
@@ -151,7 +151,7 @@ def test_a_budget_for_everything_judges_the_depth_pool(example: Collection) -> N
     assert (frame["pooled"] == frame["full"]).all()
     unpooled = example.unpool(organization="west")
     west = frame[frame["left_out"] == "west"]
-    expected = bounds(unpooled, west["run_id"].tolist(), parse_measure("P@10")).low.means()
+    expected = score_bounds(unpooled, west["run_id"].tolist(), parse_measure("P@10")).low.means()
     assert west["value"].tolist() == expected.tolist()
 
 

@@ -15,8 +15,7 @@ import pytest
 from left_out import FEW, few_result, tables
 
 from bayespool.errors import InputError, WorkerError
-from bayespool.experiments import cluster as module
-from bayespool.experiments import leave_out, load_example
+from bayespool.experiments import cluster as module, leave_out, load_example
 from bayespool.experiments.cluster import check_address, on_cluster, versions
 
 pytestmark = pytest.mark.filterwarnings("default")  # of Dask's own

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn_pools import Spy
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from left_out import column, stored, tables
 from toys import from_rankings
 

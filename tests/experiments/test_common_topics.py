@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn_pools import LOST, toy
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bayespool.collection import Collection
 from bayespool.corrections import TopicsAdjustment

@@ -76,10 +76,7 @@ def agrees(folder: Path, model: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
-    [
-        pytest.param(model, marks=() if model in ("background", "ratio") else at_a_desk)
-        for model in MODEL_NAMES
-    ],
+    [pytest.param(model, marks=() if model == "ratio" else at_a_desk) for model in MODEL_NAMES],
 )
 def test_laplace_agrees_with_nuts_on_medical(model: str, collections: Path) -> None:
     agrees(collections / "trec2011-medical", model)

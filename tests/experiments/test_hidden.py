@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checked import every_model, example_hidden, prepared, two_models
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from toys import pooled_collections, toy_collection
 
 from bayespool.collection import Collection, qrels_from_frame

@@ -10,7 +10,7 @@ from toys import from_rankings
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.evidence import bounds, values_on_fuller
+from bayespool.evidence import score_bounds, values_on_fuller
 from bayespool.experiments import Fitting, HiddenDocuments, load_example
 from bayespool.experiments.judge_rankings import HeldOutRankings
 from bayespool.measures import parse_measure
@@ -42,7 +42,7 @@ def test_values_are_those_of_the_collection_with_and_without_the_organization(me
         mine = hidden.organization == o
         runs = tuple(example.run_ids[r] for r in hidden.run_index[mine])
         reduced = example.unpool(organization=organization)
-        np.testing.assert_allclose(known.scores()[mine], bounds(reduced, runs, of).lower, atol=1e-12)
+        np.testing.assert_allclose(known.scores()[mine], score_bounds(reduced, runs, of).lower, atol=1e-12)
         there = values_on_fuller(reduced, example, runs, of)
         np.testing.assert_allclose(observed.scores()[mine], there.scores(), atol=1e-12)
 

@@ -12,8 +12,12 @@ import pytest
 from graded_example import graded_example
 
 from bayespool.errors import InputError
-from bayespool.experiments import kind_calibration as module
-from bayespool.experiments import self_calibrate_kinds, self_calibration_frame, simulate
+from bayespool.experiments import (
+    kind_calibration as module,
+    self_calibrate_kinds,
+    self_calibration_frame,
+    simulate,
+)
 from bayespool.experiments.self_calibration import DESIGN
 from bayespool.inference import Laplace
 from bayespool.posterior import Rung

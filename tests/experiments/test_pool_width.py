@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn_pools import LOST, Spy, kinds_of, toy
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from real import read_real
 
 from bayespool.collection import Collection, DepthPool

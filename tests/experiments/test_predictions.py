@@ -37,8 +37,9 @@ def test_folds_are_dealt_out() -> None:
     assert deal_folds(3, 5).tolist() == [0, 1, 2]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("model", ["background", "ratio", "evidence"])
+@pytest.mark.parametrize(
+    "model", ["background", *(pytest.param(m, marks=pytest.mark.slow) for m in ("ratio", "evidence"))]
+)
 def test_predictions_know_nothing_of_what_they_predict(model: str) -> None:
     """All hidden documents of a fold's organizations turned round: their predictions stay as they are.
 

@@ -52,9 +52,8 @@ def wrong_quantities(calibration: SelfCalibration, alpha: float = FALSE_ALARM) -
 @pytest.mark.parametrize(
     ("model", "engine"),
     [
-        ("background", "nuts"),
         *((model, "laplace") for model in IN_CI),
-        *(pytest.param(model, "nuts", marks=at_a_desk) for model in MODEL_NAMES if model != "background"),
+        *(pytest.param(model, "nuts", marks=at_a_desk) for model in MODEL_NAMES),
         *(pytest.param(model, "laplace", marks=at_a_desk) for model in MODEL_NAMES if model not in IN_CI),
     ],
 )

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from toys import judgments, ranking
 
 from bayespool.collection import Qrels, build_collection
 from bayespool.errors import InputError
-from bayespool.evidence import judgment_counts, overlap
+from bayespool.evidence import judgment_counts, run_overlap
 from bayespool.experiments import Simulation, SimulationSettings, load_example, simulate, simulate_example
 from bayespool.pooling import describe_pool, read_collection
 
@@ -248,7 +247,7 @@ def test_organizations_of_a_kind_retrieve_alike_and_new_kinds_do_not() -> None:
     simulation = simulate(settings, random_seed=4)
     collection, organizations = simulation.collection, dict.fromkeys(simulation.organizations.values())
     names = [collection.organizations[o] for o in collection.organization]
-    alike = overlap(collection, np.arange(len(names)))
+    alike = run_overlap(collection, np.arange(len(names)))
     pooled, new = np.flatnonzero(collection.pooled), np.flatnonzero(~collection.pooled)
     kind = {name: i % 2 for i, name in enumerate(organizations)}
     same = np.array([[kind[names[i]] == kind[names[j]] for j in pooled] for i in pooled])

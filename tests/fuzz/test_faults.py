@@ -37,6 +37,7 @@ def faults(number: int, kinds: str, experiments: str = ",".join(EXPERIMENTS)) ->
 
 
 @pytest.mark.slow
+@pytest.mark.at_a_desk
 def test_one_fault_of_each_kind() -> None:
     told = faults(len(KINDS), ",".join(KINDS), "leave-out")
     assert told == "4 faults (kill, interrupt, full, permission) over leave-out: the same bytes after each"

@@ -23,6 +23,7 @@ from bayespool.models import ModelSpec
 from bayespool.options import SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator, Prepared, Task
 
+AT_A_DESK = (pytest.mark.at_a_desk,)
 FEW = {"draws": 20, "tune": 20, "chains": 2, "target_accept": 0.8, "progress": False}
 
 
@@ -72,7 +73,9 @@ def fit_quietly(engine: Any, one: Prepared, random_seed: int = 1) -> Fit:
     [
         *((model, "laplace") for model in ("background", "ratio", "interpolated")),
         *(
-            pytest.param(model, "nuts", marks=pytest.mark.slow)
+            pytest.param(
+                model, "nuts", marks=(pytest.mark.slow, *(() if model == "background" else AT_A_DESK))
+            )
             for model in ("background", "ratio", "interpolated", WITH_CELLS, OWN_OF_COUNTS)
         ),
     ],

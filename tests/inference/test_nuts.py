@@ -33,6 +33,7 @@ def background_fit(random_seed: int = 1, cutoff: int = 10, settings: NUTS = SMAL
     return sample_quietly(compiled, random_seed=random_seed, data=example_evidence(cutoff).arrays())
 
 
+@pytest.mark.slow
 def test_same_seed_gives_the_same_bytes() -> None:
     assert same_draws(background_fit(1), background_fit(1))
 
@@ -44,6 +45,7 @@ def test_other_seed_gives_other_draws() -> None:
         assert (one[name] != other[name]).mean() > 0.99, name
 
 
+@pytest.mark.slow
 def test_cores_change_nothing() -> None:
     one = NUTS(draws=60, tune=100, chains=2, cores=1)
     assert same_draws(background_fit(1), background_fit(1, settings=one))
@@ -82,6 +84,7 @@ def test_refit_of_a_model_of_the_package_is_the_fit_to_the_data() -> None:
     assert not same_draws(refitted, background_fit(3, cutoff=10))
 
 
+@pytest.mark.slow
 def test_refit_without_all_data_is_refused() -> None:
     """Else the old data of what is missing would be fitted again, in silence."""
     compiled = compile_once(SMALL, MODELS["background"].graph(example_evidence()))
@@ -91,6 +94,7 @@ def test_refit_without_all_data_is_refused() -> None:
         compiled.sample(random_seed=1, data=arrays)
 
 
+@pytest.mark.slow
 def test_draws_have_the_models_shapes_chain_after_chain() -> None:
     fit = background_fit()
     evidence = example_evidence()
@@ -109,6 +113,7 @@ def test_draws_have_the_models_shapes_chain_after_chain() -> None:
     assert (draws["sigma_topic"] > 0).all()
 
 
+@pytest.mark.slow
 def test_posterior_is_a_tree_that_arviz_reads() -> None:
     fit = background_fit()
     evidence = example_evidence()
@@ -137,6 +142,7 @@ def test_posterior_is_a_tree_that_arviz_reads() -> None:
     )
 
 
+@pytest.mark.slow
 def test_failed_checks_warn_and_mark_the_fit() -> None:
     compiled = compile_once(NUTS(draws=20, tune=20, chains=2), MODELS["background"].graph(example_evidence()))
     with pytest.warns(DiagnosticsWarning) as caught:
@@ -167,6 +173,7 @@ def test_prior_without_a_density_is_an_error_of_the_users() -> None:
         compiled.sample(random_seed=1)
 
 
+@pytest.mark.slow
 def test_interrupted_sampling_returns_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Left to itself, nutpie hands back the draws made until Ctrl-C as if they were all."""
     import nutpie

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from references import MADE, assert_as_reference, every_collection, made, real
 
 from bayespool.measures import AveragePrecision, Tally

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bayespool.measures import MISSING_RANK, Normalized, Tally, parse_measure
 

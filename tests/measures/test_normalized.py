@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bayespool.errors import InputError
 from bayespool.measures import AveragePrecision, Normalized, Recall, Tally, parse_measure

@@ -7,8 +7,7 @@ import pickle
 
 import ir_measures
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bayespool.errors import InputError
 from bayespool.measures import (

@@ -58,16 +58,16 @@ def test_own_model_completes_and_is_an_estimator(own: ModelSpec) -> None:
 
 DEAR = (pytest.mark.slow, pytest.mark.at_a_desk)
 
-two_of_all = pytest.mark.parametrize(
+one_of_all = pytest.mark.parametrize(
     "own",
-    [pytest.param(name, marks=() if name in ("counts", "interaction") else DEAR) for name in OWN],
+    [pytest.param(name, marks=() if name == "interaction" else DEAR) for name in OWN],
     indirect=True,
 )
-"""The others have nothing that these two do not have."""
+"""It has what the others have, and effects of organizations on topics."""
 
 
 @pytest.mark.slow
-@two_of_all
+@one_of_all
 def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
     prepared = task().prepare(own, {})
     evidence = prepared.evidence
@@ -87,11 +87,7 @@ def test_both_engines_agree_on_an_own_model(own: ModelSpec) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "own",
-    [pytest.param(name, marks=() if name == "interaction" else DEAR) for name in OWN],
-    indirect=True,
-)
+@one_of_all
 def test_own_model_is_checked_and_left_out_in_workers(own: ModelSpec) -> None:
     checks = check_models(load_example(), models=("mine", "ratio"), draws=50)
     assert checks["mine", "P@10"].draws.shape == checks["ratio", "P@10"].draws.shape

@@ -8,8 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import toys
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import toys
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from retrievals import documents_of, some_rankings, topic_of
 
 from bayespool.errors import InputError

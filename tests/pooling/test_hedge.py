@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 import toys
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError

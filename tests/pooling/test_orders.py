@@ -7,8 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 import toys
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from retrievals import order_of, some_rankings, topic_of, with_lots
 
 from bayespool.collection import Collection

@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from retrievals import documents_of, order_of, some_rankings, topic_of, values
 
 from bayespool.errors import InputError

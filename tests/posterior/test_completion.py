@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from bayespool.collection import Collection, qrels_from_frame
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.evidence import bounds, judgment_counts
+from bayespool.evidence import judgment_counts, score_bounds
 from bayespool.experiments import load_example
 from bayespool.measures import Additive, Measure, Precision, parse_measure
 from bayespool.posterior import PosteriorEstimator, complete, completion
@@ -208,7 +208,7 @@ def test_values_lie_between_the_bounds_and_nothing_unjudged_is_certain() -> None
     measures = [parse_measure(name) for name in ("P@1", "P@10", "P@30")]
     completion = PosteriorEstimator(draws=50).complete(example, TARGETS, measures)
     for measure, values in zip(measures, completion.evaluate(*measures), strict=True):
-        found = bounds(example, TARGETS, measure)
+        found = score_bounds(example, TARGETS, measure)
         assert (values.amount >= found.low.amount).all()
         assert (values.amount <= found.high.amount).all()
     pooled = example.pooled_run_ids[:2]

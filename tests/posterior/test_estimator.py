@@ -200,7 +200,7 @@ def test_fully_judged_run_is_its_own_score(case: str, model: str, engine: str) -
     [
         ("background", "nuts"),
         ("interpolated", "laplace"),
-        pytest.param("interpolated", "nuts", marks=pytest.mark.slow),
+        pytest.param("interpolated", "nuts", marks=(pytest.mark.slow, pytest.mark.at_a_desk)),
     ],
 )
 def test_example_is_scored(model: str, engine: str) -> None:
@@ -338,7 +338,7 @@ def without_pool(collection: Collection) -> Collection:
     ("model", "engine"),
     [
         *((m, "laplace") for m in ("background", "interpolated", "combined")),
-        pytest.param("interpolated", "nuts", marks=pytest.mark.slow),
+        pytest.param("interpolated", "nuts", marks=(pytest.mark.slow, pytest.mark.at_a_desk)),
     ],
 )
 def test_without_pooled_runs_the_priors_decide(model: str, engine: str) -> None:

@@ -107,7 +107,10 @@ def test_other_measures_are_nearly_sums(measure: str, graded: bool, least: float
     assert explained.min() > least, explained
 
 
-@pytest.mark.parametrize(("measure", "graded"), [("P@10", False), ("nDCG@10", True), ("AP@30", False)])
+@pytest.mark.parametrize(
+    ("measure", "graded"),
+    [("P@10", False), pytest.param("nDCG@10", True, marks=pytest.mark.slow), ("AP@30", False)],
+)
 def test_variance_is_that_of_the_draws(measure: str, graded: bool) -> None:
     """Of each run and of the difference, within Monte-Carlo error: 2.2 % for 4,000 draws."""
     contrasts = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -1.0]])

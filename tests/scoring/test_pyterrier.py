@@ -64,7 +64,6 @@ def experiment(measures: list[Any]) -> dict[Any, dict[str, float]]:
     return found
 
 
-@pytest.mark.slow
 def test_means_are_those_of_score() -> None:
     results, qrels, pool, organizations = inputs()
     given: dict[str, Any] = {"pool": pool, "organizations": organizations}

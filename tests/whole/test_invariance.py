@@ -59,7 +59,8 @@ def of_run(scores: Scores, run: str, measure: str = "P@10") -> bytes:
     return found.draws.amount[:, scores.run_ids.index(run)].tobytes()
 
 
-@pytest.mark.parametrize("listed", ["", pytest.param("mine", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("listed", ["", "mine"])
 def test_copies_of_a_run_change_no_byte_of_it(example: Path, listed: str) -> None:
     found = set()
     for n in (0, 1, 5, 20):

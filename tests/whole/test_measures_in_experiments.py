@@ -15,7 +15,7 @@ from toys import judgments, ranking
 from bayespool.collection import Collection
 from bayespool.comparisons import compare, paired_t, reversals
 from bayespool.errors import InputError
-from bayespool.evidence import bounds
+from bayespool.evidence import score_bounds
 from bayespool.experiments import (
     CommonTopicsResult,
     LeaveOutResult,
@@ -132,7 +132,7 @@ def test_truth_of_leave_out_is_trec_evals_with_the_run_back_in_the_pool(measure:
 @in_every_family
 def test_truth_of_random_pools_is_of_the_whole_pool(measure: str) -> None:
     example, parsed, rows = load_example(), parse_measure(measure), of(widths().frame(), measure)
-    true = bounds(example, None, parsed).low.means()[example.run_index(rows["run_id"])]
+    true = score_bounds(example, None, parsed).low.means()[example.run_index(rows["run_id"])]
     if measure.startswith(OVER_AN_IDEAL):  # of fewer relevant documents
         assert (rows["truth"] > true).all()
     else:
@@ -170,11 +170,11 @@ def test_reversals_and_comparisons_are_of_the_values(measure: str) -> None:
     example, parsed = load_example(), parse_measure(measure)
     found = reversals(example, measure=measure, judgments=[300], estimators=["lower-bound"], fitted=False)
     rates = found.rates().query("group == 'contributing' and against == 'same method'").iloc[0]
-    p = paired_t(bounds(example, found.groups["contributing"], parsed).lower)
+    p = paired_t(score_bounds(example, found.groups["contributing"], parsed).lower)
     assert rates["separability_all"] == pytest.approx((p[np.triu_indices(len(p), 1)] <= 0.01).mean())
     runs = ["new-a", "new-b", "lake-1"]
     compared = compare(example, runs, measure, estimators=["lower-bound"]).differences()
-    value = bounds(example, runs, parsed).low.means()
+    value = score_bounds(example, runs, parsed).low.means()
     assert compared["difference"].tolist() == [value[0] - value[1], value[0] - value[2], value[1] - value[2]]
 
 

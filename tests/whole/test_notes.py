@@ -14,8 +14,17 @@ import pytest
 from compared import printed
 from labeled import labeled_toy
 
-from bayespool import Precision, check_models, impute, judge_next, leave_out, read_results, read_scores, score
-from bayespool import budgets as vary_budgets
+from bayespool import (
+    Precision,
+    budgets as vary_budgets,
+    check_models,
+    impute,
+    judge_next,
+    leave_out,
+    read_results,
+    read_scores,
+    score,
+)
 from bayespool.cli.results import deliver, deliver_files, deliver_folder, with_answers
 from bayespool.comparisons import compare_scores, reversals
 from bayespool.errors import InputError

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import TARGETS
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bayespool import compare, complete, leave_out, load_example, reversals, score
 from bayespool.errors import BayespoolWarning, ExperimentChangedWarning, InputError

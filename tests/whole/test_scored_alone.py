@@ -109,6 +109,7 @@ def drawn(collection: Collection, runs: Sequence[str], measure: str, **settings:
     return scores[name, str(scores.measures[0])]
 
 
+@pytest.mark.usefixtures("fits_of_all_tests")
 def test_runs_that_share_an_ideal_ranking_are_completed_together() -> None:
     """new-b brings relevant documents that new-a lacks, which lower its value."""
     example = load_example()
@@ -119,6 +120,7 @@ def test_runs_that_share_an_ideal_ranking_are_completed_together() -> None:
     assert (shared.value < own.value).all()
 
 
+@pytest.mark.usefixtures("fits_of_all_tests")
 def test_scores_of_runs_that_were_scored_apart_are_not_compared() -> None:
     from bayespool.comparisons import compare_scores
 
