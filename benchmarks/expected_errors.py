@@ -34,9 +34,10 @@ from published_experiments import AS_PUBLISHED, CUTOFFS, PAPER
 from bayespool import leave_out
 from bayespool.collection import Collection
 from bayespool.errors import BayespoolWarning
-from bayespool.experiments import ALL_ESTIMATORS, passed_over
+from bayespool.experiments import passed_over
 from bayespool.measures import Estimates, Measure
 from bayespool.posterior import PosteriorEstimator
+from bayespool.scoring import ALL_ESTIMATORS
 
 FloatArray = npt.NDArray[np.float64]
 

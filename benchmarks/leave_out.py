@@ -23,7 +23,7 @@ from at_hand import collections_folder, read
 
 from bayespool import leave_out
 from bayespool.errors import BayespoolWarning
-from bayespool.experiments import ALL_ESTIMATORS
+from bayespool.scoring import ALL_ESTIMATORS
 
 MEASURES = [f"P@{n}" for n in (5, 10, 20, 30, 100)]
 POINTS = [name for name in ALL_ESTIMATORS if not name.startswith("posterior")]
