@@ -128,8 +128,8 @@ def score_bounds(
     Examples
     --------
     >>> from bayespool import load_example, parse_measure
-    >>> found = score_bounds(load_example(), "new-a", parse_measure("P@10"))
-    >>> round(float(found.low.means()[0]), 3), round(float(found.high.means()[0]), 3)
+    >>> bounds = score_bounds(load_example(), "new-a", parse_measure("P@10"))
+    >>> round(float(bounds.low.means()[0]), 3), round(float(bounds.high.means()[0]), 3)
     (0.595, 0.685)
     """
     check_estimand(collection, estimand)

@@ -84,8 +84,8 @@ def run_fold(collection: Collection, fold: Fold, settings: LeaveOutSettings) -> 
         for m, measure in enumerate(fold.measures):
             truth = true_values(collection, reduced, fold, measure, settings)
             truths[str(measure)] = np.where(counted, truth.values.scores(), np.nan)
-            found = score_bounds(reduced, fold.run_ids, measure, estimand=settings.estimand)
-            compare = _Comparison(fold, settings, truth, found, counted)
+            bounds = score_bounds(reduced, fold.run_ids, measure, estimand=settings.estimand)
+            compare = _Comparison(fold, settings, truth, bounds, counted)
             for label, of_measures in estimates.items():
                 for name, values in compare.columns(label, of_measures[m]).items():
                     rows.setdefault(name, []).extend(values)
@@ -107,29 +107,29 @@ class _Comparison:
 
     def columns(self, label: str, estimates: Estimates) -> dict[str, list[Any]]:
         """Columns of one estimator's rows, one entry per run."""
-        fold, found, truth = self.fold, self.bounds, self.truth
+        fold, bounds, truth = self.fold, self.bounds, self.truth
         n_runs = len(fold.run_ids)
         error = estimates.per_topic - truth.values.scores()
         columns: dict[str, Any] = {
             "fold": [fold.name] * n_runs,
             "organization": [fold.organization] * n_runs,
             "run_id": list(fold.run_ids),
-            "measure": [str(found.measure)] * n_runs,
+            "measure": [str(bounds.measure)] * n_runs,
             "estimator": [label] * n_runs,
             "truth": truth.values.means(self.n_topics),
             "value": self._value(estimates),
             **interval_columns(
                 estimates,
                 truth.values,
-                found.has_unjudged,
+                bounds.has_unjudged,
                 ci_prob=self.settings.ci_prob,
-                seed=seed_of(self.settings.random_seed, "pit", fold.name, found.measure, label),
+                seed=seed_of(self.settings.random_seed, "pit", fold.name, bounds.measure, label),
                 n_topics=self.n_topics,
             ),
-            "as_judged": found.low.means(self.n_topics),
-            "bound_lower": found.least.means(self.n_topics),
-            "bound_upper": found.most.means(self.n_topics),
-            "n_unjudged": found.n_unjudged.sum(axis=1),
+            "as_judged": bounds.low.means(self.n_topics),
+            "bound_lower": bounds.least.means(self.n_topics),
+            "bound_upper": bounds.most.means(self.n_topics),
+            "n_unjudged": bounds.n_unjudged.sum(axis=1),
             "n_unknown": truth.n_unjudged.sum(axis=1),
             "topic_rmse": np.sqrt(np.where(self.counted, error**2, 0).sum(axis=1) / self.n_topics),
             "distance": estimates.of_runs("distance"),

@@ -316,8 +316,8 @@ def score(
     refuse_too_many_draws(
         chosen, n_measures=len(parsed), n_runs=len(targets), n_topics=len(collection.query_ids)
     )
-    found = tuple(score_bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
-    _warn_of_pooled_runs(collection, targets, found)
+    bounds = tuple(score_bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
+    _warn_of_pooled_runs(collection, targets, bounds)
     if any(isinstance(e, PosteriorEstimator) for e in chosen):
         warn_of_no_pool(whole)
     results = []
@@ -330,7 +330,7 @@ def score(
         run_ids=targets,
         query_ids=collection.query_ids,
         measures=parsed,
-        bounds=found,
+        bounds=bounds,
         estimates=tuple(group[i] for i in range(len(parsed)) for group in results),
         ci_prob=ci_prob,
         metadata={
@@ -355,7 +355,7 @@ def score(
             "query_ids": list(collection.query_ids),
             "unjudged": {
                 str(one.measure): [" ".join(map(str, counts)) for counts in one.n_unjudged.tolist()]
-                for one in found
+                for one in bounds
             },
             "diagnostics": list(_diagnostics(e for group in results for e in group)),
         },
@@ -399,10 +399,10 @@ def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:
             yield {name: None if value != value else value for name, value in found.items()}
 
 
-def _warn_of_pooled_runs(collection: Collection, targets: Sequence[str], found: Sequence[Bounds]) -> None:
+def _warn_of_pooled_runs(collection: Collection, targets: Sequence[str], bounds: Sequence[Bounds]) -> None:
     """Warn of runs to score that the pool contains and that have nothing unjudged under any measure."""
     pooled = collection.pooled[collection.run_index(targets)]
-    judged = np.all([~one.has_unjudged for one in found], axis=0)
+    judged = np.all([~one.has_unjudged for one in bounds], axis=0)
     known = [run for run, at_hand in zip(targets, pooled & judged, strict=True) if at_hand]
     if known:
         which = known[0] if len(known) == 1 else f"{known[0]} and {len(known) - 1} more"
