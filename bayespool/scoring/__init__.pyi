@@ -3,7 +3,6 @@ from .estimators import (
     DEFAULT_ESTIMATORS as DEFAULT_ESTIMATORS,
     ESTIMATOR_NAMES as ESTIMATOR_NAMES,
     ESTIMATORS as ESTIMATORS,
-    EstimatorEntry as EstimatorEntry,
     EstimatorNames as EstimatorNames,
     named_estimators as named_estimators,
     parse_estimator as parse_estimator,
