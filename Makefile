@@ -84,7 +84,7 @@ audit: $(STAMP)-dev
 
 docs: $(STAMP)-docs
 	@"$(RUN)" docs/execution.py
-	@"$(RUN)" -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@"$(RUN)" -m sphinx -W --keep-going -q -j 2 -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 dist: $(STAMP)-release
@@ -98,14 +98,13 @@ clean:
 	@for env in "$(VENV)" "$(VENV)-lowest"; do if [ -e "$$env/pyvenv.cfg" ]; then rm -rf "$$env"; fi; done
 
 $(STAMP)-run: EXTRA =
-$(STAMP)-run: COMPILE = --no-compile # what is imported is compiled then; most is not
 $(STAMP)-test: EXTRA = [test]
 $(STAMP)-docs: EXTRA = [docs]
 $(STAMP)-dev: EXTRA = [dev]
 $(STAMP)-release: EXTRA = [release]
 $(STAMP)-all: EXTRA = [test,docs,dev,release]
 
-# One recipe for every set of packages. An environment that is only half there (an interrupted run) is made anew; a
+# One recipe for every set of packages. What is imported is compiled then, and most never is. An environment that is only half there (an interrupted run) is made anew; a
 # folder that holds something else is never touched.
 $(STAMP)-run $(STAMP)-test $(STAMP)-docs $(STAMP)-dev $(STAMP)-release $(STAMP)-all: pyproject.toml
 	@if ! "$(RUN)" -m pip --version >/dev/null 2>&1; then \
@@ -128,7 +127,7 @@ $(STAMP)-run $(STAMP)-test $(STAMP)-docs $(STAMP)-dev $(STAMP)-release $(STAMP)-
 	    "$(PYTHON)" -m venv --clear "$(VENV)" || exit 1; \
 	fi
 	@echo "installing bayespool$(EXTRA) into $(VENV) (some minutes the first time)"
-	@"$(RUN)" -m pip install --quiet --disable-pip-version-check $(COMPILE) -e ".$(EXTRA)" || { \
+	@"$(RUN)" -m pip install --quiet --disable-pip-version-check --no-compile -e ".$(EXTRA)" || { \
 	    if "$(RUN)" -m pip download --quiet --retries 0 --no-deps -d "$(VENV)/probe" hatchling >/dev/null 2>&1; then \
 	        echo "bayespool: the installation failed; pip's own reason stands above." >&2; \
 	    else \

@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from bayespool import parse_measure
-from bayespool.evidence import values_on_fuller
+from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments import SimulationSettings, simulate
-from bayespool.measures import with_ideal
+from bayespool.measures.normalized import with_ideal
 from bayespool.posterior import PosteriorEstimator
 
 MEASURES = (

@@ -30,7 +30,8 @@ from bayespool.evidence import score_bounds
 from bayespool.experiments import randomized_pit
 from bayespool.inference import Laplace
 from bayespool.models import LinearEvidence
-from bayespool.posterior import WITHOUT_POOL, PosteriorEstimator, Task
+from bayespool.posterior import PosteriorEstimator, Task
+from bayespool.posterior.mixtures import WITHOUT_POOL
 
 Setting = tuple[
     str, int | None, int | None, tuple[int, ...]

@@ -39,7 +39,7 @@ from published_experiments import (
 )
 
 from bayespool.collection import Collection
-from bayespool.tables import atomic_write
+from bayespool.tables.files import atomic_write
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,12 @@ import arviz_stats.utils
 import pytest
 
 from bayespool.collection import Collection
-from bayespool.experiments import HiddenDocuments, ModelChecks, check_models, load_example
+from bayespool.experiments import ModelChecks, check_models, load_example
+from bayespool.experiments.hidden import HiddenDocuments
 from bayespool.measures import parse_measure
 from bayespool.models import MODEL_NAMES
-from bayespool.posterior import Prepared, Task, rungs_of
+from bayespool.posterior import Prepared, Task
+from bayespool.posterior.ladder import rungs_of
 
 P10 = parse_measure("P@10")
 

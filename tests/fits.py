@@ -14,7 +14,8 @@ from bayespool.evidence import held_out_counts, judgment_counts
 from bayespool.experiments import load_example
 from bayespool.inference import NUTS, CompiledModel, Fit, Laplace
 from bayespool.measures import parse_measure
-from bayespool.models import ModelEvidence, gather_evidence
+from bayespool.models import gather_evidence
+from bayespool.models.evidence import ModelEvidence
 from bayespool.posterior import Task
 from bayespool.posterior.preparation import SharedWork
 

@@ -13,7 +13,8 @@ from pytensor.compile.mode import Mode
 
 from bayespool.collection import Collection
 from bayespool.evidence import held_out_counts, judgment_counts
-from bayespool.models import MODELS as SPECS, ModelEvidence, Prior, gather_evidence
+from bayespool.models import MODELS as SPECS, Prior, gather_evidence
+from bayespool.models.evidence import ModelEvidence
 
 MODELS = ("background", "interpolated", "smoothed")
 NO_LINKER: dict[str, Any] = {"mode": Mode("py", "merge")}

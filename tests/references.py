@@ -20,7 +20,8 @@ from real import read_real
 
 from bayespool import load_example, parse_measure
 from bayespool.collection import Collection
-from bayespool.measures import MISSING_RANK, Tally
+from bayespool.measures import Tally
+from bayespool.measures.base import MISSING_RANK
 
 COLLECTIONS = ("covid-round4", "dl21-passage", "trec2-adhoc", "trec2011-medical", "trec8-adhoc")
 every_collection = pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
-from bayespool.pooling import FixedOrder, Retrieved, Strategy, parse_strategy, retrieved_by
+from bayespool.pooling import FixedOrder, Retrieved, Strategy, parse_strategy
+from bayespool.pooling.retrieved import retrieved_by
 
 
 def topic_of_scores(scores: Mapping[str, Mapping[str, float]]) -> Retrieved:

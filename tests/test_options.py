@@ -13,7 +13,7 @@ import pytest
 
 import bayespool
 from bayespool import evidence as counts, experiments
-from bayespool.comparisons import ComparingSettings, ReversalSettings
+from bayespool.comparisons.settings import ComparingSettings, ReversalSettings
 from bayespool.errors import InputError
 from bayespool.experiments import (
     BudgetSettings,

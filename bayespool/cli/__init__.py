@@ -27,8 +27,9 @@ from bayespool.cli.report import report
 from bayespool.cli.results import collect_warning, with_answers
 from bayespool.cli.score import demo, score
 from bayespool.errors import BayespoolError, BayespoolWarning
-from bayespool.report import command_line
-from bayespool.tables import files, printable
+from bayespool.report.provenance import command_line
+from bayespool.tables import files
+from bayespool.tables.printable import printable
 
 __all__ = ["COMMANDS", "app", "main"]
 

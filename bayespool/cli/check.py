@@ -66,10 +66,12 @@ def check(
 
     Nothing but the pool's own judgments takes part.
     """
-    from bayespool import experiments as checking
+    from bayespool import experiments
+    from bayespool.experiments.checks import checked_models
     from bayespool.models import MODEL_NAMES
-    from bayespool.posterior import COMBINED
-    from bayespool.report import check_folder, checks as report
+    from bayespool.posterior.preparation import COMBINED
+    from bayespool.report import checks as report
+    from bayespool.report.folder import check_folder
 
     instead = {
         "--sbc": (sbc, report.SELF_CALIBRATION),
@@ -83,7 +85,7 @@ def check(
         raise InputError("--new-kind is of --sbc", hint="add --sbc")
     if output is not None:
         check_folder(output, next(iter(given.values()), report.CHECK))
-    asked["models"] = checking.checked_models(asked["models"] or (COMBINED if new_kind else MODEL_NAMES))
+    asked["models"] = checked_models(asked["models"] or (COMBINED if new_kind else MODEL_NAMES))
     measures, n_folds = asked.pop("measures"), asked.pop("n_folds")
     if sbc and len(measures) > 1:
         raise InputError("--sbc takes one measure")
@@ -101,7 +103,7 @@ def check(
             collection, _ = read_files(qrels, [], pool, say, **reading)
         if sbc:
             show, write = report.print_self_calibration, report.write_self_calibration
-            calibrate = checking.self_calibrate_kinds if new_kind else checking.self_calibrate
+            calibrate = experiments.self_calibrate_kinds if new_kind else experiments.self_calibrate
             done = calibrate(
                 engine=engine,
                 n_simulations=simulations,
@@ -113,7 +115,7 @@ def check(
             raise InputError("--qrels is missing", hint="only --sbc needs no files")
         elif found:
             show, write = report.print_found, report.write_found
-            done = checking.check_found(
+            done = experiments.check_found(
                 collection,
                 measures,
                 random_seed=asked["random_seed"],
@@ -124,10 +126,10 @@ def check(
             )
         elif compare_engines:
             show, write = report.print_engines, report.write_engines
-            done = checking.compare_engines(collection, measures, n_folds=n_folds, **sampling, **asked)
+            done = experiments.compare_engines(collection, measures, n_folds=n_folds, **sampling, **asked)
         else:
             show, write = report.print_checks, report.write_checks
-            done = checking.check_models(
+            done = experiments.check_models(
                 collection,
                 measures,
                 engine=engine,

@@ -22,7 +22,7 @@ from bayespool.cli.options import (
 )
 from bayespool.cli.refusals import refuse_estimators, refuse_measures_of_judgments
 from bayespool.cli.results import check_outputs, deliver
-from bayespool.comparisons import ComparingSettings, ReversalSettings
+from bayespool.comparisons.settings import ComparingSettings, ReversalSettings
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, ReadingSettings, SamplingSettings
 
@@ -60,11 +60,11 @@ def compare(
     """Compare runs: differences with intervals, chances and ranks, significance tests, and the chance that
     judging the unjudged documents takes a significant difference back.
     """
-    from bayespool.collection import find_files
+    from bayespool.collection.files import find_files
     from bayespool.comparisons import compare as compare_runs
     from bayespool.plots import draw_comparison
-    from bayespool.report import check_paper_output
     from bayespool.report.comparisons import print_comparison, write_comparison
+    from bayespool.report.files import check_paper_output
 
     check_outputs(output, check_paper_output, figure=figure)
     arrangement = arrangement_of(None, sort, top)
@@ -104,8 +104,8 @@ def reversals(
     """
     from bayespool.comparisons import reversals as find_reversals
     from bayespool.plots import draw_reversals
-    from bayespool.report import check_output
     from bayespool.report.comparisons import print_reversals, write_reversals
+    from bayespool.report.files import check_output
 
     check_outputs(output, check_output, figure=figure)
     measure, *others = asked.pop("measures")

@@ -154,7 +154,7 @@ def _priors(given: list[str]) -> dict[str, str]:
 
 def _judges(given: list[str]) -> dict[str, Path]:
     """Files of labels by the judge's name, from texts such as ``labels.txt`` or ``gpt4=labels.txt``."""
-    from bayespool.collection import id_of_file
+    from bayespool.collection.readers import id_of_file
 
     judges: dict[str, Path] = {}
     for text in given:

@@ -43,7 +43,8 @@ def impute(
     The mean of what a tool prints with each of them is the estimate, the spread its uncertainty.
     """
     from bayespool.collection import read_qrels
-    from bayespool.report import check_folder, print_imputations, write_imputations
+    from bayespool.report import print_imputations, write_imputations
+    from bayespool.report.folder import check_folder
     from bayespool.report.imputing import COMPLETED_QRELS
     from bayespool.scoring import impute as complete_qrels, parse_posterior
 
@@ -67,7 +68,8 @@ def impute(
 
 def _path_of(run_ids: Iterable[str], sources: list[Path]) -> str:
     """File of the first of some runs that has its name; a word in its place where none has."""
-    from bayespool.collection import find_files, id_of_file
+    from bayespool.collection.files import find_files
+    from bayespool.collection.readers import id_of_file
 
     files = {id_of_file(path): path for path in reversed(find_files([str(source) for source in sources]))}
     return next((str(files[run]) for run in run_ids if run in files), "RUN")

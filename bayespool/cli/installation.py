@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bayespool import __version__
-from bayespool.collection import free_memory
+from bayespool.collection.memory import free_memory
 
 COLLECTIONS = "BAYESPOOL_COLLECTIONS"
 """Environment variable that names a folder of real collections, for tests and benchmarks."""

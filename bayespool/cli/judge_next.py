@@ -43,9 +43,11 @@ def judge_next(
 
     Judge them, and ask again with --judged.
     """
-    from bayespool.collection import find_files
+    from bayespool.collection.files import find_files
     from bayespool.report.judging import check_judgments_file, print_next_judgments, write_next_judgments
-    from bayespool.scoring import check_goal, judge_next as choose_next, sole_measure
+    from bayespool.scoring import judge_next as choose_next
+    from bayespool.scoring.judging import sole_measure
+    from bayespool.scoring.judging_goals import check_goal
 
     check_outputs(output, check_judgments_file, others=["qrels"])
     if not runs and not asked["unpool"]:

@@ -47,8 +47,9 @@ def judges(
     from bayespool.experiments import check_judges
     from bayespool.plots import draw_judges
     from bayespool.posterior import PosteriorEstimator
-    from bayespool.report import check_folder, judges as report
+    from bayespool.report import judges as report
     from bayespool.report.figures import check_figures
+    from bayespool.report.folder import check_folder
 
     if not reading["judges"]:
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")

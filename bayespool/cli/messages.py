@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import typer
 
-from bayespool.tables import printable
+from bayespool.tables.printable import printable
 
 _PLAINER = {"–": "-", "—": "-", "−": "-", "…": "...", "×": "x", "≤": "<=", "≥": ">=", "’": "'"}
 _quiet = contextvars.ContextVar("quiet", default=False)

@@ -12,11 +12,11 @@ import typer
 
 from bayespool.cli.messages import is_quiet, tell
 from bayespool.errors import InputError, JobsWarning, WorkerError, warn_caller
-from bayespool.tables import printable
+from bayespool.tables.printable import printable
 
 if TYPE_CHECKING:
     from bayespool.collection import Collection
-    from bayespool.tables import Arrangement
+    from bayespool.tables.arrangement import Arrangement
 
 QrelsFile = Annotated[Path, typer.Option(help="Relevance judgments.")]
 Pool = Annotated[
@@ -97,7 +97,7 @@ FigureFiles = Annotated[
 def arrangement_of(columns: str | None, sort: str | None, top: int | None) -> Arrangement:
     """What ``--columns``, ``--sort`` and ``--top`` ask for."""
     from bayespool.cli.from_settings import split_list
-    from bayespool.tables import Arrangement
+    from bayespool.tables.arrangement import Arrangement
 
     return Arrangement(None if columns is None else split_list(columns), sort, top)
 
@@ -107,7 +107,7 @@ def check_experiment(jobs: int, output: Path | None, experiment: str, cluster: s
     from joblib import cpu_count
 
     from bayespool.experiments.cluster import check_address
-    from bayespool.report import check_folder
+    from bayespool.report.folder import check_folder
 
     if jobs == 0:
         raise InputError("--jobs 0: give a number of processes, or -1 for one per core")
@@ -152,7 +152,8 @@ def read_campaign(qrels: Path, pool: list[Path], **reading: Any) -> Collection:
 
 def say_unpooled(collection: Collection, asked: Mapping[str, Any]) -> None:
     """Say what ``--pool-depth`` and ``--unpool`` take out of the pool."""
-    from bayespool.pooling import describe_pool, take_out
+    from bayespool.pooling import describe_pool
+    from bayespool.pooling.discovery import take_out
 
     if asked["pool_depth"] is not None:
         collection = collection.truncate_pool(asked["pool_depth"])

@@ -25,7 +25,8 @@ from bayespool.cli.options import (
 )
 from bayespool.cli.results import check_outputs, deliver, deliver_folder, print_listed
 from bayespool.errors import InputError
-from bayespool.experiments import BudgetSettings, StrategySettings
+from bayespool.experiments import BudgetSettings
+from bayespool.experiments.budget_settings import StrategySettings
 from bayespool.options import FilesSettings, ReadingSettings, SamplingSettings
 
 if TYPE_CHECKING:
@@ -85,16 +86,10 @@ def pool(
     judging; its relevance is that of --qrels, or -1, which says that it is in the pool and not judged yet. A
     table leaves that empty.
     """
-    from bayespool.evidence import n_relevant_documents
-    from bayespool.pooling import (
-        check_budget,
-        choose,
-        contributions_of,
-        judged_by,
-        parse_strategy,
-        read_contributors,
-        strategy_text,
-    )
+    from bayespool.evidence.ideals import n_relevant_documents
+    from bayespool.pooling import choose, contributions_of, judged_by, parse_strategy, read_contributors
+    from bayespool.pooling.choosing import check_budget
+    from bayespool.pooling.registry import strategy_text
     from bayespool.report.pooling import check_list, print_choice, write_choice
 
     strategy = parse_strategy(asked["strategy"])

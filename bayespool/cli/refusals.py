@@ -25,7 +25,8 @@ def refuse_estimators(names: Sequence[str], sampling: Mapping[str, Any]) -> None
     InputError
         No name, an unknown one, an unknown setting, two of one name, a prior that none of them has.
     """
-    from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator, refuse_idle_priors
+    from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator
+    from bayespool.scoring.estimators import refuse_idle_priors
 
     chosen = [parse_estimator(name, **sampling) for name in named_estimators(names)]
     if not chosen:
@@ -45,7 +46,7 @@ def refuse_measures_of_judgments(measures: Sequence[str]) -> None:
     InputError
     """
     from bayespool.measures import parse_measures
-    from bayespool.scoring import refuse_of_judgments
+    from bayespool.scoring.scoring import refuse_of_judgments
 
     refuse_of_judgments(parse_measures(measures))
 
@@ -58,8 +59,7 @@ def refuse_no_posterior(name: str, sampling: Mapping[str, Any]) -> Estimator:
     InputError
         An unknown name or setting, a point correction, a prior that the posterior does not have.
     """
-    from bayespool.scoring import refuse_idle_priors
-    from bayespool.scoring.estimators import parse_posterior
+    from bayespool.scoring.estimators import parse_posterior, refuse_idle_priors
 
     chosen = parse_posterior(name, **sampling)
     refuse_idle_priors([chosen], sampling.get("priors") or {})
@@ -77,8 +77,9 @@ def refuse_priors(priors: Mapping[str, str], engine: str) -> None:
     """
     if not priors:
         return
-    from bayespool.models import parse_prior, refuse_no_density
-    from bayespool.scoring import refuse_large_priors
+    from bayespool.models import parse_prior
+    from bayespool.models.families import refuse_no_density
+    from bayespool.scoring.estimators import refuse_large_priors
 
     refuse_large_priors(priors)
     for name, text in priors.items():
@@ -93,7 +94,7 @@ def refuse_priors_of_no_model(priors: Mapping[str, str], models: Iterable[str], 
     InputError
     """
     from bayespool.models import model_named
-    from bayespool.posterior import prior_names
+    from bayespool.posterior.preparation import prior_names
 
     models = tuple(models)
     known = {prior for model in models for prior in prior_names(model)}

@@ -25,7 +25,8 @@ def report(
     """Write a report of a result: one HTML file with figures, tables that sort and filter, and all that is
     needed to quote the result. It loads nothing from anywhere.
     """
-    from bayespool.report import check_report, read_result, write_report
+    from bayespool.report import read_result, write_report
+    from bayespool.report.writing import check_report
 
     check_report(output)
     write_report(read_result(result), output)

@@ -22,7 +22,7 @@ from bayespool import __version__
 from bayespool.cli.messages import quietly, tell
 from bayespool.cli.options import shown_at_last
 from bayespool.errors import InputError, OutputError
-from bayespool.tables import printable
+from bayespool.tables.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -264,7 +264,7 @@ def deliver_files(show: Callable[[Console], None], folder: Path) -> None:
     if not _here().as_json:
         _show(show)
         return
-    from bayespool.tables import read_back
+    from bayespool.tables.files import read_back
 
     metadata = json.loads(read_back(folder / "settings.json") or "{}")
     metadata.pop("digests", None)
@@ -330,7 +330,7 @@ def _temporary(format_: str) -> Iterator[Path]:
 
 
 def _content(path: Path) -> bytes:
-    from bayespool.tables import read_bytes_back
+    from bayespool.tables.files import read_bytes_back
 
     content = read_bytes_back(path)
     if content is None:
@@ -340,7 +340,7 @@ def _content(path: Path) -> bytes:
 
 def _of_folder(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Rows by table and settings of the files that an experiment writes."""
-    from bayespool.tables import read_rows
+    from bayespool.tables.files import read_rows
 
     metadata = json.loads(_content(folder / "settings.json"))
     names = metadata.pop("files", [])

@@ -30,12 +30,13 @@ from bayespool.cli.refusals import refuse_estimators
 from bayespool.cli.results import check_outputs, deliver, is_as_json, print_document
 from bayespool.errors import InputError
 from bayespool.options import ReadingRunsSettings, SamplingSettings
-from bayespool.scoring import DemoSettings, ScoreSettings
+from bayespool.scoring import ScoreSettings
+from bayespool.scoring.settings import DemoSettings
 
 if TYPE_CHECKING:
     from bayespool.collection import Collection
     from bayespool.scoring import Scores
-    from bayespool.tables import Arrangement
+    from bayespool.tables.arrangement import Arrangement
 
 Report = Annotated[
     Path | None, typer.Option(help="Also write a report, an .html file with figures and sortable tables.")
@@ -70,11 +71,11 @@ def score(
 
     Without --pool the posterior rests on informative priors alone, and the notes say so.
     """
-    from bayespool.report import check_paper_output
+    from bayespool.report.files import check_paper_output
 
     check_outputs(output, check_paper_output, figure=figure)
     if report is not None:
-        from bayespool.report import check_report
+        from bayespool.report.writing import check_report
 
         check_report(report)
     arrangement = arrangement_of(columns, sort, top)
@@ -108,7 +109,7 @@ def demo(
     """Score the two unpooled runs of the embedded example, a simulated collection whose truth is known."""
     from bayespool.experiments import simulate_example
     from bayespool.pooling import describe_pool
-    from bayespool.report import check_paper_output
+    from bayespool.report.files import check_paper_output
 
     example = simulate_example()
     if write is not None:

@@ -68,90 +68,45 @@ and told in one `InputWarning` per file.
 +---------------------------------------------+-----------------+---------------------------------------+
 """
 
-from bayespool.collection.build import (
-    USER_ORGANIZATION,
-    build_collection,
-    collection_of,
-    encoding_of,
-    unjudged_collection,
-)
+from bayespool.collection.build import build_collection, collection_of, encoding_of, unjudged_collection
 from bayespool.collection.contents import Collection, IntArray
-from bayespool.collection.contributors import sole_contributor
 from bayespool.collection.encoding import Order
-from bayespool.collection.files import find_files
 from bayespool.collection.frames import labels_from_frame, qrels_from_frame, run_from_frame
 from bayespool.collection.judges import Judge, add_judges, judged_by
-from bayespool.collection.memory import check_memory, free_memory
-from bayespool.collection.negatives import LISTED, UNJUDGED, Negative, Negatives
-from bayespool.collection.no_pool import say_no_pool, warn_of_no_pool
-from bayespool.collection.own import OwnJudgments, check_own_judgments
-from bayespool.collection.pools import DepthPool, Pool
-from bayespool.collection.rankings import Rankings, blocks, longest, ranked, rows, within
-from bayespool.collection.readers import (
-    id_of_file,
-    read_labels,
-    read_organizations,
-    read_qrels,
-    read_run,
-    read_runs,
-)
+from bayespool.collection.negatives import LISTED, UNJUDGED, Negative
+from bayespool.collection.pools import Pool
+from bayespool.collection.rankings import rows
+from bayespool.collection.readers import read_labels, read_organizations, read_qrels, read_run, read_runs
 from bayespool.collection.records import Labels, Qrels, Run, Skipped
 from bayespool.collection.run_types import read_run_types
-from bayespool.collection.sources import (
-    Judges,
-    Judgments,
-    Organizations,
-    Reading,
-    Runs,
-    judges_of,
-    organizations_of,
-    qrels_of,
-    runs_of,
-)
-from bayespool.collection.writers import qrels_text, write_organizations, write_qrels, write_run
+from bayespool.collection.sources import Judgments, Organizations, Reading, Runs, qrels_of
+from bayespool.collection.writers import write_organizations, write_qrels, write_run
 
 __all__ = [
     "LISTED",
     "UNJUDGED",
-    "USER_ORGANIZATION",
     "Collection",
-    "DepthPool",
     "IntArray",
     "Judge",
-    "Judges",
     "Judgments",
     "Labels",
     "Negative",
-    "Negatives",
     "Order",
     "Organizations",
-    "OwnJudgments",
     "Pool",
     "Qrels",
-    "Rankings",
     "Reading",
     "Run",
     "Runs",
     "Skipped",
     "add_judges",
-    "blocks",
     "build_collection",
-    "check_memory",
-    "check_own_judgments",
     "collection_of",
     "encoding_of",
-    "find_files",
-    "free_memory",
-    "id_of_file",
     "judged_by",
-    "judges_of",
     "labels_from_frame",
-    "longest",
-    "organizations_of",
     "qrels_from_frame",
     "qrels_of",
-    "qrels_text",
-    "ranked",
     "read_labels",
     "read_organizations",
     "read_qrels",
@@ -160,12 +115,7 @@ __all__ = [
     "read_runs",
     "rows",
     "run_from_frame",
-    "runs_of",
-    "say_no_pool",
-    "sole_contributor",
     "unjudged_collection",
-    "warn_of_no_pool",
-    "within",
     "write_organizations",
     "write_qrels",
     "write_run",

@@ -12,7 +12,7 @@ from pathlib import Path
 from bayespool.collection.compression import DAMAGE, compression_of, pieces
 from bayespool.errors import InputError
 from bayespool.options import MAX_FILE_SIZE
-from bayespool.tables import PathLike
+from bayespool.tables.files import PathLike
 
 _NOT_COUNTED = "hidden files and folders do not count"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from bayespool.errors import InputError, MemoryWarning, warn_caller
-from bayespool.tables import read_back
+from bayespool.tables.files import read_back
 
 _COPIES = 4  # what is worked out passes through copies: four times as much was seen, and more
 

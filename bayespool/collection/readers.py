@@ -19,7 +19,7 @@ from bayespool.collection.records import Labels, Qrels, Run, Skipped
 from bayespool.collection.resources import N_THREADS
 from bayespool.errors import InputError, InputWarning, warn_caller
 from bayespool.options import MAX_FILE_SIZE
-from bayespool.tables import PathLike
+from bayespool.tables.files import PathLike
 
 IdFrom = Literal["file", "tag"]
 

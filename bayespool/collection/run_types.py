@@ -8,7 +8,7 @@ from bayespool.collection.files import read_bytes
 from bayespool.collection.lists import csv_entries
 from bayespool.errors import InputError
 from bayespool.options import MAX_FILE_SIZE
-from bayespool.tables import PathLike
+from bayespool.tables.files import PathLike
 
 _TYPE_NAMES = ("type", "run_type")
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from bayespool.collection.records import Qrels, Run
 from bayespool.errors import OutputError
-from bayespool.tables import PathLike, atomic_write
+from bayespool.tables.files import PathLike, atomic_write
 
 # As a column it would not be read back as it is.
 _UNWRITABLE = re.compile("[\0\t\n\v\f\r ]|^[\ufeff\xa0\u2007\u202f]|[\ufeff\xa0\u2007\u202f]$|^$")

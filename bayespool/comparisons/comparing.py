@@ -17,11 +17,14 @@ from bayespool.comparisons.settings import ComparingSettings
 from bayespool.comparisons.significance import Control, SignificanceTest, adjust_p_values, p_values
 from bayespool.errors import InputError
 from bayespool.evidence import Estimand
-from bayespool.measures import DEFAULT_CI_PROB, Estimates, Estimator, Ideal, Measure
+from bayespool.measures import Estimates, Estimator, Ideal, Measure
+from bayespool.measures.values import DEFAULT_CI_PROB
 from bayespool.options import documented
-from bayespool.posterior import CompareOptions, PosteriorEstimator
+from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.keywords import CompareOptions
 from bayespool.randomness import key_of
-from bayespool.scoring import Scores, expect_collection, named_estimators, score
+from bayespool.scoring import Scores, named_estimators, score
+from bayespool.scoring.scoring import expect_collection
 
 DEFAULT_COMPARED = (AS_THEY_STAND, "posterior-combined")
 

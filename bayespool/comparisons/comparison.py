@@ -20,8 +20,9 @@ from bayespool.measures import Estimates, Measure, equal_tailed_interval
 from bayespool.scoring import Scores
 from bayespool.scoring.paper_tables import Paper, WithPaper
 from bayespool.scoring.score_tables import ideal_lines, note_lines
-from bayespool.tables import one_line, some_of
 from bayespool.tables.arrangement import Arrangement
+from bayespool.tables.printable import some_of
+from bayespool.tables.reprs import one_line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,9 @@ from bayespool.comparisons.repeated_tests import SignificantDraws
 from bayespool.comparisons.significance import Control, SignificanceTest
 from bayespool.corrections import Constants
 from bayespool.measures import Measure
-from bayespool.tables import Shown, one_line, some_of
 from bayespool.tables.numbers import percent
+from bayespool.tables.printable import some_of
+from bayespool.tables.reprs import Shown, one_line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,11 +24,17 @@ from bayespool.comparisons.shallow import judgment_subset, unpooled_copies
 from bayespool.comparisons.significance import Control, SignificanceTest, adjust_p_values, p_values
 from bayespool.corrections import Constants, Interpolated, LowerBound, Smoothed, fit_constants
 from bayespool.errors import InputError
-from bayespool.evidence import score_bounds, values_on_fuller
-from bayespool.measures import Estimates, Estimator, Measure, ask, parse_measure, with_ideal
+from bayespool.evidence import score_bounds
+from bayespool.evidence.ideals import values_on_fuller
+from bayespool.measures import Estimates, Estimator, Measure, parse_measure
+from bayespool.measures.estimates import ask
+from bayespool.measures.normalized import with_ideal
 from bayespool.options import documented, options_of
-from bayespool.posterior import PosteriorEstimator, PosteriorOptions, refuse_unknown_settings
-from bayespool.scoring import named_estimators, parse_estimator, refuse_idle_priors, refuse_of_judgments
+from bayespool.posterior import PosteriorEstimator, PosteriorOptions
+from bayespool.posterior.keywords import refuse_unknown_settings
+from bayespool.scoring import named_estimators, parse_estimator
+from bayespool.scoring.estimators import refuse_idle_priors
+from bayespool.scoring.scoring import refuse_of_judgments
 
 FIT_JUDGMENTS = (1_000, 2_000, 4_000, 10_000, 20_000, 40_000)
 """Sizes of the judgment sets that the paper fits its constants over."""

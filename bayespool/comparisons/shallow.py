@@ -8,7 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, ranked, rows
+from bayespool.collection import Collection, rows
+from bayespool.collection.rankings import ranked
 from bayespool.errors import InputError
 
 _UNEXPLAINED = np.iinfo(np.int32).max

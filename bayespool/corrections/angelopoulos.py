@@ -26,7 +26,9 @@ from bayespool.corrections.base import Corrected, FloatArray, not_defined
 from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates, opened_ranks
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
-from bayespool.evidence import Bounds, is_other, relevance_levels, tally_of
+from bayespool.evidence import Bounds
+from bayespool.evidence.ideals import relevance_levels, tally_of
+from bayespool.evidence.labels import is_other
 from bayespool.measures import Additive, Normalized, Values
 from bayespool.measures.normalized import over
 from bayespool.randomness import normals

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 from bayespool.evidence import Bounds, Estimand, score_bounds
 from bayespool.measures import AveragePrecision, Estimates, Values, parse_measures
-from bayespool.pooling import StrategyPool, misfit_of
+from bayespool.pooling import StrategyPool
+from bayespool.pooling.misfit import misfit_of
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection
 from bayespool.corrections.registry import register_estimator
-from bayespool.evidence import Bounds, condensed_levels, relevance_levels, tally_of
+from bayespool.evidence import Bounds
+from bayespool.evidence.bounds import condensed_levels
+from bayespool.evidence.ideals import relevance_levels, tally_of
 
 
 @register_estimator(

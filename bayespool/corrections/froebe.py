@@ -23,8 +23,9 @@ from bayespool.corrections.base import Corrected, FloatArray, SharedCorrection, 
 from bayespool.corrections.registry import register_estimator
 from bayespool.corrections.tallies import hidden_at_levels
 from bayespool.errors import InputError
-from bayespool.evidence import Bounds, held_out_levels, ranked_levels, relevance_levels
-from bayespool.evidence.ideals import judged_at_levels
+from bayespool.evidence import Bounds
+from bayespool.evidence.held_out import held_out_levels
+from bayespool.evidence.ideals import judged_at_levels, ranked_levels, relevance_levels
 from bayespool.evidence.states import reach_of
 from bayespool.measures import Additive, Measure, Tally
 

@@ -15,7 +15,8 @@ import numpy as np
 from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection, not_defined, notes_on_sample, sample_of
 from bayespool.corrections.registry import register_estimator
-from bayespool.evidence import Bounds, ranked_levels
+from bayespool.evidence import Bounds
+from bayespool.evidence.ideals import ranked_levels
 from bayespool.measures import Additive
 from bayespool.measures.normalized import Normalized
 

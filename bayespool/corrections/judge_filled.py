@@ -21,7 +21,9 @@ from bayespool.collection import Collection, Judge
 from bayespool.corrections.base import Corrected
 from bayespool.corrections.labels import LabelCorrection, opened_ranks
 from bayespool.corrections.registry import register_estimator
-from bayespool.evidence import TOP_OF_LABELS, Bounds, in_top, tally_within_reach
+from bayespool.evidence import Bounds
+from bayespool.evidence.ideals import tally_within_reach
+from bayespool.evidence.labels import TOP_OF_LABELS, in_top
 
 LevelArray = npt.NDArray[np.int16]
 

@@ -11,7 +11,8 @@ from bayespool.corrections.base import Corrected, not_defined
 from bayespool.corrections.expected import amounts_with_expected, gains_of_levels
 from bayespool.corrections.labels import LabelCorrection, hidden_documents, level_rates, opened_ranks
 from bayespool.corrections.registry import register_estimator
-from bayespool.evidence import Bounds, relevance_levels, tally_of
+from bayespool.evidence import Bounds
+from bayespool.evidence.ideals import relevance_levels, tally_of
 from bayespool.measures import Normalized
 
 _NOTHING_HIDDEN = "needs documents that one organization alone contributed"

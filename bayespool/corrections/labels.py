@@ -13,8 +13,10 @@ import numpy.typing as npt
 from bayespool.collection import Collection, IntArray, Judge
 from bayespool.corrections.base import Corrected, FloatArray, PointCorrection, not_defined
 from bayespool.errors import InputError
-from bayespool.evidence import TOP_OF_LABELS, Bounds, held_out_documents, ranked_levels
-from bayespool.evidence.ideals import place_of_level
+from bayespool.evidence import Bounds
+from bayespool.evidence.held_out import held_out_documents
+from bayespool.evidence.ideals import place_of_level, ranked_levels
+from bayespool.evidence.labels import TOP_OF_LABELS
 from bayespool.evidence.states import reach_of
 
 NO_JUDGE = "needs labels of a judge (--judge)"

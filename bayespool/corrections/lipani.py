@@ -18,7 +18,8 @@ from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, SharedCorrection, lacks_pool, not_defined
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
-from bayespool.evidence import Bounds, CompositionEffects, composition_effects
+from bayespool.evidence import Bounds
+from bayespool.evidence.composition import CompositionEffects, composition_effects
 from bayespool.measures import Precision
 
 

@@ -28,7 +28,8 @@ from bayespool.corrections.expected import expected_amounts, gains_of_levels
 from bayespool.corrections.gain_by_rank import SHAPES, Shape, gain_curves
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
-from bayespool.evidence import Bounds, ranked_levels, relevance_levels, tally_of
+from bayespool.evidence import Bounds
+from bayespool.evidence.ideals import ranked_levels, relevance_levels, tally_of
 from bayespool.evidence.states import reach_of
 from bayespool.measures import Normalized
 

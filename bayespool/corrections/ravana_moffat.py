@@ -24,7 +24,8 @@ from bayespool.collection import Collection
 from bayespool.corrections.base import Corrected, PointCorrection, not_defined, open_residual
 from bayespool.corrections.registry import register_estimator
 from bayespool.errors import InputError
-from bayespool.evidence import Bounds, JudgmentCounts, relevance_levels
+from bayespool.evidence import Bounds, JudgmentCounts
+from bayespool.evidence.ideals import relevance_levels
 from bayespool.measures import Additive, Measure, Normalized
 
 FloatArray = npt.NDArray[np.float64]

@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, sole_contributor
+from bayespool.collection import Collection
+from bayespool.collection.contributors import sole_contributor
 from bayespool.evidence.ideals import place_of_level
 
 Counts = npt.NDArray[np.int64]

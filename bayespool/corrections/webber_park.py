@@ -27,7 +27,9 @@ from bayespool.corrections.base import (
 from bayespool.corrections.registry import register_estimator
 from bayespool.corrections.tallies import hidden_at_levels
 from bayespool.errors import InputError
-from bayespool.evidence import Bounds, held_out_levels, ranked_levels, relevance_levels, tally_of
+from bayespool.evidence import Bounds
+from bayespool.evidence.held_out import held_out_levels
+from bayespool.evidence.ideals import ranked_levels, relevance_levels, tally_of
 from bayespool.measures import Measure, Normalized, Tally
 
 

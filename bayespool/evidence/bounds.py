@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray, blocks
+from bayespool.collection import Collection, IntArray
+from bayespool.collection.rankings import blocks
 from bayespool.evidence.ideals import n_in_reach, ranked_levels, relevance_levels, relevance_table, tally_of
 from bayespool.evidence.states import Estimand, check_estimand, reach_of
 from bayespool.measures import Measure, Normalized, Values
 from bayespool.measures.base import MISSING_RANK
 from bayespool.measures.normalized import inserted
-from bayespool.tables import Shown, one_line, some_of
+from bayespool.tables.printable import some_of
+from bayespool.tables.reprs import Shown, one_line
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray, ranked
+from bayespool.collection import Collection, IntArray
+from bayespool.collection.rankings import ranked
 from bayespool.evidence.composition import composition_effects
 from bayespool.evidence.held_out import states_without_own
 from bayespool.evidence.states import BELOW, MISSING, NONRELEVANT, RELEVANT, UNJUDGED_STATE

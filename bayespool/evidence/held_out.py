@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray, sole_contributor
+from bayespool.collection import Collection, IntArray
+from bayespool.collection.contributors import sole_contributor
 from bayespool.evidence.ideals import ranked_levels
 from bayespool.evidence.states import (
     BELOW,

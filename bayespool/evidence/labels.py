@@ -10,7 +10,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray, Judge, sole_contributor, within
+from bayespool.collection import Collection, IntArray, Judge
+from bayespool.collection.contributors import sole_contributor
+from bayespool.collection.rankings import within
 from bayespool.evidence.states import NONRELEVANT, RELEVANT, states
 
 _T = TypeVar("_T", covariant=True)

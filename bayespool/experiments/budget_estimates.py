@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.evidence import score_bounds, values_on_fuller
+from bayespool.evidence import score_bounds
+from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.budget_settings import BudgetSettings
 from bayespool.experiments.caught_warnings import CaughtWarnings, own_warnings
 from bayespool.experiments.fold_results import naming, seeded
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.intervals import COVERAGE_LEVELS, interval_columns
 from bayespool.experiments.storage import Columns
-from bayespool.measures import DEFAULT_CI_PROB, Measure, Values, ask
-from bayespool.pooling import Strategy, strategy_text, with_strategy_pool
+from bayespool.measures import Measure, Values
+from bayespool.measures.estimates import ask
+from bayespool.measures.values import DEFAULT_CI_PROB
+from bayespool.pooling import Strategy
+from bayespool.pooling.pools import with_strategy_pool
+from bayespool.pooling.registry import strategy_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
-from bayespool.comparisons import paired_t, tukey_significant
-from bayespool.evidence import n_relevant_documents, ranked_levels, relevance_levels, tally_of
+from bayespool.comparisons import paired_t
+from bayespool.comparisons.significance import tukey_significant
+from bayespool.evidence.ideals import n_relevant_documents, ranked_levels, relevance_levels, tally_of
 from bayespool.experiments.budget_estimates import estimates_of, seen_by_estimators
 from bayespool.experiments.budget_settings import BudgetSettings
 from bayespool.experiments.caught_warnings import CaughtWarnings
@@ -24,7 +25,9 @@ from bayespool.experiments.error_measures import kendall_tau_b
 from bayespool.experiments.settings import Test
 from bayespool.experiments.storage import Columns
 from bayespool.measures import Measure, Values
-from bayespool.pooling import Membership, Strategy, order_of_topic, retrieved_by, shares_of
+from bayespool.pooling import Membership, Strategy, order_of_topic
+from bayespool.pooling.choosing import shares_of
+from bayespool.pooling.retrieved import retrieved_by
 
 BoolArray = npt.NDArray[np.bool_]
 

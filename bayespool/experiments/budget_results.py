@@ -15,7 +15,7 @@ from bayespool.experiments.budget_folds import unpacked
 from bayespool.experiments.budget_settings import BudgetSettings
 from bayespool.experiments.error_measures import mean_absolute_error, mean_error, system_rank_error
 from bayespool.experiments.intervals import interval_summary
-from bayespool.tables import Shown
+from bayespool.tables.reprs import Shown
 
 if TYPE_CHECKING:
     import pandas as pd

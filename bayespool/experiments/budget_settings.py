@@ -150,7 +150,7 @@ class BudgetSettings(Settings):
     @property
     def labels(self) -> tuple[str, ...]:
         """Texts of the strategies in the tables."""
-        from bayespool.pooling import strategy_text
+        from bayespool.pooling.registry import strategy_text
 
         return tuple(map(strategy_text, self.strategies))
 

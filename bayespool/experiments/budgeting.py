@@ -21,7 +21,7 @@ import numpy as np
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.evidence import n_relevant_documents
+from bayespool.evidence.ideals import n_relevant_documents
 from bayespool.experiments.budget_estimates import estimate_rows
 from bayespool.experiments.budget_folds import Part, PartResult, run_part, scores_of, significant_pairs
 from bayespool.experiments.budget_results import Budgets
@@ -36,9 +36,11 @@ from bayespool.experiments.settings import By, Test
 from bayespool.experiments.storage import Columns, PartStore, at_work, description_of
 from bayespool.measures import parse_measures
 from bayespool.options import describe_estimator, documented
-from bayespool.pooling import STRATEGIES, Strategy, describe_pool, parse_strategy, strategy_text
-from bayespool.posterior import ExperimentOptions, warn_of_judges
-from bayespool.scoring import refuse_of_judgments, warn_of_unused_relevance
+from bayespool.pooling import STRATEGIES, Strategy, describe_pool, parse_strategy
+from bayespool.pooling.registry import strategy_text
+from bayespool.posterior.keywords import ExperimentOptions
+from bayespool.posterior.second_judges import warn_of_judges
+from bayespool.scoring.scoring import refuse_of_judgments, warn_of_unused_relevance
 
 if TYPE_CHECKING:
     import pandas as pd

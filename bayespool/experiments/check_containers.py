@@ -14,7 +14,7 @@ from bayespool.experiments.fitting import Fitting
 from bayespool.experiments.hidden import HiddenDocuments, Rows, row_log_odds
 from bayespool.experiments.predictions import HeldOutPrediction
 from bayespool.experiments.priors import draw_priors
-from bayespool.inference import draw_effects_of_rows
+from bayespool.inference.cells import draw_effects_of_rows
 from bayespool.measures import Precision
 from bayespool.models import LinearEvidence
 from bayespool.posterior import (

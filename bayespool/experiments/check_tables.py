@@ -13,7 +13,8 @@ from scipy.special import logsumexp
 from bayespool.experiments.predictions import HeldOutPrediction
 from bayespool.experiments.uniformity import randomized_pit
 from bayespool.measures import Precision
-from bayespool.posterior import mix, stacking_weights
+from bayespool.posterior import stacking_weights
+from bayespool.posterior.combination import mix
 
 if TYPE_CHECKING:
     import pandas as pd

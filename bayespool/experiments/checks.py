@@ -24,18 +24,13 @@ from bayespool.experiments.predictions import (
 )
 from bayespool.measures import Measure, parse_measures
 from bayespool.models import MODEL_NAMES, MODELS
-from bayespool.posterior import (
-    COMBINED,
-    Prepared,
-    Rung,
-    Task,
-    evidence_depth,
-    prior_names,
-    rungs_of,
-    warn_of_judges,
-)
-from bayespool.scoring import refuse_large_priors
-from bayespool.tables import Shown, one_line, some_of
+from bayespool.posterior import Prepared, Rung, Task
+from bayespool.posterior.ladder import rungs_of
+from bayespool.posterior.preparation import COMBINED, evidence_depth, prior_names
+from bayespool.posterior.second_judges import warn_of_judges
+from bayespool.scoring.estimators import refuse_large_priors
+from bayespool.tables.printable import some_of
+from bayespool.tables.reprs import Shown, one_line
 
 if TYPE_CHECKING:
     import pandas as pd

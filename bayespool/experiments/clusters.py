@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.evidence import TOP_OF_OVERLAP, run_overlap
+from bayespool.evidence import run_overlap
+from bayespool.evidence.overlap import TOP_OF_OVERLAP
 
 
 @dataclass(frozen=True, slots=True)

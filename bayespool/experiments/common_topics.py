@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.evidence import values_on_fuller
+from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.caught_warnings import CaughtWarnings
 from bayespool.experiments.folds import seed_of
 from bayespool.experiments.preparing import Estimators, experiment_settings
@@ -43,9 +43,10 @@ from bayespool.experiments.settings import CommonTopicsSettings, Runs
 from bayespool.experiments.storage import Columns, at_work
 from bayespool.options import documented
 from bayespool.pooling import describe_pool
-from bayespool.posterior import ExperimentOptions, warn_of_judges
-from bayespool.scoring import warn_of_unused_relevance
-from bayespool.tables import Shown
+from bayespool.posterior.keywords import ExperimentOptions
+from bayespool.posterior.second_judges import warn_of_judges
+from bayespool.scoring.scoring import warn_of_unused_relevance
+from bayespool.tables.reprs import Shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,8 +17,9 @@ from bayespool.experiments.predictions import beyond, check_pool, deal_folds
 from bayespool.experiments.questions import Question, draw_levels, questions_of
 from bayespool.measures import parse_measures
 from bayespool.models import MODEL_NAMES
-from bayespool.posterior import Task, rungs_of
-from bayespool.scoring import refuse_large_priors
+from bayespool.posterior import Task
+from bayespool.posterior.ladder import rungs_of
+from bayespool.scoring.estimators import refuse_large_priors
 
 if TYPE_CHECKING:
     import pandas as pd

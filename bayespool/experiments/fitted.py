@@ -12,9 +12,10 @@ import numpy.typing as npt
 from bayespool import __version__
 from bayespool.errors import InputError
 from bayespool.experiments.priors import block_log_odds, draw_priors
-from bayespool.inference import draw_effects_of_rows
+from bayespool.inference.cells import draw_effects_of_rows
 from bayespool.measures import Estimates
-from bayespool.models import ModelEvidence, Structure
+from bayespool.models import Structure
+from bayespool.models.evidence import ModelEvidence
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit, Source

@@ -11,7 +11,8 @@ from functools import cached_property
 import numpy as np
 
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.inference import Engine, Fit, engine_named, is_independent, make_engine
+from bayespool.inference import Engine, Fit
+from bayespool.inference.engines import engine_named, is_independent, make_engine
 from bayespool.models import Evidence
 from bayespool.posterior import Prepared
 

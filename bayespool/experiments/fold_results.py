@@ -23,7 +23,8 @@ from bayespool.experiments.folds import Fold, Truth, seed_of, topics_of, true_va
 from bayespool.experiments.intervals import interval_columns
 from bayespool.experiments.preparing import changed
 from bayespool.experiments.settings import LeaveOutSettings
-from bayespool.measures import Estimates, Estimator, ask
+from bayespool.measures import Estimates, Estimator
+from bayespool.measures.estimates import ask
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.evidence import reach_of_ideal, score_bounds, values_on_fuller
+from bayespool.evidence import score_bounds
+from bayespool.evidence.ideals import reach_of_ideal, values_on_fuller
 from bayespool.experiments.clusters import RunCluster
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, Normalized, Values

@@ -27,7 +27,9 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.experiments.selection import find_selection
 from bayespool.measures import Measure, parse_measures
-from bayespool.posterior import Completion, FoundOptions, PosteriorEstimator, rungs_of
+from bayespool.posterior import Completion, PosteriorEstimator
+from bayespool.posterior.keywords import FoundOptions
+from bayespool.posterior.ladder import rungs_of
 from bayespool.randomness import key_of
 
 if TYPE_CHECKING:

@@ -13,11 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.evidence import HeldOutCounts, held_out_counts, held_out_documents
+from bayespool.evidence import HeldOutCounts, held_out_counts
+from bayespool.evidence.held_out import held_out_documents
 from bayespool.measures import Measure
 from bayespool.models import Evidence, LinearEvidence, ModelSpec
-from bayespool.posterior import Rung, Task, rungs_of
-from bayespool.scoring import refuse_of_judgments
+from bayespool.posterior import Rung, Task
+from bayespool.posterior.ladder import rungs_of
+from bayespool.scoring.scoring import refuse_of_judgments
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from bayespool import __version__
-from bayespool.collection import Collection, Judge, check_own_judgments
+from bayespool.collection import Collection, Judge
+from bayespool.collection.own import check_own_judgments
 from bayespool.errors import InputError
 from bayespool.evidence import Estimand
 from bayespool.experiments.check_settings import JudgesSettings
@@ -24,12 +25,17 @@ from bayespool.experiments.judge_tables import (
     organization_rows,
     relevant_from,
 )
-from bayespool.measures import DEFAULT_CI_PROB, Measure, parse_measures
+from bayespool.measures import Measure, parse_measures
+from bayespool.measures.values import DEFAULT_CI_PROB
 from bayespool.options import documented
-from bayespool.posterior import JudgesOptions, PosteriorEstimator, judge_problems
-from bayespool.scoring import find_targets, refuse_of_judgments, warn_of_unused_relevance
-from bayespool.tables import Shown, one_line, some_of
+from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.keywords import JudgesOptions
+from bayespool.posterior.second_judges import judge_problems
+from bayespool.scoring import find_targets
+from bayespool.scoring.scoring import refuse_of_judgments, warn_of_unused_relevance
 from bayespool.tables.numbers import number
+from bayespool.tables.printable import some_of
+from bayespool.tables.reprs import Shown, one_line
 
 if TYPE_CHECKING:
     import pandas as pd

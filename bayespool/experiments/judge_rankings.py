@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import IntArray, sole_contributor
-from bayespool.evidence import held_out_documents, ranked_levels, reach_of_ideal, tally_of
+from bayespool.collection import IntArray
+from bayespool.collection.contributors import sole_contributor
+from bayespool.evidence.held_out import held_out_documents
+from bayespool.evidence.ideals import ranked_levels, reach_of_ideal, tally_of
 from bayespool.experiments.hidden import HiddenDocuments
 from bayespool.measures import Measure, Normalized, Tally, Values
-from bayespool.posterior import levels_of
 from bayespool.posterior.amounts import completing
 from bayespool.posterior.drawing import count_levels
+from bayespool.posterior.ladder import levels_of
 
 IndexArray = npt.NDArray[np.int64]
 Levels = npt.NDArray[np.uint8]

@@ -8,20 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.evidence import (
-    KINDS_OF_DOCUMENTS,
-    Estimand,
-    GradeCounts,
-    LabelConfusion,
-    auc,
-    grade_names,
-    kappas,
-    label_lift,
-    unjudged_documents,
-)
+from bayespool.evidence import Estimand, GradeCounts, LabelConfusion, auc, kappas, label_lift
+from bayespool.evidence.confusion import KINDS_OF_DOCUMENTS, grade_names
+from bayespool.evidence.judged import unjudged_documents
 from bayespool.experiments.judge_intervals import Row
 from bayespool.measures import Measure
-from bayespool.posterior import DEPTHS, rungs_of
+from bayespool.posterior.ladder import rungs_of
+from bayespool.posterior.preparation import DEPTHS
 
 Confusions = Mapping[tuple[Measure, str], LabelConfusion]
 """Judged documents by label and relevance, by measure and judge."""

@@ -13,15 +13,19 @@ import numpy.typing as npt
 from bayespool import __version__
 from bayespool.collection import Collection, IntArray, Qrels
 from bayespool.errors import InputError, InputWarning, known_names
-from bayespool.measures import DEFAULT_CI_PROB, Measure
-from bayespool.posterior import Completion, PosteriorEstimator, PosteriorOptions, refuse_unknown_settings
+from bayespool.measures import Measure
+from bayespool.measures.values import DEFAULT_CI_PROB
+from bayespool.posterior import Completion, PosteriorEstimator, PosteriorOptions
+from bayespool.posterior.keywords import refuse_unknown_settings
 from bayespool.randomness import document_keys
-from bayespool.scoring import expect_collection, find_targets, sole_measure
+from bayespool.scoring import find_targets
 from bayespool.scoring.estimators import parse_posterior
-from bayespool.scoring.judging import plan
+from bayespool.scoring.judging import plan, sole_measure
 from bayespool.scoring.judging_goals import find_target
 from bayespool.scoring.judging_influence import find_influence
-from bayespool.tables import Shown, one_line, some_of
+from bayespool.scoring.scoring import expect_collection
+from bayespool.tables.printable import some_of
+from bayespool.tables.reprs import Shown, one_line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,21 +17,15 @@ from bayespool.experiments.priors import simulate_counts
 from bayespool.experiments.self_calibration import DESIGN, DRAWS_PER_RANK, SelfCalibration, has_failed
 from bayespool.experiments.simulation import SimulationSettings, simulate
 from bayespool.experiments.uniformity import randomized_rank
-from bayespool.inference import is_independent, make_engine
+from bayespool.inference.engines import is_independent, make_engine
 from bayespool.measures import parse_measure
 from bayespool.models import LinearEvidence
-from bayespool.posterior import (
-    COMBINED,
-    OF_KINDS,
-    Completion,
-    Prepared,
-    Task,
-    fitted_step,
-    pool_distance,
-    rungs_of,
-    with_kinds,
-)
-from bayespool.scoring import refuse_large_priors
+from bayespool.posterior import Completion, Prepared, Task, pool_distance
+from bayespool.posterior.kinds import with_kinds
+from bayespool.posterior.ladder import rungs_of
+from bayespool.posterior.mixtures import OF_KINDS, fitted_step
+from bayespool.posterior.preparation import COMBINED
+from bayespool.scoring.estimators import refuse_large_priors
 
 DESIGN_OF_KINDS: SimulationSettings = dataclasses.replace(DESIGN, n_organizations=8, n_new=1)
 """A pool of eight organizations, and a run to score."""

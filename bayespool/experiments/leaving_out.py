@@ -25,8 +25,9 @@ from bayespool.experiments.settings import Denominator, LeaveOutSettings, LeftOu
 from bayespool.experiments.storage import FoldStore, at_work, description_of
 from bayespool.options import documented
 from bayespool.pooling import describe_pool
-from bayespool.posterior import ExperimentOptions, warn_of_judges
-from bayespool.scoring import warn_of_unused_relevance
+from bayespool.posterior.keywords import ExperimentOptions
+from bayespool.posterior.second_judges import warn_of_judges
+from bayespool.scoring.scoring import warn_of_unused_relevance
 
 if TYPE_CHECKING:
     import pandas as pd

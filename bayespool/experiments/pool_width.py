@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from bayespool.collection import Collection
-from bayespool.evidence import score_bounds, values_on_fuller
+from bayespool.evidence import score_bounds
+from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments.caught_warnings import CaughtWarnings
 from bayespool.experiments.error_measures import mean_absolute_error, mean_error, root_mean_squared_error
 from bayespool.experiments.from_frames import notes_of_truth
@@ -38,9 +39,10 @@ from bayespool.experiments.settings import PoolWidthSettings, Runs
 from bayespool.experiments.storage import Columns, at_work
 from bayespool.options import documented
 from bayespool.pooling import describe_pool
-from bayespool.posterior import ExperimentOptions, warn_of_judges
-from bayespool.scoring import warn_of_unused_relevance
-from bayespool.tables import Shown
+from bayespool.posterior.keywords import ExperimentOptions
+from bayespool.posterior.second_judges import warn_of_judges
+from bayespool.scoring.scoring import warn_of_unused_relevance
+from bayespool.tables.reprs import Shown
 
 if TYPE_CHECKING:
     import pandas as pd

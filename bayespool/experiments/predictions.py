@@ -19,8 +19,9 @@ from bayespool.experiments.priors import draw_priors
 from bayespool.experiments.questions import Question, draw_levels, questions_of
 from bayespool.experiments.uniformity import randomized_pit
 from bayespool.measures import Measure, Precision, Values, equal_tailed_interval
-from bayespool.posterior import Prepared, evidence_depth, stacking_weights
+from bayespool.posterior import Prepared, stacking_weights
 from bayespool.posterior.combination import members_of_draws
+from bayespool.posterior.preparation import evidence_depth
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit

@@ -14,14 +14,11 @@ from bayespool.experiments.code_digests import own_estimators
 from bayespool.experiments.settings import ExperimentSettings
 from bayespool.measures import Estimator, parse_measures
 from bayespool.options import Settings, options_of
-from bayespool.posterior import PosteriorEstimator, refuse_unknown_settings
-from bayespool.scoring import (
-    ESTIMATOR_NAMES,
-    named_estimators,
-    parse_estimator,
-    refuse_idle_priors,
-    refuse_of_judgments,
-)
+from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.keywords import refuse_unknown_settings
+from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator
+from bayespool.scoring.estimators import refuse_idle_priors
+from bayespool.scoring.scoring import refuse_of_judgments
 
 Estimators = str | Iterable[str | Estimator] | Mapping[str, str | Estimator]
 Kind = TypeVar("Kind", bound=ExperimentSettings)

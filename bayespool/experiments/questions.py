@@ -10,13 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.evidence import (
-    DocumentTable,
-    document_table,
-    evidence_predictors,
-    held_out_counts,
-    with_predictors,
-)
+from bayespool.evidence import DocumentTable, document_table, held_out_counts
+from bayespool.evidence.predictor_table import with_predictors
+from bayespool.evidence.predictors import evidence_predictors
 from bayespool.experiments.hidden import HiddenDocuments, Rows, row_log_odds
 from bayespool.experiments.judge_rankings import Documents, HeldOutRankings
 from bayespool.models import Evidence, LinearEvidence

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from bayespool.comparisons.reliability import dependability, generalizability, variance_components
 from bayespool.errors import InputError
-from bayespool.measures import DEFAULT_CI_PROB
+from bayespool.measures.values import DEFAULT_CI_PROB
 
 
 @dataclass(frozen=True, slots=True)

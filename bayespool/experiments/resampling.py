@@ -28,7 +28,8 @@ from bayespool.experiments.parallel import completed
 from bayespool.experiments.preparing import parts_description
 from bayespool.experiments.settings import PoolSettings, Runs
 from bayespool.experiments.storage import Columns, PartStore, description_of
-from bayespool.measures import Estimates, ask
+from bayespool.measures import Estimates
+from bayespool.measures.estimates import ask
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.comparisons import paired_t, tukey_significant
+from bayespool.comparisons import paired_t
+from bayespool.comparisons.significance import tukey_significant
 from bayespool.errors import InputError, known_names
 from bayespool.experiments.clusters import RunCluster
 from bayespool.experiments.error_measures import (
@@ -25,7 +26,7 @@ from bayespool.experiments.intervals import interval_summary
 from bayespool.experiments.reliability import Reliability, reliability
 from bayespool.experiments.settings import LeaveOutSettings
 from bayespool.measures import Measure, parse_measure
-from bayespool.tables import Shown
+from bayespool.tables.reprs import Shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -41,9 +41,11 @@ from bayespool.experiments.settings import LeaveOutSettings, Runs, RunTypesSetti
 from bayespool.experiments.storage import FoldStore, at_work, description_of
 from bayespool.options import documented
 from bayespool.pooling import describe_pool
-from bayespool.posterior import ExperimentOptions, warn_of_judges
-from bayespool.scoring import warn_of_unused_relevance
-from bayespool.tables import Shown, one_line, some_of
+from bayespool.posterior.keywords import ExperimentOptions
+from bayespool.posterior.second_judges import warn_of_judges
+from bayespool.scoring.scoring import warn_of_unused_relevance
+from bayespool.tables.printable import some_of
+from bayespool.tables.reprs import Shown, one_line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -38,19 +38,13 @@ from bayespool.experiments.hidden import (
 from bayespool.experiments.priors import block_log_odds, simulate_counts
 from bayespool.experiments.simulation import SimulationSettings, simulate
 from bayespool.experiments.uniformity import ecdf_band, holm, randomized_rank, uniformity_p_value
-from bayespool.inference import is_independent
+from bayespool.inference.engines import is_independent
 from bayespool.measures import Diagnostics, Measure, parse_measure
 from bayespool.models import MODEL_NAMES, Evidence, LinearEvidence, Structure
-from bayespool.posterior import (
-    Prepared,
-    Task,
-    new_interaction,
-    new_organization_effect,
-    new_slope_effect,
-    rungs_of,
-)
-from bayespool.scoring import refuse_large_priors
-from bayespool.tables import Shown, one_line
+from bayespool.posterior import Prepared, Task, new_interaction, new_organization_effect, new_slope_effect
+from bayespool.posterior.ladder import rungs_of
+from bayespool.scoring.estimators import refuse_large_priors
+from bayespool.tables.reprs import Shown, one_line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,7 +29,7 @@ from bayespool.collection import (
     write_run,
 )
 from bayespool.errors import InputError, OutputError
-from bayespool.evidence import values_on_fuller
+from bayespool.evidence.ideals import values_on_fuller
 from bayespool.measures import parse_measure
 
 _NAMES = ("north", "south", "east", "west", "coast", "ridge", "delta", "lake")

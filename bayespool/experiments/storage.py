@@ -23,7 +23,8 @@ from bayespool.collection import Collection
 from bayespool.errors import ExperimentChangedWarning, InputError, OutputError, warn_caller
 from bayespool.experiments.fold_results import FoldResult
 from bayespool.experiments.folds import Fold
-from bayespool.tables import atomic_write, lock, parquet_bytes, read_parquet, remove, unlock
+from bayespool.tables import read_parquet
+from bayespool.tables.files import atomic_write, lock, parquet_bytes, remove, unlock
 
 Columns = dict[str, list[Any]]
 

@@ -2,34 +2,24 @@
 
 from bayespool.measures.anti_precision import NonrelevantShare
 from bayespool.measures.average_precision import AveragePrecision
-from bayespool.measures.base import MEASURES, MISSING_RANK, Additive, Measure, Tally, register_measure
+from bayespool.measures.base import MEASURES, Additive, Measure, Tally, register_measure
 from bayespool.measures.err import ERR
-from bayespool.measures.estimates import (
-    Diagnostics,
-    Estimates,
-    Estimator,
-    ask,
-    draws_container,
-    side_by_side,
-    worst_of,
-)
+from bayespool.measures.estimates import Diagnostics, Estimates, Estimator, side_by_side
 from bayespool.measures.gain import DCG, NDCG, SDCG
 from bayespool.measures.judged import Judged
-from bayespool.measures.normalized import Ideal, Normalized, with_ideal
+from bayespool.measures.normalized import Ideal, Normalized
 from bayespool.measures.parsing import parse_measure, parse_measures
 from bayespool.measures.precision import Precision
 from bayespool.measures.rank_biased import RBP
 from bayespool.measures.recall import Recall
 from bayespool.measures.reciprocal_rank import ReciprocalRank
 from bayespool.measures.success import Success
-from bayespool.measures.values import DEFAULT_CI_PROB, Values, equal_tailed_interval
+from bayespool.measures.values import Values, equal_tailed_interval
 
 __all__ = [
     "DCG",
-    "DEFAULT_CI_PROB",
     "ERR",
     "MEASURES",
-    "MISSING_RANK",
     "NDCG",
     "RBP",
     "SDCG",
@@ -49,13 +39,9 @@ __all__ = [
     "Success",
     "Tally",
     "Values",
-    "ask",
-    "draws_container",
     "equal_tailed_interval",
     "parse_measure",
     "parse_measures",
     "register_measure",
     "side_by_side",
-    "with_ideal",
-    "worst_of",
 ]

@@ -16,16 +16,11 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures.base import Measure
 from bayespool.measures.values import DEFAULT_CI_PROB, Values
-from bayespool.tables import (
-    PathLike,
-    Shown,
-    atomic_write,
-    build_container,
-    container_bytes,
-    one_line,
-    some_of,
-    variable_name,
-)
+from bayespool.tables import build_container, container_bytes
+from bayespool.tables.containers import variable_name
+from bayespool.tables.files import PathLike, atomic_write
+from bayespool.tables.printable import some_of
+from bayespool.tables.reprs import Shown, one_line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.errors import InputError
-from bayespool.tables import Shown, one_line
+from bayespool.tables.reprs import Shown, one_line
 
 DEFAULT_CI_PROB = 0.95
 

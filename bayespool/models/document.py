@@ -14,7 +14,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 
-from bayespool.evidence import PREDICTORS, evidence_predictors
+from bayespool.evidence import PREDICTORS
+from bayespool.evidence.predictors import evidence_predictors
 from bayespool.models.ratio import RATIO
 from bayespool.models.spec import ModelSpec
 

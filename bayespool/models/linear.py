@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection
-from bayespool.evidence import PREDICTORS, DocumentTable, label_predictors
+from bayespool.evidence import PREDICTORS, DocumentTable
+from bayespool.evidence.predictors_of_labels import label_predictors
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]

@@ -20,11 +20,10 @@ from bayespool.plots.reversals import (
     plot_separability,
 )
 from bayespool.plots.scores import draw_forest, draw_topics, plot_distance, plot_forest, plot_topics
-from bayespool.plots.style import IMAGE_FORMATS, PALETTE, ImageFormat, figure_grid, render
+from bayespool.plots.style import PALETTE, ImageFormat, figure_grid, render
 from bayespool.plots.surfaces import plot_rmse_surface, plot_topics_surface
 
 __all__ = [
-    "IMAGE_FORMATS",
     "PALETTE",
     "ImageFormat",
     "draw_budgets",

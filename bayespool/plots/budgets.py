@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayespool.errors import InputError, known_names
-from bayespool.experiments import BIAS_MEASURES, Budgets
+from bayespool.experiments import Budgets
+from bayespool.experiments.budget_results import BIAS_MEASURES
 from bayespool.measures import parse_measure
 from bayespool.plots.style import axes_of, legend_beside, line_of, of_measure
-from bayespool.tables import literal
+from bayespool.tables.printable import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,17 +6,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bayespool.experiments import (
-    ENDS_WITHIN,
-    MEAN_WITHIN,
-    HeldOutPrediction,
-    SelfCalibration,
-    bar_limits,
-    run_frame,
-)
+from bayespool.experiments import HeldOutPrediction, SelfCalibration, run_frame
+from bayespool.experiments.engine_checks import ENDS_WITHIN, MEAN_WITHIN
+from bayespool.experiments.uniformity import bar_limits
 from bayespool.measures import parse_measure
 from bayespool.plots.style import POSTERIOR, axes_of
-from bayespool.tables import literal
+from bayespool.tables.printable import literal
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,13 +18,14 @@ from bayespool.plots.style import (
     row_axis,
     sole,
 )
-from bayespool.tables import literal
+from bayespool.tables.printable import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from bayespool.comparisons import Comparison, Scope
+    from bayespool.comparisons import Comparison
+    from bayespool.comparisons.draws import Scope
 
 _SCOPES = {"population": "a population of topics", "these-topics": "these topics"}
 _AS_THEY_STAND = "lower-bound"

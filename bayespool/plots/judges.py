@@ -18,7 +18,7 @@ from bayespool.plots.style import (
     row_axis,
     sole,
 )
-from bayespool.tables import literal
+from bayespool.tables.printable import literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutResult, mae_by_cutoff
 from bayespool.measures import parse_measure
 from bayespool.plots.style import AS_IT_STANDS, MARKS, PALETTE, axes_of, color_of, legend_beside
-from bayespool.tables import literal
+from bayespool.tables.printable import literal
 
 if TYPE_CHECKING:
     import pandas as pd

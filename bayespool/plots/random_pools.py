@@ -19,7 +19,7 @@ from bayespool.plots.style import (
     legend_beside,
     of_measure,
 )
-from bayespool.tables import literal
+from bayespool.tables.printable import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayespool.plots.style import PALETTE, axes_of, choose, count_axis, legend_beside, line_of
-from bayespool.tables import literal
+from bayespool.tables.printable import literal
 
 if TYPE_CHECKING:
     import pandas as pd

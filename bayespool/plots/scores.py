@@ -165,7 +165,7 @@ def plot_topics(
     rows = _Rows(table.loc[query_ids], query_ids, main, marked, known)
     axes = axes_of(ax, width=7, height=_height(len(query_ids), len(marked)))
     _draw(axes, rows, scores.ci_prob, legend=legend)
-    from bayespool.tables import literal
+    from bayespool.tables.printable import literal
 
     axes.set_xlabel(f"{name} of {literal(run)}")
     axes.set_ylabel("topic")
@@ -210,7 +210,7 @@ def draw_topics(scores: Scores, measure: object = None) -> Figure:
     measure : measure, optional
         Default: the first one.
     """
-    from bayespool.tables import literal
+    from bayespool.tables.printable import literal
 
     figure, panels = _row_grid(scores.run_ids, _height(len(scores.query_ids), 0))
     for run, panel in zip(scores.run_ids, panels, strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayespool.errors import InputError
 from bayespool.measures import parse_measure
-from bayespool.tables import literal
+from bayespool.tables.printable import literal
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bayespool.errors import InputError
 from bayespool.measures import parse_measure
 from bayespool.plots.style import PALETTE, axes_of, choose, of_measure
-from bayespool.tables import literal
+from bayespool.tables.printable import literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

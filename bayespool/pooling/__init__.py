@@ -7,39 +7,23 @@ from bayespool.pooling.by_weight import DCG, RRF
 from bayespool.pooling.choosing import (
     Chosen,
     Shares,
-    check_budget,
     choose,
     equal_shares,
     inclusion_of_topic,
     order_of_topic,
-    shares_of,
 )
 from bayespool.pooling.contributions import Contributions, Membership, contributions_of, contributions_to
-from bayespool.pooling.discovery import (
-    PoolReport,
-    PoolRule,
-    describe_pool,
-    discover_pool,
-    take_out,
-    warn_of_unexplained,
-)
+from bayespool.pooling.discovery import PoolReport, describe_pool, discover_pool
 from bayespool.pooling.front import MoveToFront
 from bayespool.pooling.fusion import CombAnz, CombMax, CombMed, CombMin, CombMnz, CombSum
 from bayespool.pooling.hedge import Hedge
 from bayespool.pooling.listing import choice_frame, judged_by, qrels_of
-from bayespool.pooling.loading import ReadOptions, read_collection, read_contributors
-from bayespool.pooling.misfit import Misfit, misfit_of, warn_of_misfit
-from bayespool.pooling.plan import PlanOptions, PoolPlan
-from bayespool.pooling.pools import StrategyPool, pool_of_strategy, with_strategy_pool
+from bayespool.pooling.loading import read_collection, read_contributors
+from bayespool.pooling.plan import PoolPlan
+from bayespool.pooling.pools import StrategyPool, pool_of_strategy
 from bayespool.pooling.rank_biased import RBPA, RBPB, RBPC
-from bayespool.pooling.registry import (
-    STRATEGIES,
-    StrategyEntry,
-    parse_strategy,
-    register_strategy,
-    strategy_text,
-)
-from bayespool.pooling.retrieved import Retrieved, retrieved_by
+from bayespool.pooling.registry import STRATEGIES, parse_strategy, register_strategy
+from bayespool.pooling.retrieved import Retrieved
 from bayespool.pooling.sampling import Sampling, Stratified, Uniform
 from bayespool.pooling.strategy import Adaptive, FixedOrder, Strategy
 from bayespool.pooling.voting import Borda, Condorcet
@@ -69,25 +53,19 @@ __all__ = [
     "Hedge",
     "MaxMean",
     "Membership",
-    "Misfit",
     "MoveToFront",
-    "PlanOptions",
     "PoolPlan",
     "PoolReport",
-    "PoolRule",
-    "ReadOptions",
     "Retrieved",
     "Sampling",
     "Shares",
     "Strategy",
-    "StrategyEntry",
     "StrategyPool",
     "Stratified",
     "Take",
     "Thompson",
     "Ucb1Tuned",
     "Uniform",
-    "check_budget",
     "choice_frame",
     "choose",
     "contributions_of",
@@ -97,7 +75,6 @@ __all__ = [
     "equal_shares",
     "inclusion_of_topic",
     "judged_by",
-    "misfit_of",
     "order_of_topic",
     "parse_strategy",
     "pool_of_strategy",
@@ -105,11 +82,4 @@ __all__ = [
     "read_collection",
     "read_contributors",
     "register_strategy",
-    "retrieved_by",
-    "shares_of",
-    "strategy_text",
-    "take_out",
-    "warn_of_misfit",
-    "warn_of_unexplained",
-    "with_strategy_pool",
 ]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, within
+from bayespool.collection import Collection
+from bayespool.collection.rankings import within
 from bayespool.pooling.choosing import Chosen
 
 BoolArray = npt.NDArray[np.bool_]

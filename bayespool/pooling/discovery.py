@@ -43,8 +43,11 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import UNJUDGED, Collection, DepthPool, blocks, say_no_pool
+from bayespool.collection import UNJUDGED, Collection
 from bayespool.collection.contents import some
+from bayespool.collection.no_pool import say_no_pool
+from bayespool.collection.pools import DepthPool
+from bayespool.collection.rankings import blocks
 from bayespool.errors import InputError, PoolWarning, did_you_mean, known_names, warn_caller
 from bayespool.pooling.pools import StrategyPool
 

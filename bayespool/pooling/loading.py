@@ -13,7 +13,6 @@ import numpy as np
 from bayespool.collection import (
     Collection,
     Judge,
-    Judges,
     Judgments,
     Negative,
     Order,
@@ -25,14 +24,12 @@ from bayespool.collection import (
     collection_of,
     encoding_of,
     judged_by,
-    judges_of,
-    organizations_of,
     qrels_of,
-    runs_of,
-    say_no_pool,
     unjudged_collection,
-    within,
 )
+from bayespool.collection.no_pool import say_no_pool
+from bayespool.collection.rankings import within
+from bayespool.collection.sources import Judges, judges_of, organizations_of, runs_of
 from bayespool.errors import (
     BayespoolWarning,
     InputError,

@@ -10,7 +10,8 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, DepthPool, IntArray
+from bayespool.collection import Collection, IntArray
+from bayespool.collection.pools import DepthPool
 from bayespool.errors import InputError
 from bayespool.pooling.choosing import Chosen
 from bayespool.pooling.plan import PlanOptions, PoolPlan

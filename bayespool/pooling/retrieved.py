@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from bayespool.collection import Collection, IntArray, longest
+from bayespool.collection import Collection, IntArray
+from bayespool.collection.rankings import longest
 from bayespool.errors import InputError
 from bayespool.randomness import document_keys
 

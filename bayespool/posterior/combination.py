@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from bayespool.inference import Density, Fit, Rows, approximate, one_thread
+from bayespool.inference import Density, Fit, Rows
+from bayespool.inference.laplace import approximate, one_thread
 from bayespool.posterior.preparation import Prepared
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bayespool.collection import Negative, Qrels, qrels_from_frame
 from bayespool.collection.negatives import relevance_codes
 from bayespool.errors import DiagnosticsWarning, InputError, warn_caller
-from bayespool.evidence import ranked_levels, reach_of_ideal, tally_of
+from bayespool.evidence.ideals import ranked_levels, reach_of_ideal, tally_of
 from bayespool.measures import Diagnostics, Measure, Normalized, Tally, Values, parse_measure, parse_measures
 from bayespool.posterior.amounts import CELLS, completing, in_threads
 from bayespool.posterior.distance import PoolDistance
@@ -23,7 +23,7 @@ from bayespool.posterior.ladder import Rung, levels_of, rungs_of
 from bayespool.posterior.steps import Step
 from bayespool.posterior.unknowns import Unknowns
 from bayespool.randomness import document_keys, normals, scrambled
-from bayespool.tables import Shown, one_line
+from bayespool.tables.reprs import Shown, one_line
 
 if TYPE_CHECKING:
     from bayespool.inference import Fit

@@ -13,9 +13,11 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError, known_names
-from bayespool.evidence import Estimand, reach_of_ideal
-from bayespool.inference import Engine, engine_named, is_independent, make_engine
+from bayespool.evidence import Estimand
+from bayespool.evidence.ideals import reach_of_ideal
+from bayespool.inference import Engine
 from bayespool.inference.diagnostics import MIN_ESS
+from bayespool.inference.engines import engine_named, is_independent, make_engine
 from bayespool.measures import (
     Diagnostics,
     Estimates,
@@ -24,8 +26,8 @@ from bayespool.measures import (
     Values,
     parse_measures,
     side_by_side,
-    worst_of,
 )
+from bayespool.measures.estimates import worst_of
 from bayespool.models import MODELS
 from bayespool.posterior.completion import Completion
 from bayespool.posterior.distance import PoolDistance, pool_distance

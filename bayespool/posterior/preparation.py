@@ -19,26 +19,19 @@ from bayespool.evidence import (
     Estimand,
     JudgmentCounts,
     document_table,
-    evidence_predictors,
     held_out_counts,
-    held_out_documents,
     hidden_document_table,
     judgment_counts,
-    label_ratios,
-    label_slopes,
-    with_predictors,
-    without_some_labels,
 )
+from bayespool.evidence.held_out import held_out_documents
+from bayespool.evidence.predictor_table import with_predictors
+from bayespool.evidence.predictors import evidence_predictors
+from bayespool.evidence.predictors_of_labels import label_ratios, label_slopes
+from bayespool.evidence.unlabeled import without_some_labels
 from bayespool.inference import Engine, Fit, Source
 from bayespool.measures import Measure
-from bayespool.models import (
-    LinearEvidence,
-    ModelEvidence,
-    ModelSpec,
-    gather_documents,
-    gather_evidence,
-    model_named,
-)
+from bayespool.models import LinearEvidence, ModelSpec, gather_documents, gather_evidence, model_named
+from bayespool.models.evidence import ModelEvidence
 from bayespool.posterior.ladder import Rung
 from bayespool.posterior.unknowns import Places, Unknowns, find_places, find_unknowns
 

@@ -10,13 +10,9 @@ import numpy.typing as npt
 
 from bayespool.collection import Collection, Judge
 from bayespool.errors import JudgeWarning, warn_caller
-from bayespool.evidence import (
-    Estimand,
-    favored_organizations,
-    grade_counts,
-    unjudged_documents,
-    usable_judges,
-)
+from bayespool.evidence import Estimand, favored_organizations, grade_counts
+from bayespool.evidence.judged import unjudged_documents
+from bayespool.evidence.predictors_of_labels import usable_judges
 from bayespool.measures import Measure
 from bayespool.models import model_named
 from bayespool.posterior.ladder import Rung, rungs_of

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool.collection import Collection, IntArray
-from bayespool.evidence import Estimand, unjudged_documents
+from bayespool.evidence import Estimand
+from bayespool.evidence.judged import unjudged_documents
 
 
 @dataclass(frozen=True, eq=False)

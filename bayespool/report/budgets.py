@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayespool.experiments import BIAS_MEASURES, Budgets
+from bayespool.experiments import Budgets
+from bayespool.experiments.budget_results import BIAS_MEASURES
 from bayespool.report.folder import Drawings, FigureFormat, tables, write_folder
 from bayespool.report.terminal import print_heading, print_line, print_note, print_table
 from bayespool.tables.numbers import number

@@ -12,9 +12,9 @@ from bayespool.experiments import (
     ModelChecks,
     SelfCalibration,
     engine_summary,
-    found_frame,
     self_calibration_frame,
 )
+from bayespool.experiments.found import found_frame
 from bayespool.report.folder import Drawings, FigureFormat, file_name, tables, write_folder
 from bayespool.report.terminal import print_heading, print_line, print_note, print_table
 from bayespool.tables.numbers import number

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayespool.comparisons import AS_THEY_STAND, Comparison, Reversals
+from bayespool.comparisons import Comparison, Reversals
+from bayespool.comparisons.comparison import AS_THEY_STAND
 from bayespool.comparisons.tables import (
     TEST_NAMES,
     across_cells,
@@ -36,9 +37,9 @@ from bayespool.report.terminal import (
     print_words,
     room_of,
 )
-from bayespool.scoring import with_notes
 from bayespool.scoring.paper_tables import PAPER_FORMATS
-from bayespool.tables import Arrangement
+from bayespool.scoring.stored import with_notes
+from bayespool.tables.arrangement import Arrangement
 from bayespool.tables.numbers import number, percent
 
 if TYPE_CHECKING:

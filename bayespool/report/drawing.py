@@ -11,7 +11,7 @@ from xml.etree import ElementTree  # nosec B405 # of what matplotlib drew just b
 import numpy as np
 
 from bayespool.plots import figure_grid, plot_forest, render
-from bayespool.tables import literal
+from bayespool.tables.printable import literal
 
 if TYPE_CHECKING:
     import pandas as pd

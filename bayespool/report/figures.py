@@ -9,7 +9,7 @@ from typing import Any, cast
 from bayespool.errors import OutputError
 from bayespool.plots.style import IMAGE_FORMATS, ImageFormat, render
 from bayespool.report.files import check_place
-from bayespool.tables import atomic_write
+from bayespool.tables.files import atomic_write
 
 
 def check_figure(path: Path) -> None:

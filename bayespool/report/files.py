@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from bayespool.errors import InputError, OutputError, known_names
 from bayespool.report.provenance import with_provenance
-from bayespool.scoring import Scores, with_notes
+from bayespool.scoring import Scores
 from bayespool.scoring.paper_tables import PAPER_FORMATS, Paper
-from bayespool.tables import atomic_write, csv_text, json_text, parquet_bytes
+from bayespool.scoring.stored import with_notes
+from bayespool.tables import csv_text, json_text
 from bayespool.tables.arrangement import Arrangement
+from bayespool.tables.files import atomic_write, parquet_bytes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,16 +13,16 @@ import numpy as np
 from bayespool import __version__
 from bayespool.errors import OutputError
 from bayespool.report.provenance import with_provenance
-from bayespool.tables import (
+from bayespool.tables import csv_text
+from bayespool.tables.containers import variable_name
+from bayespool.tables.files import (
     atomic_write_all,
-    csv_text,
     digest,
     locked,
     parquet_bytes,
     read_back,
     read_bytes_back,
     remove,
-    variable_name,
 )
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayespool.collection import qrels_text
+from bayespool.collection.writers import qrels_text
 from bayespool.report.folder import write_folder
 from bayespool.report.terminal import print_line
 from bayespool.scoring import Imputations

@@ -6,8 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayespool.evidence import KINDS_OF_DOCUMENTS
-from bayespool.experiments import JudgeCheck, TableOfJudges
+from bayespool.evidence.confusion import KINDS_OF_DOCUMENTS
+from bayespool.experiments import JudgeCheck
+from bayespool.experiments.judge_checks import TableOfJudges
 from bayespool.measures import Measure
 from bayespool.report.folder import FigureFormat, tables, write_folder
 from bayespool.report.terminal import print_heading, print_line, print_note, print_table

@@ -13,7 +13,8 @@ from bayespool.errors import OutputError
 from bayespool.report.files import check_output, write_tables
 from bayespool.report.pooling import check_list
 from bayespool.report.terminal import fitting_tables, print_line, print_made, print_note, print_words, room_of
-from bayespool.scoring import NextJudgments, with_notes
+from bayespool.scoring import NextJudgments
+from bayespool.scoring.stored import with_notes
 from bayespool.tables.numbers import number
 
 if TYPE_CHECKING:

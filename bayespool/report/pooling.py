@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from bayespool.collection import Collection, write_qrels
 from bayespool.errors import OutputError
-from bayespool.pooling import STRATEGIES, Chosen, Contributions, choice_frame, qrels_of, strategy_text
+from bayespool.pooling import STRATEGIES, Chosen, Contributions, choice_frame, qrels_of
+from bayespool.pooling.registry import strategy_text
 from bayespool.report.files import TABLE_FORMATS, check_place, write_tables
 from bayespool.report.terminal import print_line, print_note, print_table
-from bayespool.scoring import with_notes
+from bayespool.scoring.stored import with_notes
 from bayespool.tables.numbers import percent
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from bayespool.experiments import (
     ModelChecks,
     PoolWidthResult,
     RunTypesResult,
-    notes_of_runs,
 )
+from bayespool.experiments.from_frames import notes_of_runs
 from bayespool.report.budgets import write_budgets
 from bayespool.report.checks import write_checks
 from bayespool.report.comparisons import write_comparison, write_reversals
@@ -37,7 +37,7 @@ from bayespool.report.random_pools import write_common_topics, write_pool_width,
 from bayespool.report.sentences import comparison_sentence
 from bayespool.report.words import TITLES, captions, figure_caption, main_columns, summary
 from bayespool.scoring import NextJudgments, StoredResults, StoredScores, read_results, read_scores
-from bayespool.tables import PathLike, digest, read_bytes_back
+from bayespool.tables.files import PathLike, digest, read_bytes_back
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,7 @@ from bayespool.report.making import making_section
 from bayespool.report.methods import method_section
 from bayespool.report.unjudged import Unjudged, percent, read_unjudged, unjudged_section
 from bayespool.scoring import Scores, StoredScores
-from bayespool.tables import printable
+from bayespool.tables.printable import printable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bayespool.comparisons import AS_THEY_STAND, Comparison, SignificantDraws
+from bayespool.comparisons import Comparison, SignificantDraws
+from bayespool.comparisons.comparison import AS_THEY_STAND
 from bayespool.comparisons.tables import TEST_NAMES, control_name
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Measure

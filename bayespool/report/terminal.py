@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from bayespool.tables import printable
+from bayespool.tables.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -19,7 +19,7 @@ from bayespool.scoring.score_tables import (
     short_columns,
     whole_columns,
 )
-from bayespool.tables import Arrangement
+from bayespool.tables.arrangement import Arrangement
 
 if TYPE_CHECKING:
     import pandas as pd

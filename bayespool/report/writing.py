@@ -13,7 +13,7 @@ from bayespool.report.rendering import page_html
 from bayespool.report.results import result_page, written_result
 from bayespool.report.scores import scores_page
 from bayespool.scoring import Scores, StoredScores
-from bayespool.tables import PathLike, atomic_write
+from bayespool.tables.files import PathLike, atomic_write
 
 
 def check_report(path: PathLike) -> None:

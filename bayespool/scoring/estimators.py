@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
-from bayespool.collection import check_memory
+from bayespool.collection.memory import check_memory
 from bayespool.corrections import (
     ESTIMATORS as ESTIMATORS,  # complete only once the posteriors are registered below
     EstimatorEntry as EstimatorEntry,
@@ -14,9 +14,11 @@ from bayespool.corrections import (
 )
 from bayespool.errors import InputError, known_names
 from bayespool.measures import Estimator
-from bayespool.models import MODELS, ModelSpec, Prior, add_model, model_named, parse_prior
+from bayespool.models import MODELS, ModelSpec, Prior, model_named, parse_prior
+from bayespool.models.registry import add_model
 from bayespool.options import SamplingSettings, name_in, options_of, settings_in
-from bayespool.posterior import PosteriorEstimator, models_of, prior_names
+from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.preparation import models_of, prior_names
 
 _LARGEST = 1e100  # in a prior: its density is computed from squares
 

@@ -12,21 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.collection import Collection, Qrels, qrels_from_frame, warn_of_no_pool
+from bayespool.collection import Collection, Qrels, qrels_from_frame
 from bayespool.collection.negatives import relevance_codes
+from bayespool.collection.no_pool import warn_of_no_pool
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
-from bayespool.evidence import Estimand, reach_of_ideal
+from bayespool.evidence import Estimand
+from bayespool.evidence.ideals import reach_of_ideal
 from bayespool.measures import Measure, Normalized, parse_measures
 from bayespool.options import describe_estimator, documented, options_of
 from bayespool.pooling import describe_pool
-from bayespool.posterior import (
-    Completion,
-    ImputeOptions,
-    PosteriorEstimator,
-    refuse_unknown_settings,
-    warn_of_judges,
-)
+from bayespool.posterior import Completion, PosteriorEstimator
+from bayespool.posterior.keywords import ImputeOptions, refuse_unknown_settings
+from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.scoring.estimators import parse_estimator, refuse_idle_priors
 from bayespool.scoring.scoring import (
     expect_collection,
@@ -35,7 +33,7 @@ from bayespool.scoring.scoring import (
     warn_of_unused_relevance,
 )
 from bayespool.scoring.settings import ImputeSettings
-from bayespool.tables import Shown, one_line
+from bayespool.tables.reprs import Shown, one_line
 
 _NOT_OURS = {"model", "estimand", "random_seed", "draws", "joint"}  # of the settings of a posterior
 

@@ -12,19 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from bayespool import __version__
-from bayespool.collection import Collection, IntArray, warn_of_no_pool
+from bayespool.collection import Collection, IntArray
+from bayespool.collection.no_pool import warn_of_no_pool
 from bayespool.errors import InputError
 from bayespool.evidence import Estimand
-from bayespool.measures import Ideal, Measure, parse_measures, with_ideal
+from bayespool.measures import Ideal, Measure, parse_measures
+from bayespool.measures.normalized import with_ideal
 from bayespool.options import describe_estimator, documented, options_of
 from bayespool.pooling import describe_pool
-from bayespool.posterior import (
-    Completion,
-    PosteriorEstimator,
-    PosteriorOptions,
-    refuse_unknown_settings,
-    warn_of_judges,
-)
+from bayespool.posterior import Completion, PosteriorEstimator, PosteriorOptions
+from bayespool.posterior.keywords import refuse_unknown_settings
+from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.scoring.estimators import parse_posterior
 from bayespool.scoring.judging_belief import Belief
 from bayespool.scoring.judging_goals import Goal, Target, check_goal, find_target
@@ -36,7 +34,7 @@ from bayespool.scoring.scoring import (
     warn_of_unused_relevance,
 )
 from bayespool.scoring.settings import JudgeNextSettings
-from bayespool.tables import Shown, one_line
+from bayespool.tables.reprs import Shown, one_line
 
 if TYPE_CHECKING:
     import pandas as pd

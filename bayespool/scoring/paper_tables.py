@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bayespool.errors import InputError
-from bayespool.tables import Shown, TextTable, html_page, html_repr, latex_tables, markdown_tables
+from bayespool.tables import TextTable, html_repr, latex_tables, markdown_tables
 from bayespool.tables.arrangement import Arrangement
+from bayespool.tables.markup import html_page
+from bayespool.tables.reprs import Shown
 
 PAPER_FORMATS = (".tex", ".md", ".html")
 """Endings of files with tables to be read; nothing reads them back."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
-from bayespool.collection import Reading, runs_of
+from bayespool.collection import Reading
+from bayespool.collection.sources import runs_of
 from bayespool.errors import InputError, known_names
 from bayespool.measures import parse_measure
 from bayespool.options import MAX_FILE_SIZE

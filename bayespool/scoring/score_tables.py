@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from bayespool.corrections import ESTIMATORS
 from bayespool.errors import InputError
-from bayespool.tables import TextTable, some_of
+from bayespool.tables import TextTable
 from bayespool.tables.arrangement import Arrangement
 from bayespool.tables.numbers import number, percent, spread
+from bayespool.tables.printable import some_of
 
 if TYPE_CHECKING:
     import pandas as pd

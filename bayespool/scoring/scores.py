@@ -11,12 +11,16 @@ import numpy as np
 
 from bayespool.errors import InputError
 from bayespool.evidence import Bounds
-from bayespool.measures import Estimates, Measure, draws_container
+from bayespool.measures import Estimates, Measure
+from bayespool.measures.estimates import draws_container
 from bayespool.scoring.paper_tables import Paper, WithPaper
 from bayespool.scoring.score_tables import paper_tables, score_notes
 from bayespool.scoring.stored import with_notes, with_scores
-from bayespool.tables import PathLike, atomic_write, container_bytes, one_line, some_of
+from bayespool.tables import container_bytes
 from bayespool.tables.arrangement import Arrangement
+from bayespool.tables.files import PathLike, atomic_write
+from bayespool.tables.printable import some_of
+from bayespool.tables.reprs import one_line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,23 +9,22 @@ from typing import Any, Literal, Unpack, cast, overload
 import numpy as np
 
 from bayespool import __version__
-from bayespool.collection import Collection, Judgments, Runs, check_own_judgments, warn_of_no_pool
+from bayespool.collection import Collection, Judgments, Runs
+from bayespool.collection.no_pool import warn_of_no_pool
+from bayespool.collection.own import check_own_judgments
 from bayespool.errors import InputError, InputWarning, PooledRunWarning, warn_caller
 from bayespool.evidence import Bounds, Estimand, score_bounds
-from bayespool.measures import (
-    DEFAULT_CI_PROB,
-    Estimates,
-    Estimator,
-    Ideal,
-    Measure,
-    Normalized,
-    ask,
-    parse_measures,
-    with_ideal,
-)
+from bayespool.measures import Estimates, Estimator, Ideal, Measure, Normalized, parse_measures
+from bayespool.measures.estimates import ask
+from bayespool.measures.normalized import with_ideal
+from bayespool.measures.values import DEFAULT_CI_PROB
 from bayespool.options import ScoringSettings, describe_estimator, documented, options_of
-from bayespool.pooling import ReadOptions, describe_pool, read_collection, take_out
-from bayespool.posterior import PosteriorEstimator, PosteriorOptions, refuse_unknown_settings, warn_of_judges
+from bayespool.pooling import describe_pool, read_collection
+from bayespool.pooling.discovery import take_out
+from bayespool.pooling.loading import ReadOptions
+from bayespool.posterior import PosteriorEstimator, PosteriorOptions
+from bayespool.posterior.keywords import refuse_unknown_settings
+from bayespool.posterior.second_judges import warn_of_judges
 from bayespool.scoring.estimators import (
     ESTIMATOR_NAMES,
     named_estimators,

@@ -15,20 +15,12 @@ from bayespool.errors import InputError
 from bayespool.measures import Measure, parse_measure
 from bayespool.scoring.paper_tables import Paper, WithPaper
 from bayespool.scoring.score_tables import paper_tables, score_notes
-from bayespool.tables import (
-    PathLike,
-    Shown,
-    container_of_bytes,
-    digest,
-    json_text,
-    one_line,
-    read_back,
-    read_bytes_back,
-    read_frame,
-    read_parquet,
-    some_of,
-)
+from bayespool.tables import json_text, read_frame, read_parquet
 from bayespool.tables.arrangement import Arrangement
+from bayespool.tables.containers import container_of_bytes
+from bayespool.tables.files import PathLike, digest, read_back, read_bytes_back
+from bayespool.tables.printable import some_of
+from bayespool.tables.reprs import Shown, one_line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -195,7 +195,7 @@ def test_engines_are_compared(check: Check, tmp_path: Path, monkeypatch: pytest.
     """NUTS is played by Laplace: its draws are compared in tests/experiments/test_engine_checks.py."""
     import dataclasses
 
-    from bayespool.experiments import Fitting
+    from bayespool.experiments.fitting import Fitting
 
     fit = Fitting.fit
     monkeypatch.setattr(Fitting, "fit", lambda self, *a: fit(dataclasses.replace(self, engine="laplace"), *a))

@@ -13,7 +13,8 @@ from commands import Outcome
 
 from bayespool.collection import read_qrels
 from bayespool.errors import WorkerError
-from bayespool.experiments import StrategySettings, budgets
+from bayespool.experiments import budgets
+from bayespool.experiments.budget_settings import StrategySettings
 from bayespool.options import options_of
 from bayespool.pooling import STRATEGIES, read_collection
 

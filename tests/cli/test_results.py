@@ -60,7 +60,7 @@ def test_json_of_a_study_has_the_tables_of_its_folder(run: Callable[..., Outcome
 
 
 def read_rows(path: Path) -> list[dict]:
-    from bayespool.tables import read_rows
+    from bayespool.tables.files import read_rows
 
     return read_rows(path)
 

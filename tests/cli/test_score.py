@@ -18,7 +18,7 @@ from bayespool.collection import add_judges
 from bayespool.evidence import judgment_counts
 from bayespool.experiments import load_example, simulate_example, simulate_judge
 from bayespool.plots import draw_forest, draw_topics, render
-from bayespool.pooling import with_strategy_pool
+from bayespool.pooling.pools import with_strategy_pool
 from bayespool.scoring import score
 
 

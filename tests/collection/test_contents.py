@@ -11,15 +11,8 @@ import toys
 from hypothesis import given, strategies as st
 from toys import from_rankings, in_pool, judged, judgments, toy_collection, toy_qrels, toy_runs
 
-from bayespool.collection import (
-    UNJUDGED,
-    Collection,
-    Run,
-    build_collection,
-    qrels_from_frame,
-    run_from_frame,
-    sole_contributor,
-)
+from bayespool.collection import UNJUDGED, Collection, Run, build_collection, qrels_from_frame, run_from_frame
+from bayespool.collection.contributors import sole_contributor
 from bayespool.errors import InputError
 
 # What a collection holds

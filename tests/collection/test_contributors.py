@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from toys import pooled_collections, toy_collection
 
-from bayespool.collection import Collection, qrels_from_frame, sole_contributor
-from bayespool.collection.contributors import find_sole_contributor
+from bayespool.collection import Collection, qrels_from_frame
+from bayespool.collection.contributors import find_sole_contributor, sole_contributor
 from bayespool.errors import InputError
 
 

@@ -9,7 +9,8 @@ import warnings
 import pytest
 
 from bayespool import load_example, score
-from bayespool.collection import check_memory, free_memory, memory
+from bayespool.collection import memory
+from bayespool.collection.memory import check_memory, free_memory
 from bayespool.errors import InputError, MemoryWarning
 
 GIB = 1 << 30

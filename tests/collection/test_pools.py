@@ -9,7 +9,8 @@ import pytest
 import toys
 from toys import in_pool, judged, toy_collection, toy_qrels, toy_runs
 
-from bayespool.collection import Collection, DepthPool, build_collection
+from bayespool.collection import Collection, build_collection
+from bayespool.collection.pools import DepthPool
 from bayespool.errors import InputError
 
 

@@ -13,24 +13,22 @@ import pytest
 from bayespool import load_example, score
 from bayespool.collection import (
     Collection,
-    Rankings,
-    blocks,
     build_collection,
-    longest,
     memory,
     qrels_from_frame,
-    ranked,
     rankings as module,
     rows,
     run_from_frame,
-    within,
 )
-from bayespool.collection.rankings import is_ragged, lengths
+from bayespool.collection.rankings import Rankings, blocks, is_ragged, lengths, longest, ranked, within
 from bayespool.comparisons.shallow import judgment_ranks, unpooled_copies
 from bayespool.errors import InputError
-from bayespool.evidence import composition_effects, condensed_counts, score_bounds
+from bayespool.evidence import condensed_counts, score_bounds
+from bayespool.evidence.composition import composition_effects
 from bayespool.measures import parse_measure
-from bayespool.pooling import STRATEGIES, PoolRule, choose, discover_pool, with_strategy_pool
+from bayespool.pooling import STRATEGIES, choose, discover_pool
+from bayespool.pooling.discovery import PoolRule
+from bayespool.pooling.pools import with_strategy_pool
 
 
 def ragged_of(dense: npt.NDArray[Any], end: float = -1) -> Rankings:

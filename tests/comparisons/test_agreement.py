@@ -12,15 +12,10 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from known_scores import with_posterior
 
-from bayespool.comparisons import (
-    Comparison,
-    agree_on_draws,
-    compare,
-    compare_across,
-    compare_scores,
-    population_draws,
-    with_shared_draws,
-)
+from bayespool.comparisons import Comparison, agree_on_draws, compare, compare_across
+from bayespool.comparisons.agreement import with_shared_draws
+from bayespool.comparisons.comparing import compare_scores
+from bayespool.comparisons.draws import population_draws
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.report.comparisons import print_comparison

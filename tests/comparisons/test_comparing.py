@@ -13,15 +13,9 @@ from toys import from_rankings
 
 import bayespool
 from bayespool.collection import Collection
-from bayespool.comparisons import (
-    AS_THEY_STAND,
-    Comparison,
-    adjust_p_values,
-    compare,
-    compare_scores,
-    generalizability,
-    paired_t,
-)
+from bayespool.comparisons import Comparison, adjust_p_values, compare, generalizability, paired_t
+from bayespool.comparisons.comparing import compare_scores
+from bayespool.comparisons.comparison import AS_THEY_STAND
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.scoring import score

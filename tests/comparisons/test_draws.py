@@ -9,7 +9,8 @@ from hypothesis.extra import numpy as hnp
 from precisions import known_draws, pairs, precisions
 from scipy import stats
 
-from bayespool.comparisons import compare_draws, paired_t, population_draws, rank_probabilities
+from bayespool.comparisons import compare_draws, paired_t, rank_probabilities
+from bayespool.comparisons.draws import population_draws
 
 
 @given(hnp.arrays(np.int64, st.tuples(st.integers(1, 7), st.integers(2, 4)), elements=st.integers(0, 3)))

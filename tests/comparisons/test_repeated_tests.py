@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from precisions import known_draws
 
-from bayespool.comparisons import adjust_p_values, p_values, significant_draws
+from bayespool.comparisons import adjust_p_values, significant_draws
+from bayespool.comparisons.significance import p_values
 
 
 @cache

@@ -13,11 +13,13 @@ from real import read_real
 from scipy import stats
 
 from bayespool.collection import Collection
-from bayespool.comparisons import AS_THEY_STAND, Reversals, judgment_subset, reversals
+from bayespool.comparisons import Reversals, judgment_subset, reversals
+from bayespool.comparisons.comparison import AS_THEY_STAND
 from bayespool.comparisons.outcomes import Outcome
 from bayespool.corrections import fit_constants
 from bayespool.errors import InputError
-from bayespool.evidence import judgment_counts, score_bounds, values_on_fuller
+from bayespool.evidence import judgment_counts, score_bounds
+from bayespool.evidence.ideals import values_on_fuller
 from bayespool.experiments import load_example
 from bayespool.scoring import score
 

@@ -20,16 +20,14 @@ from bayespool.comparisons import (
     compare_draws,
     dependability,
     generalizability,
-    p_values,
     paired_t,
-    population_draws,
     randomization,
     significant_draws,
     tukey_hsd,
-    tukey_significant,
     wilcoxon,
 )
-from bayespool.comparisons.significance import tukey_critical
+from bayespool.comparisons.draws import population_draws
+from bayespool.comparisons.significance import p_values, tukey_critical, tukey_significant
 from bayespool.errors import InputError
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from compared import compared
 
-from bayespool.comparisons import AS_THEY_STAND
+from bayespool.comparisons.comparison import AS_THEY_STAND
 from bayespool.comparisons.tables import in_order, order_of_pairs
 from bayespool.errors import InputError
-from bayespool.tables import Arrangement
+from bayespool.tables.arrangement import Arrangement
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")

@@ -10,7 +10,8 @@ from bayespool import load_example
 from bayespool.collection import Collection
 from bayespool.corrections import LowerBound, StatAP
 from bayespool.corrections.base import NO_SAMPLE
-from bayespool.pooling import StrategyPool, with_strategy_pool
+from bayespool.pooling import StrategyPool
+from bayespool.pooling.pools import with_strategy_pool
 
 RANKINGS = {"a": {"1": "cdef"}, "u": {"1": "ycdef"}}
 

@@ -17,7 +17,8 @@ from bayespool.collection.own import OwnJudgments
 from bayespool.corrections import HorvitzThompson
 from bayespool.corrections.base import NO_SAMPLE
 from bayespool.evidence import score_bounds
-from bayespool.pooling import StrategyPool, discover_pool, with_strategy_pool
+from bayespool.pooling import StrategyPool, discover_pool
+from bayespool.pooling.pools import with_strategy_pool
 
 # Two topics of four documents each that a and b retrieve; u is new, and y and z nobody else has.
 RANKINGS = {

@@ -9,8 +9,7 @@ from toys import toy_collection
 
 from bayespool.collection import Collection
 from bayespool.corrections.tallies import hidden_at_levels
-from bayespool.evidence import tally_of
-from bayespool.evidence.ideals import judged_at_levels
+from bayespool.evidence.ideals import judged_at_levels, tally_of
 
 LEVELS = (0, 1, 2)
 

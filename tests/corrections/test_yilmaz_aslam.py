@@ -13,7 +13,9 @@ from bayespool import load_example, score
 from bayespool.collection import Collection
 from bayespool.corrections import InferredAP
 from bayespool.corrections.base import NO_SAMPLE
-from bayespool.pooling import StrategyPool, discover_pool, retrieved_by, with_strategy_pool
+from bayespool.pooling import StrategyPool, discover_pool
+from bayespool.pooling.pools import with_strategy_pool
+from bayespool.pooling.retrieved import retrieved_by
 from bayespool.pooling.sampled import infer_ap, infer_stratified_ap, sampled_states
 
 STRATIFIED = "stratified(depths=(3,), rates=(3.0, 1.0))"

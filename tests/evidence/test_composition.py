@@ -12,7 +12,7 @@ from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.evidence import composition_effects
+from bayespool.evidence.composition import composition_effects
 
 CUTOFFS = st.lists(st.integers(1, 12), min_size=1, max_size=4)
 

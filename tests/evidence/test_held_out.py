@@ -10,14 +10,9 @@ from hypothesis import given, strategies as st
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection
-from bayespool.evidence import (
-    HeldOutCounts,
-    composition_effects,
-    condensed_counts,
-    held_out_counts,
-    held_out_documents,
-    judgment_counts,
-)
+from bayespool.evidence import HeldOutCounts, condensed_counts, held_out_counts, judgment_counts
+from bayespool.evidence.composition import composition_effects
+from bayespool.evidence.held_out import held_out_documents
 
 CUTOFFS = st.lists(st.integers(1, 12), min_size=1, max_size=4)
 

@@ -8,10 +8,16 @@ import pytest
 from graded_example import graded_example
 from toys import toy_collection
 
-from bayespool.evidence import reach_of_ideal, tally_of, tally_within_reach, values_on_fuller
-from bayespool.evidence.ideals import n_in_reach
+from bayespool.evidence.ideals import (
+    n_in_reach,
+    reach_of_ideal,
+    tally_of,
+    tally_within_reach,
+    values_on_fuller,
+)
 from bayespool.experiments import load_example
-from bayespool.measures import Ideal, Normalized, parse_measure, with_ideal
+from bayespool.measures import Ideal, Normalized, parse_measure
+from bayespool.measures.normalized import with_ideal
 
 
 def test_documents_count_at_the_highest_level_that_they_reach() -> None:

@@ -8,23 +8,13 @@ import numpy as np
 import pytest
 from toys import documents_of
 
-from bayespool.collection import (
-    DepthPool,
-    build_collection,
-    qrels_from_frame,
-    run_from_frame,
-    sole_contributor,
-)
-from bayespool.evidence import (
-    COMPOSITION_PREDICTORS,
-    PREDICTORS,
-    composition_effects,
-    document_table,
-    evidence_predictors,
-    hidden_document_table,
-    unjudged_document_table,
-    with_predictors,
-)
+from bayespool.collection import build_collection, qrels_from_frame, run_from_frame
+from bayespool.collection.contributors import sole_contributor
+from bayespool.collection.pools import DepthPool
+from bayespool.evidence import PREDICTORS, document_table, hidden_document_table
+from bayespool.evidence.composition import composition_effects
+from bayespool.evidence.predictor_table import unjudged_document_table, with_predictors
+from bayespool.evidence.predictors import COMPOSITION_PREDICTORS, evidence_predictors
 from bayespool.experiments import load_example
 
 

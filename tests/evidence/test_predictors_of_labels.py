@@ -11,16 +11,16 @@ import pytest
 from toys import from_rankings, toy_collection
 
 from bayespool.collection import Collection, add_judges, labels_from_frame
-from bayespool.evidence import (
-    evidence_predictors,
-    grade_counts,
-    hidden_document_table,
+from bayespool.evidence import grade_counts, hidden_document_table
+from bayespool.evidence.predictor_table import unjudged_document_table
+from bayespool.evidence.predictors import evidence_predictors
+from bayespool.evidence.predictors_of_labels import (
+    LabelRatios,
     label_predictors,
     label_ratios,
     label_slopes,
-    unjudged_document_table,
+    usable_judges,
 )
-from bayespool.evidence.predictors_of_labels import LabelRatios, usable_judges
 from bayespool.experiments import load_example, simulate_example, simulate_judge
 
 # Hidden documents of the toy have labels but for f and the south's; of the unjudged ones l has one.

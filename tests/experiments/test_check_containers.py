@@ -14,7 +14,8 @@ from checked import P10, checks, example_hidden, prepared, with_the_first_arviz_
 from scipy.special import logsumexp
 
 from bayespool.experiments import check_models, load_example
-from bayespool.tables import atomic_write, container_bytes
+from bayespool.tables import container_bytes
+from bayespool.tables.files import atomic_write
 
 GROUPS = {
     "posterior", "sample_stats", "prior", "prior_predictive", "posterior_predictive", "predictions",

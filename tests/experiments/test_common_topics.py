@@ -14,7 +14,8 @@ from hypothesis import given, strategies as st
 from bayespool.collection import Collection
 from bayespool.corrections import TopicsAdjustment
 from bayespool.errors import InputError
-from bayespool.experiments import common_topics_errors, vary_common_topics
+from bayespool.experiments import vary_common_topics
+from bayespool.experiments.common_topics import common_topics_errors
 from bayespool.experiments.resampling import draw_pools, with_drawn_pool
 from bayespool.scoring import parse_estimator
 

@@ -18,10 +18,12 @@ from bayespool import fit_container, score
 from bayespool.errors import InputError, NoPoolWarning
 from bayespool.experiments import load_example
 from bayespool.experiments.priors import draw_priors
-from bayespool.inference import NUTS, draw_effects
+from bayespool.inference import NUTS
+from bayespool.inference.cells import draw_effects
 from bayespool.measures import Estimates
 from bayespool.scoring import Scores
-from bayespool.tables import container_bytes, container_of_bytes
+from bayespool.tables import container_bytes
+from bayespool.tables.containers import container_of_bytes
 
 GROUPS = {"posterior", "sample_stats", "prior", "log_likelihood", "observed_data", "constant_data"}
 MODELS = ["background", "interpolated", "ratio", "combined"]

@@ -17,7 +17,8 @@ from commands import Outcome
 from bayespool.collection import Collection, qrels_from_frame, write_qrels
 from bayespool.collection.own import OwnJudgments
 from bayespool.errors import InputError
-from bayespool.experiments import FoundJudgments, check_found, found_frame, load_example, simulate_example
+from bayespool.experiments import FoundJudgments, check_found, load_example, simulate_example
+from bayespool.experiments.found import found_frame
 from bayespool.measures import parse_measure
 from bayespool.posterior import PosteriorEstimator
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from bayespool.experiments import mae_by_cutoff, n_outside_bounds, n_unknown_documents
+from bayespool.experiments import mae_by_cutoff
+from bayespool.experiments.from_frames import n_outside_bounds, n_unknown_documents
 from bayespool.measures import parse_measures
 
 

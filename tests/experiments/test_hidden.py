@@ -12,8 +12,8 @@ from hypothesis import given, strategies as st
 from toys import pooled_collections, toy_collection
 
 from bayespool.collection import Collection, qrels_from_frame
-from bayespool.experiments import HiddenDocuments, load_example
-from bayespool.experiments.hidden import pool_alone, without_organizations
+from bayespool.experiments import load_example
+from bayespool.experiments.hidden import HiddenDocuments, pool_alone, without_organizations
 from bayespool.measures import parse_measure
 from bayespool.models import MODEL_NAMES, LinearEvidence
 from bayespool.posterior import Task

@@ -16,7 +16,8 @@ from bayespool import check_judges
 from bayespool.collection import add_judges, labels_from_frame
 from bayespool.errors import InputError
 from bayespool.evidence import GradeCounts
-from bayespool.experiments import TABLES_OF_JUDGES, JudgeCheck, load_example
+from bayespool.experiments import JudgeCheck, load_example
+from bayespool.experiments.judge_checks import TABLES_OF_JUDGES
 from bayespool.measures import parse_measure
 
 

@@ -16,7 +16,8 @@ from toys import no_pool
 from bayespool import check_judges
 from bayespool.collection import Collection
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.experiments import ALL_JUDGES, JudgeCheck, SimulationSettings, load_example, simulate
+from bayespool.experiments import JudgeCheck, SimulationSettings, load_example, simulate
+from bayespool.experiments.judge_intervals import ALL_JUDGES
 from bayespool.posterior import PosteriorEstimator
 
 QUICK: dict[str, Any] = {"draws": 250, "chains": 2, "model": "ratio"}

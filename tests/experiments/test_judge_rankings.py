@@ -10,8 +10,11 @@ from toys import from_rankings
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.evidence import score_bounds, values_on_fuller
-from bayespool.experiments import Fitting, HiddenDocuments, load_example
+from bayespool.evidence import score_bounds
+from bayespool.evidence.ideals import values_on_fuller
+from bayespool.experiments import load_example
+from bayespool.experiments.fitting import Fitting
+from bayespool.experiments.hidden import HiddenDocuments
 from bayespool.experiments.judge_rankings import HeldOutRankings
 from bayespool.measures import parse_measure
 

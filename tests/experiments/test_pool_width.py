@@ -16,7 +16,8 @@ from drawn_pools import LOST, Spy, kinds_of, toy
 from hypothesis import given, settings, strategies as st
 from real import read_real
 
-from bayespool.collection import Collection, DepthPool
+from bayespool.collection import Collection
+from bayespool.collection.pools import DepthPool
 from bayespool.errors import InputError, PoolWarning
 from bayespool.experiments import leave_out, leave_types_out, load_example, vary_pool_width
 from bayespool.experiments.pool_width import _score_outside

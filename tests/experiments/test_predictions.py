@@ -12,14 +12,9 @@ from scipy import stats
 from scipy.special import expit, logsumexp
 from toys import from_rankings
 
-from bayespool.experiments import (
-    Fitting,
-    HeldOutPrediction,
-    HiddenDocuments,
-    check_models,
-    load_example,
-    predict_held_out,
-)
+from bayespool.experiments import HeldOutPrediction, check_models, load_example, predict_held_out
+from bayespool.experiments.fitting import Fitting
+from bayespool.experiments.hidden import HiddenDocuments
 from bayespool.experiments.predictions import deal_folds
 from bayespool.measures import parse_measure
 from bayespool.posterior import Task, log_predictive_densities, stacking_weights

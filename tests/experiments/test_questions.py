@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from checked import tasks_of
 
-from bayespool.experiments import Fitting, HiddenDocuments, load_example, predict_held_out
+from bayespool.experiments import load_example, predict_held_out
+from bayespool.experiments.fitting import Fitting
+from bayespool.experiments.hidden import HiddenDocuments
 from bayespool.experiments.judge_rankings import HeldOutRankings
 from bayespool.experiments.predictions import deal_folds
 from bayespool.experiments.priors import draw_priors

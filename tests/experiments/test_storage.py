@@ -210,7 +210,7 @@ def test_an_experiment_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytes
 def test_parts_without_what_they_are_of(tmp_path: Path) -> None:
     """Files that no experiment of ours would have written, whose digests are right."""
     from bayespool.experiments import storage
-    from bayespool.tables import parquet_bytes
+    from bayespool.tables.files import parquet_bytes
 
     folder = tmp_path / "folds"
     folder.mkdir()
@@ -225,7 +225,8 @@ def test_parts_without_what_they_are_of(tmp_path: Path) -> None:
 def test_forged_folds_of_another_form_are_worked_out_again(tmp_path: Path) -> None:
     """Their digests are right. A column that is missing, or of another fold, ended in an error of pandas."""
     from bayespool.experiments import storage
-    from bayespool.tables import parquet_bytes, read_parquet
+    from bayespool.tables import read_parquet
+    from bayespool.tables.files import parquet_bytes
 
     arguments: dict[str, Any] = FEW | {"estimators": "background", "folder": tmp_path}
     expected = tables(leave_out(load_example(), **arguments))

@@ -10,8 +10,8 @@ from arviz_stats.ecdf_utils import ecdf_pit
 from checked import with_the_first_arviz_stats
 from scipy import stats
 
-from bayespool.experiments import bar_limits, ecdf_band, holm, randomized_pit, uniformity_p_value
-from bayespool.experiments.uniformity import randomized_rank
+from bayespool.experiments import ecdf_band, holm, randomized_pit, uniformity_p_value
+from bayespool.experiments.uniformity import bar_limits, randomized_rank
 
 
 def test_pit_of_what_was_drawn_is_uniform_over_its_step() -> None:

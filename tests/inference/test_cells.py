@@ -9,8 +9,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import log_expit
 
-from bayespool.inference import draw_effects
-from bayespool.inference.cells import integrate
+from bayespool.inference.cells import draw_effects, integrate
 
 SIZES = (1, 3, 6, 2, 12)
 START = np.concatenate([[0], np.cumsum(SIZES)])

@@ -16,9 +16,11 @@ from own_models import OWN_OF_COUNTS, WITH_CELLS
 
 from bayespool import leave_out, load_example, parse_measure, score
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.experiments import Fitting, compare_engines
+from bayespool.experiments import compare_engines
 from bayespool.experiments.code_digests import own_estimators
-from bayespool.inference import ENGINES, NUTS, Fit, Laplace, make_engine, register_engine
+from bayespool.experiments.fitting import Fitting
+from bayespool.inference import ENGINES, NUTS, Fit, Laplace, register_engine
+from bayespool.inference.engines import make_engine
 from bayespool.models import ModelSpec
 from bayespool.options import SamplingSettings, options_of
 from bayespool.posterior import PosteriorEstimator, Prepared, Task

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, strategies as st
 
-from bayespool.measures import MISSING_RANK, NonrelevantShare, Precision
+from bayespool.measures import NonrelevantShare, Precision
+from bayespool.measures.base import MISSING_RANK
 
 RANKINGS = st.lists(st.integers(MISSING_RANK, 3), max_size=8)
 

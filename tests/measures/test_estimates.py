@@ -16,9 +16,11 @@ from toys import toy_collection
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.inference import Fit
-from bayespool.measures import Diagnostics, Estimates, Values, ask, draws_container, parse_measure
+from bayespool.measures import Diagnostics, Estimates, Values, parse_measure
+from bayespool.measures.estimates import ask, draws_container
 from bayespool.posterior import PosteriorEstimator
-from bayespool.tables import container_bytes, container_of_bytes
+from bayespool.tables import container_bytes
+from bayespool.tables.containers import container_of_bytes
 
 P5, P10 = parse_measure("P@5"), parse_measure("P@10")
 DRAWS = Values(np.array([[[1, 2]], [[3, 2]], [[2, 5]]], dtype=np.int32), 5)  # of one run, totals 3, 5 and 7

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from bayespool.measures import MISSING_RANK, Normalized, Tally, parse_measure
+from bayespool.measures import Normalized, Tally, parse_measure
+from bayespool.measures.base import MISSING_RANK
 
 PARAMETERS = {
     "R": ("", "(rel=2)", "(ideal='judged')"),

@@ -9,7 +9,8 @@ import pytest
 from references import MADE, assert_as_reference, every_collection, made, real
 
 from bayespool.errors import InputError
-from bayespool.measures import MISSING_RANK, Judged, parse_measure
+from bayespool.measures import Judged, parse_measure
+from bayespool.measures.base import MISSING_RANK
 
 TEXTS = ("Judged@10", "Judged@1000")
 

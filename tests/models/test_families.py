@@ -10,13 +10,8 @@ from scipy import stats
 from scipy.special import expit
 
 from bayespool.errors import InputError
-from bayespool.models import (
-    draw_prior,
-    log_density_of_coefficient,
-    log_density_of_scale,
-    parse_prior,
-    refuse_no_density,
-)
+from bayespool.models import draw_prior, parse_prior
+from bayespool.models.families import log_density_of_coefficient, log_density_of_scale, refuse_no_density
 
 
 @pytest.mark.parametrize(

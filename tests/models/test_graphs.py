@@ -24,9 +24,11 @@ from scipy.linalg import null_space
 from scipy.special import expit, gammaln, logit
 
 from bayespool.errors import InputError
-from bayespool.evidence import held_out_counts, judgment_counts, unjudged_documents
+from bayespool.evidence import held_out_counts, judgment_counts
+from bayespool.evidence.judged import unjudged_documents
 from bayespool.experiments import load_example
-from bayespool.models import ModelEvidence, Prior, gather_evidence, parse_prior
+from bayespool.models import Prior, gather_evidence, parse_prior
+from bayespool.models.evidence import ModelEvidence
 from bayespool.posterior import new_organization_effect
 
 DIMS = {

@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 from bayespool.errors import InputError
-from bayespool.models import FAMILIES, Prior, parse_prior
+from bayespool.models import Prior, parse_prior
+from bayespool.models.families import FAMILIES
 from bayespool.models.priors import PARAMETERS
 
 

@@ -13,8 +13,16 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from bayespool.errors import InputError
-from bayespool.plots import IMAGE_FORMATS, PALETTE, figure_grid, render
-from bayespool.plots.style import choose, color_of, count_axis, inches_per_row, line_of, row_axis
+from bayespool.plots import PALETTE, figure_grid, render
+from bayespool.plots.style import (
+    IMAGE_FORMATS,
+    choose,
+    color_of,
+    count_axis,
+    inches_per_row,
+    line_of,
+    row_axis,
+)
 
 # Machado, Oliveira & Fernandes (2009), severity 1, on linear RGB
 SEEN = {

@@ -9,7 +9,8 @@ from hypothesis import given, strategies as st
 from retrievals import documents_of, some_rankings, topic_of
 
 from bayespool.errors import InputError
-from bayespool.pooling import Chosen, choose, equal_shares, parse_strategy, retrieved_by
+from bayespool.pooling import Chosen, choose, equal_shares, parse_strategy
+from bayespool.pooling.retrieved import retrieved_by
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=8), st.integers(0, 200))

@@ -16,7 +16,8 @@ from toys import from_rankings, judged, toy_collection
 from bayespool.collection import Collection
 from bayespool.errors import InputError, NoPoolWarning, PoolWarning
 from bayespool.experiments import SimulationSettings, load_example, simulate
-from bayespool.pooling import PoolReport, PoolRule, describe_pool, discover_pool
+from bayespool.pooling import PoolReport, describe_pool, discover_pool
+from bayespool.pooling.discovery import PoolRule
 
 
 def bare_toy() -> Collection:

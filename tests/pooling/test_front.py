@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import toys
 
-from bayespool.pooling import MoveToFront, retrieved_by
+from bayespool.pooling import MoveToFront
+from bayespool.pooling.retrieved import retrieved_by
 
 
 def orders(rankings: dict[str, str], relevant: str) -> set[str]:

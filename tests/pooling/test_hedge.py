@@ -11,7 +11,8 @@ from hypothesis import given, strategies as st
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.pooling import Hedge, Retrieved, parse_strategy, retrieved_by
+from bayespool.pooling import Hedge, Retrieved, parse_strategy
+from bayespool.pooling.retrieved import retrieved_by
 
 RNG = np.random.default_rng(0)
 

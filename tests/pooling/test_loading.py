@@ -13,14 +13,8 @@ import pytest
 import toys
 from toys import toy_collection, toy_qrels, toy_runs
 
-from bayespool.collection import (
-    USER_ORGANIZATION,
-    Collection,
-    run_from_frame,
-    write_organizations,
-    write_qrels,
-    write_run,
-)
+from bayespool.collection import Collection, run_from_frame, write_organizations, write_qrels, write_run
+from bayespool.collection.build import USER_ORGANIZATION
 from bayespool.errors import (
     InputError,
     InputWarning,

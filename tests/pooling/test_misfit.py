@@ -12,7 +12,9 @@ import toys
 from bayespool import load_example
 from bayespool.collection import UNJUDGED, Collection
 from bayespool.errors import StatedPoolWarning
-from bayespool.pooling import misfit_of, pool_of_strategy, warn_of_misfit, with_strategy_pool
+from bayespool.pooling import pool_of_strategy
+from bayespool.pooling.misfit import misfit_of, warn_of_misfit
+from bayespool.pooling.pools import with_strategy_pool
 
 
 def stated(collection: Collection, strategy: str, budget: int, **options: object) -> Collection:

@@ -12,7 +12,8 @@ from retrievals import order_of, some_rankings, topic_of, with_lots
 
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.pooling import STRATEGIES, FixedOrder, Retrieved, parse_strategy, retrieved_by
+from bayespool.pooling import STRATEGIES, FixedOrder, Retrieved, parse_strategy
+from bayespool.pooling.retrieved import retrieved_by
 
 every_strategy = pytest.mark.parametrize("name", sorted(STRATEGIES))
 

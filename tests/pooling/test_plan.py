@@ -9,7 +9,8 @@ import pytest
 
 from bayespool import load_example
 from bayespool.errors import InputError
-from bayespool.pooling import PlanOptions, PoolPlan, Take, choose
+from bayespool.pooling import PoolPlan, Take, choose
+from bayespool.pooling.plan import PlanOptions
 
 
 def test_a_plan_of_a_text_of_a_strategy_and_of_a_plan() -> None:

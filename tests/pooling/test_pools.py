@@ -10,10 +10,12 @@ import pytest
 from left_out import tables
 from toys import from_rankings, in_pool, judged, judgments, toy_collection
 
-from bayespool.collection import LISTED, UNJUDGED, Collection, sole_contributor
+from bayespool.collection import LISTED, UNJUDGED, Collection
+from bayespool.collection.contributors import sole_contributor
 from bayespool.errors import InputError
 from bayespool.experiments import leave_out, simulate_example
-from bayespool.pooling import StrategyPool, choose, with_strategy_pool
+from bayespool.pooling import StrategyPool, choose
+from bayespool.pooling.pools import with_strategy_pool
 from bayespool.scoring import score
 
 RANKED = {"r1": {"1": "abcd"}, "r2": {"1": "bxyz"}, "r3": {"1": "abpq"}}

@@ -12,17 +12,9 @@ import toys
 from bayespool import load_example
 from bayespool.collection import Collection
 from bayespool.errors import InputError
-from bayespool.pooling import (
-    ActiveSampling,
-    Retrieved,
-    Sampling,
-    Stratified,
-    Uniform,
-    choose,
-    parse_strategy,
-    retrieved_by,
-)
+from bayespool.pooling import ActiveSampling, Retrieved, Sampling, Stratified, Uniform, choose, parse_strategy
 from bayespool.pooling.choosing import inclusion_of_topic
+from bayespool.pooling.retrieved import retrieved_by
 
 SAMPLES = [Uniform(), Stratified(depths=(1,), rates=(2.0, 1.0)), ActiveSampling(), ActiveSampling(batch=1)]
 

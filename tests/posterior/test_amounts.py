@@ -9,7 +9,7 @@ import pytest
 from fits import TARGETS
 from graded_example import graded_example
 
-from bayespool.evidence import ranked_levels, tally_of
+from bayespool.evidence.ideals import ranked_levels, tally_of
 from bayespool.measures import MEASURES, Measure, Tally, parse_measure
 from bayespool.measures.base import DrawnRankings
 from bayespool.posterior import Completion, complete

@@ -15,7 +15,8 @@ from toys import EDGE_CASES, FULLY_JUDGED, from_rankings
 
 from bayespool.collection import Collection
 from bayespool.errors import DiagnosticsWarning, InputError
-from bayespool.evidence import judgment_counts, unjudged_documents
+from bayespool.evidence import judgment_counts
+from bayespool.evidence.judged import unjudged_documents
 from bayespool.experiments import load_example
 from bayespool.inference import NUTS, Laplace
 from bayespool.measures import Estimates, Precision, parse_measure

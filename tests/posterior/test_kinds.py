@@ -11,9 +11,11 @@ from toys import from_rankings
 from bayespool import load_example
 from bayespool.collection import Collection, add_judges, qrels_from_frame
 from bayespool.errors import InputError
-from bayespool.evidence import favored_organizations, held_out_documents
+from bayespool.evidence import favored_organizations
+from bayespool.evidence.held_out import held_out_documents
 from bayespool.experiments import simulate_example, simulate_judge
-from bayespool.posterior import find_kinds, with_kinds
+from bayespool.posterior import find_kinds
+from bayespool.posterior.kinds import with_kinds
 
 # Two organizations retrieve letters of the beginning, two of the end; the fifth is nearer to the latter.
 RUNS = {"a": "abcdx", "b": "abcey", "p": "pqrst", "q": "pqrsu", "r": "pqklm", "r2": "pqkln", "new": "zabpq"}

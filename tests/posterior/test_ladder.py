@@ -16,17 +16,8 @@ from bayespool.collection import qrels_from_frame
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
 from bayespool.measures import parse_measure
-from bayespool.posterior import (
-    Completion,
-    Component,
-    PosteriorEstimator,
-    Rung,
-    Step,
-    Task,
-    complete,
-    levels_of,
-    rungs_of,
-)
+from bayespool.posterior import Completion, Component, PosteriorEstimator, Rung, Step, Task, complete
+from bayespool.posterior.ladder import levels_of, rungs_of
 from bayespool.scoring import Scores, score
 
 # --- rungs --------------------------------------------------------------------------------------------------

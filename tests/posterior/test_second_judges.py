@@ -21,7 +21,8 @@ from bayespool.evidence import favored_organizations, grade_counts, judgment_cou
 from bayespool.experiments import load_example
 from bayespool.measures import parse_measures
 from bayespool.models import MODELS, Effect, Linear, ModelSpec, Prior
-from bayespool.posterior import PosteriorEstimator, judge_problems
+from bayespool.posterior import PosteriorEstimator
+from bayespool.posterior.second_judges import judge_problems
 
 QUICK: dict[str, Any] = {"draws": 250, "chains": 2}
 

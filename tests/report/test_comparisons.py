@@ -22,7 +22,7 @@ from bayespool.report.comparisons import (
     write_comparison,
     write_reversals,
 )
-from bayespool.tables import Arrangement
+from bayespool.tables.arrangement import Arrangement
 
 # runs of the pool are compared beside new ones
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")

@@ -16,7 +16,8 @@ from toys import toy_collection
 from bayespool.errors import OutputError
 from bayespool.experiments import load_example
 from bayespool.measures import parse_measures
-from bayespool.report import check_output, write_scores
+from bayespool.report import write_scores
+from bayespool.report.files import check_output
 from bayespool.scoring import Scores, score
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")

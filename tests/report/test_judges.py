@@ -14,7 +14,7 @@ from rich.console import Console
 
 from bayespool import check_judges
 from bayespool.errors import OutputError
-from bayespool.evidence import grade_names
+from bayespool.evidence.confusion import grade_names
 from bayespool.experiments import JudgeCheck, load_example
 from bayespool.report.judges import print_judges, write_judges
 

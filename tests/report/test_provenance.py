@@ -7,7 +7,8 @@ import platform
 import numpy as np
 
 from bayespool import __version__
-from bayespool.report import MADE_BY, command_line, made_by, versions, with_provenance
+from bayespool.report import versions
+from bayespool.report.provenance import MADE_BY, command_line, made_by, with_provenance
 
 
 def test_the_command_is_as_it_was_typed() -> None:

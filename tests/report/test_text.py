@@ -17,7 +17,7 @@ from bayespool.experiments import load_example
 from bayespool.measures import Values
 from bayespool.report import print_scores
 from bayespool.scoring import Scores, score
-from bayespool.tables import Arrangement
+from bayespool.tables.arrangement import Arrangement
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 

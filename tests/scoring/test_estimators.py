@@ -26,10 +26,10 @@ from bayespool.scoring import (
     ESTIMATOR_NAMES,
     ESTIMATORS,
     parse_estimator,
-    refuse_too_many_draws,
     register_estimator,
     score,
 )
+from bayespool.scoring.estimators import refuse_too_many_draws
 
 BY_LABELS = ("judge-filled", "judge-rates", "prediction-powered")
 POSTERIORS = (

@@ -16,7 +16,8 @@ from bayespool.errors import InputError
 from bayespool.experiments import load_example, simulate_example
 from bayespool.measures import Estimates
 from bayespool.posterior import PosteriorEstimator
-from bayespool.scoring import Imputations, Scores, impute, score, spread_draws
+from bayespool.scoring import Imputations, Scores, impute, score
+from bayespool.scoring.imputing import spread_draws
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 

@@ -9,7 +9,7 @@ from toys import toy_collection
 from bayespool.errors import InputError
 from bayespool.scoring import Scores, score
 from bayespool.scoring.score_tables import arranged, columns_of, methods_in, note_lines, paper_tables
-from bayespool.tables import Arrangement
+from bayespool.tables.arrangement import Arrangement
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")
 

@@ -19,7 +19,7 @@ from bayespool.experiments import load_example
 from bayespool.report import write_scores
 from bayespool.report.folder import write_folder
 from bayespool.scoring import Scores, score
-from bayespool.tables import parquet_bytes
+from bayespool.tables.files import parquet_bytes
 
 
 @cache

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayespool.tables import build_container, container_bytes, container_of_bytes, variable_name
+from bayespool.tables import build_container, container_bytes
+from bayespool.tables.containers import container_of_bytes, variable_name
 
 
 def made() -> Any:

@@ -14,17 +14,15 @@ import pandas as pd
 import pytest
 
 from bayespool.errors import OutputError
-from bayespool.tables import (
+from bayespool.tables import csv_text, files, read_parquet
+from bayespool.tables.files import (
     atomic_write,
     atomic_write_all,
     csv_for_spreadsheets,
-    csv_text,
-    files,
     lock,
     locked,
     parquet_bytes,
     read_back,
-    read_parquet,
     read_rows,
     unlock,
 )

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from bayespool.tables import TextTable, html_page, html_table, latex_tables, markdown_tables
+from bayespool.tables import TextTable, html_table, latex_tables, markdown_tables
+from bayespool.tables.markup import html_page
 
 WICKED = "<img src=x onerror=alert(1)>"
 NAMES = (

@@ -34,7 +34,8 @@ from bayespool.experiments import (
 from bayespool.measures import Values
 from bayespool.posterior import complete
 from bayespool.scoring import StoredResults, StoredScores, impute, judge_next
-from bayespool.tables import Shown, TextTable, first_rows, html_repr, one_line
+from bayespool.tables import TextTable, html_repr
+from bayespool.tables.reprs import Shown, first_rows, one_line
 
 ONE = {"estimators": ["background"]}
 POOLS: dict[str, Any] = {"widths": [3], "n_samples": 2, **ONE}

@@ -25,10 +25,10 @@ from bayespool.experiments import (
     leave_types_out,
     load_example,
     mean_absolute_error,
-    n_outside_bounds,
     vary_common_topics,
     vary_pool_width,
 )
+from bayespool.experiments.from_frames import n_outside_bounds
 from bayespool.measures import parse_measure
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayespool.errors.PooledRunWarning")

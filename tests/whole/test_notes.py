@@ -26,7 +26,8 @@ from bayespool import (
     score,
 )
 from bayespool.cli.results import deliver, deliver_files, deliver_folder, with_answers
-from bayespool.comparisons import compare_scores, reversals
+from bayespool.comparisons import reversals
+from bayespool.comparisons.comparing import compare_scores
 from bayespool.errors import InputError
 from bayespool.experiments import (
     FoundJudgments,

@@ -11,15 +11,13 @@ import pandas as pd
 import pytest
 
 from bayespool import impute, judge_next, read_collection, score
-from bayespool.collection import qrels_from_frame, sole_contributor
+from bayespool.collection import qrels_from_frame
+from bayespool.collection.contributors import sole_contributor
 from bayespool.errors import InputError, InputWarning
-from bayespool.evidence import (
-    evidence_predictors,
-    hidden_document_table,
-    judgment_counts,
-    unjudged_document_table,
-    unjudged_documents,
-)
+from bayespool.evidence import hidden_document_table, judgment_counts
+from bayespool.evidence.judged import unjudged_documents
+from bayespool.evidence.predictor_table import unjudged_document_table
+from bayespool.evidence.predictors import evidence_predictors
 from bayespool.experiments import load_example, simulate_example
 from bayespool.posterior import PosteriorEstimator
 

@@ -19,7 +19,6 @@ from bayespool.errors import BayespoolWarning, ExperimentChangedWarning, InputEr
 from bayespool.experiments import simulate_example
 from bayespool.measures import (
     MEASURES,
-    MISSING_RANK,
     Measure,
     Normalized,
     Precision,
@@ -28,6 +27,7 @@ from bayespool.measures import (
     parse_measure,
     register_measure,
 )
+from bayespool.measures.base import MISSING_RANK
 
 pytestmark = pytest.mark.usefixtures("fits_of_all_tests")
 

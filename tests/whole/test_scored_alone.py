@@ -12,7 +12,8 @@ from labeled import right_labels, with_judge
 from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.experiments import load_example
-from bayespool.measures import MEASURES, Estimates, Measure, Normalized, parse_measure, with_ideal
+from bayespool.measures import MEASURES, Estimates, Measure, Normalized, parse_measure
+from bayespool.measures.normalized import with_ideal
 from bayespool.models import MODELS
 from bayespool.scoring import Scores, score
 
@@ -122,7 +123,7 @@ def test_runs_that_share_an_ideal_ranking_are_completed_together() -> None:
 
 @pytest.mark.usefixtures("fits_of_all_tests")
 def test_scores_of_runs_that_were_scored_apart_are_not_compared() -> None:
-    from bayespool.comparisons import compare_scores
+    from bayespool.comparisons.comparing import compare_scores
 
     example = load_example()
     asked = ["lower-bound", "posterior-combined"]

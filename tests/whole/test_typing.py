@@ -27,16 +27,14 @@ from bayespool import (
 from bayespool.collection.build import Building, build_collection
 from bayespool.experiments import leave_types_out, vary_common_topics, vary_pool_width
 from bayespool.experiments.found import check_found
-from bayespool.pooling import ReadOptions
-from bayespool.posterior import (
+from bayespool.pooling.loading import ReadOptions
+from bayespool.posterior import CompletionOptions, PosteriorEstimator, PosteriorOptions
+from bayespool.posterior.keywords import (
     CompareOptions,
-    CompletionOptions,
     ExperimentOptions,
     FoundOptions,
     ImputeOptions,
     JudgesOptions,
-    PosteriorEstimator,
-    PosteriorOptions,
 )
 from bayespool.scoring import ScoreOptions, pyterrier_measure
 

@@ -8,10 +8,12 @@ import toys
 from depths import DEEP, collection_of
 from toys import toy_collection
 
-from bayespool.collection import Collection, DepthPool, build_collection
+from bayespool.collection import Collection, build_collection
+from bayespool.collection.pools import DepthPool
 from bayespool.comparisons.shallow import judgment_subset, unpooled_copies
 from bayespool.errors import InputError
-from bayespool.evidence import judgment_counts, unjudged_documents
+from bayespool.evidence import judgment_counts
+from bayespool.evidence.judged import unjudged_documents
 from bayespool.experiments import leave_out
 from bayespool.experiments.parallel import _pack, _unpack
 from bayespool.experiments.resampling import whole_pool

@@ -17,7 +17,7 @@ from toys import from_rankings
 from bayespool import Collection, compare, judgment_counts, load_example, score
 from bayespool.errors import InputError, PooledRunWarning
 from bayespool.experiments import simulate_example
-from bayespool.pooling import take_out
+from bayespool.pooling.discovery import take_out
 
 QUICK = {"estimators": ["interpolated", "posterior-background"], "draws": 50}
 
