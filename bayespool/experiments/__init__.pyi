@@ -1,5 +1,5 @@
 from .budget_results import Budgets as Budgets
-from .budget_settings import BudgetSettings as BudgetSettings
+from .budget_settings import BudgetSettings as BudgetSettings, StrategySettings as StrategySettings
 from .budgeting import budgets as budgets
 from .calibration import (
     central_share as central_share,

@@ -15,6 +15,7 @@ import zstandard
 from trec_files import PLAIN, PLAIN_ROWS, Write, error_of, judgments_of, rows_of
 
 from bayespool import collection as trec
+from bayespool.collection.files import Source, find_files
 
 # --- files that cannot be read ----------------------------------------------------------------------------
 
@@ -205,8 +206,8 @@ def test_compressed_qrels_and_organizations(write: Write, kind: str) -> None:
 # --- finding files -----------------------------------------------------------------------------------------
 
 
-def names(source: trec.files.Source) -> list[str]:
-    return [path.name for path in trec.find_files(source)]
+def names(source: Source) -> list[str]:
+    return [path.name for path in find_files(source)]
 
 
 def test_find_files(folder: Path) -> None:
@@ -262,18 +263,16 @@ def test_nothing_found(tmp_path: Path, source: str, reason: str) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / ".hidden").write_bytes(PLAIN)
     path = tmp_path / source
-    forms: list[trec.files.Source] = [path, str(path), [path]]
+    forms: list[Source] = [path, str(path), [path]]
     for form in forms:
-        error = error_of(partial(trec.find_files, form))
+        error = error_of(partial(find_files, form))
         assert (error.path, error.reason) == (path, reason)
         assert error.hint
 
 
 def test_no_source_at_all() -> None:
-    assert error_of(lambda: trec.find_files([])).reason == "no file is named"
+    assert error_of(lambda: find_files([])).reason == "no file is named"
 
 
 def test_too_long_a_name_is_no_traceback() -> None:
-    assert error_of(lambda: trec.find_files("x" * 5000)).reason.startswith(
-        ("cannot be looked at", "no such file")
-    )
+    assert error_of(lambda: find_files("x" * 5000)).reason.startswith(("cannot be looked at", "no such file"))

@@ -14,6 +14,7 @@ import zstandard
 from trec_files import PLAIN, PLAIN_ROWS, Write, error_of, labels_of, rows_of
 
 from bayespool import collection as trec
+from bayespool.collection.files import find_files
 from bayespool.errors import InputWarning
 
 # --- the name of a run ------------------------------------------------------------------------------------
@@ -73,7 +74,7 @@ def test_runs_come_in_the_order_of_their_names_with_progress(folder: Path) -> No
     seen: list[tuple[int, int]] = []
     runs = trec.read_runs(folder, progress=lambda done, total: seen.append((done, total)))
     assert [run.run_id for run in runs] == ["c", "a", "b"]
-    assert [run.path for run in runs] == list(trec.find_files(folder))
+    assert [run.path for run in runs] == list(find_files(folder))
     assert all(rows_of(run) == PLAIN_ROWS for run in runs)
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
@@ -259,7 +260,7 @@ def test_trec_2_lenient_counts(collections: Path) -> None:
     assert len(caught) == 4
     n_lines = sum(
         sum(1 for line in path.read_bytes().split(b"\n") if line.strip())
-        for path in trec.find_files(collections / "trec2-adhoc" / "runs")
+        for path in find_files(collections / "trec2-adhoc" / "runs")
     )
     assert sum(len(run.doc_id) for run in runs) == n_lines - 1 - 8 - 1015 - 32 - 52
 
