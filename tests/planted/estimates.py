@@ -26,7 +26,7 @@ FAULTS = (
     Fault(
         "neighbor half as near",
         "evidence/own_run_predictors.py",
-        "nearness = 1 / (1 + np.abs(ranks[:, None] - ranks) / _NEAR)",
+        "nearness = 1 / (1 + np.abs(ranks[:, None] - ranks) / _HALF_WEIGHT_DISTANCE)",
         "nearness = 1 / (1 + np.abs(ranks[:, None] - ranks))",
         "evidence/test_predictor_table.py",
         "the documented weight of a judged neighbor is not used",
