@@ -25,9 +25,7 @@ _RESERVED_NAMES = ("combined",)  # name of the mixture of models
 
 
 def add_model(spec: ModelSpec) -> None:
-    """Register a model, or replace a registered one; `bayespool.register_model` also registers its
-    estimator.
-    """
+    """Register a model, or replace a registered one; `bayespool.register_model` adds its estimator."""
     if spec.name in (*_PACKAGE_MODELS, *_RESERVED_NAMES) and spec != _PACKAGE_MODELS.get(spec.name):
         raise InputError(f"there is a model {spec.name!r} already", hint="give it another name")
     MODELS[spec.name] = spec

@@ -78,9 +78,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Counts k ~ Binomial(n, p), shape (observation,), with logit p by ``link``, or the one predictor
-    itself.
-    """
+    """Counts k ~ Binomial(n, p), shape (observation,), with logit p by ``link``, or the only predictor."""
 
     successes: IndexArray
     trials: IndexArray

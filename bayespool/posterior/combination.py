@@ -126,7 +126,7 @@ def _of_runs(
     approximation, found = approximate(density, near=near), []
     for k, share in enumerate(approximation.weight):
         scales = dict(zip(density.scales, np.exp(approximation.theta[k]), strict=True))
-        x, about = approximation.mean[k], approximation.about(k)
+        x, about = approximation.mean[k], approximation.gaussian_at(k)
         mean, spread = documents.predict(x, about)
         tau, sigma = scales.get("interaction", 0.0), scales.get("slope", 0.0)
         root = np.sqrt(1 + _NEARER * (tau**2 + spread + sigma**2 * far))
