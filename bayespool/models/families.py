@@ -167,7 +167,7 @@ _DISTRIBUTIONS_BELOW_ZERO = (
 
 
 def refuse_negative_scale(name: str, prior: Prior) -> None:
-    r"""Refuse a prior of a scale that may be negative.
+    """Refuse a prior of a scale that may be negative.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def refuse_negative_scale(name: str, prior: Prior) -> None:
     Traceback (most recent call last):
         ...
     bayespool.errors.InputError: prior of sigma_topic: Normal(0, 1) reaches below 0, and a scale does not; \
-    write it like HalfNormal(1)
+write it like HalfNormal(1)
     """
     is_below = prior.distribution == "Uniform" and bool(prior.args) and prior.args[0] < 0
     if prior.distribution in _DISTRIBUTIONS_BELOW_ZERO or is_below:
