@@ -1,9 +1,4 @@
-"""Count judgments among ranked documents, and describe unjudged documents by what is known of them: the
-evidence of the models.
-
-Tables of counts cover many cutoffs in one pass and have the axes (run, topic, cutoff). Whatever a predictor
-of a document is computed from, the held-out organization took no part in it.
-"""
+"""Evidence of the models: counts of judgments among ranked documents, and predictors of unjudged ones."""
 
 from bayespool.evidence.bounds import Bounds, score_bounds
 from bayespool.evidence.composition import composition_effects

@@ -1,4 +1,4 @@
-"""What the judgments leave open of a measure: its values if none or all of the unjudged are relevant."""
+"""Bounds of a measure: its values if none or all of the unjudged documents are relevant."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bounds(Shown):
-    """Bounds of some runs under one measure, and how the ranks that it looks at split up.
+    """Bounds of runs under one measure, and counts of the documents within its cutoff.
 
     Attributes
     ----------
     measure : Measure
     run_ids, query_ids : tuple of str
     low, high : Values, shape (run, topic)
-        B, as trec_eval gives it: unjudged documents are not relevant; and T: they all are. Of a measure over
-        an ideal ranking T is Ravana & Moffat's estimate: the relevant documents that the ranking lacks stand
-        at its first unjudged ranks. These two are what corrections work with.
+        B and T: no unjudged document is relevant, as trec_eval has it, and all are. For a measure over an
+        ideal ranking T is Ravana & Moffat's estimate: relevant documents that the ranking lacks take its
+        first unjudged ranks. Corrections work with these two.
     least, most : Values, shape (run, topic)
-        What no completion of the judgments goes below, or beyond: B and T, but for a measure over an ideal
-        ranking, where relevant documents that the run lacks may lower the value, too.
+        Smallest and largest value under any completion of the judgments: B and T, but for a measure over an
+        ideal ranking, where relevant documents outside the run may lower the value.
     n_judged, n_unjudged, n_missing : ndarray of int32, shape (run, topic)
         Documents down to the cutoff that are judged (or never will be, under the estimand ``"pooled"``);
         unjudged ones; and ranks that the run did not fill. They sum to the cutoff.
@@ -79,22 +79,22 @@ class Bounds(Shown):
 
     @property
     def unjudged_share(self) -> FloatArray:
-        """Unjudged documents among the ranks that the measure looks at, over all topics, shape (run,)."""
+        """Share of unjudged documents among the ranks of the measure, over all topics, shape (run,)."""
         return np.asarray(self.n_unjudged.sum(axis=1) / self._n_ranks.sum(axis=1))
 
     @property
     def unjudged_on_topics(self) -> FloatArray:
-        """The same share on each topic, shape (run, topic)."""
+        """Share of unjudged documents among the ranks of the measure, shape (run, topic)."""
         return np.asarray(self.n_unjudged / self._n_ranks)
 
     @property
     def _n_ranks(self) -> IntArray:
-        """Ranks that the measure looks at, shape (run, topic)."""
+        """Ranks of the measure, shape (run, topic)."""
         return self.n_judged + self.n_unjudged + self.n_missing
 
     @property
     def has_unjudged(self) -> npt.NDArray[np.bool_]:
-        """Runs of which anything is unjudged, or whose ideal rankings are, shape (run,)."""
+        """Runs with unjudged documents, in their rankings or their ideal rankings, shape (run,)."""
         is_open: npt.NDArray[np.bool_] = self.least.amount != self.most.amount
         return np.asarray((is_open | (self.n_unjudged > 0)).any(axis=1))
 
@@ -115,8 +115,7 @@ def score_bounds(
         None for all runs.
     measure : Measure
     estimand : {"complete", "pooled"}
-        Whether an unjudged document below the depth to which the run was, or would have been, pooled may be
-        relevant.
+        Whether an unjudged document below the pool depth of its run may be relevant.
 
     Returns
     -------
@@ -178,9 +177,7 @@ def score_bounds(
 def condensed_levels(
     collection: Collection, run_ids: str | Iterable[str] | None, depth: int
 ) -> npt.NDArray[np.int16]:
-    """Relevance of the first ``depth`` judged documents of the whole ranking, 0 where there are fewer; shape
-    (run, topic, rank).
-    """
+    """Relevance of the first judged documents of runs, 0 beyond the last; shape (run, topic, rank)."""
     index = collection.run_index(run_ids)
     condensed = np.zeros((len(index), len(collection.query_ids), depth), dtype=np.int16)
     table, every = relevance_table(collection), np.arange(len(collection.query_ids))

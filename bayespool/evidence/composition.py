@@ -1,4 +1,4 @@
-"""What a run does to the pooled runs when its ranks are imposed on them (Lipani et al. 2015)."""
+"""Composition of a run with the pooled runs, whose documents move to its ranks (Lipani et al. 2015)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from bayespool.evidence.states import MISSING, NONRELEVANT, RELEVANT, check_cuto
 
 @dataclass(frozen=True, eq=False)
 class CompositionEffects:
-    """What composing a run with the pooled runs does to them (Lipani et al. 2015, §3.2), averaged over the
-    pooled runs.
+    """Mean effect on the pooled runs of composing them with a run (Lipani et al. 2015, §3.2).
 
     Attributes
     ----------
@@ -41,8 +40,7 @@ def composition_effects(
     given: int = 0,
     alpha: float = 1.0,
 ) -> CompositionEffects:
-    """Change of the pooled runs' precision and anti-precision when their documents move to the ranks that a
-    run gives them.
+    """Change of the pooled runs' precision and anti-precision when composed with a run.
 
     A pooled run r composed with the run u keeps its own documents; one that u retrieves at rank i and r at
     rank j moves to ``alpha·i + (1 − alpha)·j`` (Lipani et al. 2015, equation 2). On equal positions a
@@ -56,9 +54,9 @@ def composition_effects(
     cutoffs : int or sequence of int
     rel : int, default 1
     given : int, default 0
-        Only documents of this relevance or more count among judged ones.
+        Smallest relevance of documents that count among judged ones.
     alpha : float in [0, 1], default 1
-        0 leaves every pooled run as it is.
+        0 leaves every pooled run unchanged.
 
     Returns
     -------
@@ -75,7 +73,7 @@ def composition_effects(
         (topics, rows(collection.document, pooled)[:, topics, :depth])
         for topics, depth in blocks(collection.document, np.union1d(pooled, index))
     ]
-    as_it_is = [_split(table[document[:, :, : max(cutoffs)]], cutoffs) for _, document in parts]
+    uncomposed = [_split(table[document[:, :, : max(cutoffs)]], cutoffs) for _, document in parts]
     shape = (len(index), len(collection.query_ids), len(cutoffs))
     delta_precision, delta_antiprecision = np.zeros(shape), np.zeros(shape)
     rank_in_run = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
@@ -86,16 +84,16 @@ def composition_effects(
         own, rank = ranked(collection.document, u)
         rank_in_run[own] = rank + 1
         rank_in_run[-1] = 0
-        for (topics, document), as_is in zip(parts, as_it_is, strict=True):
+        for (topics, document), before_parts in zip(parts, uncomposed, strict=True):
             state = (
                 _composed_at_whole_ranks(document, rank_in_run, table, max(cutoffs))
                 if alpha == 1
                 else table[_composed(document, rank_in_run, alpha, max(cutoffs))]
             )
-            for delta, now, before in zip(
-                (delta_precision, delta_antiprecision), _split(state, cutoffs), as_is, strict=True
+            for delta, after, before in zip(
+                (delta_precision, delta_antiprecision), _split(state, cutoffs), before_parts, strict=True
             ):
-                changed = (now - before).sum(axis=0)  # composed with itself a run does not change
+                changed = (after - before).sum(axis=0)  # composed with itself a run does not change
                 delta[row, topics] = changed / n_others
         rank_in_run[own] = 0
     divisor = np.array(cutoffs)
@@ -108,6 +106,7 @@ def composition_effects(
 
 
 def _split(state: npt.NDArray[np.int8], cutoffs: tuple[int, ...]) -> tuple[IntArray, IntArray]:
+    """Relevant and nonrelevant documents within each cutoff, each of shape (run, topic, cutoff)."""
     return count_within(state == RELEVANT, cutoffs), count_within(state == NONRELEVANT, cutoffs)
 
 
@@ -124,9 +123,7 @@ def _composed_at_whole_ranks(
 def _fill_at_whole_ranks(
     document: IntArray, rank_in_run: IntArray, table: npt.NDArray[np.int8], composed: npt.NDArray[np.int8]
 ) -> None:
-    """Every position is a whole rank, at which at most one document stays and one arrives, so that nothing is
-    sorted.
-    """
+    """Fill ``composed`` without sorting: at each whole rank at most one document stays and one arrives."""
     n_runs, n_topics, n_ranks = document.shape
     depth = composed.shape[2]
     arriving = np.empty(n_ranks, dtype=np.int32)
@@ -153,11 +150,8 @@ def _fill_at_whole_ranks(
 
 
 def _composed(document: IntArray, rank_in_run: IntArray, alpha: float, depth: int) -> IntArray:
-    """The first ``depth`` documents of composed runs, shape (run, topic, rank).
-
-    Position (in 2⁻²⁰ ranks), shared or not, and own rank are packed into one integer, whose order is the
-    order asked for.
-    """
+    """First ``depth`` documents of composed runs, shape (run, topic, rank)."""
+    # position (in 2⁻²⁰ ranks), shared or not, and own rank in one integer that sorts by equation 2
     own = np.arange(document.shape[2], dtype=np.int64)
     depth = min(depth, document.shape[2])
     composed = np.empty((*document.shape[:2], depth), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Predictors from composing a run with the pooled runs: what it does to them (Lipani et al. 2015)."""
+"""Predictors from composing a run with the pooled runs (Lipani et al. 2015)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judged documents by the label of a second judge and by relevance, hidden ones apart from the others."""
+"""Counts of judged documents by the label of a second judge and by relevance."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class LabelConfusion:
     ----------
     judge : Judge
     levels : tuple of int
-        Relevance at which each level begins but the lowest, which begins at 0; ascending.
+        Relevance at which each level but the lowest begins; the lowest begins at 0. Ascending.
     hidden : ndarray of int64, shape (grade + 1, level + 1)
         Documents that one organization alone contributed: the evidence of the models. The last row is of
         documents without a label.
     other : ndarray of int64, shape (grade + 1, level + 1)
-        Other judged documents that some run ranks in its top 30, by which the models know a judge beforehand.
+        Other judged documents that some run ranks in its top 30: they inform the priors about a judge.
     """
 
     judge: Judge
@@ -48,7 +48,7 @@ class LabelConfusion:
         *,
         cutoff: int = TOP_OF_LABELS,
     ) -> LabelConfusion:
-        """Count them.
+        """Count judged documents by label and relevance.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class LabelConfusion:
         levels : sequence of int
             Where levels of relevance begin, each 1 or more, ascending.
         cutoff : int, default 30
-            Down to which rank documents are hidden ones: the depth of the evidence.
+            Deepest rank of hidden documents: the depth of the evidence.
 
         Examples
         --------
@@ -81,15 +81,16 @@ class LabelConfusion:
         )
 
     def by_grade(self, documents: KindOfDocuments, rel: int) -> GradeCounts:
-        """Labeled documents by grade, relevant from one of the levels on."""
+        """Labeled documents by grade; those of relevance ``rel`` or more, one of the levels, are relevant."""
         table: npt.NDArray[np.int64] = getattr(self, documents)[:-1]
         first = self.levels.index(rel) + 1
         return GradeCounts(self.judge, table[:, first:].sum(axis=1), table[:, :first].sum(axis=1))
 
 
 def auc(counted: GradeCounts) -> float:
-    """Chance that a relevant document has a higher grade than a nonrelevant one, half of it where they have
-    the same; NaN where there are none of either.
+    """Chance that a relevant document has a higher grade than a nonrelevant one; ties count half.
+
+    NaN without relevant or without nonrelevant documents.
 
     Examples
     --------
@@ -106,8 +107,9 @@ def auc(counted: GradeCounts) -> float:
 
 
 def kappas(counted: GradeCounts) -> npt.NDArray[np.float64]:
-    """Cohen's κ of relevance and of a grade being above each but the highest, shape (threshold,); NaN where
-    all documents are on one side of both.
+    """Cohen's κ of relevance and of a grade above each but the highest, shape (threshold,).
+
+    NaN where all documents are on one side of both.
 
     Examples
     --------
@@ -127,8 +129,7 @@ def kappas(counted: GradeCounts) -> npt.NDArray[np.float64]:
 
 
 def grade_names(judge: Judge) -> tuple[str, ...]:
-    """Names of the grades, the lowest first: the labels themselves, or where there are too many of these from
-    which label on.
+    """Names of the grades, lowest first: labels, or ranges of labels where there are too many.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What predictors are computed from; arrays that several of them use are made once."""
+"""Inputs of predictors; arrays that several predictors use are computed once."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from bayespool.evidence.states import BELOW, MISSING, NONRELEVANT, RELEVANT, UNJ
 FloatArray = npt.NDArray[np.float64]
 CountArray = npt.NDArray[np.int64]
 
-_ABSENT = 2  # a document that no other run retrieves counts as ranked at twice the longest pooled ranking
-_NEIGHBORS = 100  # how deep judged neighbors are looked for
-_TOP = (10, 30)  # how deep a run's judged precision is taken: the pool depth, within these bounds
+_ABSENT_RANK_FACTOR = 2  # times the longest pooled ranking: rank of a document that no other run retrieves
+_NEIGHBOR_DEPTH = 100  # ranks
+_TOP_DEPTH_RANGE = (10, 30)  # ranks; the pool depth is clipped to this range
 
 
 class AmongOthers(NamedTuple):
-    """Where the pooled runs of other organizations rank documents, each of shape (document,).
+    """Ranks of documents in the pooled runs of other organizations, arrays of shape (document,).
 
     Attributes
     ----------
     n_runs : ndarray of float
-        How many there are, and 1 where there are none.
+        Number of those runs, at least 1.
     n_retrieving : ndarray of float
-        How many of them retrieve the document at any depth.
+        Number of those that retrieve the document at any depth.
     best_rank : ndarray of float
         Best rank among them; twice the longest pooled ranking where none retrieves the document.
     fusion : ndarray of float
         Sum over them of precision/log₂(1 + rank), 0 for a run that does not retrieve it. A run's precision is
-        that of its contribution to the pool, in which no document of another organization alone stands.
+        that of its own contribution to the pool.
     """
 
     n_runs: FloatArray
@@ -47,10 +47,9 @@ class AmongOthers(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DocumentContext:
-    """Documents that predictors are wanted of, and what is known of the runs that retrieved them.
+    """Documents to compute predictors of, and the runs that retrieved them.
 
-    A document's values do not depend on the other requested documents, nor on runs that were not pooled,
-    except its own.
+    A document's values depend neither on the other documents nor on unpooled runs other than its own.
 
     Attributes
     ----------
@@ -62,13 +61,13 @@ class DocumentContext:
     pair : ndarray of int32, shape (document,)
         Its code.
     depth : int
-        How deep the documents may stand.
+        Largest possible rank of the documents.
     rel : int
         Smallest relevance that counts as relevant.
     given : int
         Documents of less relevance count as neither relevant nor nonrelevant.
     cutoff : int
-        Of the measure, where a predictor is about P@n itself.
+        Cutoff of the measure, for predictors about P@n itself.
     """
 
     collection: Collection
@@ -93,60 +92,57 @@ class DocumentContext:
 
     @cached_property
     def state(self) -> npt.NDArray[np.int8]:
-        """States of the first documents of each run, shape (run, topic, rank), as if its organization had
-        contributed nothing.
+        """States of the first documents of each run with its organization held out, shape (run, topic, rank).
 
-        As many ranks as ``depth``, and at least a hundred: runs that are shorter are filled with missing
-        documents, so that the shape does not depend on how long other runs are.
+        There are max(``depth``, 100) ranks; shorter runs are filled with missing documents.
         """
-        reach = max(self.depth, _NEIGHBORS)
+        # the shape must not depend on how long other runs are: sums over neighbors would round differently
+        reach = max(self.depth, _NEIGHBOR_DEPTH)
         state = states_without_own(self.collection, self.runs, reach, rel=self.rel, given=self.given)
         lacking = reach - state.shape[2]
         return np.pad(state, ((0, 0), (0, 0), (0, lacking)), constant_values=np.int8(MISSING))
 
     @cached_property
     def relevant(self) -> npt.NDArray[np.bool_]:
-        """Where ``state`` is relevant."""
+        """Where ``state`` is relevant, shape (run, topic, rank)."""
         mask: npt.NDArray[np.bool_] = self.state == RELEVANT
         return mask
 
     @cached_property
     def nonrelevant(self) -> npt.NDArray[np.bool_]:
-        """Where ``state`` is nonrelevant."""
+        """Where ``state`` is nonrelevant, shape (run, topic, rank)."""
         mask: npt.NDArray[np.bool_] = self.state == NONRELEVANT
         return mask
 
     @cached_property
     def top(self) -> int:
-        """How deep predictors look at a run as a whole: as deep as the pool, 10 to 30."""
-        return int(np.clip(self.collection.pool_depth, *_TOP))
+        """Number of top ranks that represent a run as a whole: the pool depth, clipped to 10 to 30."""
+        return int(np.clip(self.collection.pool_depth, *_TOP_DEPTH_RANGE))
 
     @cached_property
     def top_relevant(self) -> CountArray:
-        """Relevant documents of each run's top on each topic, shape (run, topic); the top is as deep as the
-        pool, 10 to 30.
-        """
+        """Relevant documents in the ``top`` of each run, shape (run, topic)."""
         return _count(self.relevant[:, :, : self.top])
 
     @cached_property
     def top_nonrelevant(self) -> CountArray:
-        """Nonrelevant documents there, shape (run, topic)."""
+        """Nonrelevant documents in the ``top`` of each run, shape (run, topic)."""
         return _count(self.nonrelevant[:, :, : self.top])
 
     @cached_property
     def top_unjudged(self) -> CountArray:
-        """Unjudged documents there, shape (run, topic)."""
+        """Unjudged documents in the ``top`` of each run, shape (run, topic)."""
         return _count(self.state[:, :, : self.top] == UNJUDGED_STATE)
 
     @cached_property
     def top_judged(self) -> CountArray:
-        """Judged documents there, whatever their relevance, shape (run, topic)."""
+        """Judged documents of any relevance in the ``top`` of each run, shape (run, topic)."""
         top = self.state[:, :, : self.top]
         return _count((top == RELEVANT) | (top == NONRELEVANT) | (top == BELOW))
 
     @cached_property
     def among_others(self) -> AmongOthers:
-        """Where the pooled runs of other organizations rank the documents."""
+        """Ranks of the documents in the pooled runs of other organizations."""
         collection, pair = self.collection, self.pair
         own = collection.organization[self.run]
         pooled = np.flatnonzero(collection.pooled)
@@ -155,7 +151,7 @@ class DocumentContext:
         rank_of = np.zeros(len(collection.relevance) + 1, dtype=np.int32)
         n_runs, n_retrieving = np.zeros(len(pair)), np.zeros(len(pair))
         longest = max(1, int(collection.length[pooled].max(initial=0)))
-        fusion, best = np.zeros(len(pair)), np.full(len(pair), float(_ABSENT * longest))
+        fusion, best = np.zeros(len(pair)), np.full(len(pair), float(_ABSENT_RANK_FACTOR * longest))
         gain = np.append(0.0, 1 / np.log2(np.arange(2, collection.document.shape[2] + 2)))
         for run in pooled:
             document, ranks = ranked(collection.document, run)
@@ -163,7 +159,7 @@ class DocumentContext:
             rank_of[-1] = 0
             rank = np.where(own == collection.organization[run], 0, rank_of[pair])
             rank_of[document] = 0
-            judged = state[collection.document[run, :, : min(_TOP[1], top[int(run)])]]
+            judged = state[collection.document[run, :, : min(_TOP_DEPTH_RANGE[1], top[int(run)])]]
             precision = ((judged >= self.rel).sum(axis=1) + 0.5) / ((judged >= self.given).sum(axis=1) + 1)
             n_runs += own != collection.organization[run]
             n_retrieving += rank > 0
@@ -173,8 +169,9 @@ class DocumentContext:
 
     @cached_property
     def composition(self) -> tuple[FloatArray, FloatArray]:
-        """Change of the pooled runs' P@n and P̄@n on the document's topic when they are composed with its run,
-        each of shape (document,), in the pool without the run's organization.
+        """Change of the pooled runs' P@n and P̄@n on the topic when composed with the document's run.
+
+        Two arrays of shape (document,); the run's organization is out of the pool.
         """
         collection = self.collection
         delta_precision, delta_antiprecision = np.zeros(len(self.run)), np.zeros(len(self.run))
@@ -196,6 +193,6 @@ class DocumentContext:
 
 
 def _count(mask: npt.NDArray[np.bool_]) -> CountArray:
-    """How often a mask holds along its last axis."""
+    """Number of true values along the last axis."""
     counted: CountArray = mask.sum(axis=-1)
     return counted

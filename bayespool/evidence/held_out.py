@@ -1,4 +1,4 @@
-"""Evidence: what was hidden had an organization, or a run, not been pooled."""
+"""Held-out evidence: documents that would be unjudged had an organization, or a run, not been pooled."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ from bayespool.evidence.states import (
 
 @dataclass(frozen=True, eq=False)
 class HeldOutCounts:
-    """Counts of each pooled run with its organization (or itself alone) held out of the pool: the evidence of
-    every model.
+    """Counts of each pooled run with its organization (or the run alone) held out of the pool.
 
     A document is *hidden* when only the held-out contributor retrieved it within the pool depth: it becomes
     unjudged while its relevance is known.
@@ -37,8 +36,7 @@ class HeldOutCounts:
     ----------
     run_ids, query_ids, organizations : tuple of str
     organization : ndarray of int32, shape (run,)
-        What was held out, as an index into ``organizations`` (which are the runs themselves for
-        ``by="run"``).
+        The held-out contributor, as an index into ``organizations`` (the runs themselves for ``by="run"``).
     cutoffs : tuple of int
     n_relevant, n_nonrelevant : ndarray of int32, shape (run, topic, cutoff)
         Judged without the held-out contributor.
@@ -48,7 +46,7 @@ class HeldOutCounts:
         The same with each document of an organization counted once, for its run that ranks it best (the
         earlier run on equal ranks). Their sums over runs count distinct (topic, document) observations.
     n_concealed : ndarray of int32, shape (run, topic, cutoff)
-        All documents that become unjudged: the hidden ones, and those of less relevance than is given.
+        All documents that become unjudged: the hidden ones, and those of relevance below ``given``.
     n_unjudged : ndarray of int32, shape (run, topic, cutoff)
         Unjudged whether or not the contributor is held out.
     """
@@ -78,22 +76,21 @@ def held_out_counts(
     substitute: str | None = None,
     with_added: bool = False,
 ) -> HeldOutCounts:
-    """Held-out evidence: each pooled run's counts with its organization out of the pool.
+    """Counts of each pooled run with its organization held out of the pool.
 
     Parameters
     ----------
     collection : Collection
-        Without the target's organization in the pool; nothing here knows which run is a target.
+        Without the target's organization in the pool.
     cutoffs : int or sequence of int
     rel : int, default 1
     given : int, default 0
-        Only documents of this relevance or more count among judged ones.
+        Smallest relevance of documents that count among judged ones.
     by : {"organization", "run"}
-        What is held out with each run: all runs of its organization, or the run alone.
+        Hold out all runs of the organization, or the run alone.
     substitute : str, optional
         A run that takes the held-out one's place in the pool, so that the pool keeps its size (Webber & Park
         2009, §3.1): what it retrieves within the pool depth stays judged.
-
     with_added : bool
         Also the runs that retrieve judgments added to the pool.
 
@@ -142,11 +139,8 @@ def held_out_counts(
 def held_out_documents(
     collection: Collection, *, cutoff: int, rel: int = 1, given: int = 0
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp], IntArray, npt.NDArray[np.bool_]]:
-    """The documents behind ``n_credited``: run (of the collection), topic, rank from 1, pair code, and
-    whether relevant.
-
-    Each document that one organization alone contributed is there once, for the run of it that ranks it best,
-    if that is within the cutoff; ``given`` leaves out those of less relevance.
+    """Documents counted in ``n_credited``: run (of the collection), topic, rank from 1, pair code, and
+    whether relevant; five arrays of shape (document,).
     """
     index = collection.contributors
     state = top_states(states(collection.relevance, rel, given), collection.document, index, (cutoff,))
@@ -165,10 +159,8 @@ def held_out_levels(
     by: Literal["organization", "run"] = "organization",
     substitute: str | None = None,
 ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.bool_]]:
-    """Relevance of the first documents of the pooled runs as `ranked_levels` has it, and which of them are
-    hidden where the run's contributor is held out; two arrays of shape (run, topic, rank).
-
-    ``by`` and ``substitute`` are those of `held_out_counts`.
+    """Relevance of the first documents of the pooled runs as in `ranked_levels`, and which of them are
+    hidden, as in `held_out_counts`; two arrays of shape (run, topic, rank).
     """
     index = np.flatnonzero(collection.pooled)
     sole = sole_contributor(collection, by)
@@ -183,9 +175,7 @@ def held_out_levels(
 def states_without_own(
     collection: Collection, run_index: npt.NDArray[np.intp], depth: int, *, rel: int = 1, given: int = 0
 ) -> npt.NDArray[np.int8]:
-    """States of the first ``depth`` documents of runs, shape (run, topic, rank); what only a run's own
-    organization contributed is unjudged.
-    """
+    """States of the first documents of runs, each without its organization, shape (run, topic, rank)."""
     state = top_states(states(collection.relevance, rel, given), collection.document, run_index, (depth,))
     document = collection.document[run_index, :, : state.shape[2]]
     unit = collection.organization[run_index]
@@ -196,7 +186,7 @@ def states_without_own(
 def _is_hidden(
     document: IntArray, state: npt.NDArray[np.int8], sole: IntArray, unit: IntArray
 ) -> npt.NDArray[np.bool_]:
-    """Judged documents that only the run's own unit contributed."""
+    """Whether a document is judged and only the run's own unit contributed it, shape (run, topic, rank)."""
     hidden: npt.NDArray[np.bool_] = (np.append(sole, -1)[document] == unit[:, None, None]) & (
         state <= RELEVANT
     )
@@ -204,8 +194,8 @@ def _is_hidden(
 
 
 def _is_best_ranked(document: IntArray, hidden: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Where a hidden document stands at its best rank among the runs of its contributor (the first run on
-    equal ranks).
+    """Whether a hidden document is at its best rank among the runs of its contributor (the first run on
+    ties), shape (run, topic, rank).
     """
     run, topic, rank = np.nonzero(hidden)
     pair = document[run, topic, rank]

@@ -1,4 +1,4 @@
-"""The documents of ideal rankings: judged ones, and those in reach of runs."""
+"""Documents of ideal rankings: judged ones, and those within reach of runs."""
 
 from __future__ import annotations
 
@@ -13,23 +13,19 @@ from bayespool.measures import Measure, Normalized, Tally, Values
 from bayespool.measures.base import MISSING_RANK
 from bayespool.measures.normalized import n_relevant
 
-DEEPEST_FOR_IDEAL = 100
-"""Rank beyond which no document is completed for the sake of an ideal ranking alone."""
+MAX_IDEAL_DEPTH = 100
+"""Deepest rank at which documents are completed only for ideal rankings: few beyond it are relevant."""
 
 
 def reach_of_ideal(collection: Collection, measure: Measure) -> int:
-    """Down to which rank of a run completed documents are part of ideal rankings.
-
-    Had the run been pooled, its documents down to the pool depth would have been judged. Beyond rank 100
-    few of them are relevant, and judgments are not completed for their sake alone.
-    """
+    """Deepest rank of documents completed for ideal rankings: the pool depth, from the cutoff to 100."""
     if not isinstance(measure, Normalized) or measure.ideal == "judged":
         return measure.cutoff
-    return max(measure.cutoff, min(collection.pool_depth, DEEPEST_FOR_IDEAL))
+    return max(measure.cutoff, min(collection.pool_depth, MAX_IDEAL_DEPTH))
 
 
 def relevance_levels(collection: Collection, measure: Measure) -> tuple[int, ...]:
-    """Relevance levels of the judgments, ascending from 0, with one that the measure takes for relevant."""
+    """Relevance levels of the judgments, ascending from 0, with one relevant to the measure."""
     levels = collection.levels
     return (0, *levels) if levels and levels[-1] >= measure.rel else (0, *levels, measure.rel)
 
@@ -37,27 +33,15 @@ def relevance_levels(collection: Collection, measure: Measure) -> tuple[int, ...
 def tally_of(
     collection: Collection, levels: Sequence[int], *, relevance: npt.NDArray[np.int16] | None = None
 ) -> Tally:
-    """How many judged documents of each topic are at each of some levels.
-
-    Parameters
-    ----------
-    collection : Collection
-    levels : sequence of int
-        Ascending from 0. A document of a relevance between two of them counts at the lower one.
-    relevance : ndarray of int16, shape (pair,), optional
-        Other judgments than the collection's.
-
-    Returns
-    -------
-    Tally
-        Of shape (topic, level), without level 0.
+    """Judged documents of each topic at each level but 0, shape (topic, level), by the collection's judgments
+    or by ``relevance``; relevance between two levels counts at the lower one.
     """
     relevance = collection.relevance if relevance is None else relevance
     return Tally(judged_at_levels(collection, levels, relevance)[:, 1:], tuple(levels[1:]))
 
 
 def n_relevant_documents(collection: Collection, rel: int = 1) -> int:
-    """Documents judged to be of some relevance or more, over all topics.
+    """Number of documents judged to be of relevance ``rel`` or more, over all topics.
 
     Examples
     --------
@@ -71,8 +55,7 @@ def n_relevant_documents(collection: Collection, rel: int = 1) -> int:
 def judged_at_levels(
     collection: Collection, levels: Sequence[int], relevance: npt.NDArray[np.int16]
 ) -> npt.NDArray[np.int64]:
-    """Judged documents of each topic at each of some levels, the nonrelevant among them, as in `tally_of`;
-    shape (topic, level).
+    """Judged documents of each topic at each level as in `tally_of`, with level 0; shape (topic, level).
 
     Examples
     --------
@@ -89,14 +72,14 @@ def judged_at_levels(
 
 
 def place_of_level(relevance: npt.NDArray[np.int16], levels: Sequence[int]) -> npt.NDArray[np.intp]:
-    """Place of the highest level that each relevance reaches; −1 without a judgment."""
+    """Index of the highest level that each relevance reaches, −1 without a judgment; shape (pair,)."""
     return np.searchsorted(levels, relevance, side="right") - 1
 
 
 def n_in_reach(
     collection: Collection, index: npt.NDArray[np.intp], measure: Normalized, estimand: Estimand
 ) -> npt.NDArray[np.int64]:
-    """Unjudged documents in reach that may be part of each run's ideal ranking, shape (run, topic)."""
+    """Unjudged documents within reach that may be part of each run's ideal ranking, shape (run, topic)."""
     n_topics = len(collection.query_ids)
     n = np.zeros((len(index), n_topics), dtype=np.int64)
     for rows, pairs in _pairs_of_ideals(collection, index, measure, estimand):
@@ -112,24 +95,10 @@ def tally_within_reach(
     measure: Measure,
     estimand: Estimand = "complete",
 ) -> Tally | None:
-    """The documents of ideal rankings once documents within reach of runs are judged.
+    """Documents of ideal rankings, shape (run, topic, level), once documents within reach are judged.
 
-    Parameters
-    ----------
-    collection : Collection
-        With the judgments that an estimate is made from.
-    fuller : Collection
-        The same rankings with more judgments.
-    run_ids : sequence of str
-    measure : Measure
-    estimand : {"complete", "pooled"}
-
-    Returns
-    -------
-    Tally of shape (run, topic, level), or None
-        Those that an estimate's ideal rankings have: judged in the collection, and of those in reach that the
-        fuller judgments add the run's own, those of any of the runs, or none, as the measure's ``ideal``
-        says. None for a measure without an ideal ranking.
+    Judged documents of the collection, and of those that ``fuller`` judges the run's own, those of any of the
+    runs, or none, by the measure's ``ideal``. None for a measure without an ideal ranking.
     """
     if not isinstance(measure, Normalized):
         return None
@@ -152,9 +121,8 @@ def values_on_fuller(
     measure: Measure,
     estimand: Estimand = "complete",
 ) -> Values:
-    """Values of runs on fuller judgments, shape (run, topic): the truth of what is estimated from fewer.
-
-    Parameters are those of `tally_within_reach`, which says what ideal rankings are.
+    """Values of runs on fuller judgments by the ideal rankings of `tally_within_reach`, shape (run,
+    topic).
     """
     ranked = ranked_levels(fuller, fuller.run_index(tuple(run_ids)), measure.cutoff)
     tally = tally_within_reach(collection, fuller, run_ids, measure, estimand)
@@ -164,7 +132,7 @@ def values_on_fuller(
 def _pairs_of_ideals(
     collection: Collection, index: npt.NDArray[np.intp], measure: Normalized, estimand: Estimand
 ) -> Iterator[tuple[slice, IntArray]]:
-    """Documents in reach that are part of ideal rankings: rows of runs that share them, with the pairs."""
+    """Yield slices of runs that share an ideal ranking, with the pair codes that are part of it."""
     if measure.ideal == "judged":
         return
     reach = reach_of(collection, index, reach_of_ideal(collection, measure), estimand)
@@ -178,13 +146,13 @@ def _pairs_of_ideals(
 
 
 def ranked_levels(collection: Collection, index: npt.NDArray[np.intp], depth: int) -> npt.NDArray[np.int16]:
-    """Relevance of the first documents of runs, shape (run, topic, rank): −1 for an unjudged one,
-    `bayespool.measures.base.MISSING_RANK` where there is none.
+    """Relevance of the first documents of runs, shape (run, topic, rank); −1 if unjudged, `MISSING_RANK`
+    beyond the last.
     """
     level: npt.NDArray[np.int16] = relevance_table(collection)[collection.document[index, :, :depth]]
     return level
 
 
 def relevance_table(collection: Collection) -> npt.NDArray[np.int16]:
-    """Relevance of each pair, −1 where it is unjudged; the last entry answers for −1, no document."""
+    """Relevance of each pair, −1 if unjudged, and of the code −1, no document; shape (pair + 1,)."""
     return np.append(np.maximum(collection.relevance, np.int16(-1)), np.int16(MISSING_RANK))

@@ -1,4 +1,4 @@
-"""How the top of each run splits into relevant, nonrelevant, unjudged and missing."""
+"""Counts of relevant, nonrelevant, unjudged and missing documents in the top of each run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from bayespool.evidence.states import (
 
 @dataclass(frozen=True, eq=False)
 class JudgmentCounts:
-    """How the top n of each run on each topic splits up; the four counts sum to n.
+    """Counts of documents in the top n of each run on each topic; the four counts sum to n.
 
     Attributes
     ----------
@@ -46,18 +46,18 @@ class JudgmentCounts:
 
     @property
     def lower(self) -> npt.NDArray[np.float64]:
-        """B = n_relevant / n: P@n if no unjudged document is relevant, as trec_eval gives it."""
+        """B = n_relevant / n: P@n if no unjudged document is relevant, shape (run, topic, cutoff)."""
         return np.divide(self.n_relevant, self.cutoffs)
 
     @property
     def upper(self) -> npt.NDArray[np.float64]:
-        """T = (n_relevant + n_unjudged) / n: P@n if every unjudged document is relevant."""
+        """T = (n_relevant + n_unjudged) / n: P@n if all unjudged are relevant, shape (run, topic, cutoff)."""
         highest: IntArray = self.n_relevant + self.n_unjudged
         return np.divide(highest, self.cutoffs)
 
     @property
     def residual(self) -> npt.NDArray[np.float64]:
-        """Δ = T − B = n_unjudged / n."""
+        """Δ = T − B = n_unjudged / n, shape (run, topic, cutoff)."""
         return np.divide(self.n_unjudged, self.cutoffs)
 
 
@@ -82,10 +82,10 @@ def judgment_counts(
     rel : int, default 1
         Smallest relevance that counts as relevant.
     given : int, default 0
-        Only documents of this relevance or more count among judged ones.
+        Smallest relevance of documents that count among judged ones.
     estimand : {"complete", "pooled"}
-        ``"pooled"`` counts an unjudged document below the depth to which the run was or would have been
-        pooled (`Collection.depth_of`) as nonrelevant, as it would stay had the run been pooled.
+        ``"pooled"`` counts an unjudged document below the pool depth of its run (`Collection.depth_of`) as
+        nonrelevant.
 
     Returns
     -------
@@ -145,11 +145,8 @@ def unjudged_documents(
     cutoff: int,
     estimand: Estimand = "complete",
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp], IntArray]:
-    """Documents to complete: run, topic, rank from 1, pair code of each unjudged document in the top n, in
-    the order of runs, topics, ranks.
-
-    Runs are positions in ``run_ids``; a document that several runs retrieve occurs once for each with the
-    same pair code.
+    """Run (position in ``run_ids``), topic, rank from 1 and pair code of each unjudged document in the top n,
+    once for each run that retrieves it, by runs, topics, ranks; four arrays of shape (document,).
     """
     check_estimand(collection, estimand)
     index = collection.run_index(run_ids)

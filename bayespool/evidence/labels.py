@@ -1,4 +1,4 @@
-"""What labels of a second judge say of relevance, counted on judged documents."""
+"""Counts of relevance by label of a second judge, and tests for judges that favor an organization."""
 
 from __future__ import annotations
 
@@ -19,31 +19,32 @@ _T = TypeVar("_T", covariant=True)
 
 
 class _Count(Protocol[_T]):
-    """Something that is counted of a judge."""
+    """A function that counts documents by a judge's labels."""
 
     def __call__(self, collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> _T: ...
 
 
 TOP_OF_LABELS = 30
-"""Labels are counted on documents that some run ranks as high: a nonrelevant document far down is an easier
-one than those that are to be completed."""
+"""Deepest rank of documents whose labels are counted: nonrelevant documents further down are easier to tell
+than those to complete.
+"""
 
-_TOP = 10  # of runs, where a judge is asked whether it favors them
-_LIFT = 0.1  # of a favored organization at least
-_UNLIKELY = 3.0  # standard errors, and deviations among organizations
-_USUAL = 0.05  # standard deviation among organizations, counted as two more of them
+_LIFT_DEPTH = 10  # ranks of each run
+_MIN_LIFT = 0.1  # of a favored organization
+_MIN_DEVIATIONS = 3.0  # in standard errors, and in standard deviations among organizations
+_PRIOR_LIFT_SD = 0.05  # standard deviation among organizations, with the weight of two of them
 
 
 def _once(function: _Count[_T]) -> _Count[_T]:
-    """The function, which counts once for a collection, a judge and a question: every predictor asks."""
+    """Cache the function by collection, judge, ``rel`` and ``given``: every predictor calls it."""
     kept: WeakKeyDictionary[Collection, dict[tuple[str, int, int], _T]] = WeakKeyDictionary()
 
     @wraps(function)
     def once(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> _T:
-        answers, asked = kept.setdefault(collection, {}), (judge.fingerprint, rel, given)
-        if asked not in answers:
-            answers[asked] = function(collection, judge, rel=rel, given=given)
-        return answers[asked]
+        counts, key = kept.setdefault(collection, {}), (judge.fingerprint, rel, given)
+        if key not in counts:
+            counts[key] = function(collection, judge, rel=rel, given=given)
+        return counts[key]
 
     return once
 
@@ -70,19 +71,20 @@ class GradeCounts:
 
     @property
     def base(self) -> float:
-        """Share relevant of all."""
+        """Share of relevant documents over all grades."""
         return float((self.n_relevant.sum() + 0.5) / (self.n.sum() + 1))
 
     @property
     def rate(self) -> npt.NDArray[np.float64]:
-        """Share of relevant documents by grade, drawn slightly to that of all, shape (grade,)."""
+        """Share of relevant documents by grade, shrunk slightly toward that of all, shape (grade,)."""
         rate: npt.NDArray[np.float64] = (self.n_relevant + self.base) / (self.n + 1)
         return rate
 
     @property
     def shrunk(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Relevant and nonrelevant documents by grade, with as many more of both as there are grades, spread
-        like all documents: where little is known the two have the same shares. Each of shape (grade,).
+        """Relevant and nonrelevant documents by grade, shrunk to equal shares; two arrays of shape (grade,).
+
+        Each has as many documents more as there are grades, spread over the grades like all documents.
         """
         n_grades = len(self.n)
         more = (self.n + 0.5) / (self.n.sum() + 0.5 * n_grades) * n_grades
@@ -90,9 +92,9 @@ class GradeCounts:
 
 
 def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> GradeCounts:
-    """How many documents of each grade are relevant, among judged ones that some run ranks in its top 30.
+    """Count relevant documents of each grade, among judged ones that some run ranks in its top 30.
 
-    Documents that one organization alone contributed do not count: they are the models' evidence.
+    Documents that one organization alone contributed, the models' evidence, do not count.
 
     Parameters
     ----------
@@ -100,7 +102,7 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
     judge : Judge
     rel : int, default 1
     given : int, default 0
-        Documents of less relevance do not count at all.
+        Documents of less relevance do not count.
 
     Returns
     -------
@@ -111,9 +113,7 @@ def grade_counts(collection: Collection, judge: Judge, *, rel: int = 1, given: i
 
 
 def hidden_grades(collection: Collection, judge: Judge) -> npt.NDArray[np.int64]:
-    """Hidden documents of each grade that some run ranks in its top 30, shape (grade,). Nobody looks at their
-    relevance.
-    """
+    """Hidden documents of each grade that some run ranks in its top 30, relevant or not, shape (grade,)."""
     hidden = collection.judged & in_top(collection, TOP_OF_LABELS) & (sole_contributor(collection) >= 0)
     grade = judge.grade[hidden & (judge.grade >= 0)]
     return np.bincount(grade, minlength=len(judge.thresholds) + 1).astype(np.int64)
@@ -123,24 +123,20 @@ def hidden_grades(collection: Collection, judge: Judge) -> npt.NDArray[np.int64]
 def topic_grades(
     collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The documents of `grade_counts` topic by topic: relevant ones and others, shape (topic, grade)."""
+    """Relevant and nonrelevant documents of `grade_counts` by topic, two arrays of shape (topic, grade)."""
     state = states(collection.relevance, rel, given)
     counted = is_other(collection) & (judge.grade >= 0)
     shape = len(collection.query_ids), len(judge.thresholds) + 1
     relevant, nonrelevant = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    for table, what in ((relevant, RELEVANT), (nonrelevant, NONRELEVANT)):
-        pair = np.flatnonzero(counted & (state == what))
+    for table, kind in ((relevant, RELEVANT), (nonrelevant, NONRELEVANT)):
+        pair = np.flatnonzero(counted & (state == kind))
         np.add.at(table, (collection.pair_topic[pair], judge.grade[pair]), 1)
         table.flags.writeable = False
     return relevant, nonrelevant
 
 
 def is_other(collection: Collection) -> npt.NDArray[np.bool_]:
-    """Which documents say what labels are worth, shape (pair,).
-
-    They are judged, in the top 30 of some run, and contributed by several organizations or by nobody known,
-    so that they are no evidence.
-    """
+    """Whether a document is judged, in the top 30 of some run, and not hidden evidence, shape (pair,)."""
     judged = collection.judged & in_top(collection, TOP_OF_LABELS)
     return np.asarray(judged & (sole_contributor(collection) < 0))
 
@@ -148,11 +144,11 @@ def is_other(collection: Collection) -> npt.NDArray[np.bool_]:
 def favored_organizations(
     collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0
 ) -> dict[str, float]:
-    """Organizations whose documents a judge labels higher than those of others that are as relevant.
+    """Organizations whose documents a judge labels higher than equally relevant ones of others.
 
-    A judge that also reranked for an organization agrees with its runs, not with assessors. An organization
-    is favored where its lift (`label_lift`) is over .1, over three standard errors, and over the median of
-    all organizations by more than three standard deviations among them.
+    An organization is favored where its lift (`label_lift`) is over .1, over three standard errors, and over
+    the median of all organizations by more than three standard deviations among them. A judge that also
+    reranked for an organization agrees with its runs, not with assessors.
 
     Parameters
     ----------
@@ -166,13 +162,13 @@ def favored_organizations(
     dict of str to float
         Lifts of favored organizations.
     """
-    found = label_lift(collection, judge, rel=rel, given=given)
-    return {collection.organizations[o]: float(found.lift[o]) for o in np.flatnonzero(found.is_favored)}
+    lifts = label_lift(collection, judge, rel=rel, given=given)
+    return {collection.organizations[o]: float(lifts.lift[o]) for o in np.flatnonzero(lifts.is_favored)}
 
 
 @dataclass(frozen=True, eq=False)
 class LabelLift:
-    """How much higher a judge labels documents of organizations than as relevant ones of others.
+    """Excess of a judge's labels on documents of each organization over equally relevant ones of others.
 
     Attributes
     ----------
@@ -182,7 +178,7 @@ class LabelLift:
         Share of pairs of such a document and one of others, both relevant or both not, in which it has the
         higher label, equal labels counting half, less a half: from −.5 to .5; NaN where there are none.
     error : ndarray of float, shape (organization,)
-        Its standard error, with topics as units.
+        Standard error of the lift, with topics as units.
     is_favored : ndarray of bool, shape (organization,)
         See `favored_organizations`.
     """
@@ -195,19 +191,19 @@ class LabelLift:
 
 @_once
 def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int = 0) -> LabelLift:
-    """The figures behind `favored_organizations`, which has the same parameters.
+    """Lift of each organization, with the parameters of `favored_organizations`.
 
-    Labels are held against each other among documents of one relevance, so that it does not matter how good
-    the runs of an organization are.
+    Labels are compared among documents of one relevance, so that the quality of an organization's runs does
+    not matter.
     """
     state = states(collection.relevance, rel, given)
     known = np.append(((state == RELEVANT) | (state == NONRELEVANT)) & (judge.grade >= 0), False)
     is_relevant, grade = np.append(state == RELEVANT, False), np.append(judge.grade, np.int8(-1))
-    top = collection.document[:, :, :_TOP]
+    top = collection.document[:, :, :_LIFT_DEPTH]
     shape = 2, len(judge.thresholds) + 1
 
     def counted(pair: IntArray) -> npt.NDArray[np.int64]:
-        """Documents by relevance and grade."""
+        """Documents by relevance and grade, shape (2, grade)."""
         table = np.zeros(shape, dtype=np.int64)
         np.add.at(table, (is_relevant[pair].astype(np.intp), grade[pair]), 1)
         return table
@@ -233,25 +229,27 @@ def label_lift(collection: Collection, judge: Judge, *, rel: int = 1, given: int
         return LabelLift(n, lift, error, np.zeros(n_organizations, dtype=bool))
     center = np.median(lift[is_known])
     spread = 1.48 * np.median(np.abs(lift[is_known] - center))
-    spread = np.sqrt((is_known.sum() * spread**2 + 2 * _USUAL**2) / (is_known.sum() + 2))
-    is_high = (lift > _LIFT) & (lift > _UNLIKELY * error) & (lift - center > _UNLIKELY * spread)
+    spread = np.sqrt((is_known.sum() * spread**2 + 2 * _PRIOR_LIFT_SD**2) / (is_known.sum() + 2))
+    is_high = (
+        (lift > _MIN_LIFT) & (lift > _MIN_DEVIATIONS * error) & (lift - center > _MIN_DEVIATIONS * spread)
+    )
     return LabelLift(n, lift, error, is_known & is_high)
 
 
 def submitters(collection: Collection, judge: Judge) -> IntArray:
-    """The organization that a judge may favor of each run, shape (run,)."""
+    """Organization of each run, as an index, that the judge may favor, shape (run,)."""
     return collection.organization if judge.organization is None else judge.organization
 
 
 def _known_of(document: IntArray, known: npt.NDArray[np.bool_]) -> IntArray:
-    """Documents of rankings that are known, each once."""
+    """Distinct documents of rankings that are known, shape (document,)."""
     pair = np.unique(document)
-    found: IntArray = pair[known[pair]]
-    return found
+    known_pairs: IntArray = pair[known[pair]]
+    return known_pairs
 
 
 def in_top(collection: Collection, depth: int) -> npt.NDArray[np.bool_]:
-    """Which documents some run ranks down to a depth, shape (pair,)."""
+    """Whether some run ranks a document down to ``depth``, shape (pair,)."""
     inside = np.zeros(len(collection.relevance) + 1, dtype=bool)
     inside[within(collection.document, collection.run_index(), depth)] = (
         True  # −1, no document, is the last entry

@@ -1,4 +1,4 @@
-"""Predictors from the pooled runs of other organizations: whether they retrieve a document, and where."""
+"""Predictors from the ranks of a document in the pooled runs of other organizations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How alike runs retrieve: shares of common documents among their first ten."""
+"""Overlap of runs: shares of common documents among their first ten."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy.typing as npt
 from bayespool.collection import Collection
 
 TOP_OF_OVERLAP = 10
-"""How many ranks of each run are compared."""
+"""Number of top ranks that are compared."""
 
-_UNIT = 2520  # every length of a ranking up to ten divides it, so that overlaps are exact
+_COMMON_MULTIPLE = 2520  # of the lengths 1 to 10, so that overlaps are exact
 
 
 def run_overlap(collection: Collection, run_index: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
-    """Shares of common documents in the top ten of each two runs, means over topics, shape (run, run).
+    """Shares of common documents in the top ten of each pair of runs, shape (run, run).
 
     Parameters
     ----------
@@ -24,9 +24,9 @@ def run_overlap(collection: Collection, run_index: npt.NDArray[np.intp]) -> npt.
     Returns
     -------
     ndarray of float
-        Between 0 and 1, symmetric. On a topic the number of documents that both have among their first ten,
-        over ten, or over the length of the longer ranking where both are shorter. A topic that one of them
-        lacks counts 0. Topics that both lack do not count; two runs without any document are alike.
+        Means over topics, between 0 and 1, symmetric. On a topic the number of common documents over ten, or
+        over the length of the longer ranking where both are shorter. A topic that one of the runs lacks
+        counts 0; topics that both lack do not count. Two runs without documents have the overlap 1.
     """
     n_runs = len(run_index)
     shared, n_topics = np.zeros((2, n_runs, n_runs), dtype=np.int64)
@@ -38,7 +38,7 @@ def run_overlap(collection: Collection, run_index: npt.NDArray[np.intp]) -> npt.
         has = has[:, documents >= 0]
         length = has.sum(axis=1)
         longer = np.maximum(length[:, None], length).astype(np.int64)
-        shared += (has @ has.T).astype(np.int64) * (_UNIT // np.maximum(longer, 1))
+        shared += (has @ has.T).astype(np.int64) * (_COMMON_MULTIPLE // np.maximum(longer, 1))
         n_topics += longer > 0
-    share: npt.NDArray[np.float64] = shared / (_UNIT * np.maximum(n_topics, 1))
+    share: npt.NDArray[np.float64] = shared / (_COMMON_MULTIPLE * np.maximum(n_topics, 1))
     return np.where(n_topics > 0, share, 1.0)

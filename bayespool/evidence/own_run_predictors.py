@@ -1,4 +1,4 @@
-"""Predictors from the run that retrieved a document: its rank there, and how good the run is."""
+"""Predictors from the run that retrieved a document: the document's rank, and the run's judged precision."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from bayespool.evidence.predictor import Predictor
 
 FloatArray = npt.NDArray[np.float64]
 
-_NEAR = 5.0  # distance in ranks at which a judged neighbor counts half
+_HALF_WEIGHT_DISTANCE = 5.0  # ranks to a judged neighbor that counts half
 
 
 def _log_odds(n: npt.NDArray[np.int64], n_other: npt.NDArray[np.int64]) -> FloatArray:
-    """Smoothed log odds of one kind against another."""
+    """Log odds of one kind against another, each count plus ½."""
     odds: FloatArray = np.log((n + 0.5) / (n_other + 0.5))
     return odds
 
@@ -34,15 +34,13 @@ def _run_precision(documents: DocumentContext) -> FloatArray:
 
 
 def _local_precision(documents: DocumentContext) -> FloatArray:
-    """Logit of judged precision around each rank, with the run's over all topics for one more neighbor.
-
-    The neighbors of all ranks that ``state`` has are summed, whichever are asked for: a matrix product of
-    other shape may round its sums in another order. So the same document has the same bytes at every depth up
-    to a hundred; a greater depth looks at more neighbors.
+    """Logit of judged precision around each rank, the run's precision over all topics being one more
+    neighbor, shape (document,).
     """
+    # all ranks of ``state`` are summed: a matrix product of another shape may round its sums in another order
     relevant, nonrelevant = documents.relevant, documents.nonrelevant
     ranks = np.arange(relevant.shape[2])
-    nearness = 1 / (1 + np.abs(ranks[:, None] - ranks) / _NEAR)
+    nearness = 1 / (1 + np.abs(ranks[:, None] - ranks) / _HALF_WEIGHT_DISTANCE)
     n_relevant, n_nonrelevant = relevant.sum(axis=(1, 2)), nonrelevant.sum(axis=(1, 2))
     of_run = ((n_relevant + 0.5) / (n_relevant + n_nonrelevant + 1))[documents.row]
     place = documents.row, documents.topic, documents.rank - 1

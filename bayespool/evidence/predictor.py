@@ -1,4 +1,4 @@
-"""A predictor as a value: its name, what it is, what its slope is expected to be, and how it is computed."""
+"""A predictor of relevance: its name, description, expected slope and computation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Per = Literal["ranking", "label", "document"]
 
 @dataclass(frozen=True, kw_only=True)
 class Predictor:
-    """A quantity that is known about a document before it is judged.
+    """A quantity known about a document before it is judged.
 
     Parameters
     ----------
@@ -26,13 +26,13 @@ class Predictor:
         One line in Markdown, for the tables of the documentation.
     per : {"ranking", "label", "document"}
         Whether all documents of a run and topic have the same value, or one of a few by their labels. A model
-        without predictors of documents counts the documents of a ranking in one row, or in a few.
+        without predictors per document counts the documents of a ranking in one row, or in a few.
     compute : callable
-        `DocumentContext` → ndarray of float, shape (document,), finite; of labels NaN where there is none.
-        Nothing that the document's own organization alone contributed may take part in it.
+        `DocumentContext` → ndarray of float, shape (document,), finite; predictors of labels have NaN where
+        there is none. Documents that the document's own organization alone contributed must not take part.
     slope : (float, float), optional
-        Mean and standard deviation a priori of the slope that the evidence model gives it, per unit of its
-        own scale. Without one it is not a predictor of the evidence model.
+        Prior mean and standard deviation of its slope in the evidence model, per unit of its own scale.
+        Without one the evidence model does not use it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Tables of documents with their predictors, one row each."""
+"""Tables of documents with their predictors."""
 
 from __future__ import annotations
 
@@ -78,26 +78,26 @@ def document_table(
     pair : ndarray of int32, shape (document,)
         Its code.
     depth : int
-        How deep the documents may stand. A document has the same values at every depth up to 100; greater
-        depths see more of its neighbors.
+        Largest possible rank of the documents. Values are the same at every depth up to 100; a greater depth
+        takes in more neighbors.
     rel : int
         Smallest relevance that counts as relevant.
     given : int
-        Of the judged documents only those of this relevance or more take part.
+        Smallest relevance of the judged documents that take part.
     names : sequence of str, optional
         Predictors out of `PREDICTORS` and `label_predictors`; default: those of the evidence model.
     cutoff : int, optional
-        Of the measure that the predictors of composition are about; default: ``depth``.
+        Cutoff of the measure, for predictors from composition; default: ``depth``.
 
     Returns
     -------
     ndarray of float, shape (document, predictor)
-        In the order of the names. No document gets a table without rows.
+        In the order of the names.
 
     Raises
     ------
     InputError
-        An unknown predictor, a rank deeper than ``depth``, or an answer of another shape or not finite.
+        An unknown predictor, a rank deeper than ``depth``, or values of another shape or not finite.
     """
     names = evidence_predictors() if names is None else tuple(names)
     of_labels = label_predictors(collection)
@@ -128,19 +128,18 @@ def hidden_document_table(
     given: int = 0,
     names: Sequence[str] | None = None,
 ) -> DocumentTable:
-    """The hidden documents of the contributing organizations, each once, for the run of its organization that
-    ranks it best.
+    """Hidden documents, each once, for the run of its organization that ranks it best.
 
     Parameters
     ----------
     collection : Collection
     cutoff : int
-        Only documents that this run ranks within the cutoff: those deeper down are relevant less often, and
-        spread differently over organizations.
+        Deepest rank of the documents in that run: deeper ones are relevant less often, and differ more
+        between organizations.
     rel : int
         Smallest relevance that counts as relevant.
     given : int
-        Only documents of this relevance or more.
+        Smallest relevance of the documents.
     names : sequence of str, optional
         Predictors; default: those of the evidence model.
     """
@@ -161,18 +160,8 @@ def unjudged_document_table(
     pooled_only: bool = False,
     names: Sequence[str] | None = None,
 ) -> DocumentTable:
-    """The unjudged documents of runs to score, in the order of `bayespool.evidence.unjudged_documents`.
-
-    Parameters
-    ----------
-    collection : Collection
-    run_ids : tuple of str
-    cutoff : int
-    rel : int
-    pooled_only : bool
-        Only those within the pool depth (the estimand ``"pooled"``).
-    names : sequence of str, optional
-        Predictors; default: those of the evidence model.
+    """Unjudged documents of runs to score, in the order of `unjudged_documents`; with ``pooled_only`` those
+    within the pool depth.
     """
     row, topic, rank, pair = unjudged_documents(
         collection, run_ids, cutoff=cutoff, estimand="pooled" if pooled_only else "complete"
@@ -192,7 +181,7 @@ def with_predictors(
     rel: int = 1,
     given: int = 0,
 ) -> DocumentTable:
-    """The table with additional predictors, those that it lacks; the cutoff is `document_table`'s."""
+    """Add to the table those named predictors that it lacks; the cutoff is that of `document_table`."""
     missing = tuple(name for name in names if name not in table.names)
     if not missing:
         return table

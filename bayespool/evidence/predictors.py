@@ -1,4 +1,4 @@
-"""All predictors by name."""
+"""Registry of predictors by name."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ PREDICTORS: dict[str, Predictor] = {}
 """Every registered predictor by name; their order is that of columns in tables and of slopes in models."""
 
 COMPOSITION_PREDICTORS = (DELTA_PRECISION.name, DELTA_ANTIPRECISION.name)
-"""What composing the run with the pooled runs does to their P@n and P̄@n on the topic (Lipani et al. 2015)."""
+"""Names of the predictors from composing the run with the pooled runs (Lipani et al. 2015)."""
 
 
 def register_predictor(predictor: Predictor) -> None:
-    """Register a predictor; the evidence model then has it if it has an expected slope.
+    """Register a predictor; the evidence model uses it if it has an expected slope.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Predictors from labels of second judges. They belong to a collection, not to a registry."""
+"""Predictors from labels of second judges, which belong to a collection, not to the registry."""
 
 from __future__ import annotations
 
@@ -27,94 +27,79 @@ from bayespool.randomness import key_of, normals
 
 FloatArray = npt.NDArray[np.float64]
 
-_TRANSFER = 0.5  # standard deviation of what a grade is worth, among hidden documents and among judged ones
-_WITHOUT = 0.5  # the same of a label that is not there
-_MOST = 1.5  # of these standard deviations
-_OF_RUN = (0.5, 0.5)  # expected slope of the share relevant by labels, and its standard deviation
-_ON_TOPIC = (0.5, 0.5)  # the same of what labels are worth on a topic
-_OTHERS = 20.0  # documents of all topics that a topic's own are added to
-_USUAL = 5.0  # documents as usual that a run's own are added to
-_TINY = 1e-9
-_FEWEST = 5  # relevant and nonrelevant documents, with labels, that a judge is to be known by
+_TRANSFER_SD = 0.5  # of a grade's log odds ratio between hidden and other judged documents
+_MISSING_LABEL_SD = 0.5  # prior standard deviation of the slope of a missing label
+_MAX_SLOPE_SD = 1.5  # largest prior standard deviation of the slope of a grade
+_RUN_SLOPE = (0.5, 0.5)  # prior mean and standard deviation of the slope of a run's labels
+_TOPIC_SLOPE = (0.5, 0.5)  # prior mean and standard deviation of the slope of labels on a topic
+_TOPIC_PRIOR_DOCUMENTS = 20.0  # weight of the grades of all topics in those of one topic
+_RUN_PRIOR_DOCUMENTS = 5.0  # weight of the usual rate in that of a run
+_MIN_GAMMA = 1e-9  # added to gamma draws, which may underflow to 0
+_MIN_DOCUMENTS = 5  # labeled relevant, and nonrelevant, documents of a usable judge
 
 
 def label_predictors(collection: Collection) -> dict[str, Predictor]:
-    """Predictors of the collection's judges by name: for each grade but the lowest whether the label reaches
-    it, and whether there is none.
-
-    A document without a label has NaN for the former, and counts as one at the mean of labels. So does one of
-    a run of an organization that the judge favors. A run without a labeled unjudged document has NaN, too.
+    """Predictors of the collection's judges by name: whether the label reaches each grade but the lowest,
+    whether it is missing, and the labels of the run and on the topic.
     """
-    found = {}
+    predictors = {}  # NaN without a label, or where the judge favors the run's organization
     for judge in collection.judges:
         for place, threshold in enumerate(judge.thresholds):
-            found[_name(judge, threshold)] = Predictor(
+            predictors[_name(judge, threshold)] = Predictor(
                 name=_name(judge, threshold),
                 description=f"whether judge {judge.name} labels it {threshold:g} or more",
                 per="label",
                 compute=partial(_reaches, judge=judge, place=place),
             )
         if judge.thresholds:
-            found[_of_run(judge)] = Predictor(
+            predictors[_of_run(judge)] = Predictor(
                 name=_of_run(judge),
                 description=f"log odds of relevant documents among the unjudged ones of the run, by labels "
                 f"of judge {judge.name}",
                 per="ranking",
                 compute=partial(_run_labels, judge=judge),
             )
-            found[_on_topic(judge)] = Predictor(
+            predictors[_on_topic(judge)] = Predictor(
                 name=_on_topic(judge),
                 description=f"how much more a label by judge {judge.name} is worth on the topic than on all",
                 per="label",
                 compute=partial(_topic_ratio, judge=judge),
             )
-            found[_name(judge)] = Predictor(
+            predictors[_name(judge)] = Predictor(
                 name=_name(judge),
                 description=f"whether judge {judge.name} does not label it",
                 per="label",
                 compute=partial(_is_missing, judge=judge),
             )
-    return found
+    return predictors
 
 
 def label_slopes(collection: Collection, *, rel: int = 1, given: int = 0) -> dict[str, tuple[float, float]]:
-    r"""Expected slopes of `label_predictors`, mean and standard deviation.
+    """Prior mean and standard deviation of the slopes of `label_predictors`.
 
-    The worth of a grade is its log odds ratio among judged documents that are not evidence themselves:
-
-    .. math::
-
-        \log \frac{P(g \mid \text{relevant})}{P(g \mid \text{nonrelevant})}
-
-    The slope of a threshold is the step from the grade below. The worth of labels among hidden documents
-    differs from that by a standard deviation of .5, in addition to the standard error.
+    The slope of a threshold is the step from the grade below in the log odds ratio of grades, log P(g |
+    relevant) / P(g | nonrelevant), among judged documents that are not evidence.
     """
     slopes: dict[str, tuple[float, float]] = {}
     for judge in usable_judges(collection, rel=rel, given=given):
         counted = grade_counts(collection, judge, rel=rel, given=given)
         ratio, variance = _log_ratios(counted)
         step = np.diff(ratio)
-        std = np.sqrt(_TRANSFER**2 + variance[1:] + variance[:-1]).clip(max=_MOST)
+        std = np.sqrt(_TRANSFER_SD**2 + variance[1:] + variance[:-1]).clip(max=_MAX_SLOPE_SD)
         for threshold, mean, sd in zip(judge.thresholds, step.tolist(), std.tolist(), strict=True):
             slopes[_name(judge, threshold)] = (mean, sd)
-        slopes[_of_run(judge)] = _OF_RUN
-        slopes[_on_topic(judge)] = _ON_TOPIC
-        slopes[_name(judge)] = (_without_label(collection, counted, ratio), _WITHOUT)
+        slopes[_of_run(judge)] = _RUN_SLOPE
+        slopes[_on_topic(judge)] = _TOPIC_SLOPE
+        slopes[_name(judge)] = (_without_label(collection, counted, ratio), _MISSING_LABEL_SD)
     return slopes
 
 
 @dataclass(frozen=True, eq=False)
 class LabelRatios:
-    """By how much labels of a judge raise the log odds of documents: Bayes' rule with what judged documents
-    say of labels, for models that learn nothing of labels themselves.
+    """Log odds ratios of a judge's labels, for models without predictors of labels.
 
-    Attributes
-    ----------
-    judge : str
-    relevant, nonrelevant : ndarray of float, shape (grade,)
-        Parameters of the Dirichlet distributions of grades among relevant and among nonrelevant documents.
-    grade : ndarray of int8, shape (document,)
-        −1 where there is no label that counts.
+    ``relevant`` and ``nonrelevant`` are Dirichlet parameters of shape (grade,); ``grade`` is of shape
+    (document,), −1 where no label counts.
     """
 
     judge: str
@@ -123,23 +108,21 @@ class LabelRatios:
     grade: npt.NDArray[np.int8]
 
     def of_draws(self, draws: npt.NDArray[np.intp], documents: slice) -> FloatArray:
-        """What is added in some draws to the log odds of some documents, shape (draw, document)."""
+        """Log odds ratios of some documents in some draws, shape (draw, document)."""
         n = int(draws.max(initial=-1)) + 1
         relevant, nonrelevant = (
             self._shares(n, of, name) for of, name in ((self.relevant, "relevant"), (self.nonrelevant, "not"))
         )
         ratio = np.column_stack([np.log(relevant / nonrelevant), np.zeros(n)])  # the last is of no label, −1
-        found: FloatArray = ratio[draws][:, self.grade[documents]]
-        return found
+        ratios: FloatArray = ratio[draws][:, self.grade[documents]]
+        return ratios
 
     def _shares(self, n: int, of: FloatArray, name: str) -> FloatArray:
-        """Draws of the shares of grades, shape (draw, grade): of judged documents, and how they differ among
-        others.
-        """
+        """Draws of the shares of grades, varied by the transfer to other documents, shape (draw, grade)."""
         rng = np.random.default_rng(key_of("labels", self.judge, name))
-        share = rng.standard_gamma(of, size=(n, len(of))) + _TINY
+        share = rng.standard_gamma(of, size=(n, len(of))) + _MIN_GAMMA
         off = normals(n * len(of), "transfer", self.judge, name).reshape(n, len(of))
-        share *= np.exp(_TRANSFER / 2 * off)
+        share *= np.exp(_TRANSFER_SD / 2 * off)
         share /= share.sum(axis=1, keepdims=True)
         return share
 
@@ -152,15 +135,7 @@ def label_ratios(
     rel: int = 1,
     given: int = 0,
 ) -> tuple[LabelRatios, ...]:
-    """What labels say of documents of runs, a part for each judge that is known. Their log odds ratios add
-    up, as if judges erred independently.
-
-    Parameters
-    ----------
-    collection : Collection
-    run, pair : ndarray of int, shape (document,)
-    rel, given : int
-    """
+    """Log odds ratios of labels by each usable judge; they add up, as if judges erred independently."""
     return tuple(
         LabelRatios(
             judge.name,
@@ -172,17 +147,13 @@ def label_ratios(
 
 
 def label_columns(judge: Judge) -> tuple[tuple[str, ...], str, str]:
-    """Names of the predictors that a document without a label lacks, of the one that says so, and of the
-    run's.
-    """
+    """Predictors that a document without a label lacks, that of missing labels, and that of the run."""
     reached = tuple(_name(judge, threshold) for threshold in judge.thresholds)
     return (*reached, _on_topic(judge)), _name(judge), _of_run(judge)
 
 
 def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tuple[Judge, ...]:
-    """Judges with enough judged documents to know them by: at least five labeled ones are relevant, and five
-    not.
-    """
+    """Judges with at least five labeled relevant documents and as many nonrelevant ones."""
     return tuple(
         judge
         for judge in collection.judges
@@ -191,7 +162,7 @@ def usable_judges(collection: Collection, *, rel: int = 1, given: int = 0) -> tu
 
 
 def _is_known(counted: GradeCounts) -> bool:
-    return bool(min(counted.n_relevant.sum(), counted.n_nonrelevant.sum()) >= _FEWEST)
+    return bool(min(counted.n_relevant.sum(), counted.n_nonrelevant.sum()) >= _MIN_DOCUMENTS)
 
 
 def _name(judge: Judge, threshold: float | None = None) -> str:
@@ -203,7 +174,7 @@ def _of_run(judge: Judge) -> str:
 
 
 def _log_ratios(counted: GradeCounts) -> tuple[FloatArray, FloatArray]:
-    """Log odds ratios of grades, and their sampling variances, shape (grade,)."""
+    """Log odds ratios of grades, and their sampling variances, two arrays of shape (grade,)."""
     relevant, nonrelevant = counted.shrunk
     ratio = np.log(relevant / relevant.sum()) - np.log(nonrelevant / nonrelevant.sum())
     return ratio, 1 / relevant + 1 / nonrelevant
@@ -214,9 +185,7 @@ def _on_topic(judge: Judge) -> str:
 
 
 def _without_label(collection: Collection, counted: GradeCounts, ratio: FloatArray) -> float:
-    """By how much the log odds of a document without a label are above those at the mean of all labels: its
-    chance of relevance is the mean of all chances, and log odds bend.
-    """
+    """Log odds at the mean chance of a document without a label, less those at the mean label."""
     from scipy.optimize import brentq
 
     share, rate = _hidden_share(collection, counted), _hidden_rate(collection, counted)
@@ -229,7 +198,7 @@ def _without_label(collection: Collection, counted: GradeCounts, ratio: FloatArr
 
 
 def _hidden_share(collection: Collection, counted: GradeCounts) -> FloatArray:
-    """Shares of grades among hidden documents, among others where none is hidden, shape (grade,)."""
+    """Shares of grades among hidden documents, or among others where none is hidden, shape (grade,)."""
     n = hidden_grades(collection, counted.judge)
     n = n if n.any() else counted.n
     share: FloatArray = n / n.sum()
@@ -237,7 +206,7 @@ def _hidden_share(collection: Collection, counted: GradeCounts) -> FloatArray:
 
 
 def _hidden_rate(collection: Collection, counted: GradeCounts) -> float:
-    """Share relevant of hidden documents, as far as labels tell."""
+    """Share of relevant hidden documents that labels predict."""
     return float(_hidden_share(collection, counted) @ counted.rate)
 
 
@@ -248,7 +217,7 @@ def _grade(documents: DocumentContext, judge: Judge) -> npt.NDArray[np.int8]:
 def _grades(
     collection: Collection, judge: Judge, run: npt.NDArray[Any], pair: npt.NDArray[Any], rel: int, given: int
 ) -> npt.NDArray[np.int8]:
-    """Grades of documents, −1 where they do not count."""
+    """Grades of documents, −1 where no label counts, shape (document,)."""
     favored = favored_organizations(collection, judge, rel=rel, given=given)
     return np.where(_is_of(collection, judge, run, favored), np.int8(-1), judge.grade[pair])
 
@@ -256,7 +225,7 @@ def _grades(
 def _is_of(
     collection: Collection, judge: Judge, run: npt.NDArray[Any], organizations: Iterable[str]
 ) -> npt.NDArray[np.bool_]:
-    """Which runs are of some organizations."""
+    """Whether a run is of the named organizations, shape of ``run``."""
     named = np.isin(np.array(collection.organizations), list(organizations))
     of_them: npt.NDArray[np.bool_] = named[submitters(collection, judge)[run]]
     return of_them
@@ -283,18 +252,22 @@ def _run_labels(documents: DocumentContext, *, judge: Judge) -> FloatArray:
     grade[_is_of(collection, judge, documents.runs, favored)] = -1
     expected = np.where(grade < 0, 0.0, rate[grade]).sum(axis=(1, 2))
     n = (grade >= 0).sum(axis=(1, 2))
-    log_odds = np.log((expected + _USUAL * usual) / (n - expected + _USUAL * (1 - usual)))
+    log_odds = np.log(
+        (expected + _RUN_PRIOR_DOCUMENTS * usual) / (n - expected + _RUN_PRIOR_DOCUMENTS * (1 - usual))
+    )
     of_runs: FloatArray = np.where(n == 0, np.nan, log_odds)
     return of_runs[documents.row]
 
 
 def _topic_ratio(documents: DocumentContext, *, judge: Judge) -> FloatArray:
-    """Log odds ratio of the document's grade on its topic less that on all."""
+    """Log odds ratio of the document's grade on its topic less that on all topics, shape (document,)."""
     tables = topic_grades(documents.collection, judge, rel=documents.rel, given=documents.given)
     off = np.zeros(tables[0].shape)
     for sign, table in zip((1, -1), tables, strict=True):
         share = (table.sum(axis=0) + 0.5) / (table.sum() + 0.5 * table.shape[1])
-        of_topic = (table + _OTHERS * share) / (table.sum(axis=1, keepdims=True) + _OTHERS)
+        of_topic = (table + _TOPIC_PRIOR_DOCUMENTS * share) / (
+            table.sum(axis=1, keepdims=True) + _TOPIC_PRIOR_DOCUMENTS
+        )
         off += sign * (np.log(of_topic) - np.log(share))
     grade = _grade(documents, judge)
     return np.where(grade < 0, np.nan, off[documents.topic, grade])

@@ -1,4 +1,4 @@
-"""The state of a document in a ranking, and how often states occur within cutoffs."""
+"""States of documents in rankings, and counts of states within cutoffs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ NONRELEVANT, RELEVANT, UNJUDGED_STATE, MISSING, BELOW = range(5)
 
 
 def states(relevance: npt.NDArray[Any], rel: int, given: int = 0) -> npt.NDArray[np.int8]:
-    """State of each pair: unjudged, relevant, nonrelevant, or judged and below what is given, which is
-    neither.
-    """
+    """State of each pair: unjudged, relevant, nonrelevant, or judged and below ``given``, shape (pair,)."""
     judged = np.where(relevance >= rel, RELEVANT, np.where(relevance >= given, NONRELEVANT, BELOW))
     return np.where(relevance < 0, UNJUDGED_STATE, judged).astype(np.int8)
 
@@ -30,15 +28,13 @@ def top_states(
     index: npt.NDArray[np.intp],
     cutoffs: tuple[int, ...],
 ) -> npt.NDArray[np.int8]:
-    """States of the top documents, shape (run, topic, rank); the entry appended to the table answers for −1,
-    no document.
-    """
+    """States of the top documents by a table from `states`, shape (run, topic, rank)."""
     state: npt.NDArray[np.int8] = np.append(table, np.int8(MISSING))[document[index, :, : max(cutoffs)]]
     return state
 
 
 def count_within(mask: npt.NDArray[np.bool_], cutoffs: tuple[int, ...]) -> IntArray:
-    """How often a mask holds within the first n ranks for each cutoff n; the rank axis is last."""
+    """Number of true values within each cutoff along the last axis, ranks; shape (…, cutoff)."""
     depth = mask.shape[-1]
     if depth == 0:
         return np.zeros((*mask.shape[:-1], len(cutoffs)), dtype=np.int32)
@@ -47,7 +43,7 @@ def count_within(mask: npt.NDArray[np.bool_], cutoffs: tuple[int, ...]) -> IntAr
 
 
 def check_cutoffs(cutoffs: int | Sequence[int]) -> tuple[int, ...]:
-    """The cutoffs as a tuple, each at least 1."""
+    """Cutoffs as a tuple; refuse one below 1."""
     values = tuple(int(n) for n in np.atleast_1d(np.asarray(cutoffs)))
     if not values or min(values) < 1:
         raise InputError(f"cutoffs {values}: give at least one, each 1 or more")
@@ -55,12 +51,10 @@ def check_cutoffs(cutoffs: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def check_estimand(collection: Collection, estimand: Estimand) -> None:
-    """Refuse an estimand that is none, and ``"pooled"`` where no pool depth is known: all that is unjudged
-    would count as nonrelevant for certain.
-    """
+    """Refuse an unknown estimand, and ``"pooled"`` without a pool depth."""
     if estimand not in get_args(Estimand):
         raise InputError(f"no estimand {estimand!r}", hint=known_names(estimand, get_args(Estimand)))
-    if estimand == "pooled" and collection.pool_depth < 1:
+    if estimand == "pooled" and collection.pool_depth < 1:  # all unjudged documents would be nonrelevant
         raise InputError(
             "the pooled estimand needs a pool depth and none is known",
             hint="give the pooled runs, or ask for the complete estimand",
@@ -70,7 +64,7 @@ def check_estimand(collection: Collection, estimand: Estimand) -> None:
 def reach_of(
     collection: Collection, index: npt.NDArray[np.intp], cutoff: int, estimand: Estimand
 ) -> IntArray:
-    """Down to which rank an unjudged document of each run may be relevant, shape (run,)."""
+    """Deepest rank of each run at which an unjudged document may be relevant, shape (run,)."""
     if estimand == "pooled":
         return np.asarray(np.minimum(collection.depth_of(index), cutoff), dtype=np.int32)
     return np.full(len(index), cutoff, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Hidden documents that stand for documents without a label."""
+"""Removal of labels of hidden documents, so that models learn from documents without a label."""
 
 from __future__ import annotations
 
@@ -13,31 +13,20 @@ from bayespool.evidence.predictor_table import DocumentTable
 from bayespool.evidence.predictors_of_labels import label_columns
 from bayespool.randomness import document_keys
 
-LEAST_UNLABELED = 50
-"""How many hidden documents go without a label, a fifth of them at most, where any document to complete has
-none, however few these are."""
+MIN_UNLABELED_DOCUMENTS = 50
+"""Smallest number of hidden documents without a label, a fifth of them at most, if some document to complete
+has none.
+"""
 
 
 def without_some_labels(
     collection: Collection, hidden: DocumentTable, unjudged: DocumentTable
 ) -> tuple[DocumentTable, DocumentTable]:
-    """Both tables, without the labels of some hidden documents, so that these lack labels as often as the
-    documents to complete.
+    """Both tables, hidden documents lacking labels as often as the documents to complete.
 
     The chance of a document without a label is the mean of all chances, not the one at the mean label,
-    because log odds are not linear. So the models learn what a missing label means from hidden documents
-    without one. Where no document to complete has a label, the models ignore all labels.
-
-    Parameters
-    ----------
-    collection : Collection
-    hidden, unjudged : DocumentTable
-        With the same predictors, also those from labels.
-
-    Returns
-    -------
-    hidden, unjudged : DocumentTable
-        The names of hidden documents decide which of them lose their labels.
+    because log odds are not linear: models learn it from hidden documents. Where no document to complete has
+    a label, all labels are ignored.
     """
     place = {name: column for column, name in enumerate(hidden.names)}
     known = [columns for columns in map(label_columns, collection.judges) if columns[1] in place]
@@ -48,7 +37,7 @@ def without_some_labels(
     for lacking, missing, of_run in known:
         is_missing = predictors[:, place[missing]] > 0
         wanted = float((of_unjudged[:, place[missing]] > 0).mean())
-        wanted = max(wanted, min(0.2, LEAST_UNLABELED / len(is_missing))) if wanted else 0.0
+        wanted = max(wanted, min(0.2, MIN_UNLABELED_DOCUMENTS / len(is_missing))) if wanted else 0.0
         if wanted > is_missing.mean():
             rest = (wanted - is_missing.mean()) / (1 - is_missing.mean())
             rows = np.flatnonzero((position < rest) & ~is_missing)
@@ -63,7 +52,7 @@ def without_some_labels(
 
 
 def _positions(collection: Collection, pair: IntArray) -> npt.NDArray[np.float64]:
-    """A number from 0 to 1 for each document, by its name, shape (document,)."""
+    """A number from 0 to 1 for each document, by a hash of its name, shape (document,)."""
     topic, doc_ids = collection.pair_topic[pair], collection.doc_ids.take(pa.array(pair)).to_pylist()
     position = np.zeros(len(pair))
     for t in np.unique(topic):

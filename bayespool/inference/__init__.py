@@ -1,4 +1,4 @@
-"""Engines that draw from a posterior, and their diagnostics; the only user of samplers."""
+"""Engines that draw from posteriors, and their diagnostics."""
 
 from bayespool.inference.blocks import Rows
 from bayespool.inference.density import Density

@@ -1,8 +1,8 @@
-"""Symmetric matrices shaped like an arrowhead, and Gaussians whose precision is one.
+"""Symmetric arrowhead matrices, and Gaussians whose precision is one.
 
-Parameters stand in two layers. *Global* ones may go with everything. *Local* ones, ``width`` for each group
-(a topic, or an organization), go with globals and with each other. Groups are eliminated first, by Schur
-complements. What is left is as small as the global part, and the cost grows linearly with groups.
+*Global* parameters may go with all others; *local* ones, ``width`` for each group (a topic or an
+organization), with globals and their own group. Groups are eliminated first, so that the cost is linear in
+groups.
 """
 
 from __future__ import annotations
@@ -20,13 +20,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How many parameters there are of each layer, in this order.
-
-    Attributes
-    ----------
-    n_global, n_groups, width : int
-        A group has ``width`` locals, which stand together.
-    """
+    """Numbers of parameters: globals, then ``width`` locals for each group, group by group."""
 
     n_global: int
     n_groups: int
@@ -34,31 +28,24 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """All parameters."""
+        """Number of parameters."""
         return self.n_global + self.n_groups * self.width
 
     def places(self, parameters: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Columns in which an arrow has globals and locals."""
+        """Columns of parameters in an arrow, of the shape of ``parameters``."""
         local = self.n_global + (parameters - self.n_global) % max(self.width, 1)
         return np.where(parameters < self.n_global, parameters, local)
 
     def zeros(self) -> FloatArray:
-        """An arrow, all zero: row p is for the entries of p with the globals and, if it is
-        local, with the locals of its group; shape (global or local, global + width).
+        """An arrow of zeros: row p is for p with the globals and, if it is local, with the locals of its
+        group; shape (parameter, global + width).
         """
         return np.zeros((self.size, self.n_global + self.width))
 
 
 @dataclass(frozen=True, eq=False)
 class Arrow:
-    """A symmetric matrix.
-
-    Attributes
-    ----------
-    layout : Layout
-    outer : ndarray, shape (global or local, global + width)
-        As `Layout.zeros` describes.
-    """
+    """A symmetric matrix in the form of `Layout.zeros`, shape (parameter, global + width)."""
 
     layout: Layout
     outer: FloatArray
@@ -75,19 +62,13 @@ class Arrow:
         return full
 
     def trace_with(self, other: FloatArray) -> float:
-        """Trace of the product with another symmetric matrix, of which only what has a place in an arrow
-        counts; it is in the form of `Layout.zeros`.
-        """
+        """Trace of the product with another matrix in the form of `Layout.zeros`."""
         n, products = self.layout.n_global, self.outer * other
         return float(products.sum() + products[n:, :n].sum())  # locals go with globals on both sides
 
     def factor(self, sums: Sequence[slice]) -> Factor:
-        """The Gaussian with this precision, conditioned on sums of parameters that are zero.
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            It is not positive definite.
+        """The Gaussian with this precision, conditioned on zero sums; LinAlgError if it is not positive
+        definite.
         """
         at, outer = self.layout, self.outer
         head = outer[: at.n_global, : at.n_global]
@@ -102,62 +83,49 @@ class Arrow:
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A Gaussian about zero, some of whose parameters sum to zero.
-
-    Made by `Arrow.factor`.
-
-    Attributes
-    ----------
-    layout : Layout
-    lower : ndarray, shape (global, global)
-        Cholesky factor of what is left of the precision when groups are eliminated.
-    inverse : ndarray, shape (group, width, width)
-        Inverse Cholesky factors of the groups' own blocks.
-    across : ndarray, shape (local, global)
-        Those times what stands between locals and globals.
-    sums : tuple of slice
-        Parameters that sum to zero.
-    """
+    """A Gaussian about zero, conditioned on zero sums of parameters; made by `Arrow.factor`."""
 
     layout: Layout
-    lower: FloatArray
-    inverse: FloatArray
-    across: FloatArray
+    lower: FloatArray  # Cholesky factor of the precision without groups, shape (global, global)
+    inverse: FloatArray  # inverse Cholesky factors of the groups' blocks, shape (group, width, width)
+    across: FloatArray  # those times the blocks of locals and globals, shape (local, global)
     sums: tuple[slice, ...]
 
     @cached_property
     def log_determinant(self) -> float:
-        """Of the precision over parameters whose sums are zero, up to a constant."""
+        """Log determinant of the precision over parameters whose sums are zero, up to a constant."""
         own = np.diagonal(self.inverse, axis1=1, axis2=2)
         value = 2 * float(np.log(np.diag(self.lower)).sum()) - 2 * float(np.log(own).sum())
-        return value + float(np.linalg.slogdet(self._among)[1])
+        return value + float(np.linalg.slogdet(self._covariance_of_sums)[1])
 
     @cached_property
-    def _toward(self) -> FloatArray:
-        """How parameters go with the sums, shape (parameter, sum)."""
+    def _covariance_with_sums(self) -> FloatArray:
+        """Covariance of parameters with the sums, shape (parameter, sum)."""
         ones = np.zeros((self.layout.size, len(self.sums)))
         for i, where in enumerate(self.sums):
             ones[where, i] = 1
         return self._solve(ones)
 
     @cached_property
-    def _among(self) -> FloatArray:
-        """Covariance of the sums before they were zero."""
-        return self._sums_of(self._toward)
+    def _covariance_of_sums(self) -> FloatArray:
+        """Covariance of the sums before conditioning, shape (sum, sum)."""
+        return self._sums_of(self._covariance_with_sums)
 
     def _sums_of(self, x: FloatArray) -> FloatArray:
         return np.array([x[where].sum(axis=0) for where in self.sums]).reshape(len(self.sums), *x.shape[1:])
 
     def solve(self, right: FloatArray) -> FloatArray:
         """Covariance times a vector, shape (parameter,)."""
-        return self.settled(self._solve(right))
+        return self.conditioned(self._solve(right))
 
-    def settled(self, x: FloatArray) -> FloatArray:
-        """What x becomes when sums are made zero, shape (parameter, ...)."""
+    def conditioned(self, x: FloatArray) -> FloatArray:
+        """Condition x on zero sums, shape (parameter, ...)."""
         if not self.sums:
             return x
-        settled: FloatArray = x - self._toward @ np.linalg.solve(self._among, self._sums_of(x))
-        return settled
+        conditioned: FloatArray = x - self._covariance_with_sums @ np.linalg.solve(
+            self._covariance_of_sums, self._sums_of(x)
+        )
+        return conditioned
 
     def _solve(self, right: FloatArray) -> FloatArray:
         at = self.layout
@@ -167,7 +135,7 @@ class Factor:
         return np.concatenate([head, tail])
 
     def _times(self, blocks: FloatArray, x: FloatArray) -> FloatArray:
-        """Blocks of groups times what is of locals, shape (local, ...)."""
+        """Blocks of groups times the locals of x, shape (local, ...)."""
         at = self.layout
         columns = x.reshape(at.n_groups, at.width, *x.shape[1:] or (1,))
         product: FloatArray = (blocks @ columns).reshape(x.shape)
@@ -179,11 +147,11 @@ class Factor:
         head = solve_triangular(self.lower, rng.normal(size=(at.n_global, n)), lower=True, trans="T")
         noise = rng.normal(size=(at.n_groups * at.width, n))
         tail = self._times(self.inverse.transpose(0, 2, 1), noise - self.across @ head)
-        return np.asarray(self.settled(np.concatenate([head, tail])).T)
+        return np.asarray(self.conditioned(np.concatenate([head, tail])).T)
 
     def covariance(self) -> FloatArray:
-        """Covariance of globals and locals with the globals, and of locals with the locals of their group, in
-        the form of `Layout.zeros`.
+        """Covariance in the form of `Layout.zeros`, of all with the globals and of locals with their
+        group.
         """
         at = self.layout
         total = at.zeros()
@@ -197,8 +165,8 @@ class Factor:
         own += (spread @ head).reshape(*by_group, at.n_global) @ moved.transpose(0, 2, 1)
         total[at.n_global :, at.n_global :] = own.reshape(at.size - at.n_global, at.width)
         if self.sums:
-            root = np.linalg.cholesky(np.linalg.inv(self._among))
-            off = self._toward @ root
+            root = np.linalg.cholesky(np.linalg.inv(self._covariance_of_sums))
+            off = self._covariance_with_sums @ root
             total[:, : at.n_global] -= off @ off[: at.n_global].T
             of_groups = off[at.n_global :].reshape(*by_group, len(self.sums))
             total[at.n_global :, at.n_global :] -= (of_groups @ of_groups.transpose(0, 2, 1)).reshape(

@@ -1,4 +1,4 @@
-"""Blocks of observations as a density needs them: designs, log likelihoods and their derivatives."""
+"""Blocks of observations of a density: designs, log likelihoods and their derivatives."""
 
 from __future__ import annotations
 
@@ -29,28 +29,30 @@ from bayespool.models.structure import Block, Predictor
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 
-_AT_ONCE = 2**22  # log odds of cells
+_MAX_LOG_ODDS = 2**22  # held at a time for draws of cells
 
 
 class Rows:
-    """Other rows on a predictor of a density, such as documents that it has not seen.
+    """Rows of a predictor of a density, such as documents that the density has not seen.
 
     Parameters
     ----------
     places : Places
-        Where the density's parameters stand.
+        Positions of the density's parameters.
     predictor : Predictor
-        Of coefficients and of effects that the density has.
+        Of coefficients and effects of the density.
     rows : ndarray of int, shape (row,)
-        Which of its rows, in this order.
+        Rows of the predictor, in this order.
     """
 
     def __init__(self, places: Places, predictor: Predictor, rows: npt.NDArray[np.intp]) -> None:
         self._design, self._layout = _design(predictor, rows, places), places.layout
 
-    def predict(self, x: FloatArray, about: Factor) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of the log odds under a Gaussian about x, each of shape (row,)."""
-        return linear_predictor(self._design, x), _variances(self._design, about.covariance(), self._layout)
+    def predict(self, x: FloatArray, gaussian: Factor) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the log odds under a Gaussian about x, two arrays of shape (row,)."""
+        return linear_predictor(self._design, x), _variances(
+            self._design, gaussian.covariance(), self._layout
+        )
 
     def totals(
         self,
@@ -61,7 +63,7 @@ class Rows:
         start: npt.NDArray[np.intp],
         run: npt.NDArray[np.intp],
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Totals of counts by run where all log odds are shifted, with the parameters that they depend on.
+        """Totals of counts by run for shifts of all log odds, with the derivatives of the totals.
 
         Parameters
         ----------
@@ -70,14 +72,14 @@ class Rows:
         trials : ndarray, shape (row,)
         shifts : ndarray, shape (shift,)
         start : ndarray of int, shape (ranking,)
-            Where rows of each ranking begin, whose effects are the same.
+            First row of each ranking, whose rows share their effects.
         run : ndarray of int, shape (ranking,)
-            Whose ranking it is, from 0 on.
+            Run of each ranking, from 0 on.
 
         Returns
         -------
         totals : ndarray, shape (run, shift)
-            Expected ones.
+            Expected totals.
         variances : ndarray, shape (ranking, shift)
             Of the counts of a ranking.
         slopes : ndarray, shape (parameter, run, shift)
@@ -95,15 +97,12 @@ class Rows:
 
     @property
     def parameters(self) -> IndexArray:
-        """The parameters that the rows depend on."""
+        """Parameters that the rows depend on, ascending."""
         return np.union1d(self._design.columns, self._design.effects)
 
 
 class PreparedBlock:
-    """A block with the design matrix of each predictor.
-
-    Values of the predictors have shape (predictor, observation).
-    """
+    """A block with the design matrix of each predictor."""
 
     def __init__(self, block: Block, places: Places) -> None:
         self.layout, self.is_product = places.layout, block.link is not None
@@ -115,8 +114,8 @@ class PreparedBlock:
         rows = in_order if len(cell) else np.arange(n)
         self.successes, self.trials = block.successes[rows].astype(float), block.trials[rows].astype(float)
         self.designs = tuple(_design(predictor, rows, places) for predictor in block.predictors)
-        given = block.link.residual if block.link is not None else None
-        self.residual = np.zeros(n) if given is None else given
+        residual = block.link.residual if block.link is not None else None
+        self.residual = np.zeros(n) if residual is None else residual
         self.cell = cell[rows] if len(cell) else None
         if self.cell is not None:
             first = np.flatnonzero(np.diff(self.cell, prepend=-1))
@@ -136,7 +135,7 @@ class PreparedBlock:
         return np.array([linear_predictor(design, x) for design in self.designs])
 
     def total(self, x: FloatArray, tau: float) -> FloatArray:
-        """Gradient of the expected sum of successes."""
+        """Gradient of the expected sum of successes, shape (parameter,)."""
         z, gradient = self.predictors(x), np.zeros(self.layout.size)
         eta, first = z[0], np.ones_like(z)
         if self.is_product:
@@ -148,7 +147,7 @@ class PreparedBlock:
         return gradient
 
     def log_likelihood(self, x: FloatArray, tau: float) -> float:
-        """At x; τ is the scale of the effects of cells."""
+        """Log likelihood at x, with the scale τ of the effects of cells."""
         z = self.predictors(x)
         if self.cell is not None:
             return self._integrate(z[0], tau).log_likelihood
@@ -158,7 +157,7 @@ class PreparedBlock:
     def draw_cells(
         self, x: FloatArray, tau: FloatArray, kept: IndexArray, drawn: FloatArray, rng: np.random.Generator
     ) -> None:
-        """Draw those of the kept cells that have observations given these, in place of what is drawn."""
+        """Draw effects of the kept cells with observations into ``drawn``, shape (draw, kept cell)."""
         assert self.cell is not None
         rows = np.flatnonzero(np.isin(self.cell, kept))
         whole = self.designs[0]
@@ -168,17 +167,17 @@ class PreparedBlock:
             places=whole.places[rows],
             owner=whole.owner[rows],
         )
-        for first in range(0, len(x) if len(rows) else 0, step := max(1, _AT_ONCE // max(len(rows), 1))):
+        for first in range(0, len(x) if len(rows) else 0, step := max(1, _MAX_LOG_ODDS // max(len(rows), 1))):
             some = slice(first, first + step)
-            log_odds = np.array([linear_predictor(design, one) for one in x[some]])
+            log_odds = np.array([linear_predictor(design, point) for point in x[some]])
             cells, effects_of_cells = draw_effects(
                 log_odds, self.successes[rows], self.trials[rows], self.cell[rows], tau[some], rng
             )
             drawn[some, np.searchsorted(kept, cells)] = effects_of_cells
 
     def nodes(self, x: FloatArray, covariance: FloatArray) -> list[tuple[float, FloatArray]]:
-        """Weights and values of the predictors: a cubature over the Gaussian about x, exact for polynomials
-        of degree 5 in a single predictor and of degree 3 in several.
+        """Weights and predictors of a cubature over the Gaussian about x, exact for polynomials of degree 5
+        in one predictor, of degree 3 in several.
         """
         z, at = self.predictors(x), self.layout
         n_predictors = len(z)
@@ -203,7 +202,7 @@ class PreparedBlock:
         *,
         expected: bool,
     ) -> float:
-        """Add to gradient and Hessian the mean over the nodes; return that of the log likelihood."""
+        """Add the mean derivatives over the nodes to gradient and Hessian; return the mean log likelihood."""
         n_predictors, n, at = len(self.designs), len(self.successes), self.layout
         value, slope, bend = 0.0, np.zeros((n_predictors, n)), np.zeros((n_predictors, n_predictors, n))
         for weight, z in nodes:
@@ -242,15 +241,16 @@ class PreparedBlock:
         at_modes: bool,
     ) -> float:
         """Add derivatives of integrated observations times a weight; return their log likelihood."""
-        found = self._integrate(log_odds, tau, at_modes)
-        slopes, bends, slope_of, bend_of, mixed = (weight * part for part in found[1:])
+        integrated = self._integrate(log_odds, tau, at_modes)
+        slopes, bends, slope_of, bend_of, mixed = (weight * part for part in integrated[1:])
         design = self.designs[0]
         to = design.columns, self.effects, self.places, self.owner, design.own, design.own_places
         add_cells(*to, slopes, bends, slope_of, bend_of, mixed, gradient, outer, self.layout.n_global)
-        return found.log_likelihood
+        return integrated.log_likelihood
 
 
 def _variances(design: Design, covariance: FloatArray, layout: Layout) -> FloatArray:
+    """Variances of the rows of a design, shape (observation,)."""
     of_owners = owners_covariances(design, covariance)
     return np.asarray(variances(design, covariance, of_owners, layout.n_global))
 
@@ -258,12 +258,10 @@ def _variances(design: Design, covariance: FloatArray, layout: Layout) -> FloatA
 def _binomial_terms(
     eta: FloatArray, successes: FloatArray, trials: FloatArray
 ) -> tuple[float, FloatArray, FloatArray]:
-    """Log likelihood of k ~ Binomial(n, p), logit p = η, up to a constant; its first derivative in η and
-    minus its second one, each of shape (observation,).
-
-    In numpy, whose exponentials and logarithms are several times as fast as those of a compiled loop.
+    """Log likelihood of binomial counts in log odds η, up to a constant; its first derivative and minus its
+    second, shape (observation,).
     """
-    small = np.exp(-np.abs(eta))
+    small = np.exp(-np.abs(eta))  # numpy's exp and log are several times as fast as those of a compiled loop
     larger = 1 / (1 + small)
     smaller = small * larger
     p = np.where(eta >= 0, larger, smaller)
@@ -272,6 +270,7 @@ def _binomial_terms(
 
 
 def _design(predictor: Predictor, rows: IndexArray, places: Places) -> Design:
+    """Design of some rows of a predictor."""
     n, order = len(rows), np.arange(places.layout.size)
     columns = [order[places.slices[name]] for name in predictor.coefficients]
     parts = [np.asarray(v, dtype=float)[rows] for v in predictor.coefficients.values()]

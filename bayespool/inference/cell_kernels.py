@@ -1,4 +1,4 @@
-"""The loops over observations whose log odds share the effect of a cell, compiled."""
+"""Compiled loops over observations whose log odds share the effect of a cell."""
 
 from __future__ import annotations
 
@@ -26,20 +26,15 @@ def integrate_cells(
     owner: IndexArray,
     n_owners: int,
     modes: FloatArray,
-    simply: bool,
+    at_mode: bool,
 ) -> tuple[float, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Log likelihood of binomial counts whose log odds η share an effect N(0, τ²) within each cell, which is
-    integrated by the nodes of Gauss and Hermite about its mode, with log weights for a normal density.
+    """Log likelihood of binomial counts whose log odds η share an effect N(0, τ²) within each cell, by
+    Gauss–Hermite nodes about its mode, with its derivatives in the coefficients and effects.
 
-    Observations stand in the order of cells, those of cell c from ``start[c]`` to ``start[c + 1]``, and their
-    log odds are linear in coefficients by ``matrix`` and in what is the cell's. Returns the sum over cells;
-    its gradient and minus its Hessian in coefficients, for the cells of each owner, shapes (owner, column)
-    and (owner, column, column); gradient and minus second derivative in what is the cell's, shape (cell,);
-    the mixed ones, shape (cell, column).
-
-    Modes are looked for from ``modes`` on, which holds them afterwards. With one node, at the mode, and
-    ``simply`` the Hessian is that of Laplace's approximation with the mode's curvature as it is, which is
-    never negative.
+    Observations of cell c are ``start[c]`` to ``start[c + 1]``; ``modes`` has the starting points of the
+    modes and holds the modes afterwards. Returns the fields of `bayespool.inference.cells.Integrated`. With
+    one node and ``at_mode`` the Hessian is that of Laplace's approximation with the mode's curvature, which
+    is never negative.
     """
     n_nodes, n_columns, n_cells = len(nodes), matrix.shape[1], len(start) - 1
     precision, value, most = 1.0 / (tau * tau), 0.0, 0
@@ -53,7 +48,7 @@ def integrate_cells(
     for c in range(n_cells):
         first, size, o = start[c], start[c + 1] - start[c], owner[c]
         failures, known = 0.0, 0.0
-        for j in range(size):  # odds against, of which an effect makes a multiple: one exponential is enough
+        for j in range(size):  # odds against: an effect multiplies them, so that one exponential is enough
             i = first + j
             x = min(max(eta[i], -300.0), 300.0)
             against[j] = exp(-x)
@@ -77,7 +72,7 @@ def integrate_cells(
             effect = mode + spread * nodes[q]
             total = log_weights[q] + 0.5 * nodes[q] * nodes[q] - 0.5 * precision * effect * effect
             total -= known + failures * effect
-            times, product = exp(-effect), 1.0  # of what stands under logarithms, of which one is taken
+            times, product = exp(-effect), 1.0  # of the arguments of logarithms, so that one is taken
             for j in range(size):
                 n = trials[first + j]
                 over = 1.0 + against[j] * times
@@ -113,12 +108,12 @@ def integrate_cells(
                 for b in range(a + 1):
                     bends[o, a, b] += part * matrix[i, b]
             for q in range(n_nodes):
-                off = information if simply else mean - expected[j, q]
+                off = information if at_mode else mean - expected[j, q]
                 among[q] += off
                 for a in range(n_columns):
                     across[q, a] += off * matrix[i, a]
         for q in range(n_nodes):
-            weight = 1.0 / (among[q] + precision) if simply else share[q] / whole
+            weight = 1.0 / (among[q] + precision) if at_mode else share[q] / whole
             bend_of[c] -= weight * among[q] * among[q]
             for a in range(n_columns):
                 mixed[c, a] -= weight * among[q] * across[q, a]
@@ -148,9 +143,7 @@ def add_cells(
     total: FloatArray,
     n_global: int,
 ) -> None:
-    """Add derivatives of `integrate_cells` to a gradient and an arrow, as `add_own` adds those of rows; the
-    effects, and their places in the arrow, are of cells, and so is who owns them.
-    """
+    """Add derivatives of `integrate_cells` to a gradient and an arrow."""
     n_columns = len(columns)
     across = np.zeros((len(total), n_columns))
     for c in range(len(effects)):
@@ -161,7 +154,9 @@ def add_cells(
             for a in range(n_columns):
                 across[at, a] += mixed[c, a]
                 p = own[o, a]
-                if p >= 0 and (at >= n_global or p < n_global):  # no entry stands for a global with a local
+                if p >= 0 and (
+                    at >= n_global or p < n_global
+                ):  # an arrow has no entry for a global with a local
                     total[at, own_places[o, a]] += mixed[c, a]
                 if p >= 0 and (p >= n_global or at < n_global):
                     total[p, place] += mixed[c, a]
@@ -196,11 +191,10 @@ def draw_cells(
     tau: FloatArray,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Effects of cells given the counts and each draw's log odds η, shape (draw, cell); exact.
+    """Exact draws of the effects of cells given the counts and each draw's log odds η, shape (draw, cell).
 
-    The likelihood is log-concave: it is nowhere above its tangent at a point near the mode. With the tangent
-    in its place the density is normal, with the variance τ². That is what effects are proposed from, and kept
-    with the chance of likelihood over tangent (von Neumann).
+    Rejection sampling (von Neumann): the likelihood is log-concave, thus below its tangent at a point near
+    the mode, and with the tangent in its place the density is normal with variance τ².
     """
     n_cells, most = len(start) - 1, 0
     for c in range(n_cells):
@@ -229,7 +223,7 @@ def draw_cells(
             while True:
                 effect = tau[d] * (tangent * tau[d] + rng.standard_normal())
                 log_ratio = -(tangent + failures) * (effect - mode)
-                times, product = exp(-effect), 1.0  # of what stands under logarithms
+                times, product = exp(-effect), 1.0  # of the arguments of logarithms
                 for j in range(size):
                     n, over = trials[first + j], (1.0 + against[j] * times) / at_mode[j]
                     if n == 1.0:
@@ -240,7 +234,7 @@ def draw_cells(
                     else:
                         log_ratio -= n * log(over)
                 log_ratio -= log(product)
-                if not log(1.0 - rng.random()) > log_ratio:  # what is no number is kept, and seen
+                if not log(1.0 - rng.random()) > log_ratio:  # NaN is kept, and fails the checks
                     break
             drawn[d, c] = effect
     return drawn

@@ -1,4 +1,4 @@
-"""Effects of cells, an organization on a topic each: integrated one by one, and drawn given all else."""
+"""Effects of cells, an organization on a topic each: integrals, and draws given all other parameters."""
 
 from __future__ import annotations
 
@@ -17,28 +17,14 @@ SHARES = SHARES / SHARES.sum()
 
 
 class Integrated(NamedTuple):
-    """What is left of observations whose log odds share effects of cells, with derivatives in coefficients
-    and in what else is a cell's, as an effect of its topic.
-
-    Attributes
-    ----------
-    log_likelihood : float
-    slopes : ndarray, shape (owner, column)
-        Gradient in the coefficients, owner by owner.
-    bends : ndarray, shape (owner, column, column)
-        Minus the Hessian in them.
-    slope_of, bend_of : ndarray, shape (cell,)
-        Derivative, and minus the second one, in what is a cell's.
-    mixed : ndarray, shape (cell, column)
-        Minus the mixed derivatives.
-    """
+    """Log likelihood with the effects of cells integrated, and its derivatives."""
 
     log_likelihood: float
-    slopes: FloatArray
-    bends: FloatArray
-    slope_of: FloatArray
-    bend_of: FloatArray
-    mixed: FloatArray
+    slopes: FloatArray  # gradient in the coefficients, shape (owner, column)
+    bends: FloatArray  # minus the Hessian in them, shape (owner, column, column)
+    slope_of: FloatArray  # derivative in the effects of cells, shape (cell,)
+    bend_of: FloatArray  # minus the second derivative in them, shape (cell,)
+    mixed: FloatArray  # minus the mixed derivatives, shape (cell, column)
 
 
 def integrate(
@@ -54,29 +40,10 @@ def integrate(
     *,
     at_modes: bool = False,
 ) -> Integrated:
-    """Binomial counts whose log odds share an effect N(0, τ²) within each cell, integrated by five nodes of
-    Gauss and Hermite about its mode (Liu & Pierce 1994).
+    """Integrate the effect N(0, τ²) of each cell over binomial counts by five Gauss–Hermite nodes about its
+    mode (Liu & Pierce 1994, Biometrika 81(3), 624–629), or by Laplace's approximation ``at_modes``.
 
-    Parameters
-    ----------
-    log_odds, successes, trials : ndarray, shape (observation,)
-        In the order of cells.
-    start : ndarray of int, shape (cell + 1,)
-        Where each cell begins, and where the last one ends.
-    tau : float
-    matrix : ndarray, shape (observation, column)
-        What multiplies the coefficients.
-    owner : ndarray of int, shape (cell,)
-        Whose coefficients a cell has.
-    n_owners : int
-    modes : ndarray, shape (cell,)
-        Near which the modes are looked for; it holds them afterwards.
-    at_modes : bool
-        One node, at the mode: Laplace's approximation, whose Hessian is never positive.
-
-    References
-    ----------
-    Q. Liu and D. A. Pierce (1994). A note on Gauss–Hermite quadrature. Biometrika 81(3), 624–629.
+    Arrays are those of `bayespool.inference.cell_kernels.integrate_cells`.
     """
     nodes, log_weights = (np.zeros(1), np.zeros(1)) if at_modes else (NODES, np.log(SHARES))
     counts = log_odds, successes, trials, start
@@ -93,22 +60,8 @@ def draw_effects(
     tau: FloatArray,
     rng: np.random.Generator,
 ) -> tuple[IndexArray, FloatArray]:
-    """Exact draws of the effects of cells with observations, given these and all else.
-
-    Parameters
-    ----------
-    log_odds : ndarray, shape (draw, observation)
-        Without the effects.
-    successes, trials : ndarray, shape (observation,)
-    cell : ndarray of int, shape (observation,)
-    tau : ndarray, shape (draw,)
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    cells : ndarray of int, shape (cell,)
-        In ascending order.
-    effects : ndarray, shape (draw, cell)
+    """Cells with observations, ascending, shape (cell,), and exact draws of their effects given log odds
+    without these, shape (draw, cell).
     """
     order = np.argsort(cell, kind="stable")
     first = np.flatnonzero(np.diff(cell[order], prepend=-1))
@@ -124,7 +77,7 @@ def draw_effects_of_rows(
     tau: FloatArray,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """`draw_effects` for each observation that of its cell, shape (draw, observation)."""
+    """Draws of `draw_effects` for the cell of each observation, shape (draw, observation)."""
     cells, effects = draw_effects(log_odds, successes, trials, cell, tau, rng)
     of_rows: FloatArray = effects[:, np.searchsorted(cells, cell)]
     return of_rows

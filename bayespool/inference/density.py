@@ -18,18 +18,17 @@ from bayespool.models.structure import Structure
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.int64]
 
-_FIRST_SCALE = -0.3  # its logarithm
-# Of the sums of global effects, which are zero: it changes nothing where they are, and keeps positive what
-# would not be where they are not, in blocks whose log likelihood is not concave.
+_INITIAL_LOG_SCALE = -0.3
+# Of the sums of global effects, which are zero: keeps the curvature positive in blocks whose log likelihood
+# is not concave.
 _SUM_PRECISION = 100.0
-_STEP = 1e-3  # of the finite difference in a log scale
+_LOG_SCALE_STEP = 1e-3  # of finite differences
 
 
 class Density:
     """Joint log density of coefficients and effects, x, and log scales, θ.
 
-    Effects are taken to sum to zero, but for slopes. Those of cells need not, and are integrated: the density
-    is of what is left.
+    Effects sum to zero, but for slopes. Effects of cells are integrated.
 
     Parameters
     ----------
@@ -38,16 +37,16 @@ class Density:
     Attributes
     ----------
     places : Places
-        Where coefficients and effects stand in x.
+        Positions of coefficients and effects in x.
     scales, layout, slices, sums
         Those of the places.
     is_concave : bool
-        Whether the log density is, given θ.
+        Whether the log density is concave given θ.
 
     Raises
     ------
     InputError
-        A prior whose density this engine does not know.
+        A prior without a density in this engine.
     """
 
     def __init__(self, structure: Structure) -> None:
@@ -77,9 +76,9 @@ class Density:
         """A point x and log scales θ to start from.
 
         Coefficients are at the center of their priors, effects zero and scales 0.74; or all at the means of
-        draws that are given by the names of the variables.
+        draws given by the names of the variables.
         """
-        x, theta = np.zeros(self.size), np.full(len(self.scales), _FIRST_SCALE)
+        x, theta = np.zeros(self.size), np.full(len(self.scales), _INITIAL_LOG_SCALE)
         for name, coefficient in self.structure.coefficients.items():
             where = self.slices[name]
             if near is not None:
@@ -97,7 +96,7 @@ class Density:
         return x, theta
 
     def log_density(self, x: FloatArray, theta: FloatArray) -> float:
-        """Log density at (x, θ), Jacobian of the log scales (and logits) included, up to a constant."""
+        """Log density at (x, θ) with the Jacobian of log scales and logits, up to a constant."""
         return self._prior(x, theta)[0] + sum(
             block.log_likelihood(x, self._tau(theta)) for block in self._blocks
         )
@@ -118,13 +117,13 @@ class Density:
         return value, gradient, Arrow(self.layout, outer)
 
     def mean_derivatives(
-        self, x: FloatArray, theta: FloatArray, about: Factor
+        self, x: FloatArray, theta: FloatArray, gaussian: Factor
     ) -> tuple[float, FloatArray, Arrow]:
-        """Value and gradient at x, and negative Hessian, of the quadratic whose means over the Gaussian about
-        x are those of `log_density`, its gradient and its negative Hessian.
+        """Value and gradient at x, and negative Hessian, of the quadratic with the same mean value, gradient
+        and Hessian as `log_density` over the Gaussian about x.
         """
-        value, gradient, diagonal = self._prior(x, theta)  # quadratic as it is
-        outer, covariance = self.layout.zeros(), about.covariance()
+        value, gradient, diagonal = self._prior(x, theta)  # quadratic already
+        outer, covariance = self.layout.zeros(), gaussian.covariance()
         for block in self._blocks:
             nodes = block.nodes(x, covariance)
             value += block.add_derivatives(nodes, self._tau(theta), gradient, outer, expected=False)
@@ -132,13 +131,11 @@ class Density:
         return value, gradient, Arrow(self.layout, outer + self._prior_hessian(diagonal))
 
     def log_prior_of_scales(self, theta: FloatArray) -> Any:
-        """Log density of log scales alone, shape (...), of shape (scale, ...)."""
+        """Log density of log scales alone, shape (...), for θ of shape (scale, ...)."""
         return sum(prior(at) for prior, at in zip(self._scale_priors, theta, strict=True))
 
     def prior_curvature(self, theta: FloatArray) -> FloatArray:
-        """The part of the negative Hessian in x that depends on the scales through the effects' priors, in
-        the form of `Layout.zeros`.
-        """
+        """Part of the negative Hessian in x from the effects' priors, in the form of `Layout.zeros`."""
         diagonal = np.zeros(self.size)
         for g, name in enumerate(self.scales):
             if name in self.slices:
@@ -146,24 +143,26 @@ class Density:
         return self._prior_hessian(diagonal)
 
     def drift(self, x: FloatArray, theta: FloatArray, curvature: Factor) -> FloatArray:
-        """How the mode x moves with θ, dx/dθ, shape (scale, parameter)."""
+        """Derivative of the mode x in θ, shape (scale, parameter)."""
         drift = np.zeros((len(self.scales), self.size))
         for g, name in enumerate(self.scales):
             if name in self.slices:
                 where = self.slices[name]
                 drift[g, where] = 2 * np.exp(-2 * theta[g]) * x[where]
             else:
-                step = np.where(np.arange(len(theta)) == g, _STEP, 0.0)
-                drift[g] = (self.expand(x, theta + step)[1] - self.expand(x, theta - step)[1]) / (2 * _STEP)
+                step = np.where(np.arange(len(theta)) == g, _LOG_SCALE_STEP, 0.0)
+                drift[g] = (self.expand(x, theta + step)[1] - self.expand(x, theta - step)[1]) / (
+                    2 * _LOG_SCALE_STEP
+                )
             drift[g] = curvature.solve(drift[g])
         return drift
 
     def totals(self, x: FloatArray, theta: FloatArray) -> list[FloatArray]:
-        """How the expected total of each block's counts depends on the parameters: its gradient at x."""
+        """Gradient at x of the expected total of each block's counts, each of shape (parameter,)."""
         return [block.total(x, self._tau(theta)) for block in self._blocks]
 
     def draw_cells(self, x: FloatArray, theta: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Effects of cells given draws of all else, shape (draw, kept cell)."""
+        """Effects of cells given draws of all other parameters, shape (draw, kept cell)."""
         name = self.structure.cells
         assert name is not None
         group, tau = self.structure.groups[name], np.exp(theta[:, self.scales.index(name)])
@@ -204,6 +203,7 @@ class Density:
         return value, gradient, diagonal
 
     def _prior_hessian(self, diagonal: FloatArray) -> FloatArray:
+        """Negative Hessian of the priors in the form of `Layout.zeros`."""
         at = self.layout
         outer = at.zeros()
         np.einsum("ii->i", outer[: at.n_global, : at.n_global])[:] = diagonal[: at.n_global]

@@ -1,4 +1,4 @@
-"""Checks of sampled draws, after every fit."""
+"""Convergence diagnostics of sampled draws."""
 
 from __future__ import annotations
 
@@ -13,24 +13,8 @@ MIN_ESS = 400.0
 
 
 def diagnose(tree: Any, *, engine: str) -> Diagnostics:
-    """R-hat, effective sample sizes and divergences of a posterior (Vehtari et al. 2021).
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        With the groups ``posterior`` and, for divergences, ``sample_stats``.
-    engine : str
-        Name of the engine for the report.
-
-    Returns
-    -------
-    Diagnostics
-        A single chain has no R-hat (NaN), which is a problem of its own.
-
-    References
-    ----------
-    A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner (2021). Rank-normalization,
-    folding, and localization: an improved R-hat. Bayesian Analysis 16(2), 667–718.
+    """R-hat, effective sample sizes and divergences of a posterior (Vehtari et al. 2021, Bayesian Analysis
+    16(2), 667–718); a single chain has no R-hat (NaN), which is a problem.
     """
     import arviz_stats
 
@@ -44,10 +28,10 @@ def diagnose(tree: Any, *, engine: str) -> Diagnostics:
     ]
 
     def worst(statistic: Any, choose: Any) -> float:
-        values = [np.asarray(v).ravel() for v in statistic.data_vars.values()]
-        found = np.concatenate(values) if values else np.array([np.nan])
-        found = found[np.isfinite(found)]
-        return float(choose(found)) if len(found) else float("nan")
+        parts = [np.asarray(v).ravel() for v in statistic.data_vars.values()]
+        values = np.concatenate(parts) if parts else np.array([np.nan])
+        values = values[np.isfinite(values)]
+        return float(choose(values)) if len(values) else float("nan")
 
     def of_all(statistic: Any, **settings: Any) -> Any:
         return statistic(varying, **settings) if varying.data_vars else varying

@@ -1,4 +1,4 @@
-"""Engines by name, and the one that takes over where another fails."""
+"""Registry of engines, and a relay that replaces an engine whose fit fails."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ Class = TypeVar("Class", bound=type)
 
 
 class Engine(Protocol):
-    """The settings of an engine, which draws from the posterior of a model: a frozen dataclass.
+    """Settings of an engine, which draws from the posterior of a model: a frozen dataclass.
 
-    Its class may also declare ``independent = True`` if its draws are, so that only their number needs a
-    check; and ``takes_over``, the name of the engine that replaces it where a fit fails.
+    Its class may also declare ``independent = True`` if its draws are, so that only their number is checked;
+    and ``takes_over``, the name of the engine that replaces it where a fit fails.
     """
 
     @property
     def name(self) -> str:
-        """Of the class: what one asks for, and what diagnostics say."""
+        """Name of the engine in settings and diagnostics, an attribute of the class."""
 
     def fit(
         self,
@@ -45,7 +45,7 @@ class Engine(Protocol):
         Parameters
         ----------
         spec : ModelSpec
-            With the priors at hand.
+            With the priors to use.
         evidence : LinearEvidence or ModelEvidence
         random_seed : int
             The same seed, model, evidence and settings give the same bytes.
@@ -65,7 +65,7 @@ class Engine(Protocol):
         Warns
         -----
         DiagnosticsWarning
-            A check failed; the fit's diagnostics say which.
+            A check failed; see the fit's diagnostics.
         """
 
 
@@ -77,41 +77,35 @@ def register_engine(engine: Class) -> Class:
     """Class decorator that registers an engine by its ``name``.
 
     ``draws``, ``tune``, ``chains``, ``target_accept`` and ``progress`` of an estimator become its settings,
-    where it has fields of these names. ``del ENGINES[name]`` forgets it.
+    where it has fields of these names. ``del ENGINES[name]`` removes it.
 
     Raises
     ------
     InputError
         Another class has the name; one that is defined again, as in a notebook, replaces itself.
     """
-    asked: Any = engine
-    name, there = asked.name, ENGINES.get(asked.name, engine)
-    if (there.__module__, there.__qualname__) != (engine.__module__, engine.__qualname__):
+    named: Any = engine
+    name, registered = named.name, ENGINES.get(named.name, engine)
+    if (registered.__module__, registered.__qualname__) != (engine.__module__, engine.__qualname__):
         raise InputError(f"there is an engine {name!r} already", hint="give it another name")
     ENGINES[name] = engine
     return engine
 
 
 def engine_named(name: str) -> type[Any]:
-    """An engine's class out of `ENGINES`.
-
-    Raises
-    ------
-    InputError
-        There is none.
-    """
+    """Class of an engine out of `ENGINES`; InputError if there is none."""
     if name not in ENGINES:
         raise InputError(f"no engine {name!r}", hint=known_names(name, ENGINES))
     return ENGINES[name]
 
 
 def is_independent(name: str) -> bool:
-    """Whether an engine's draws are independent of each other; no engine's of an unknown name are."""
+    """Whether an engine's draws are independent of each other; False for an unknown name."""
     return bool(getattr(ENGINES.get(name), "independent", False))
 
 
 def make_engine(name: str, *, relay: bool = False, **settings: Any) -> Engine:
-    """An engine with those of some settings that it has; with ``relay`` the one that takes over behind it.
+    """An engine with those settings that it has; with ``relay`` followed by the one that takes over.
 
     Examples
     --------
@@ -134,13 +128,13 @@ class Relay:
 
     @property
     def name(self) -> str:
-        """The first one's."""
+        """Name of the first engine."""
         return self.first.name
 
     def fit(self, spec: ModelSpec, evidence: Evidence, random_seed: int, **more: Any) -> Fit:
-        """The first one's fit if it passes its checks, else the second one's; see `Engine.fit`."""
+        """Fit of the first engine if it passes its checks, else of the second; see `Engine.fit`."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DiagnosticsWarning)  # the warning below says more
+            warnings.simplefilter("ignore", DiagnosticsWarning)  # replaced by the warning below
             try:
                 fit = self.first.fit(spec, evidence, random_seed, **more)
                 problems = fit.diagnostics.problems

@@ -1,4 +1,4 @@
-"""What every engine returns: draws of a model's variables, and whether they can be trusted."""
+"""Fits: draws of a model's variables, with diagnostics."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The inputs of a fit, by reference: priors and likelihood can be computed from them on demand.
+    """Inputs of a fit, from which priors and likelihood can be computed.
 
     Attributes
     ----------
     spec : ModelSpec
-        With the priors at hand.
+        With the priors used.
     evidence : LinearEvidence or ModelEvidence
     run_ids : tuple of str
         Names of the runs that the evidence numbers.
@@ -63,12 +63,12 @@ class Fit:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of chains, and of draws of each."""
+        """Numbers of chains, and of draws per chain."""
         n_chains, n_draws = next(iter(self.variables.values())).shape[:2]
         return n_chains, n_draws
 
     def draws(self) -> dict[str, npt.NDArray[np.float64]]:
-        """Draws by variable with the chains one after the other, shape (draw, ...)."""
+        """Draws by variable, one chain after the other, shape (draw, ...)."""
         return {
             name: values.reshape(values.shape[0] * values.shape[1], *values.shape[2:])
             for name, values in self.variables.items()
@@ -76,9 +76,7 @@ class Fit:
 
     @cached_property
     def posterior(self) -> Any:
-        """The draws as an ``xarray.DataTree`` that ArviZ reads, with the groups ``posterior`` and
-        ``sample_stats``.
-        """
+        """Draws as an ``xarray.DataTree`` for ArviZ, with the groups ``posterior`` and ``sample_stats``."""
         import arviz_base
 
         groups = {"posterior": dict(self.variables)}

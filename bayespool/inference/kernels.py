@@ -1,4 +1,4 @@
-"""The loops over observations in which the Laplace engine spends its time, compiled."""
+"""Compiled loops over observations of the Laplace engine."""
 
 from __future__ import annotations
 
@@ -15,34 +15,15 @@ IndexArray = npt.NDArray[np.int64]
 
 
 class Design(NamedTuple):
-    """A design matrix Z over globals and locals (`bayespool.inference.arrow`), as what is not zero in its
-    rows.
+    """Nonzero entries of a design matrix Z over globals and locals (`bayespool.inference.arrow`)."""
 
-    Attributes
-    ----------
-    matrix : ndarray, shape (observation, column)
-        Values of the coefficients' predictors.
-    columns : ndarray, shape (column,)
-        Which parameters the coefficients are; globals.
-    effects : ndarray, shape (observation, factor)
-        Which parameters the effects are; the locals among them are of one topic.
-    places : ndarray, shape (observation, factor)
-        Their columns in an arrow: those of globals their own, those of locals after all globals.
-    owner : ndarray, shape (observation,)
-        Whose slopes an observation has.
-    own : ndarray, shape (owner, column)
-        Which parameter an owner adds to each coefficient; −1 where it adds none.
-    own_places : ndarray, shape (owner, column)
-        Their columns in an arrow.
-    """
-
-    matrix: FloatArray
-    columns: IndexArray
-    effects: IndexArray
-    places: IndexArray
-    owner: IndexArray
-    own: IndexArray
-    own_places: IndexArray
+    matrix: FloatArray  # multipliers of the coefficients, shape (observation, column)
+    columns: IndexArray  # parameters of the coefficients, globals, shape (column,)
+    effects: IndexArray  # parameters of the effects, local ones of one group, shape (observation, factor)
+    places: IndexArray  # columns of the effects in an arrow, shape (observation, factor)
+    owner: IndexArray  # owner of an observation's slopes, shape (observation,)
+    own: IndexArray  # parameters that an owner adds to coefficients, −1 for none, shape (owner, column)
+    own_places: IndexArray  # columns of these in an arrow, shape (owner, column)
 
 
 @compiled
@@ -67,10 +48,8 @@ def linear_predictor(design: Design, x: FloatArray) -> FloatArray:
 
 @compiled
 def product_terms(z: FloatArray, residual: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Logit of the chance of a `Product` plus its effect, from z of shape (predictor, observation): η, its
-    gradient in z and its second derivatives, whose first axes are of predictors.
-
-    With three predictors there is no E, and the residual is zero.
+    """Logit η of a `Product` with its effect, shape (observation,), gradient and second derivatives in z,
+    shape (predictor, observation); with three predictors there is no E, and the residual is zero.
     """
     n_predictors, n = z.shape
     last = n_predictors - 1
@@ -84,7 +63,7 @@ def product_terms(z: FloatArray, residual: FloatArray) -> tuple[FloatArray, Floa
             d[m] = small / (1.0 + small) ** 2
         share = 1.0 - residual[i]
         chance = share * s[0] * s[1] + residual[i] * s[2]
-        chance = min(max(chance, 1e-12), 1.0 - 1e-12)  # a step too far may leave neither 0 nor 1 to divide by
+        chance = min(max(chance, 1e-12), 1.0 - 1e-12)  # a long step may lead to 0 or 1
         scale = 1.0 / (chance * (1.0 - chance))
         eta[i] = log(chance) - log1p(-chance) + z[last, i]
         first[0, i] = share * d[0] * s[1] * scale
@@ -113,7 +92,7 @@ def add_weights(
     gradient: FloatArray,
     curvature: FloatArray,
 ) -> None:
-    """Add ``at`` times the gradient of a log likelihood in its predictors, and minus its Hessian (k ≤ m)."""
+    """Add ``at`` times the gradient and minus the Hessian (k ≤ m) of a log likelihood in its predictors."""
     n_predictors = len(first)
     for m in range(n_predictors):
         for i in range(len(score)):
@@ -135,9 +114,7 @@ def add_own(
     total: FloatArray,
     n_global: int,
 ) -> None:
-    """Add Zᵀ·slope to a gradient, shape (parameter,), and Zᵀ·diag(weight)·Z to an arrow, in the form of
-    `bayespool.inference.arrow.Layout.zeros`.
-    """
+    """Add Zᵀ·slope to a gradient, shape (parameter,), and Zᵀ·diag(weight)·Z to an arrow."""
     matrix, columns, index, places = design.matrix, design.columns, design.effects, design.places
     n_columns = matrix.shape[1]
     across = np.zeros((len(total), n_columns))
@@ -243,9 +220,7 @@ def owners_covariances(design: Design, covariance: FloatArray) -> FloatArray:
 
 @compiled
 def variances(design: Design, covariance: FloatArray, among: FloatArray, n_global: int) -> FloatArray:
-    """Diagonal of Z·covariance·Zᵀ, shape (observation,), of a covariance in the form of an arrow, with its
-    `owners_covariances`.
-    """
+    """Diagonal of Z·covariance·Zᵀ, shape (observation,); the covariance is an arrow."""
     matrix, columns, index = design.matrix, design.columns, design.effects
     n_columns = len(columns)
     across = np.empty((len(covariance), n_columns))
@@ -323,11 +298,9 @@ def sum_chances(
     ranking: IndexArray,
     run: IndexArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Sums over binomial counts whose chances p have the log odds (log odds + shift) / root: their means np
-    by run, shape (run, shift), variances np(1 − p) by ranking, shape (ranking, shift), and variances times
-    rows of a matrix by run, shape (column, run, shift).
-
-    Rows stand ranking by ranking, and ``run`` says whose each ranking is.
+    """Sums over binomial counts with the log odds (log odds + shift) / root: means by run, shape (run,
+    shift), variances by ranking, shape (ranking, shift), and variances times rows of the matrix, shape
+    (column, run, shift).
     """
     n_shifts, n_columns, n_runs = len(shifts), matrix.shape[1], run.max() + 1
     totals, slopes = np.zeros((n_runs, n_shifts)), np.zeros((n_columns, n_runs, n_shifts))

@@ -14,20 +14,20 @@ from bayespool.inference.points import choose_next, choose_points, interpolate
 
 FloatArray = npt.NDArray[np.float64]
 
-_STEP = 0.15  # of the finite differences in θ, about a fifth of its standard deviation
-_GAIN = 0.05  # in log density, twice what is left to gain: θ's mode is where points are laid about, no more
-_NEAR = 1e-4  # twice what is left to gain in log density where a mode is found
-NEAR_END = 1e-3  # the same, where more hangs on the scales
-_NEAR_POINT = 0.1  # and where scales are integrated
-_LONGEST = 4.0  # step in any parameter, all of which are log odds: far out the density has no curvature
+_LOG_SCALE_STEP = 0.15  # of finite differences in θ, about a fifth of its standard deviation
+_SCALES_TOLERANCE = 0.05  # of twice a step's gain in log density; points are only laid about θ's mode
+_MODE_TOLERANCE = 1e-4  # the same, of modes of x
+COARSE_TOLERANCE = 1e-3  # the same, while scales are optimized
+_POINT_TOLERANCE = 0.1  # the same, at points where scales are integrated
+_MAX_STEP = 4.0  # in any parameter, all of which are log odds: far out the density has no curvature
 
 
 class Mode(NamedTuple):
-    """Mode of x given θ, negative Hessian and Gaussian there, log marginal of θ, whether all went well."""
+    """Mode of x given θ, negative Hessian and Gaussian there, log marginal of θ, and whether it converged."""
 
     x: FloatArray
     curvature: Arrow
-    about: Factor
+    gaussian: Factor
     log_marginal: float
     is_fine: bool
 
@@ -35,42 +35,42 @@ class Mode(NamedTuple):
 def find_scales(
     density: Density, theta: FloatArray, x: FloatArray
 ) -> tuple[FloatArray, Mode, FloatArray, FloatArray]:
-    """About the mode of θ's marginal, x's mode there and its drift with θ, and standard deviations of θ;
-    Newton's method, each scale by itself, for logarithms of scales hardly go with each other.
+    """Mode of θ's marginal, x's mode there and its drift with θ, and standard deviations of θ, by Newton's
+    method on each scale alone: log scales are hardly correlated.
     """
-    unit, bent = np.eye(len(theta)) * _STEP, np.zeros((len(theta), len(x)))
-    for _ in range(40):  # a scale that a prior holds near zero is half a unit nearer with each
-        middle = find_mode(density, theta, x, NEAR_END)
-        drift, ends = density.drift(middle.x, theta, middle.about), np.empty((2, len(theta)))
-        for g, moved in enumerate(_STEP * drift):
-            plus = find_mode(density, theta + unit[g], middle.x + moved + bent[g], NEAR_END)
+    unit, bent = np.eye(len(theta)) * _LOG_SCALE_STEP, np.zeros((len(theta), len(x)))
+    for _ in range(40):  # each step moves a scale that a prior holds near zero by half a unit
+        middle = find_mode(density, theta, x, COARSE_TOLERANCE)
+        drift, ends = density.drift(middle.x, theta, middle.gaussian), np.empty((2, len(theta)))
+        for g, moved in enumerate(_LOG_SCALE_STEP * drift):
+            plus = find_mode(density, theta + unit[g], middle.x + moved + bent[g], COARSE_TOLERANCE)
             bent[g] = plus.x - middle.x - moved
-            minus = find_mode(density, theta - unit[g], middle.x - moved + bent[g], NEAR_END)
+            minus = find_mode(density, theta - unit[g], middle.x - moved + bent[g], COARSE_TOLERANCE)
             ends[:, g] = plus.log_marginal, minus.log_marginal
         # a scale is never known worse than to a factor of e
-        curvature = np.maximum((2 * middle.log_marginal - ends.sum(axis=0)) / _STEP**2, 1.0)
-        gradient = (ends[0] - ends[1]) / (2 * _STEP)
+        curvature = np.maximum((2 * middle.log_marginal - ends.sum(axis=0)) / _LOG_SCALE_STEP**2, 1.0)
+        gradient = (ends[0] - ends[1]) / (2 * _LOG_SCALE_STEP)
         step = gradient / curvature
-        if float(gradient @ step) < _GAIN:
+        if float(gradient @ step) < _SCALES_TOLERANCE:
             break
         step *= min(1.0, 1.0 / float(np.abs(step).max()))
         theta, x = theta + step, middle.x + step @ drift
     return theta, middle, drift, 1 / np.sqrt(curvature)
 
 
-def find_mode(density: Density, theta: FloatArray, x: FloatArray, near: float = _NEAR) -> Mode:
-    """Mode of x given θ; a last step is taken unseen where twice what it gains is less than ``near``."""
+def find_mode(density: Density, theta: FloatArray, x: FloatArray, tolerance: float = _MODE_TOLERANCE) -> Mode:
+    """Mode of x given θ; the last step gains less than half of ``tolerance`` in log density."""
     value, gradient, curvature = density.expand(x, theta)
     converged = False
     for _ in range(100):
-        curvature, about, exact = factor_of(density, theta, x, curvature)
-        step = about.solve(gradient)
+        curvature, gaussian, exact = factor_of(density, theta, x, curvature)
+        step = gaussian.solve(gradient)
         gain = float(gradient @ step)
-        if gain < near:
+        if gain < tolerance:
             converged = exact  # else it is not a maximum of the exact density
             x, value = x + step, value + gain / 2
             break
-        length = min(1.0, _LONGEST / float(np.abs(step).max()))
+        length = min(1.0, _MAX_STEP / float(np.abs(step).max()))
         while not _is_better(new := density.expand(x + length * step, theta), value, gradient, step):
             length /= 2
             if length < 1e-4:
@@ -79,7 +79,7 @@ def find_mode(density: Density, theta: FloatArray, x: FloatArray, near: float = 
             break
         x = x + length * step
         value, gradient, curvature = new
-    return Mode(x, curvature, about, value - 0.5 * about.log_determinant, converged)
+    return Mode(x, curvature, gaussian, value - 0.5 * gaussian.log_determinant, converged)
 
 
 def find_modes(
@@ -91,31 +91,15 @@ def find_modes(
     drift: FloatArray,
     n: int,
 ) -> tuple[list[int], list[Mode]]:
-    """Modes at up to n points in θ, and which points these are.
+    """Positions of up to n points in θ, and the modes there.
 
-    If there are more, the last ones are far from each other, and the others, which are looked for later, far
-    from these where θ is likely by what is known by then.
-
-    Parameters
-    ----------
-    density : Density
-    theta : ndarray, shape (scale,)
-    middle : Mode
-        The mode at ``theta``.
-    points, straight : ndarray, shape (point, scale)
-        θ and coordinates in which quantities depend on it smoothly, zero in the middle.
-    drift : ndarray, shape (scale, parameter)
-        How x moves with these.
-    n : int
-
-    Returns
-    -------
-    chosen : list of int
-    found : list of Mode
+    ``straight`` are coordinates of the points in which x depends smoothly on θ, zero at ``middle``, and
+    ``drift`` its derivative in them. If there are more points than n, the first nodes are far from each
+    other, the others far from these where θ is likely by then.
     """
     n_first, is_choice = 2 * len(theta), n < len(points)
     chosen = choose_points(straight, n_first).tolist() if is_choice else list(range(len(points)))
-    prior, found = density.log_prior_of_scales(points.T), [middle]
+    prior, modes = density.log_prior_of_scales(points.T), [middle]
     known = [middle.log_marginal - density.log_prior_of_scales(theta)]
     for k in range(min(n, len(points))):
         nodes = np.vstack([np.zeros_like(theta), straight[chosen[:k]]])
@@ -125,44 +109,42 @@ def find_modes(
         at = chosen[k]
         if k > n_first:
             shares = interpolate(straight[at][None], nodes, by_axis=density.is_concave)
-            start = shares[0] @ [mode.x for mode in found]
+            start = shares[0] @ [mode.x for mode in modes]
         else:
             start = middle.x + straight[at] @ drift
-        found.append(find_mode(density, points[at], start, _NEAR_POINT))
-        known.append(found[-1].log_marginal - prior[at])
-    order = np.roll(np.arange(len(found) - 1), -n_first if is_choice else 0).tolist()
-    return [chosen[k] for k in order], [found[1 + k] for k in order]
+        modes.append(find_mode(density, points[at], start, _POINT_TOLERANCE))
+        known.append(modes[-1].log_marginal - prior[at])
+    order = np.roll(np.arange(len(modes) - 1), -n_first if is_choice else 0).tolist()
+    return [chosen[k] for k in order], [modes[1 + k] for k in order]
 
 
 def find_center(
-    density: Density, theta: FloatArray, x: FloatArray, about: Factor, n_steps: int
+    density: Density, theta: FloatArray, x: FloatArray, gaussian: Factor, n_steps: int
 ) -> tuple[FloatArray, Factor, Arrow | None, float]:
-    """Mean of the Gaussian given θ, the Gaussian about it, its curvature unless it is the one given: moved
-    to where its mean gradient vanishes, the best one by Kullback-Leibler divergence; and the log marginal of
-    θ that goes with it, NaN with the one given.
+    """Mean, Gaussian and curvature after steps to the best Gaussian given θ by Kullback–Leibler divergence,
+    and its log marginal of θ; without a step None and NaN for the latter two.
 
-    Effects of topics without a relevant document are skewed; their mean is well below their mode. The log
-    marginal is the mean log density plus the entropy, a lower bound that is highest for the best Gaussian. It
-    is nearer to the truth than Laplace's where the density is skewed or flat.
+    The log marginal, mean log density plus entropy, is a lower bound, nearer to the truth than Laplace's
+    where the density is skewed or flat, as of topics without a relevant document.
     """
     curvature, log_marginal = None, float("nan")
     for _ in range(n_steps):
-        value, gradient, there = density.mean_derivatives(x, theta, about)
+        value, gradient, there = density.mean_derivatives(x, theta, gaussian)
         try:
-            about = there.factor(density.sums)
+            gaussian = there.factor(density.sums)
         except LinAlgError:
             break
-        step = about.solve(gradient)
-        log_marginal = value + 0.5 * float(gradient @ step) - 0.5 * about.log_determinant
+        step = gaussian.solve(gradient)
+        log_marginal = value + 0.5 * float(gradient @ step) - 0.5 * gaussian.log_determinant
         x, curvature = x + step, there
-    return x, about, curvature, log_marginal
+    return x, gaussian, curvature, log_marginal
 
 
 def _is_better(
     new: tuple[float, FloatArray, Arrow], value: float, gradient: FloatArray, step: FloatArray
 ) -> bool:
-    """Whether a point is higher, or about as high and near the top as far as the step goes: integrals over
-    cells are not exact to the last digits, and there are as many as there is to sum up.
+    """Whether a point is higher, or about as high and near the maximum along the step: integrals over cells
+    are not exact to the last digits.
     """
     if new[0] >= value - 1e-9:
         return True
@@ -173,9 +155,8 @@ def _is_better(
 def factor_of(
     density: Density, theta: FloatArray, x: FloatArray, curvature: Arrow
 ) -> tuple[Arrow, Factor, bool]:
-    """The curvature and its Gaussian: the exact one, or the expected one where that is not positive (Newton's
-    steps near the mode, Fisher's scores far from it); whether it may be where a mode is, as any may of a
-    concave density.
+    """The curvature and its Gaussian, exact or, where that is not positive, expected (Fisher's scoring); and
+    whether a mode may be there, which is always so for a concave density.
     """
     try:
         return curvature, curvature.factor(density.sums), True

@@ -1,6 +1,4 @@
-"""The reference engine: the no-U-turn sampler of nutpie on the PyMC graph, compiled once and refitted with
-new data.
-"""
+"""NUTS engine: nutpie's no-U-turn sampler on the PyMC graph, compiled once and refitted with new data."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NUTS:
-    """Settings of the sampler. It keeps what it compiles, for models of the same form and size.
+    """Settings of the no-U-turn sampler, which keeps compiled models of the same form and size.
 
     Parameters
     ----------
@@ -86,13 +84,11 @@ class NUTS:
         return dataclasses.replace(fit, coords=coords)
 
     def compile(self, model: pm.Model) -> CompiledModel:
-        """The model ready to be sampled, and sampled again with other data of the same coordinates."""
+        """The model ready to be sampled, also with other data of the same coordinates."""
         import nutpie
 
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # pytensor's and numba's notes on how they compile are not for our users
+            warnings.simplefilter("ignore")  # notes of pytensor and numba on compilation
             return CompiledModel(self, nutpie.compile_pymc_model(model))
 
 
@@ -121,7 +117,7 @@ class CompiledModel:
             New values for all of the model's ``pm.Data``; the number of observations may differ, the
             coordinates may not.
         kept : mapping of str to ndarray of int, optional
-            Which positions along a coordinate to keep; default: all.
+            Positions along a coordinate to keep; default: all.
         called : str, optional
             Name of the model, for the warning.
 
@@ -132,12 +128,12 @@ class CompiledModel:
         Raises
         ------
         InputError
-            No point to start from has a density: a prior does not fit its variable.
+            The sampler finds no starting point with a density: a prior does not fit its variable.
 
         Warns
         -----
         DiagnosticsWarning
-            A check of the draws failed; the fit's diagnostics say which.
+            A check of the draws failed; see the fit's diagnostics.
         """
         import arviz_base
         import nutpie
@@ -179,8 +175,10 @@ class CompiledModel:
         diagnostics = diagnose(tree, engine=s.name)
         if not diagnostics.passed:
             of = f"{called}: " if called else ""
-            said = f"{of}{'; '.join(diagnostics.problems)}; more draws (--draws, draws=) or tuning may help"
-            warn_caller(said, DiagnosticsWarning)
+            message = (
+                f"{of}{'; '.join(diagnostics.problems)}; more draws (--draws, draws=) or tuning may help"
+            )
+            warn_caller(message, DiagnosticsWarning)
         return _fit(tree, diagnostics)
 
 
@@ -192,7 +190,7 @@ def _data_names(compiled: Any) -> list[str]:
 
 
 def _fit(tree: Any, diagnostics: Diagnostics) -> Fit:
-    """Without the sampler's own coordinates (``…__``, ``standard_…``)."""
+    """A fit from a trace, without the sampler's own variables (``…__``, ``standard_…``)."""
     posterior = tree["posterior"].to_dataset()
     names = [
         str(n) for n in posterior.data_vars if not (str(n).endswith("__") or str(n).startswith("standard_"))

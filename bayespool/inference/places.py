@@ -1,4 +1,4 @@
-"""Where coefficients and effects of a structure stand among the parameters of its density."""
+"""Positions of the coefficients and effects of a structure among the parameters of its density."""
 
 from __future__ import annotations
 
@@ -10,27 +10,15 @@ from bayespool.models.structure import Structure
 
 IndexArray = npt.NDArray[np.int64]
 
-_PLATES = ("topic", "organization")  # effects of one topic go with no other topic's, likewise organizations
+_PLATES = ("topic", "organization")  # their groups are independent given all other parameters
 
 
 class Places:
-    """Where coefficients and effects stand in x, and which scales there are.
+    """Layout, scales and positions of coefficients and effects in x.
 
-    Parameters
-    ----------
-    structure : Structure
-
-    Attributes
-    ----------
-    scales : tuple of str
-        Names of the factors, in the order of θ.
-    layout : Layout
-        Of x: coefficients and most effects, then the effects and slopes of topics, or of organizations, those
-        of one together: of what leaves the fewest others.
-    slices : dict of str to slice or ndarray of int
-        Where coefficients and effects stand in x.
-    sums : tuple of slice
-        Effects that sum to zero.
+    ``scales`` are names of the factors in the order of θ; ``slices`` positions by name; ``sums`` the effects
+    that sum to zero. In x coefficients and most effects precede the effects and slopes of topics, or of
+    organizations, group by group.
     """
 
     def __init__(self, structure: Structure) -> None:

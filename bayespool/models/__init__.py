@@ -1,6 +1,4 @@
-"""Hierarchical models, one file and one declaration each: evidence and priors → the density of an engine, the
-``pm.Model`` of the sampler, log odds of documents; nothing here samples a posterior.
-"""
+"""Declarations of hierarchical models, their evidence and priors, and what engines derive from them."""
 
 from bayespool.models.document import EVIDENCE_SLOPES
 from bayespool.models.evidence import gather_evidence

@@ -1,5 +1,4 @@
-r"""Hierarchical form of the anti-precision correction (Lipani et al. 2015): what composing a run with the
-pooled runs does to them predicts its unjudged documents.
+r"""Hierarchical form of the anti-precision correction (Lipani et al. 2015).
 
 .. math::
 
@@ -9,11 +8,10 @@ pooled runs does to them predicts its unjudged documents.
     + (\beta_2 + \mathrm{slope}_{o(r)2}) \Delta \bar P_{rq}
     + (\beta_3 + \mathrm{slope}_{o(r)3}) \mathrm{precision}_{rq}
 
-ΔP and ΔP̄ are the changes of the pooled runs' P@n and P̄@n when they are composed with the run (§3.2), on the
-topic; the change of their unjudged share, Δk̄ = −ΔP − ΔP̄, is what the two leave over. The paper corrects by
-that share where composition helps (λ > 0); here data say how much each change is worth.
-
-Effects and priors are those of `bayespool.models.ratio`.
+ΔP and ΔP̄ are the changes of the pooled runs' P@n and P̄@n on the topic when they are composed with the run
+(§3.2); the change of their unjudged share is Δk̄ = −ΔP − ΔP̄. The paper corrects by that share where
+composition helps (λ > 0); the model estimates a slope for each change. Effects and priors are those of
+`bayespool.models.ratio`.
 """
 
 from __future__ import annotations

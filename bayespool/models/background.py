@@ -5,8 +5,7 @@ r"""Hierarchical form of the background correction X_B = B + Δ·E (Ravana & Mof
     k_{oq} \sim \mathrm{Binomial}(v_{oq}, E_{oq}), \qquad
     \operatorname{logit} E_{oq} = \mu + \mathrm{topic}_q + \mathrm{organization}_o
 
-``mu`` is the mean logit over these topics and organizations. Its prior puts 95 % of the chance of a top
-unjudged document being relevant between 1 % and 68 %.
+``mu`` is the mean logit over these topics and organizations; 95 % of its prior is between 1 % and 68 %.
 """
 
 from __future__ import annotations

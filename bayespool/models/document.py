@@ -1,12 +1,12 @@
-r"""The evidence model, document by document: one Bernoulli per hidden document, from where runs rank it.
+r"""Evidence model: one Bernoulli trial per hidden document, by its ranks in runs.
 
 .. math::
 
     \operatorname{logit} p_d = \mu + \mathrm{topic}_{q(d)} + \mathrm{organization}_{o(d)}
     + \mathrm{interaction}_{o(d)q(d)} + (\beta + \mathrm{slope}_{o(d)}) \cdot x_d
 
-with x_d the predictors of `bayespool.evidence.evidence_predictors`, whose descriptions stand with them in
-`bayespool.evidence.PREDICTORS`. Effects and priors are those of `bayespool.models.ratio`.
+x_d are the predictors of `bayespool.evidence.PREDICTORS` that have an expected slope. Effects and priors are
+those of `bayespool.models.ratio`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bayespool.models.spec import ModelSpec
 
 
 class _EvidenceSlopes(Mapping[str, tuple[float, float]]):
-    """Expected slopes of the predictors that are registered at the time of asking."""
+    """Expected slopes of the predictors registered at the time of the look-up."""
 
     def __getitem__(self, name: str) -> tuple[float, float]:
         slope = PREDICTORS[name].slope
@@ -37,9 +37,9 @@ class _EvidenceSlopes(Mapping[str, tuple[float, float]]):
 
 
 EVIDENCE_SLOPES: Mapping[str, tuple[float, float]] = _EvidenceSlopes()
-"""Predictors, and what their slopes are expected to be: mean and standard deviation per unit of the
-predictor's own scale, from ``benchmarks/priors.py``. They are those of `bayespool.evidence.PREDICTORS` that
-have an expected slope."""
+"""Predictors of the evidence model with the prior mean and standard deviation of their slopes, per unit of
+the predictor's own scale; the package's are from ``benchmarks/priors.py``.
+"""
 
 EVIDENCE: ModelSpec = dataclasses.replace(
     RATIO,

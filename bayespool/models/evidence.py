@@ -1,4 +1,4 @@
-"""The integer arrays that a hierarchical model learns from, gathered from count tables."""
+"""Evidence of models of counts: integer arrays gathered from count tables."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ FloatArray = npt.NDArray[np.float64]
 class ModelEvidence:
     """Evidence for one measure: hidden documents of pooled runs, and judged ones of all runs.
 
-    Two long tables. A *cell* is a (pooled run, topic) with hidden documents; a document that several runs of
-    an organization retrieved is in the cell of the one that ranks it best. A *ranking* is a (run, topic) with
-    judged documents, of pooled runs as they are without their organization, and of the runs to score.
+    A *cell* is a (pooled run, topic) with hidden documents; a document that several runs of an organization
+    retrieved is in the cell of the one that ranks it best. A *ranking* is a (run, topic) with judged
+    documents, of pooled runs without their organization and of the runs to score.
 
     Attributes
     ----------
     query_ids, organizations, run_ids : tuple of str
         Coordinates: all topics; organizations with a pooled run; pooled runs, then the runs to score.
     n_pooled_runs : int
-        How many of ``run_ids`` are pooled runs.
+        Number of ``run_ids`` that are pooled runs.
     hidden_topic, hidden_organization, hidden_run : ndarray of int64, shape (cell,)
         Indices into the coordinates.
     n_hidden, n_hidden_relevant : ndarray of int64, shape (cell,)
-        Hidden documents, at least 1, and how many of them are relevant.
+        Hidden documents, at least 1, and the relevant ones.
     hidden_residual : ndarray of float, shape (cell,)
         Δ of the run on the topic with its organization held out.
     judged_topic, judged_run : ndarray of int64, shape (ranking,)
@@ -63,13 +63,11 @@ class ModelEvidence:
 
     @property
     def much_judged(self) -> bool:
-        """Whether topics and runs have tens of judged documents on average, so that their effects are well
-        known.
-        """
+        """Whether topics and runs have at least 20 judged documents on average."""
         return int(self.n_judged.sum()) >= 20 * max(len(self.query_ids), len(self.run_ids))
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """All arrays by name: what a model registers as ``pm.Data`` and a refit exchanges."""
+        """All arrays by name: the ``pm.Data`` of a model, exchanged by a refit."""
         return {
             f.name: value
             for f in dataclasses.fields(self)
@@ -98,7 +96,7 @@ def gather_evidence(
     contributing : sequence of str
         The runs to score that are evidence, too.
     without : sequence of str
-        Other runs that are not.
+        Other runs that are not evidence.
 
     Returns
     -------
@@ -114,7 +112,7 @@ def gather_evidence(
     row, topic = np.nonzero(held_out.n_credited[rows, :, h])
     credited = (rows[row], topic, h)
     relevant, nonrelevant = targets.n_relevant[:, :, t].copy(), targets.n_nonrelevant[:, :, t].copy()
-    for i in added:  # what was judged because of a run says nothing of what others had judged
+    for i in added:  # without the judgments made because of the run itself
         relevant[position[held_out.run_ids[i]]] = held_out.n_relevant[i, :, h]
         nonrelevant[position[held_out.run_ids[i]]] = held_out.n_nonrelevant[i, :, h]
     n_relevant = np.concatenate([held_out.n_relevant[own, :, h], relevant])

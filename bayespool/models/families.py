@@ -1,8 +1,5 @@
-"""One table of the families of priors: what their parameters are, how to draw, and their densities for the
-engine that differentiates them itself.
-
-PyMC takes every continuous distribution that it has (`Prior.variable`); here stand those that prior checks
-can draw from, and with a density those that the Laplace engine takes.
+"""Families of priors: parameters, draws, and densities for the Laplace engine. PyMC takes every continuous
+distribution that it has (`Prior.variable`).
 """
 
 from __future__ import annotations
@@ -24,29 +21,14 @@ Derivatives = tuple[FloatArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A family of priors, with PyMC's name and parameters.
-
-    Attributes
-    ----------
-    parameters : tuple of str
-    draw : callable
-        Of a generator, a size and the parameters.
-    positive : tuple of str
-        Parameters that must be.
-    coefficient : callable, optional
-        Log density of a coefficient, with its first and second derivative, of its value and the parameters.
-    of_logit : callable, optional
-        The same, of the logit of a coefficient on (0, 1).
-    log_scale : callable, optional
-        Log density of log σ, of that and the parameters.
-    """
+    """A family of priors, with PyMC's name and parameters."""
 
     parameters: tuple[str, ...]
-    draw: Callable[..., FloatArray]
-    positive: tuple[str, ...] = ()
-    coefficient: Callable[..., Derivatives] | None = None
-    of_logit: Callable[..., Derivatives] | None = None
-    log_scale: Callable[..., float] | None = None
+    draw: Callable[..., FloatArray]  # of a generator, a size and the parameters
+    positive: tuple[str, ...] = ()  # parameters that must be positive
+    coefficient: Callable[..., Derivatives] | None = None  # log density of a coefficient, with derivatives
+    of_logit: Callable[..., Derivatives] | None = None  # the same of the logit of a coefficient on (0, 1)
+    log_scale: Callable[..., float] | None = None  # log density of log σ
 
 
 def _normal(x: FloatArray, mean: float, sd: float) -> Derivatives:
@@ -121,7 +103,7 @@ def draw_prior(prior: Prior, size: int | tuple[int, ...], rng: np.random.Generat
     Raises
     ------
     InputError
-        A distribution that is not known here, or a wrong number of parameters.
+        An unknown distribution, or a wrong number of parameters.
 
     Examples
     --------
@@ -143,28 +125,8 @@ def draw_prior(prior: Prior, size: int | tuple[int, ...], rng: np.random.Generat
 def log_density_of_coefficient(
     name: str, prior: Prior, *, shift: float | FloatArray = 0.0, logit: bool = False
 ) -> Callable[[FloatArray], Derivatives]:
-    """Log density of a coefficient on the scale that predictors use, up to a constant, with first and second
-    derivative.
-
-    Parameters
-    ----------
-    name : str
-        What the prior is of, for messages.
-    prior : Prior
-    shift : float or ndarray of float
-        The prior is of the coefficient less this.
-    logit : bool
-        Whether the prior is on (0, 1) and the predictors use the logit, which the density is then of.
-
-    Returns
-    -------
-    callable
-        Of values, shape (value,); three arrays of that shape.
-
-    Raises
-    ------
-    InputError
-        The Laplace engine does not know the density, or there is none with these parameters.
+    """Log density of a coefficient less ``shift``, or of the logit of one on (0, 1), up to a constant, with
+    first and second derivatives: a function of values to three arrays of shape (value,).
     """
     family = FAMILIES.get(prior.distribution)
     density = None if family is None else family.of_logit if logit else family.coefficient
@@ -178,19 +140,7 @@ def log_density_of_coefficient(
 
 
 def log_density_of_scale(name: str, prior: Prior) -> Callable[[float], float]:
-    """Log density of log σ under the prior of σ, up to a constant.
-
-    Parameters
-    ----------
-    name : str
-        Of the scale, ``sigma_…``, for messages.
-    prior : Prior
-
-    Raises
-    ------
-    InputError
-        As of `log_density_of_coefficient`.
-    """
+    """Log density of log σ under the prior of σ, up to a constant."""
     family = FAMILIES.get(prior.distribution)
     density = None if family is None else family.log_scale
     if density is None:
@@ -200,7 +150,7 @@ def log_density_of_scale(name: str, prior: Prior) -> Callable[[float], float]:
     return lambda theta: density(theta, *args)
 
 
-_REAL = (
+_DISTRIBUTIONS_BELOW_ZERO = (
     "AsymmetricLaplace",
     "Cauchy",
     "ExGaussian",
@@ -213,21 +163,11 @@ _REAL = (
     "SkewNormal",
     "SkewStudentT",
     "StudentT",
-)  # these reach below zero whatever they have
+)  # with any parameters
 
 
 def refuse_negative_scale(name: str, prior: Prior) -> None:
-    """Refuse a prior of a scale that gives negative ones a chance.
-
-    Parameters
-    ----------
-    name : str
-        Of the scale, ``sigma_…``, for the message.
-    prior : Prior
-
-    Raises
-    ------
-    InputError
+    """Refuse a prior of a scale that may be negative.
 
     Examples
     --------
@@ -238,7 +178,7 @@ def refuse_negative_scale(name: str, prior: Prior) -> None:
 write it like HalfNormal(1)
     """
     is_below = prior.distribution == "Uniform" and bool(prior.args) and prior.args[0] < 0
-    if prior.distribution in _REAL or is_below:
+    if prior.distribution in _DISTRIBUTIONS_BELOW_ZERO or is_below:
         raise InputError(
             f"prior of {name}: {prior} reaches below 0, and a scale does not",
             hint="write it like HalfNormal(1)",
@@ -246,21 +186,7 @@ write it like HalfNormal(1)
 
 
 def refuse_no_density(name: str, prior: Prior, engine: str) -> None:
-    """Refuse a prior of a coefficient, or of a scale ``sigma_…``, that an engine has no density of.
-
-    Parameters
-    ----------
-    name : str
-        What the prior is of.
-    prior : Prior
-    engine : str
-        All but ``"laplace"`` take what PyMC has.
-
-    Raises
-    ------
-    InputError
-        No such distribution, it does not have these parameters, or a scale may be negative under it.
-    """
+    """Refuse a prior of a coefficient, or of a scale ``sigma_…``, that the engine cannot take."""
     if name.startswith("sigma_"):
         refuse_negative_scale(name, prior)
     if engine != "laplace":
@@ -283,10 +209,10 @@ def _unknown(name: str, prior: Prior, kinds: list[str]) -> InputError:
 
 
 def _checked(name: str, prior: Prior) -> tuple[float, ...]:
-    """The parameters of a density."""
+    """Parameters of a density; refuse a wrong number, or values outside their range."""
     family = FAMILIES[prior.distribution]
-    given = dict(zip(family.parameters, prior.args, strict=False))
-    if len(prior.args) != len(family.parameters) or not all(given[p] > 0 for p in family.positive):
+    values = dict(zip(family.parameters, prior.args, strict=False))
+    if len(prior.args) != len(family.parameters) or not all(values[p] > 0 for p in family.positive):
         form = f"{prior.distribution}({', '.join(family.parameters)})"
         positive = f"the {family.positive[0]}" if len(family.positive) == 1 else "both"
         raise InputError(

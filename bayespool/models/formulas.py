@@ -1,4 +1,4 @@
-"""What the log odds of a chance are made of: coefficients, slopes and effects of groups, by name."""
+"""Formulas of log odds: coefficients, slopes and effects of groups, by name."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Effect:
     ----------
     dim : str
         The coordinate: ``topic``, ``run``, ``organization``; or ``organization_topic``, whose groups are
-        cells of an organization and a topic; or ``organization_predictor``, whose effects are the differences
-        of an organization's slopes from the common ones. Effects of these two do not sum to zero.
+        cells of an organization and a topic; or ``organization_predictor``, the differences of an
+        organization's slopes from the common ones. Effects of the last two do not sum to zero.
     scale : Prior or str
         Of their standard deviation; a text such as ``HalfNormal(0.5)`` becomes a prior.
     centered : bool
-        Whether the sampler sees effects themselves, and not standardized ones, where much is judged. The
-        model is the same.
+        Whether the sampler sees effects themselves, not standardized ones, where much is judged. The model is
+        the same.
     """
 
     dim: str
@@ -42,12 +42,12 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """Intercepts, slopes times predictors, and effects, added up.
+    """Sum of intercepts, slopes times predictors, and effects.
 
     Attributes
     ----------
     intercept : str or tuple of str or None
-        Names of coefficients that are added as they are.
+        Names of coefficients that are added.
     slopes : str or None
         Name of the coefficients of predictors.
     effects : tuple of str
@@ -65,27 +65,27 @@ class Linear:
 
     @property
     def intercepts(self) -> tuple[str, ...]:
-        """Names of the coefficients that are added as they are."""
+        """Names of the coefficients that are added."""
         if self.intercept is None:
             return ()
         return (self.intercept,) if isinstance(self.intercept, str) else self.intercept
 
     @property
     def parts(self) -> tuple[Linear, ...]:
-        """The linear predictors that it has: itself."""
+        """Its linear predictors: itself."""
         return (self,)
 
     @property
     def outer(self) -> Linear:
-        """The part that is added to the log odds as they are."""
+        """The part that is added to the log odds."""
         return self
 
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """The chance (1 − Δ)·C·π + Δ·E, or C·π, whose log odds an effect is added to.
+    """The chance (1 − Δ)·C·π + Δ·E, or C·π, with an effect added to its log odds.
 
-    Δ is the share of a run's top n on a topic that is not judged.
+    Δ is the unjudged share of a run's top n on a topic.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Chances:
     background : Linear or None
         Log odds of E; without it the chance is C·π.
     effect : Linear
-        What is added to the log odds.
+        Added to the log odds.
     """
 
     precision: Linear
@@ -106,13 +106,13 @@ class Chances:
 
     @property
     def parts(self) -> tuple[Linear, ...]:
-        """The linear predictors: of π, C, E where there is one, and the effect."""
+        """Linear predictors: of π, C, E where there is one, and the effect."""
         background = () if self.background is None else (self.background,)
         return (self.precision, Linear(self.factor), *background, self.effect)
 
     @property
     def outer(self) -> Linear:
-        """The part that is added to the log odds as they are."""
+        """The part that is added to the log odds."""
         return self.effect
 
 
@@ -128,10 +128,7 @@ def evaluate(
     residual: FloatArray | float,
     source: Any,
 ) -> FloatArray:
-    """Log odds by a formula, shape (draw, observation or 1); see `ModelSpec.log_odds`.
-
-    ``effects`` are those that take part, with their coordinates.
-    """
+    """Log odds by a formula and the effects in it, shape (draw, document or 1); see `ModelSpec.log_odds`."""
     if isinstance(formula, Linear):
         total = np.zeros((1, 1))
         for name in formula.intercepts:
@@ -159,13 +156,13 @@ def evaluate(
 
 def _of_groups(values: FloatArray, group: Any, source: Any) -> FloatArray:
     """Effects of one group or of several, shape (draw, 1 or observation)."""
-    found: FloatArray = values[source, group][:, None] if np.ndim(group) == 0 else values[source][:, group]
-    return found
+    effects: FloatArray = values[source, group][:, None] if np.ndim(group) == 0 else values[source][:, group]
+    return effects
 
 
 def document_log_odds(intercept: FloatArray, beta: FloatArray, predictors: FloatArray) -> FloatArray:
-    """Log odds of documents, shape (draw, document): the same to the bit whatever other draws and documents
-    there are, which a product of matrices does not promise.
+    """Log odds of documents, shape (draw, document), to the bit the same whatever other draws and documents
+    there are.
 
     Parameters
     ----------
@@ -174,6 +171,7 @@ def document_log_odds(intercept: FloatArray, beta: FloatArray, predictors: Float
     beta : ndarray of float, shape (draw, predictor)
     predictors : ndarray of float, shape (document, predictor)
     """
+    # a product of matrices would round differently with other numbers of draws and documents
     log_odds = np.empty((len(beta), len(predictors)))
     log_odds[:] = intercept
     _add_slopes(beta, np.ascontiguousarray(predictors.T), log_odds)

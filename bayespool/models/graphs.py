@@ -16,25 +16,8 @@ from bayespool.models.spec import OBSERVED, Evidence, ModelSpec
 
 
 def build_graph(spec: ModelSpec, evidence: Evidence) -> pm.Model:
-    """A model of some evidence as a graph that can be sampled, and sampled again with other data.
-
-    Parameters
-    ----------
-    spec : ModelSpec
-    evidence : LinearEvidence or ModelEvidence
-        Its arrays become ``pm.Data``.
-
-    Returns
-    -------
-    pymc.Model
-        Variables: the coefficients, slopes with the dimension ``predictor``; of each effect ``<name>_effect``
-        with its coordinate, and ``sigma_<name>``; observed ``hidden_relevant`` and, where there is a formula
-        of it, ``judged_relevant``.
-
-    Raises
-    ------
-    InputError
-        A prior that PyMC does not have.
+    """PyMC graph of a model, whose ``pm.Data`` are the evidence's arrays: coefficients, ``<name>_effect`` and
+    ``sigma_<name>`` of each effect, observed ``hidden_relevant`` and ``judged_relevant``.
     """
     with pm.Model(coords=evidence.coords) as model:
         data = {name: pm.Data(name, values) for name, values in evidence.arrays().items()}
@@ -83,12 +66,8 @@ def _logit_of_chances(
 
 
 def _slopes(name: str, prior: Prior, evidence: LinearEvidence, rotation: Any) -> Any:
-    """Slopes expected plus deviations.
-
-    The sampler sees normal ones along directions in which the predictors are uncorrelated: the same prior,
-    for a rotation leaves it as it is, and several times the effective draws.
-    """
-    if prior.distribution == "Normal" and len(prior.args) == 2:
+    """Expected slopes plus deviations, sampled along directions in which the predictors are uncorrelated."""
+    if prior.distribution == "Normal" and len(prior.args) == 2:  # a rotation leaves this prior unchanged
         center, scale = prior.args
         standard = pm.Normal(f"standard_{name}", shape=len(evidence.predictor_names))
         deviation = center + scale * rotation @ standard

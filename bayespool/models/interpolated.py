@@ -1,5 +1,5 @@
-r"""Hierarchical form of the interpolated correction X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010): unjudged
-documents are C times as likely to be relevant as the judged ones of the same run and topic.
+r"""Hierarchical form of the interpolated correction X_I = B + C·Δ·B/(1 − Δ) (Ravana & Moffat 2010): an
+unjudged document is C times as likely to be relevant as the judged ones of the run and topic.
 
 .. math::
 
@@ -11,11 +11,10 @@ documents are C times as likely to be relevant as the judged ones of the same ru
     k_{rq} \sim \mathrm{Binomial}(v_{rq}, p_{rq}), \qquad
     \operatorname{logit} p_{rq} = \operatorname{logit}(C\,\pi_{rq}) + \mathrm{organization}_{o(r)}
 
-The precision π is learnt from the judged documents of all runs, those to score included; C and the spread of
-organizations about it from the hidden documents of the pooled ones.
-
-``a`` is the mean logit precision of judged documents, a priori between 3 % and 92 %. The prior of ``c``,
-Beta(2, 2.5), covers the published constants 0.42 and 0.91 (Ravana & Moffat 2010, §4).
+Judged documents of all runs, those to score included, inform π; hidden documents of the pooled runs inform C
+and the effects of organizations. ``a`` is the mean logit precision of judged documents, a priori between 3 %
+and 92 %. The prior of ``c``, Beta(2, 2.5), covers the published constants 0.42 and 0.91 (Ravana & Moffat
+2010, §4).
 """
 
 from __future__ import annotations

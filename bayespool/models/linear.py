@@ -1,4 +1,4 @@
-"""The evidence of models of documents: hidden documents with their predictors."""
+"""Evidence of models of documents: hidden documents with their predictors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IndexArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class LinearEvidence:
-    """Hidden documents with their predictors, those that no predictor tells apart in one row.
+    """Hidden documents with their predictors, documents with equal predictors in one row.
 
     Attributes
     ----------
@@ -30,12 +30,12 @@ class LinearEvidence:
         The pooled run that a row's documents are credited to, as an index into the collection's runs.
     topic, organization : ndarray of int64, shape (row,)
     predictors : ndarray of float, shape (row, predictor)
-        With mean 0 over hidden documents, in units in which slopes have a standard deviation of 1 a priori.
+        With mean 0 over hidden documents, in units in which slopes have a prior standard deviation of 1.
     n_hidden, n_hidden_relevant : ndarray of int64, shape (row,)
     center, unit : ndarray of float, shape (predictor,)
         Mean over hidden documents, and the size of a unit on the predictor's own scale.
     expected : ndarray of float, shape (predictor,)
-        Slopes expected a priori, per unit.
+        Prior means of slopes, per unit.
     """
 
     query_ids: tuple[str, ...]
@@ -66,18 +66,18 @@ class LinearEvidence:
 
     @property
     def much_judged(self) -> bool:
-        """No: it has hidden documents only."""
+        """False: all its documents are hidden ones."""
         return False
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Arrays by name: what a model registers as ``pm.Data`` and a refit exchanges."""
+        """Arrays by name: the ``pm.Data`` of a model, exchanged by a refit."""
         names = ("topic", "organization", "predictors", "n_hidden", "n_hidden_relevant")
         arrays = {n if n.startswith("n_") else f"hidden_{n}": getattr(self, n) for n in names}
         return arrays | {"rotation": self.rotation, "hidden_organization_topic": self.cell}
 
     @property
     def cell(self) -> IndexArray:
-        """Organization × topic of each row, as one number."""
+        """Organization × topic of each row as one number, shape (row,)."""
         return self.organization * len(self.query_ids) + self.topic
 
     @property
@@ -92,7 +92,7 @@ class LinearEvidence:
         return standard
 
     def of_organizations(self, kept: npt.NDArray[np.bool_]) -> LinearEvidence:
-        """The evidence of some organizations only, given by a mask of shape (organization,)."""
+        """Evidence of the organizations in a mask of shape (organization,)."""
         rows = kept[self.organization]
         names = tuple(name for name, keep in zip(self.organizations, kept, strict=True) if keep)
         return dataclasses.replace(
@@ -114,7 +114,7 @@ def gather_documents(
     *,
     without: tuple[str, ...] = (),
 ) -> LinearEvidence:
-    """Evidence with some predictors.
+    """Evidence from hidden documents with some predictors.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def gather_documents(
     hidden : DocumentTable
         Of `bayespool.evidence.hidden_document_table`.
     slopes : mapping of str to (float, float)
-        The predictors, out of the table's, and the mean and standard deviation a priori of their slopes.
+        Predictors, out of the table's, with the prior mean and standard deviation of their slopes.
     without : tuple of str
         Runs whose hidden documents are left out, but for added judgments.
     """
@@ -162,7 +162,7 @@ def gather_documents(
 
 
 def _means(columns: FloatArray) -> FloatArray:
-    """Of columns over the rows that have a value, 0 where none has."""
+    """Means of columns over the rows that have a value, 0 where none has, shape (column,)."""
     there = ~np.isnan(columns)
     means: FloatArray = np.where(there, columns, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
     return means

@@ -1,5 +1,5 @@
-r"""The interpolated correction (Ravana & Moffat 2010) on the scale of odds: the odds of an unjudged document
-being relevant are those of the judged ones of the same run and topic times a constant.
+r"""Interpolated correction (Ravana & Moffat 2010) on the scale of odds: the odds of an unjudged document are
+a constant times those of the judged ones of the run and topic.
 
 .. math::
 
@@ -11,12 +11,11 @@ being relevant are those of the judged ones of the same run and topic times a co
     k_{rq} \sim \mathrm{Binomial}(v_{rq}, p_{rq}), \qquad
     \operatorname{logit} p_{rq} = \operatorname{logit} \pi_{rq} + \log \omega + \mathrm{organization}_{o(r)}
 
-Collections differ much less in the ratio of odds ω than in the ratio of chances C: C is .1 where judged
-documents are relevant half of the time in a deep pool, and .7 where they are relevant four times out of five,
-for it cannot exceed 1/π. That is why this model stands in where there is no pool to learn either from.
+The ratio of odds ω differs less between collections than the ratio of chances C, which cannot exceed 1/π. The
+combined estimator therefore uses this model where no pool informs either.
 
-``a`` is the mean logit precision of judged documents. ``log_ratio`` is log ω: by collection, −1.3 to −1.7 on
-five collections whose pools are shallow, −2.2 and −3.0 on TREC-2 and TREC-8, whose pools are deep.
+``a`` is the mean logit precision of judged documents. ``log_ratio`` is log ω: −1.3 to −1.7 on five
+collections with shallow pools, −2.2 and −3.0 on TREC-2 and TREC-8, whose pools are deep.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pieces that the models share: group effects and the binomial likelihood, parametrized for the sampler."""
+"""Parts of PyMC graphs: group effects and the binomial likelihood, parametrized for the sampler."""
 
 from __future__ import annotations
 
@@ -12,16 +12,12 @@ from bayespool.models.priors import Prior
 
 
 def group_effect(name: str, scale: Prior, dims: str, *, centered: bool) -> Any:
-    """Zero-sum effects of a grouping factor, ``name_effect`` with dims ``(dims,)``, and their scale
-    ``sigma_name``.
-
-    Effects that sum to zero make the intercept the mean over these groups, not over a population of them, and
-    sample tens of times better than effects that compete with the intercept. A group outside the data has the
-    effect N(0, σ·√(1 + 1/J)), J the number of groups, about that intercept.
-
-    ``centered`` says how the sampler sees them: effects themselves where each group has much data,
-    standardized ones where it has little and the scale may be near zero. The model is the same.
+    """Effects of a grouping factor, ``name_effect`` with dims ``(dims,)``, and their scale ``sigma_name``;
+    effects of topics, runs and organizations sum to zero.
     """
+    # Effects that sum to zero make the intercept the mean over these groups, and sample tens of times better
+    # than effects that compete with it. A group outside the data has the effect N(0, σ·√(1 + 1/J)), J groups.
+    # Centered effects sample better where each group has much data, standardized ones where it has little.
     sigma = scale.variable(f"sigma_{name}")
     n_groups = len(pm.modelcontext(None).coords[dims])
     if dims in ("organization_topic", "organization_predictor"):
@@ -41,10 +37,8 @@ def log_odds(p: Any) -> Any:
 
 
 def binomial(name: str, logit_p: Any, n: Any, observed: Any) -> None:
-    """Observed counts k ~ Binomial(n, p) given logit p, as k·η − n·softplus(η): a quarter of the cost of
-    ``pm.Binomial``.
-
-    The binomial coefficient, a constant of the data, is left out of the log density.
+    """Observed counts k ~ Binomial(n, p) given logit p, up to the binomial coefficient: k·η − n·softplus(η),
+    at a quarter of the cost of ``pm.Binomial``.
     """
 
     def logp(value: Any, eta: Any, trials: Any) -> Any:

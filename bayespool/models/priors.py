@@ -1,6 +1,4 @@
-"""Priors as values with a text, so that they can be arguments of models, defaults with reasons, and
-command-line options.
-"""
+"""Priors as values with a text form, and the priors that several models share."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ PARAMETERS = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """A PyMC distribution that is not yet a variable of a model.
+    """A PyMC distribution, not yet a variable of a model.
 
     Parameters
     ----------
@@ -56,7 +54,7 @@ class Prior:
         return f"{self.distribution}({', '.join(f'{a:g}' for a in self.args)})"
 
     def variable(self, name: str, **kwargs: Any) -> Any:
-        """A random variable of this distribution in the model at hand, with dims or shape if given.
+        """A random variable of this distribution in the current PyMC model, with dims or shape in ``kwargs``.
 
         Raises
         ------
@@ -77,7 +75,7 @@ class Prior:
         Parameters
         ----------
         name : str
-            What the prior is of, for messages.
+            Name of the variable, for messages.
 
         Raises
         ------
@@ -96,7 +94,7 @@ class Prior:
 
 
 def parse_prior(text: str | Prior) -> Prior:
-    """The prior that a text such as ``Normal(-2.2, 1.5)`` stands for.
+    """The prior of a text such as ``Normal(-2.2, 1.5)``.
 
     Parameters
     ----------
@@ -106,7 +104,7 @@ def parse_prior(text: str | Prior) -> Prior:
     Raises
     ------
     InputError
-        No such text, or names that are not those of the distribution's parameters.
+        The text is not a distribution, or has names that are not those of its parameters.
 
     Examples
     --------
@@ -134,7 +132,7 @@ def parse_prior(text: str | Prior) -> Prior:
 
 
 def _in_order(distribution: str, n_given: int, named: dict[str, float]) -> tuple[float, ...]:
-    """Parameters that were named, in PyMC's order, after those that were not."""
+    """Named parameters in PyMC's order, after ``n_given`` unnamed ones."""
     if distribution not in PARAMETERS:
         raise InputError(
             f"the parameters of {distribution} are not known by name",
@@ -148,18 +146,20 @@ def _in_order(distribution: str, n_given: int, named: dict[str, float]) -> tuple
 
 
 LOG_ODDS = Prior("Normal", (-2.2, 1.5))
-"""Of a chance of relevance: 95 % of its mass lies between 1 % and 68 %."""
+"""Log odds of relevance: 95 % between 1 % and 68 %."""
 PRECISION = Prior("Normal", (-0.5, 1.5))
-"""Log odds of a judged document being relevant: between 3 % and 92 %."""
+"""Log odds that a judged document is relevant: 95 % between 3 % and 92 %."""
 FACTOR = Prior("Beta", (2.0, 2.5))
 """Relevance of unjudged documents over that of judged ones: covers the published 0.42 and 0.91."""
 LOG_RATIO = Prior("Normal", (-2.0, 1.2))
 """Log odds of unjudged documents less those of judged ones: medians of −1.3 to −3 for near newcomers, −1.6 to
-−4.5 for far ones."""
+−4.5 for far ones.
+"""
 SLOPE = Prior("Normal", (0.0, 1.0))
-"""How far a slope is from the one expected, in standard deviations of slopes over collections."""
+"""Difference of a slope from the expected one, in standard deviations of slopes over collections."""
 SCALE = Prior("HalfNormal", (1.0,))
 """Standard deviation between groups: a factor of e in the odds is ordinary, e² rare."""
 VARYING = Prior("HalfNormal", (0.5,))
 """Standard deviation of an organization's slopes about the common ones, in standard deviations of slopes over
-collections."""
+collections.
+"""

@@ -1,5 +1,4 @@
-r"""Webber & Park's adjustments as a hierarchy, with the judged precision of the run: the share of relevant
-documents among a run's unjudged ones.
+r"""Hierarchical form of Webber & Park's (2009) adjustments, with the judged precision of the run.
 
 .. math::
 
@@ -13,9 +12,9 @@ unjudged documents. Without a judged document of the run to score it is the Baye
 adjustment.
 
 ``mu`` is the mean logit over these topics and organizations at average predictors, with the prior of
-`bayespool.models.background`; ``beta`` how far slopes are from those expected, in standard deviations.
-``interaction`` is of an organization on a topic: what it finds there is relevant together. ``slope`` is what
-its slopes are off the common ones.
+`bayespool.models.background`; ``beta`` the difference of slopes from the expected ones, in standard
+deviations. ``interaction`` is the effect of an organization on a topic, ``slope`` the difference of its
+slopes from the common ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All models by name."""
+"""Registry of models by name."""
 
 from __future__ import annotations
 
@@ -13,27 +13,20 @@ from bayespool.models.smoothed import SMOOTHED
 from bayespool.models.spec import ModelSpec
 
 _MODELS = (BACKGROUND, INTERPOLATED, SMOOTHED, ODDS_RATIO, RATIO, ANTI_PRECISION, EVIDENCE)
-_OURS = {spec.name: spec for spec in _MODELS}
+_PACKAGE_MODELS = {spec.name: spec for spec in _MODELS}
 
-MODELS: dict[str, ModelSpec] = dict(_OURS)
-"""Every model by name, those of one's own after the package's."""
+MODELS: dict[str, ModelSpec] = dict(_PACKAGE_MODELS)
+"""Every model by name, registered ones after the package's."""
 
-MODEL_NAMES: tuple[str, ...] = tuple(_OURS)
+MODEL_NAMES: tuple[str, ...] = tuple(_PACKAGE_MODELS)
 """Names of the package's models."""
 
-_NO_MODELS = ("combined",)  # what a mixture of models is called
+_RESERVED_NAMES = ("combined",)  # name of the mixture of models
 
 
 def add_model(spec: ModelSpec) -> None:
-    """Register a model by its name; declaring your own model again, as in a notebook, replaces it.
-    `bayespool.register_model` makes its estimator known, too.
-
-    Raises
-    ------
-    InputError
-        The package has a model of the name.
-    """
-    if spec.name in (*_OURS, *_NO_MODELS) and spec != _OURS.get(spec.name):
+    """Register a model, or replace a registered one; `bayespool.register_model` adds its estimator."""
+    if spec.name in (*_PACKAGE_MODELS, *_RESERVED_NAMES) and spec != _PACKAGE_MODELS.get(spec.name):
         raise InputError(f"there is a model {spec.name!r} already", hint="give it another name")
     MODELS[spec.name] = spec
 
@@ -44,7 +37,7 @@ def model_named(name: str) -> ModelSpec:
     Raises
     ------
     InputError
-        There is none.
+        No model has the name.
     """
     if name not in MODELS:
         raise InputError(f"no model {name!r}", hint=known_names(name, MODELS))
@@ -52,5 +45,5 @@ def model_named(name: str) -> ModelSpec:
 
 
 def own_models() -> dict[str, ModelSpec]:
-    """Models that are not the package's."""
-    return {name: spec for name, spec in MODELS.items() if spec != _OURS.get(name)}
+    """Registered models that are not the package's."""
+    return {name: spec for name, spec in MODELS.items() if spec != _PACKAGE_MODELS.get(name)}

@@ -12,11 +12,10 @@ where much of the top is judged, background where little is.
     \operatorname{logit}\bigl((1 - \Delta_{rq})\,C\,\pi_{rq} + \Delta_{rq} E_q\bigr) +
     \mathrm{organization}_{o(r)}, \qquad \operatorname{logit} E_q = \mu + \mathrm{background}_q
 
-Δ of a pooled run is what it is with its organization held out.
-
-``a`` and ``c`` are those of `bayespool.models.interpolated`. ``mu`` is the mean logit of the background
-chance E over these topics. Normal(−2.8, 1) has 95 % of its mass between 0.8 % and 31 %: published constants
-are 1 % to 5 % for newswire and web, domain collections run higher.
+Δ of a pooled run is that with its organization held out. ``a`` and ``c`` are those of
+`bayespool.models.interpolated`. ``mu`` is the mean logit of the background chance E over these topics. 95 %
+of Normal(−2.8, 1) is between 0.8 % and 31 %: published constants are 1 % to 5 % for newswire and web, higher
+for domain collections.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A model as one declaration, from which everything else is derived."""
+"""Declaration of a model, from which graphs, densities and log odds are derived."""
 
 from __future__ import annotations
 
@@ -31,21 +31,18 @@ EvidenceKind = Literal["documents", "counts"]
 OBSERVED = MappingProxyType(
     {"judged": ("n_relevant", "n_judged"), "hidden": ("n_hidden_relevant", "n_hidden")}
 )
-"""What formulas of judged and of hidden documents are about: the evidence's arrays of relevant documents and
-of all."""
+"""Arrays of the evidence with relevant documents, and with all, by the formula's key."""
 
 _DIMS = {
     "documents": ("topic", "organization", "organization_topic", "organization_predictor"),
     "counts": ("topic", "organization", "run"),
 }
-_NEW = "organization"
+_ORGANIZATION = "organization"
 _CELLS, _INTERACTION = "organization_topic", "interaction"
 _SLOPES, _SLOPE = "organization_predictor", "slope"
-_DRAWN = frozenset(
-    {_NEW, _CELLS, _SLOPES}
-)  # whose effects a new run does not have from the evidence: they are drawn
+_NEW_RUN_DIMS = frozenset({_ORGANIZATION, _CELLS, _SLOPES})  # whose effects are drawn for a new run
 _NAME = r"[a-z][a-z0-9]*(_[a-z0-9]+)*"
-_SUCH_AS = MappingProxyType(
+_EXAMPLES = MappingProxyType(
     {
         "coefficients": '{"mu": "Normal(-2, 1)"}',
         "effects": '{"organization": Effect("organization")}',
@@ -55,7 +52,7 @@ _SUCH_AS = MappingProxyType(
 
 
 def _is_pair(values: object) -> bool:
-    """Whether it is two numbers."""
+    """Whether the values are two numbers."""
     return isinstance(values, tuple | list) and [isinstance(x, int | float) for x in values] == [True, True]
 
 
@@ -63,31 +60,28 @@ def _is_pair(values: object) -> bool:
 class ModelSpec:
     """A hierarchical model: binomial counts of relevant documents, with log odds by formulas.
 
-    The sampler's graph, the density of the Laplace engine, draws from the priors and the log odds of
-    documents to complete are derived from it.
-
     Parameters
     ----------
     name : str
         Lower-case letters, digits and underscores.
     description, source : str
-        One line on the model, and its source if it is not our own.
+        One line on the model, and its published source if it has one.
     evidence : {"documents", "counts"}
-        Whether it learns from hidden documents with predictors, `LinearEvidence`, or from numbers of hidden
-        and of judged documents by run and topic, `ModelEvidence`.
+        Hidden documents with predictors, `LinearEvidence`, or numbers of hidden and of judged documents by
+        run and topic, `ModelEvidence`.
     coefficients : mapping of str to Prior or str
         Intercepts, slopes and factors; a text such as ``Normal(-2, 1)`` becomes a prior. The prior of slopes
-        is about those expected, in standard deviations.
+        is about the expected ones, in standard deviations.
     effects : mapping of str to Effect
-        Those of ``organization`` are among them: they say how far a new run may be from the pooled ones. Most
-        models of documents need ``"interaction": Effect("organization_topic")`` too: the documents that an
+        Must include ``organization``, the difference of a new run from the pooled ones. Most models of
+        documents also need ``"interaction": Effect("organization_topic")``: the documents that an
         organization retrieves for a topic tend to be relevant together, and without it intervals are too
-        narrow. With ``"slope": Effect("organization_predictor")`` slopes differ from organization to
-        organization, so that a run unlike those of the pool has a wide interval.
+        narrow. With ``"slope": Effect("organization_predictor")`` slopes differ between organizations, so
+        that a run unlike those of the pool has a wide interval.
     hidden : Linear or Chances
         Log odds that a hidden document is relevant, and an unjudged one.
     judged : Linear or Chances, optional
-        Log odds that a judged document is; of models of counts.
+        Log odds that a judged document is relevant; for models of counts.
     predictors : mapping of str to (float, float), optional
         Predictors of models with slopes, out of `bayespool.evidence.PREDICTORS`, and the expected mean and
         standard deviation of their slopes.
@@ -115,11 +109,11 @@ class ModelSpec:
     predictors: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in _SUCH_AS:
-            given = getattr(self, name)
-            if isinstance(given, dict):  # another mapping may know of predictors that are registered later
+        for name in _EXAMPLES:
+            declared = getattr(self, name)
+            if isinstance(declared, dict):  # another mapping may contain predictors registered later
                 priors = name == "coefficients"
-                held = {n: parse_prior(v) if priors else v for n, v in given.items()}
+                held = {n: parse_prior(v) if priors else v for n, v in declared.items()}
                 object.__setattr__(self, name, MappingProxyType(held))
         if wrong := self._fault():
             raise InputError(f"model {self.name}: {wrong}")
@@ -131,24 +125,24 @@ class ModelSpec:
         return partial(type(self), **values), ()
 
     def _fault(self) -> str:
-        """What is wrong with the declaration, if anything."""
+        """Message on the first mistake in the declaration, or an empty string."""
         if not re.fullmatch(_NAME, self.name):
             return "its name has lower-case letters, digits and underscores between them"
         if self.evidence not in get_args(EvidenceKind):
             return f"no evidence {self.evidence!r}; known: {', '.join(get_args(EvidenceKind))}"
-        for name, such_as in _SUCH_AS.items():
+        for name, example in _EXAMPLES.items():
             if not isinstance(getattr(self, name), Mapping):
-                return f"{name} are a mapping, such as {such_as}"
+                return f"{name} are a mapping, such as {example}"
         if not all(isinstance(effect, Effect) for effect in self.effects.values()):
-            return f"effects are a mapping, such as {_SUCH_AS['effects']}"
+            return f"effects are a mapping, such as {_EXAMPLES['effects']}"
         if isinstance(self.predictors, MappingProxyType) and (
             wrong := [name for name, about in self.predictors.items() if not _is_pair(about)]
         ):
             return f"predictor {wrong[0]} has an expected slope and how far it may be off, such as (1.0, 0.5)"
         linear = [part for formula in self.likelihoods.values() for part in formula.parts]
         for kind, declared, used in (
-            ("coefficient", self.coefficients, [name for one in linear for name in one.coefficients]),
-            ("effect", self.effects, [name for one in linear for name in one.effects]),
+            ("coefficient", self.coefficients, [name for part in linear for name in part.coefficients]),
+            ("effect", self.effects, [name for part in linear for name in part.effects]),
         ):
             if unknown := [name for name in used if name not in declared]:
                 return f"{kind} {unknown[0]} is in a formula but not declared"
@@ -162,10 +156,10 @@ class ModelSpec:
         if unknown := [name for name, dim in dims.items() if dim not in _DIMS[self.evidence]]:
             known = ", ".join(_DIMS[self.evidence])
             return f"effect {unknown[0]} is of {dims[unknown[0]]}, {self.evidence} have {known}"
-        of_new = [name for name, dim in dims.items() if dim == _NEW]
-        if of_new != [_NEW] or self.hidden.outer.effects.count(_NEW) != 1:
+        of_new = [name for name, dim in dims.items() if dim == _ORGANIZATION]
+        if of_new != [_ORGANIZATION] or self.hidden.outer.effects.count(_ORGANIZATION) != 1:
             return "the log odds of hidden documents need one effect of organization, named organization"
-        if any(_NEW in one.effects for one in linear if one is not self.hidden.outer):
+        if any(_ORGANIZATION in part.effects for part in linear if part is not self.hidden.outer):
             return (
                 "effects of organization are added to the log odds of hidden documents, and to nothing else"
             )
@@ -176,7 +170,7 @@ class ModelSpec:
             return f"slopes that differ between organizations need an effect {_INTERACTION}"
         if self.evidence == "documents" and (self.judged is not None or isinstance(self.hidden, Chances)):
             return "a model of documents has one linear formula, for hidden ones"
-        slopes = {one.slopes for one in linear} - {None}
+        slopes = {part.slopes for part in linear} - {None}
         if self.evidence == "counts" and (slopes or self.predictors):
             return "only models of documents have slopes and predictors"
         if bool(slopes) != bool(self.predictors):
@@ -187,7 +181,7 @@ class ModelSpec:
 
     @property
     def likelihoods(self) -> dict[str, Formula]:
-        """Formulas by what they are of: ``judged`` documents, where it has such a formula, and ``hidden``."""
+        """Formulas by the documents that they are of, ``judged`` if it has such a formula, and ``hidden``."""
         judged = {} if self.judged is None else {"judged": self.judged}
         return {**judged, "hidden": self.hidden}
 
@@ -198,11 +192,11 @@ class ModelSpec:
 
     @property
     def prior_names(self) -> tuple[str, ...]:
-        """Names of what has a prior: coefficients, and scales of effects."""
+        """Names with a prior: coefficients, and scales of effects."""
         return (*self.coefficients, *(f"sigma_{name}" for name in self.effects))
 
     def with_priors(self, priors: Mapping[str, str | Prior]) -> ModelSpec:
-        """The model with other priors; those of names that it does not have are passed over.
+        """The model with other priors; names that it does not have are ignored.
 
         Examples
         --------
@@ -210,21 +204,22 @@ class ModelSpec:
         >>> MODELS["ratio"].with_priors({"mu": "Normal(0, 1)"}).coefficients["mu"]
         Prior(distribution='Normal', args=(0.0, 1.0))
         """
-        given = {name: parse_prior(prior) for name, prior in priors.items()}
+        parsed = {name: parse_prior(prior) for name, prior in priors.items()}
         effects = {
-            name: dataclasses.replace(effect, scale=given.get(f"sigma_{name}", effect.scale))
+            name: dataclasses.replace(effect, scale=parsed.get(f"sigma_{name}", effect.scale))
             for name, effect in self.effects.items()
         }
-        coefficients = {name: given.get(name, prior) for name, prior in self.coefficients.items()}
+        coefficients = {name: parsed.get(name, prior) for name, prior in self.coefficients.items()}
         return dataclasses.replace(self, coefficients=coefficients, effects=effects)
 
     def refuse_priors(self, priors: Mapping[str, str | Prior]) -> None:
-        """Refuse priors that the Laplace engine has no density of here; it passes over other names.
+        """Refuse priors without a density in the Laplace engine; names that the model does not have are
+        ignored.
 
         Raises
         ------
         InputError
-            A distribution that does not fit what the prior is of, such as one on (0, 1) of log odds.
+            A distribution that does not fit its variable, such as one on (0, 1) for log odds.
         """
         for name, text in priors.items():
             if name in self.coefficients:
@@ -235,7 +230,7 @@ class ModelSpec:
 
     @property
     def _factors(self) -> list[str]:
-        """Coefficients that are chances."""
+        """Names of coefficients on (0, 1)."""
         return [f.factor for f in self.likelihoods.values() if isinstance(f, Chances)]
 
     def structure(self, evidence: Evidence, known: Sequence[int] | None = None) -> Structure:
@@ -265,10 +260,10 @@ class ModelSpec:
 
     def _block(self, of: str, formula: Formula, arrays: Mapping[str, npt.NDArray[Any]]) -> Block:
         successes, trials = (arrays[name] for name in OBSERVED[of])
-        one = np.ones(len(trials))
+        ones = np.ones(len(trials))
 
         def predictor(linear: Linear) -> Predictor:
-            coefficients = {name: one for name in linear.coefficients}
+            coefficients = {name: ones for name in linear.coefficients}
             if linear.slopes is not None:
                 coefficients[linear.slopes] = arrays[f"{of}_predictors"]
             dims = {name: self.effects[name].dim for name in linear.effects}
@@ -305,30 +300,30 @@ class ModelSpec:
         draws : mapping of str to ndarray
             Draws of the model's variables, draws on the first axis.
         at : mapping of str to int or ndarray of int, shape (document,)
-            Where the documents are on the coordinates ``topic`` and, of models of counts, ``run``.
+            Coordinates of the documents: ``topic`` and, for models of counts, ``run``.
         predictors : ndarray of float, shape (document, predictor), optional
-            On the scale of the evidence's; of models of documents.
+            On the scale of the evidence's; for models of documents.
         residual : float or ndarray of float, shape (document,)
-            Δ; of models of counts.
+            Δ; for models of counts.
         source : slice or ndarray of int
-            Which draws.
+            Draws to take.
 
         Returns
         -------
         ndarray of float, shape (draw, document)
-            A document's are the same to the bit whatever other draws and documents there are.
+            To the bit the same whatever other draws and documents there are.
         """
-        known = {name: effect.dim for name, effect in self.effects.items() if effect.dim not in _DRAWN}
-        found = evaluate(self.hidden, known, draws, at, predictors, residual, source)
+        known = {name: effect.dim for name, effect in self.effects.items() if effect.dim not in _NEW_RUN_DIMS}
+        log_odds = evaluate(self.hidden, known, draws, at, predictors, residual, source)
         n = max(np.size(values) for values in at.values()) if predictors is None else len(predictors)
-        return found if found.shape[1] == n else np.repeat(found, n, axis=1)
+        return log_odds if log_odds.shape[1] == n else np.repeat(log_odds, n, axis=1)
 
     def log_odds_of_rows(
         self, evidence: Evidence, draws: Mapping[str, FloatArray], row: Any = slice(None)
     ) -> FloatArray:
         """`log_odds` of some rows of hidden documents in the evidence, shape (draw, row)."""
         arrays = evidence.arrays()
-        dims = {effect.dim for effect in self.effects.values()} - _DRAWN | {"topic"}
+        dims = {effect.dim for effect in self.effects.values()} - _NEW_RUN_DIMS | {"topic"}
         at = {dim: arrays[f"hidden_{dim}"][row] for dim in dims}
         if isinstance(evidence, LinearEvidence):
             return self.log_odds(draws, at, predictors=evidence.predictors[row])

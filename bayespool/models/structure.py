@@ -1,9 +1,4 @@
-"""A model as numbers: blocks of binomial observations on linear predictors, which the Laplace engine
-differentiates.
-
-`ModelSpec.structure` makes it from a model's declaration, as `ModelSpec.graph` makes the PyMC graph;
-`tests/inference/test_density.py` holds the two densities together.
-"""
+"""Numeric form of a model for the Laplace engine: blocks of binomial observations on linear predictors."""
 
 from __future__ import annotations
 
@@ -22,111 +17,57 @@ IndexArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A coefficient, or a vector of them with one prior.
-
-    Attributes
-    ----------
-    prior : Prior
-    size : int or None
-        Length of the vector; None for a scalar.
-    dim : str or None
-        Name of the vector's coordinate.
-    logit : bool
-        Whether the prior is on (0, 1) and the predictors use the logit.
-    shift : float or ndarray of float, shape (size,)
-        What the prior is about: it is of the coefficient less this.
-    """
+    """A coefficient, or a vector of them with one prior, which is of the coefficient less ``shift``."""
 
     prior: Prior
-    size: int | None = None
-    dim: str | None = None
-    logit: bool = False
-    shift: float | FloatArray = 0.0
+    size: int | None = None  # length of the vector; None for a scalar
+    dim: str | None = None  # name of the vector's coordinate
+    logit: bool = False  # the prior is on (0, 1), and the predictors use the logit
+    shift: float | FloatArray = 0.0  # shape (size,)
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Effects of a grouping factor with a scale of their own, which sum to zero unless stated otherwise.
-
-    Attributes
-    ----------
-    scale : Prior
-        Prior of their standard deviation.
-    size : int
-        How many groups.
-    dim : str
-        Name of their coordinate.
-    is_cell : bool
-        Whether each lies within one group of every other factor that it goes with. Cells are many and small:
-        their effects do not sum to zero, and the engine integrates them.
-    is_slope : bool
-        Whether they are slopes, a vector of them for each group of another factor, group by group. They do
-        not sum to zero.
-    kept : ndarray of int, shape (kept group,), or None
-        Of cells those whose effects anyone wants to know, in ascending order; default: all.
-    """
+    """Effects of a grouping factor with a scale of their own; they sum to zero but for cells and slopes."""
 
     scale: Prior
     size: int
     dim: str
+    # each within one group of every other factor; many and small, so that the engine integrates them
     is_cell: bool = False
-    is_slope: bool = False
-    kept: IndexArray | None = None
+    is_slope: bool = False  # a vector of slopes for each group of another factor, group by group
+    kept: IndexArray | None = None  # cells whose effects to return, ascending; None for all
 
 
 @dataclass(frozen=True, slots=True)
 class Varying:
-    """What is added to a vector of coefficients, group by group.
+    """Differences of a vector of coefficients by group; ``group`` is of shape (observation,)."""
 
-    Attributes
-    ----------
-    name : str
-        Of the factor.
-    coefficient : str
-        Of the vector.
-    group : ndarray of int, shape (observation,)
-        Which group each observation is of.
-    """
-
-    name: str
-    coefficient: str
+    name: str  # of the factor
+    coefficient: str  # of the vector
     group: IndexArray
 
 
 @dataclass(frozen=True, slots=True)
 class Predictor:
-    """One linear predictor of a block.
+    """One linear predictor of a block."""
 
-    Attributes
-    ----------
-    coefficients : mapping of str to ndarray of float, shape (observation,) or (observation, size)
-        The factors of a scalar (vector) coefficient.
-    groups : mapping of str to ndarray of int, shape (observation,)
-        The group whose effect is added.
-    varying : Varying or None
-        Slopes that differ from group to group.
-    """
-
+    # multipliers of the coefficients, shape (observation,) or (observation, size)
     coefficients: Mapping[str, FloatArray] = field(default_factory=dict)
-    groups: Mapping[str, IndexArray] = field(default_factory=dict)
+    groups: Mapping[str, IndexArray] = field(default_factory=dict)  # shape (observation,)
     varying: Varying | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A chance (1 − Δ)·C·π + Δ·E, whose logit an effect is added to; the four predictors are logit π, logit
-    C, logit E and the effect.
-
-    Attributes
-    ----------
-    residual : ndarray of float, shape (observation,), or None
-        Δ. Without it the chance is C·π, and there is no predictor for E.
+    """A chance (1 − Δ)·C·π + Δ·E with an effect added to its logit, by predictors of logit π, C, E and the
+    effect; without Δ, ``residual`` of shape (observation,), it is C·π and has no predictor of E.
     """
 
     residual: FloatArray | None = None
 
     def log_odds(self, z: Sequence[FloatArray]) -> FloatArray:
-        """Logit of the chance plus the effect, from the predictors, each of shape (..., observation)."""
+        """Logit of the chance plus the effect, from predictors of shape (..., observation)."""
         chance = expit(z[0]) * expit(z[1])
         if self.residual is not None:
             chance = (1 - self.residual) * chance + self.residual * expit(z[2])
@@ -137,15 +78,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Counts k ~ Binomial(n, p) with logit p a function of linear predictors.
-
-    Attributes
-    ----------
-    successes, trials : ndarray of int64, shape (observation,)
-    predictors : tuple of Predictor
-    link : Product or None
-        How the predictors make the logit; None where it is the one predictor itself.
-    """
+    """Counts k ~ Binomial(n, p), shape (observation,), with logit p by ``link``, or the only predictor."""
 
     successes: IndexArray
     trials: IndexArray
@@ -155,7 +88,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """All of a model.
+    """Coefficients, groups and blocks of a model.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""From drawn documents to amounts of a measure: added where it is a sum, else laid out in rankings."""
+"""Amounts of a measure from drawn documents: added where it is a sum, else from completed rankings."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from bayespool.measures.base import DrawnRankings
 from bayespool.posterior.drawing import add_gains
 
 CELLS = 2**21
-"""(draw, document) or (draw, rank) numbers that a thread holds at a time."""
-MOST_THREADS = 8
-"""However many processors there are: each holds some 50 MB."""
+"""Numbers (draw, document) or (draw, rank) that a thread holds at a time."""
+MAX_THREADS = 8
+"""Each thread holds some 50 MB."""
 
 Levels = npt.NDArray[np.uint8]
 Where = tuple[IntArray, IntArray, IntArray]
@@ -29,23 +29,12 @@ Where = tuple[IntArray, IntArray, IntArray]
 def completing(
     measure: Measure, ranked: npt.NDArray[np.int16], where: Where, levels: tuple[int, ...]
 ) -> Callable[[npt.NDArray[Any], Levels], None]:
-    """A function that brings what drawn documents are into the amounts of a topic.
+    """A function that adds drawn documents to the amounts of a topic.
 
-    Parameters
-    ----------
-    measure : Measure
-    ranked : ndarray of int16, shape (run, rank)
-        Relevance of the judged documents, as the measure reads it.
-    where : tuple of ndarray of int32, each of shape (place,)
-        Run, rank from 0 and document of each place with an unknown document.
-    levels : tuple of int
-        Relevance at each rung.
-
-    Returns
-    -------
-    callable
-        (amounts of the rankings as they are judged, shape (draw, run), which it changes; rungs of the unknown
-        documents, ndarray of uint8, shape (draw, document)).
+    ``ranked`` is the relevance of judged documents, shape (run, rank), ``where`` run, rank from 0 and
+    document of each place with an unknown document, shape (place,), ``levels`` the relevance at each rung.
+    The function takes amounts of the judged rankings, shape (draw, run), which it changes, and rungs of the
+    unknown documents, shape (draw, document).
     """
     shallow = where[1] < measure.cutoff
     run, rank, unknown = (x[shallow] for x in where)
@@ -73,6 +62,7 @@ def _add(
     part: npt.NDArray[Any],
     block: Levels,
 ) -> None:
+    """Add the gains of drawn documents to amounts of shape (draw, run)."""
     weight = np.asarray(measure.weights()[rank]).astype(part.dtype)
     gains = np.asarray(measure.gains(np.array(levels))).astype(part.dtype)
     added = np.zeros(part.shape, dtype=part.dtype)
@@ -90,6 +80,7 @@ def _lay_out(
     part: npt.NDArray[Any],
     block: Levels,
 ) -> None:
+    """Evaluate completed rankings into amounts of shape (draw, run), a block of draws at a time."""
     touched = np.unique(run)
     row = np.searchsorted(touched, run)
     drawn = np.array(levels, dtype=ranked.dtype)
@@ -102,19 +93,17 @@ def _lay_out(
 
 
 def in_threads(work: Callable[[int], None], topics: Sequence[int]) -> None:
-    """Do the work of each topic, in as many threads as there are processors: the loops are compiled and do
-    not hold each other up. A worker of an experiment, beside which others work, takes one.
-    """
-    n_threads = 1
+    """Do the work of each topic in one thread per processor, or in one within a worker of an experiment."""
+    n_threads = 1  # the loops are compiled and release the GIL
     if multiprocessing.parent_process() is None:
         affinity = getattr(os, "sched_getaffinity", None)
         n_processors = len(affinity(0)) if affinity else os.cpu_count() or 1
-        n_threads = min(len(topics), n_processors, MOST_THREADS)
+        n_threads = min(len(topics), n_processors, MAX_THREADS)
     if n_threads < 2:
         for topic in topics:
             work(topic)
         return
-    work(topics[0])  # what is made at the first call is there for all
+    work(topics[0])  # fills caches before the threads start
     with ThreadPoolExecutor(n_threads) as pool:
         for _ in pool.map(work, topics[1:]):
             pass

@@ -1,6 +1,4 @@
-"""Weights of models that predict held-out organizations of the pool at hand; no truth of a run to score is
-touched.
-"""
+"""Weights of models by their predictions of held-out organizations of the pool."""
 
 from __future__ import annotations
 
@@ -24,20 +22,21 @@ FloatArray = npt.NDArray[np.float64]
 _N_FOLDS = 5
 _NODES, _SHARES = np.polynomial.hermite_e.hermegauss(15)
 _SHARES = _SHARES / _SHARES.sum()
-_NEARER = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: of a logistic curve as a normal one
+_LOGISTIC_TO_NORMAL = 256 / (75 * np.pi**2)  # (16√3 / 15π)²: scale of a logistic curve as a normal one
 _MIN_ORGANIZATIONS = 4
-_PRIOR_ORGANIZATIONS = 0.1  # the weights start from equal ones that count as much as this many each
+_PRIOR_ORGANIZATIONS = 0.1  # prior weight of each model
 
 
 def shares_of_models(prepared: Mapping[str, Prepared], fits: Mapping[str, Fit]) -> list[float]:
-    """Of models in the draws of their mixture: `stacking_weights`, equal ones where too few organizations are
-    at hand to tell which model predicts better, or where one of the models has no predictors.
+    """Weights of models in their mixture: `stacking_weights`, equal ones with fewer than four organizations
+    or a model without predictors.
     """
     from bayespool.models import LinearEvidence
 
-    evidence = [one.evidence for one in prepared.values()]
+    evidence = [part.evidence for part in prepared.values()]
     can_tell = all(
-        isinstance(one, LinearEvidence) and len(one.organizations) >= _MIN_ORGANIZATIONS for one in evidence
+        isinstance(part, LinearEvidence) and len(part.organizations) >= _MIN_ORGANIZATIONS
+        for part in evidence
     )
     if len(prepared) == 1 or not can_tell:
         return [1 / len(prepared)] * len(prepared)
@@ -47,19 +46,18 @@ def shares_of_models(prepared: Mapping[str, Prepared], fits: Mapping[str, Fit]) 
 def log_predictive_densities(
     prepared: Mapping[Any, Prepared], fits: Mapping[Any, Fit]
 ) -> tuple[FloatArray, FloatArray]:
-    """How well each model predicts the number of relevant hidden documents of runs of organizations it has
-    not seen. No random number takes part, but that scales are looked for where the fits' draws of them are.
+    """Log predictive densities of the relevant hidden documents of runs of held-out organizations.
 
-    Organizations are dealt out to five folds; each fold is predicted by the Laplace approximation given the
-    others, with new organizations' effects. What is scored is a run's total, because that is what an estimate
-    is wanted of.
+    Each of five folds of organizations is predicted by the Laplace approximation given the others, with new
+    organizations' effects. The score is of a run's total, the target of estimates. No random number takes
+    part, but that approximations start from the scales in the fits' draws.
 
     Parameters
     ----------
     prepared : mapping of str to Prepared
         Models with predictors on the same hidden documents.
     fits : mapping of str to Fit
-        Of these models to all of the evidence: where the approximations to parts of it look first.
+        Fits of these models to all of the evidence: starting points of the approximations.
 
     Returns
     -------
@@ -96,17 +94,12 @@ def log_predictive_densities(
 def _of_runs(
     model: Prepared, seen: LinearEvidence, held: LinearEvidence, near: Mapping[str, FloatArray]
 ) -> FloatArray:
-    """Log predictive densities of the totals of runs, in the order of runs, shape (run,).
+    """Log predictive densities of the totals of runs, shape (run,).
 
-    Given scales and the effect of its organization a total is taken as normal. Its mean and variance hang on
-    the other parameters, which are normal themselves; effects of organizations are the nodes of Gauss and
-    Hermite. Those of organization × topic, of standard deviation τ, bring chances nearer to a half and make
-    the counts of a run on a topic, of variance V alone, vary by V + τ²V². What its slopes are off the common
-    ones is normal, too, and taken along with these parameters.
-
-    References
-    ----------
-    D. A. Williams (1982). Extra-binomial variation in logistic linear models. Applied Statistics 31, 144–148.
+    A total is normal given scales and the organization's effect, which is integrated by Gauss–Hermite nodes.
+    Mean and variance depend on the other parameters and slopes, normal themselves. Effects of organization ×
+    topic, of standard deviation τ, draw chances to a half and turn a count's variance V into V + τ²V²
+    (Williams 1982, Extra-binomial variation in logistic linear models, Applied Statistics 31, 144–148).
     """
     density, rows = Density(model.structure(seen, ())), np.lexsort((held.topic, held.run))
     (predictor,) = model.structure(held).blocks[-1].predictors
@@ -123,31 +116,33 @@ def _of_runs(
     first, run = np.searchsorted(of_topic, of_run), np.searchsorted(of_run, of_topic, side="right") - 1
     known = np.add.reduceat(held.n_hidden_relevant[rows], of_run)[:, None]
     new, used = np.sqrt(1 + 1 / len(seen.organizations)), documents.parameters
-    approximation, found = approximate(density, near=near), []
+    approximation, log_densities = approximate(density, near=near), []
     for k, share in enumerate(approximation.weight):
         scales = dict(zip(density.scales, np.exp(approximation.theta[k]), strict=True))
-        x, about = approximation.mean[k], approximation.about(k)
-        mean, spread = documents.predict(x, about)
+        x, gaussian = approximation.mean[k], approximation.gaussian_at(k)
+        mean, spread = documents.predict(x, gaussian)
         tau, sigma = scales.get("interaction", 0.0), scales.get("slope", 0.0)
-        root = np.sqrt(1 + _NEARER * (tau**2 + spread + sigma**2 * far))
+        root = np.sqrt(1 + _LOGISTIC_TO_NORMAL * (tau**2 + spread + sigma**2 * far))
         effects = new * scales.get("organization", 0.0) * _NODES
         totals, of_rankings, slopes = documents.totals(mean, root, n, effects, of_topic, run)
         of_rankings += tau**2 * of_rankings**2
         variance = np.add.reduceat(of_rankings, first) + 1 / 12
         variance += sigma**2 * (slopes[of_predictors] ** 2).sum(axis=0)
         flat = slopes.reshape(density.size, -1)
-        if flat.shape[1] > len(used):  # whatever needs fewer columns of the covariance
-            covariance, slopes = about.solve(np.eye(density.size)[:, used])[used], slopes[used]
+        if flat.shape[1] > len(used):  # the form with fewer columns of the covariance
+            covariance, slopes = gaussian.solve(np.eye(density.size)[:, used])[used], slopes[used]
             variance += (slopes * np.tensordot(covariance, slopes, axes=1)).sum(axis=0)
         else:
-            variance += (flat * about.solve(flat)).sum(axis=0).reshape(variance.shape)
+            variance += (flat * gaussian.solve(flat)).sum(axis=0).reshape(variance.shape)
         off = known - totals
-        found.append(np.log(share * _SHARES) - 0.5 * (off**2 / variance + np.log(2 * np.pi * variance)))
-    return np.asarray(logsumexp(found, axis=(0, 2)))
+        log_densities.append(
+            np.log(share * _SHARES) - 0.5 * (off**2 / variance + np.log(2 * np.pi * variance))
+        )
+    return np.asarray(logsumexp(log_densities, axis=(0, 2)))
 
 
 def _of_organizations(draws: Mapping[str, FloatArray], kept: npt.NDArray[np.bool_]) -> dict[str, FloatArray]:
-    """Draws of what is some organizations' own, given by a mask."""
+    """Draws of the organizations' own effects and slopes, for a mask of shape (organization,)."""
     own = {"organization_effect": draws["organization_effect"][:, kept]}
     if "slope_effect" in draws:
         slopes = draws["slope_effect"].reshape(len(own["organization_effect"]), len(kept), -1)[:, kept]
@@ -156,13 +151,13 @@ def _of_organizations(draws: Mapping[str, FloatArray], kept: npt.NDArray[np.bool
 
 
 def _starts(*keys: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Where a new value begins in rows that are in order."""
+    """First rows of equal values in sorted rows, shape (value,)."""
     changed = np.any([np.diff(key, prepend=-1) != 0 for key in keys], axis=0)
     return np.flatnonzero(changed)
 
 
 def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
-    """Mixture weights that maximize the weighted log predictive density, drawn a little towards equal ones.
+    """Mixture weights that maximize the weighted log predictive density, shrunk a little to equal ones.
 
     Parameters
     ----------
@@ -181,7 +176,7 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
     """
     n_models = densities.shape[1]
     weights = np.full(n_models, 1 / n_models)
-    for _ in range(20_000):  # slow where models hardly differ, and quick all the same
+    for _ in range(20_000):  # converges slowly where models hardly differ, but a step is cheap
         log_share = np.log(weights) + densities
         share = np.exp(log_share - logsumexp(log_share, axis=1, keepdims=True))
         updated = (weight[:, None] * share).sum(axis=0) + _PRIOR_ORGANIZATIONS
@@ -195,21 +190,13 @@ def stacking_weights(densities: FloatArray, weight: FloatArray) -> FloatArray:
 def mix(
     draws: list[npt.NDArray[np.int32]], weights: FloatArray, rng: np.random.Generator
 ) -> npt.NDArray[np.int32]:
-    """Draws of the mixture: each draw is one model's, models in proportion to their weights.
-
-    Parameters
-    ----------
-    draws : list of ndarray, shape (draw, ...)
-        As many of each model.
-    weights : ndarray of float, shape (model,)
-    rng : numpy.random.Generator
-    """
+    """Draws of the mixture, shape (draw, ...): each is one model's, models in proportion to their weights."""
     n = len(draws[0])
     mixed: npt.NDArray[np.int32] = np.stack(draws)[members_of_draws(n, weights, rng), np.arange(n)]
     return mixed
 
 
 def members_of_draws(n: int, weights: FloatArray, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Which model each of n draws of the mixture is of, in proportion to the weights, shape (draw,)."""
+    """Model of each of n draws of the mixture, in proportion to the weights, shape (draw,)."""
     position = (rng.permutation(n) + rng.random(n)) / n
     return np.searchsorted(np.cumsum(weights), position).clip(max=len(weights) - 1)

@@ -1,4 +1,4 @@
-"""A completion: a recipe for draws of the judgments, from which every measure is computed."""
+"""Completions: recipes for draws of the unjudged documents, from which measures are computed."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 Levels = npt.NDArray[np.uint8]
 
-_LEAST_EFFECTIVE = 400  # draws, for an interval
+_MIN_EFFECTIVE_DRAWS = 400  # for an interval
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Completion(Shown):
-    """Draws of the relevance of every unjudged document in reach of some runs.
+    """Draws of the relevance of every unjudged document within reach of some runs.
 
     In each draw a document has one relevance, whichever runs retrieve it, and all measures are computed from
-    the same draws. Nothing of the size of draws × documents is ever held: draws are made topic by topic. The
-    random part of a document depends on the seed, the topic, the document id and the draw alone, that of an
-    organization on its name. Other measures change nothing. Other runs of the same completion do: where they
-    rank a document is evidence of what it is worth, for all runs that retrieve it.
+    the same draws. Draws are made topic by topic, and never held for all documents. The random part of a
+    document depends on the seed, the topic, the document id and the draw alone, that of an organization on
+    its name. Other measures change nothing; other runs of the same completion do, as the ranks of a document
+    in them are evidence of its relevance.
 
     Made by `bayespool.complete` or `bayespool.posterior.PosteriorEstimator.complete`.
 
@@ -55,16 +55,16 @@ class Completion(Shown):
         The rungs between the levels, each with its models; none where nothing is unknown.
     rungs : tuple of Rung
     known : ndarray of int16, shape (unknown,)
-        Relevance that `observe` was told of; −1 for all others.
+        Relevance passed to `observe`; −1 for all others.
     weights : mapping of str to float
         Shares of the models in the draws, means over runs.
     random_seed : int
     diagnostics : Diagnostics or None
         Of the fits; None where nothing is unknown.
     notes : tuple of str
-        What is off with the draws.
+        Problems of the draws.
     distance : PoolDistance or None
-        How unlike the pool the runs are; None where no model asks.
+        Distances of the runs from the pool; None where no model uses them.
     """
 
     unknowns: Unknowns
@@ -85,7 +85,7 @@ class Completion(Shown):
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """Relevance that a document may have: 0, and the levels that the measures tell apart."""
+        """Possible relevance of a document: 0, and the levels that the measures tell apart."""
         return levels_of(self.unknowns.collection, self.rungs)
 
     @property
@@ -98,14 +98,14 @@ class Completion(Shown):
         }
 
     def block(self, topic: int, draws: slice | npt.NDArray[np.intp] = slice(None)) -> Levels:
-        """Relevance of a topic's unknown documents.
+        """Draws of the relevance of a topic's unknown documents.
 
         Parameters
         ----------
         topic : int
             Position among the collection's topics.
         draws : slice or ndarray of int
-            Which draws.
+            Draws to make.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class Completion(Shown):
     def _draw(
         self, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[Sequence[FloatArray]]
     ) -> Levels:
-        """`block` of some draws, given the topic's `_cell_effects`."""
+        """Rungs of a topic's documents in some draws, shape (draw, unknown), given its `_cell_effects`."""
         documents = self.unknowns.on_topic(topic)
         block = np.zeros((len(chosen), documents.stop - documents.start), dtype=np.uint8)
         if not block.size:
@@ -131,15 +131,14 @@ class Completion(Shown):
         block = relevances(log_odds, self._keys[documents], scrambled(chosen), rest)
         for k, step in enumerate(above, start=1):
             climb(self._log_odds(step, topic, chosen, cells[k]), k, rest, block)
-        told = self._told(documents)
-        block[:, told >= 0] = told[told >= 0]
+        rung = self._known_rungs(documents)
+        block[:, rung >= 0] = rung[rung >= 0]
         return block
 
     def expected(
         self, topic: int, values: npt.NDArray[np.float64], draws: slice = slice(None)
     ) -> tuple[FloatArray, FloatArray]:
-        """What a topic's unknown documents are expected to be worth in each draw of the parameters, before
-        their relevance is drawn.
+        """Expected worth of a topic's unknown documents in each draw of the parameters.
 
         Parameters
         ----------
@@ -147,12 +146,12 @@ class Completion(Shown):
         values : ndarray of float, shape (level,)
             Worth of a document of each of ``levels``.
         draws : slice
-            Which draws.
+            Draws to use.
 
         Returns
         -------
         mean, variance : ndarray of float, each of shape (draw, unknown)
-            Given the draw's models, slopes and effects; a document that is known has no variance.
+            Given the draw's models, slopes and effects; the variance of a known document is 0.
         """
         documents = self.unknowns.on_topic(topic)
         chosen = np.arange(self.n_draws)[draws]
@@ -163,19 +162,19 @@ class Completion(Shown):
             reached *= chances(self._log_odds(step, topic, chosen, cells[k]))
             mean += reached * (values[k + 1] - values[k])
             square += reached * (values[k + 1] ** 2 - values[k] ** 2)
-        told = self._told(documents)
-        mean[:, told >= 0] = values[told[told >= 0]]
-        square[:, told >= 0] = values[told[told >= 0]] ** 2
+        rung = self._known_rungs(documents)
+        mean[:, rung >= 0] = values[rung[rung >= 0]]
+        square[:, rung >= 0] = values[rung[rung >= 0]] ** 2
         return mean, np.maximum(square - mean**2, 0)
 
-    def _told(self, documents: slice) -> npt.NDArray[np.int64]:
-        """Rung of each document that is known, −1 for the others."""
+    def _known_rungs(self, documents: slice) -> npt.NDArray[np.int64]:
+        """Rungs of documents whose relevance is known, −1 for the others, shape (document,)."""
         known = self.known[documents]
         return np.where(known >= 0, np.searchsorted([r.rel for r in self.rungs], known, side="right"), -1)
 
     @cached_property
     def _keys(self) -> npt.NDArray[np.uint64]:
-        """Of the unknown documents, shape (unknown,)."""
+        """Keys of the unknown documents for random numbers, shape (unknown,)."""
         query_ids = self.unknowns.collection.query_ids
         keys = [
             document_keys(self.random_seed, query_id, self.unknowns.doc_ids(t))
@@ -186,20 +185,16 @@ class Completion(Shown):
     def _log_odds(
         self, step: Step, topic: int, chosen: npt.NDArray[np.intp], cells: Sequence[FloatArray]
     ) -> FloatArray:
-        """Log odds of a topic's unknowns with all effects in some draws, shape (draw, document). ``cells``
-        are the topic's `_cell_effects` of the step.
-        """
+        """Log odds of a topic's unknowns with all effects, shape (draw, document), given `_cell_effects`."""
         documents = self.unknowns.on_topic(topic)
         return step.log_odds(chosen, topic, documents, self.unknowns.run[documents], cells)
 
     def _cell_effects(self, topic: int) -> list[list[FloatArray]]:
-        """Effects of organization × topic for all draws of parameters, shape (draw, run), by step and
-        model.
-        """
+        """Effects of organization × topic in all draws, by step and model, each of shape (draw, run)."""
         unknowns, collection = self.unknowns, self.unknowns.collection
         organization = collection.organization[unknowns.run_index]
         present = np.unique(organization[unknowns.run[unknowns.on_topic(topic)]])
-        found = []
+        effects_by_step = []
         for step in self.steps:
             above = (step.rung.rel,) if step.rung.given else ()
             of_step = []
@@ -215,8 +210,8 @@ class Completion(Shown):
                         known = component.known & (organization == o)
                         effects[:, known] = component.cells[o][:, topic, None]
                 of_step.append(effects)
-            found.append(of_step)
-        return found
+            effects_by_step.append(of_step)
+        return effects_by_step
 
     def evaluate(self, *measures: object) -> tuple[Values, ...]:
         """Values of the runs under measures, all from the same draws.
@@ -224,7 +219,7 @@ class Completion(Shown):
         Parameters
         ----------
         *measures : measure
-            None looks deeper than the unknowns reach, or tells levels apart that the completion does not.
+            With cutoffs and levels of relevance that the completion covers.
 
         Returns
         -------
@@ -234,21 +229,22 @@ class Completion(Shown):
         Raises
         ------
         InputError
-            A measure that this completion does not serve.
+            A measure that this completion does not cover.
         """
-        asked = parse_measures(measures)
-        for measure in asked:
+        distinct = parse_measures(measures)
+        for measure in distinct:
             self._check(measure)
-        found = dict(zip(asked, self._evaluate(asked), strict=True))
-        return tuple(found[parse_measure(measure)] for measure in measures)
+        values = dict(zip(distinct, self._evaluate(distinct), strict=True))
+        return tuple(values[parse_measure(measure)] for measure in measures)
 
-    def _evaluate(self, asked: Sequence[Measure]) -> tuple[Values, ...]:
+    def _evaluate(self, measures: Sequence[Measure]) -> tuple[Values, ...]:
+        """Values under distinct measures, each of shape (draw, run, topic)."""
         u = self.unknowns
         n_topics, n_runs = len(u.collection.query_ids), len(u.run_ids)
-        ranked = ranked_levels(u.collection, u.run_index, max(measure.cutoff for measure in asked))
+        ranked = ranked_levels(u.collection, u.run_index, max(measure.cutoff for measure in measures))
         judged = tally_of(u.collection, self.levels)
         amounts = []
-        for measure in asked:
+        for measure in measures:
             base = measure.amounts(measure.read(ranked))
             amounts.append(np.empty((self.n_draws, n_runs, n_topics), dtype=base.dtype))
             amounts[-1][:] = base
@@ -256,37 +252,37 @@ class Completion(Shown):
             (reach_of_ideal(u.collection, m), m.ideal == "shared" or n_runs == 1)
             if isinstance(m, Normalized) and m.ideal != "judged"
             else None
-            for m in asked
+            for m in measures
         ]
         topics = np.flatnonzero(np.diff(u.start))
 
         def complete_topic(t: int) -> None:
             cells, where = self._cell_effects(t), u.places_on(t)
-            add = [completing(m, m.read(ranked[:, t]), where, self.levels) for m in asked]
+            add = [completing(m, m.read(ranked[:, t]), where, self.levels) for m in measures]
             step = max(1, CELLS // int(u.start[t + 1] - u.start[t]))
             for first in range(0, self.n_draws, step):
                 block = self._draw(t, np.arange(self.n_draws)[first : first + step], cells)
                 tallies = {
                     ideal: self._tally(judged, t, block, *ideal) for ideal in set(ideals) if ideal is not None
                 }
-                for i, (measure, ideal) in enumerate(zip(asked, ideals, strict=True)):
+                for i, (measure, ideal) in enumerate(zip(measures, ideals, strict=True)):
                     part = amounts[i][first : first + step, :, t]
                     add[i](part, block)
                     if ideal is not None:
                         part[:] = measure.normalize(part[:, :, None], tallies[ideal])[:, :, 0]
 
         in_threads(complete_topic, topics.tolist())
-        for measure, amount, ideal in zip(asked, amounts, ideals, strict=True):
+        for measure, amount, ideal in zip(measures, amounts, ideals, strict=True):
             rest = np.setdiff1d(np.arange(n_topics), topics) if ideal else np.arange(n_topics)
             if isinstance(measure, Normalized) and len(rest):
                 amount[:, :, rest] = measure.normalize(
                     amount[:, :, rest], Tally(judged.n[rest], judged.levels)
                 )
-        return tuple(Values(a, m.unit) for a, m in zip(amounts, asked, strict=True))
+        return tuple(Values(a, m.unit) for a, m in zip(amounts, measures, strict=True))
 
     def _tally(self, judged: Tally, topic: int, block: Levels, reach: int, shared: bool) -> Tally:
-        """The documents of a topic's ideal rankings in some draws, shape (draw, run, 1, level): judged ones,
-        and those within reach of each run, or of any run where all share them.
+        """Documents of a topic's ideal rankings in some draws, judged or within reach, shape (draw, run, 1,
+        level); one run where all share them.
         """
         u = self.unknowns
         n = np.zeros((len(block), 1 if shared else len(u.run_ids), len(judged.levels)), dtype=np.int64)
@@ -298,6 +294,7 @@ class Completion(Shown):
         return Tally((n + judged.n[topic])[:, :, None], judged.levels)
 
     def _check(self, measure: Measure) -> None:
+        """Refuse a measure with a cutoff or levels that the completion does not cover."""
         if measure.cutoff > self.unknowns.depth:
             raise InputError(
                 f"{measure} looks deeper than rank {self.unknowns.depth}, where completed judgments end",
@@ -322,8 +319,8 @@ class Completion(Shown):
         Returns
         -------
         Qrels
-            All judged documents, and every unknown one with the relevance that it has in the draw. Unjudged
-            documents out of reach stay out.
+            All judged documents, and every unknown one with its relevance in the draw; no unjudged documents
+            out of reach.
 
         Raises
         ------
@@ -338,8 +335,8 @@ class Completion(Shown):
         for t in range(len(collection.query_ids)):
             level = np.array(self.levels)[self.block(t, slice(draw, draw + 1))[0]]
             documents = self.unknowns.on_topic(t)
-            told = self.known[documents]
-            relevance[self.unknowns.pair[documents]] = np.where(told >= 0, told, level)
+            known = self.known[documents]
+            relevance[self.unknowns.pair[documents]] = np.where(known >= 0, known, level)
         judged: dict[str, dict[str, int]] = {q: {} for q in collection.query_ids}
         ids = collection.doc_ids.to_pylist()
         for pair, value in zip(np.flatnonzero(there).tolist(), relevance[there].tolist(), strict=True):
@@ -349,20 +346,19 @@ class Completion(Shown):
     def observe(self, qrels: Qrels) -> Completion:
         """The completion given judgments of some of its documents.
 
-        Draws are taken anew from those there are, in proportion to the chance that they gave the judgments:
-        what the answers say of models, slopes and organizations is learnt, without another fit. The rest of
-        the documents are drawn afresh.
+        Draws are resampled in proportion to the likelihood of the judgments, which updates models, slopes and
+        organizations without another fit. The other documents are drawn afresh.
 
         Parameters
         ----------
         qrels : Qrels
-            Documents that are not among the unknowns are passed over. A negative relevance means what it
-            means in the collection's qrels.
+            Documents that are not among the unknowns are ignored. A negative relevance has its meaning in the
+            collection's qrels.
 
         Returns
         -------
         Completion
-            With as many draws, in which the documents have the relevance told.
+            With as many draws, in which the documents have the given relevance.
 
         Raises
         ------
@@ -372,8 +368,8 @@ class Completion(Shown):
         Warns
         -----
         DiagnosticsWarning
-            The judgments agree with so few draws that a new fit is called for
-            (`bayespool.collection.Collection.add_judgments`).
+            The judgments leave too few effective draws; fit anew with
+            `bayespool.collection.Collection.add_judgments`.
         """
         known, n_new = self.known.copy(), 0
         log_likelihood = np.zeros(self.n_draws)
@@ -381,17 +377,23 @@ class Completion(Shown):
         for t, query_id in enumerate(self.unknowns.collection.query_ids):
             documents = self.unknowns.on_topic(t)
             answers = judged.get(query_id, {})
-            told = np.array([answers.get(doc_id, -1) for doc_id in self.unknowns.doc_ids(t)], dtype=np.int16)
-            new = np.flatnonzero((told >= 0) & (known[documents] < 0)) if len(told) else np.zeros(0, np.intp)
+            observed = np.array(
+                [answers.get(doc_id, -1) for doc_id in self.unknowns.doc_ids(t)], dtype=np.int16
+            )
+            new = (
+                np.flatnonzero((observed >= 0) & (known[documents] < 0))
+                if len(observed)
+                else np.zeros(0, np.intp)
+            )
             if not len(new):
                 continue
             cells = self._cell_effects(t)
             for k, step in enumerate(self.steps):
-                asked = new[told[new] >= step.rung.given]
-                yes = told[asked] >= step.rung.rel
-                log_odds = self._log_odds(step, t, np.arange(self.n_draws), cells[k])[:, asked]
+                reached = new[observed[new] >= step.rung.given]
+                yes = observed[reached] >= step.rung.rel
+                log_odds = self._log_odds(step, t, np.arange(self.n_draws), cells[k])[:, reached]
                 log_likelihood += np.log(chances(np.where(yes, log_odds, -log_odds))).sum(axis=1)
-            known[documents.start + new] = told[new]
+            known[documents.start + new] = observed[new]
             n_new += len(new)
         if not n_new:
             raise InputError("no judgment is of an unknown document", path=qrels.path)
@@ -401,7 +403,7 @@ class Completion(Shown):
         position = (np.arange(self.n_draws) + 0.5) / self.n_draws
         taken = np.searchsorted(np.cumsum(weight), position).clip(max=self.n_draws - 1)
         notes = self.notes
-        if n_effective < _LEAST_EFFECTIVE:
+        if n_effective < _MIN_EFFECTIVE_DRAWS:
             notes += (f"the judgments observed leave {n_effective:.0f} effective draws",)
             warn_caller(
                 f"{notes[-1]}: fit anew with them (Collection.add_judgments)",
@@ -415,6 +417,7 @@ class Completion(Shown):
 
 
 def _by_topic(qrels: Qrels, negative: Negative) -> dict[str, dict[str, int]]:
+    """Relevance by topic and document id."""
     codes, _ = relevance_codes(qrels.relevance, negative)
     judged: dict[str, dict[str, int]] = {}
     lines: Sequence[Any] = (qrels.query_id.to_pylist(), qrels.doc_id.to_pylist(), codes.tolist())

@@ -1,4 +1,4 @@
-"""What a fit says of the documents to complete: a component of a completion, with the effects of its runs."""
+"""Components of a completion: fits of models with the effects of the runs to score."""
 
 from __future__ import annotations
 
@@ -20,21 +20,8 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def component_of(task: Task, prepared: Prepared, fit: Fit, random_seed: int, shift: float = 0.0) -> Component:
-    """A model's share in the completion of a task.
-
-    Runs whose organization is evidence have its effects, all others new ones by their organizations' names.
-
-    Parameters
-    ----------
-    task : Task
-    prepared : Prepared
-        The model, prepared for the task.
-    fit : Fit
-        Of that.
-    random_seed : int
-        Of new effects.
-    shift : float
-        Added to log odds on the first rung.
+    """Component of a model in the completion of a task; runs whose organization is evidence have its effects,
+    others new ones by name and seed, and ``shift`` is added to log odds on the first rung.
     """
     draws, of_run = fit.draws(), prepared.organization
     names = [task.collection.organizations[o] for o in task.organization]
@@ -72,7 +59,9 @@ def _slopes(
     random_seed: int,
     above: tuple[int, ...],
 ) -> tuple[FloatArray | None, npt.NDArray[np.int64]]:
-    """What slopes of organizations are off the common ones, known or new, and whose each run has."""
+    """Differences of slopes of organizations from the common ones, known or new, shape (draw, organization,
+    predictor), and the organization of each run, shape (run,).
+    """
     if "sigma_slope" not in draws:
         return None, np.zeros(len(names), dtype=np.int64)
     keys = list(zip(names, prepared.organization.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""The loops of a completion: log odds with effects, relevances from them, and what relevances add up to."""
+"""Compiled loops of a completion: log odds with effects, draws of relevance, and sums of gains."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bayespool.compiled import compiled
 
 FloatArray = npt.NDArray[np.float64]
 
-_END, _PER_UNIT = 40.0, 16.0  # logits between which chances stand in a table
+_TABLE_END, _TABLE_STEPS_PER_LOGIT = 40.0, 16.0  # logits: the table is of chances from −40 to 40
 _NO_REST: FloatArray = np.zeros((0, 0))
 
 
 def chances(log_odds: FloatArray) -> FloatArray:
-    """Chances of log odds, never quite 0."""
+    """Chances of log odds, at least 1e-300."""
     p: FloatArray = np.maximum(expit(log_odds), 1e-300)
     return p
 
@@ -29,23 +29,23 @@ def relevances(
     draws: npt.NDArray[np.uint64],
     rest: FloatArray = _NO_REST,
 ) -> npt.NDArray[np.uint8]:
-    """Whether each document is relevant in each draw, shape (draw, document): a uniform number made from the
-    document's key and the draw's is below its chance.
+    """Whether each document is relevant in each draw, shape (draw, document): whether a uniform number from
+    the document's key and the draw's is below its chance.
 
-    ``rest``, of the same shape, is filled where a document is relevant: the number over the chance, which is
-    uniform again and decides whether it is more than relevant (`climb`).
+    ``rest``, of the same shape or empty, gets the number over the chance where a document is relevant,
+    uniform again, for `climb`.
     """
     relevant = np.zeros(log_odds.shape, dtype=np.uint8)
-    _draw(log_odds, keys, draws, _table(), _END, _PER_UNIT, relevant, rest)
+    _draw(log_odds, keys, draws, _table(), _TABLE_END, _TABLE_STEPS_PER_LOGIT, relevant, rest)
     return relevant
 
 
 @compiled
 def climb(log_odds: FloatArray, rung: int, rest: FloatArray, level: npt.NDArray[np.uint8]) -> None:
-    """Documents at a rung go on to the next where what is left of their uniform number is below the chance.
+    """Move documents at a rung up where the rest of their uniform number is below the chance.
 
-    Log odds, the rest and the rung that each document is at have the shape (draw, document); the latter two
-    are changed.
+    ``log_odds``, ``rest`` and ``level``, the rung of each document, have the shape (draw, document); the
+    latter two are changed.
     """
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
@@ -60,9 +60,7 @@ def climb(log_odds: FloatArray, rung: int, rest: FloatArray, level: npt.NDArray[
 def count_levels(
     level: npt.NDArray[np.uint8], within: npt.NDArray[np.bool_], tally: npt.NDArray[np.int64]
 ) -> None:
-    """Add to a tally of shape (draw, rung) how many of the documents within reach are at each rung above the
-    ground in each draw.
-    """
+    """Add numbers of documents within reach at each rung above 0 to a tally of shape (draw, rung)."""
     for i in range(level.shape[0]):
         for j in range(level.shape[1]):
             if within[j] and level[i, j] > 0:
@@ -76,9 +74,7 @@ def count_levels_by_run(
     document: npt.NDArray[np.int32],
     tally: npt.NDArray[np.int64],
 ) -> None:
-    """Add to a tally of shape (draw, run, rung) how many of each run's documents are at each rung above the
-    ground in each draw; ``run`` and ``document`` say which documents a run has.
-    """
+    """Add numbers of each run's documents at each rung above 0 to a tally of shape (draw, run, rung)."""
     for i in range(level.shape[0]):
         for j in range(len(run)):
             rung = level[i, document[j]]
@@ -88,7 +84,11 @@ def count_levels_by_run(
 
 @cache
 def _table() -> FloatArray:
-    table: FloatArray = expit(np.arange(-_END * _PER_UNIT, _END * _PER_UNIT + 1) / _PER_UNIT)
+    """Chances of the log odds of the table."""
+    table: FloatArray = expit(
+        np.arange(-_TABLE_END * _TABLE_STEPS_PER_LOGIT, _TABLE_END * _TABLE_STEPS_PER_LOGIT + 1)
+        / _TABLE_STEPS_PER_LOGIT
+    )
     return table
 
 
@@ -103,7 +103,7 @@ def _draw(
     relevant: npt.NDArray[np.uint8],
     rest: FloatArray,
 ) -> None:
-    """The table tells most numbers apart, so that few chances are worked out."""
+    """Fill ``relevant`` and ``rest``; the table decides most documents without computing their chances."""
     last = len(table) - 2
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):
@@ -125,8 +125,8 @@ def _draw(
 def add_effects(
     log_odds: FloatArray, effect: FloatArray, cells: FloatArray, run: npt.NDArray[np.int64]
 ) -> None:
-    """Add to log odds of shape (draw, document) the effects of the documents' runs: of their organizations,
-    and of organization × topic.
+    """Add effects of runs' organizations, and of organization × topic, to log odds of shape (draw,
+    document).
     """
     for i in range(log_odds.shape[0]):
         for j in range(log_odds.shape[1]):

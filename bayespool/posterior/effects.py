@@ -1,6 +1,4 @@
-"""Effects that no evidence is of: those of new organizations, of these on topics and on slopes. They are
-drawn.
-"""
+"""Draws of effects and slopes of organizations outside the evidence."""
 
 from __future__ import annotations
 
@@ -27,11 +25,8 @@ def named_organization_effects(
     random_seed: int,
     *above: object,
 ) -> npt.NDArray[np.float64]:
-    """Effects of organizations outside the evidence, shape (draw, name): each depends on the seed and the
-    organization's name, not on who else there is.
-
-    ``sigma`` and ``n_organizations`` are those of `new_organization_effect`; ``above`` tells the rungs above
-    the first one apart.
+    """Effects of organizations outside the evidence, shape (draw, name), each by the seed, the name and
+    ``above``, the rungs above the first, alone.
     """
     scale = _scale_of_new(sigma, n_organizations)
     effects = {
@@ -46,15 +41,15 @@ def new_organization_effect(
     organization: npt.NDArray[Any],
     rng: np.random.Generator,
 ) -> npt.NDArray[np.float64]:
-    """Effects of organizations outside the evidence, drawn, never zero; shape (draw, run).
+    """Draws of effects of organizations outside the evidence, shape (draw, run).
 
     Parameters
     ----------
     sigma : ndarray of float, shape (draw,)
         Draws of the standard deviation between organizations.
     n_organizations : int
-        How many organizations the intercept is the mean of: their mean is off the population's by σ/√J. 0
-        without evidence, when the intercept is the population's.
+        Number of organizations whose mean is the intercept: it is off the population's by σ/√J. 0 without
+        evidence, when the intercept is the population's.
     organization : ndarray of int, shape (run,)
         Runs with one number share one effect.
     rng : numpy.random.Generator
@@ -70,7 +65,7 @@ def new_organization_effect(
 def new_interaction(
     sigma: npt.NDArray[np.float64], cell: npt.NDArray[Any], rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Effects of organization × topic outside the evidence; shape (draw, document).
+    """Draws of effects of organization × topic outside the evidence, shape (draw, document).
 
     Parameters
     ----------
@@ -88,9 +83,7 @@ def new_interaction(
 def new_slopes(
     sigma: npt.NDArray[np.float64], n_organizations: int, n_predictors: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """What slopes of organizations outside the evidence are off the common ones, shape (draw, organization,
-    predictor).
-    """
+    """Draws of new organizations' slopes less the common ones, shape (draw, organization, predictor)."""
     return sigma[:, None, None] * rng.normal(size=(len(sigma), n_organizations, n_predictors))
 
 
@@ -100,7 +93,7 @@ def new_slope_effect(
     organization: npt.NDArray[Any],
     rng: np.random.Generator,
 ) -> npt.NDArray[np.float64]:
-    """What `new_slopes` add to the log odds of documents, shape (draw, document).
+    """Effects of `new_slopes` on the log odds of documents, shape (draw, document).
 
     Parameters
     ----------
@@ -118,8 +111,8 @@ def new_slope_effect(
 def slope_effect(
     slopes: npt.NDArray[np.float64], predictors: npt.NDArray[np.float64], organization: npt.NDArray[Any]
 ) -> npt.NDArray[np.float64]:
-    """Slopes of shape (draw, organization, predictor) times predictors of shape (document, predictor), each
-    document with those of its organization; shape (draw, document).
+    """Slopes, shape (draw, organization, predictor), of each document's organization times predictors, shape
+    (document, predictor); shape (draw, document).
     """
     effect = np.zeros((len(slopes), len(predictors)))
     add_slopes(effect, slopes, np.arange(len(slopes)), organization, np.ascontiguousarray(predictors))
@@ -133,8 +126,8 @@ def named_slopes(
     random_seed: int,
     *above: object,
 ) -> npt.NDArray[np.float64]:
-    """`new_slopes` of organizations by name, shape (draw, name, predictor): each depends on the seed and the
-    names of organization and predictor alone.
+    """`new_slopes` of organizations, shape (draw, name, predictor), each by the seed and the names of
+    organization and predictor alone.
     """
     slopes = np.empty((len(sigma), len(names), len(predictors)))
     for i, name in enumerate(names):
@@ -151,10 +144,8 @@ def add_slopes(
     organization: npt.NDArray[np.int64],
     predictors: npt.NDArray[np.float64],
 ) -> None:
-    """Add to log odds of shape (draw, document) slopes times predictors.
-
-    Slopes have the shape (draw, organization, predictor). ``source`` says which of their draws to take, and
-    ``organization`` whose slopes a document has. Predictors have the shape (document, predictor).
+    """Add slopes, shape (draw, organization, predictor), times predictors, shape (document, predictor), to
+    log odds, shape (draw, document), with the draws ``source`` and the organizations of documents.
     """
     for i in range(log_odds.shape[0]):
         of_draw = slopes[source[i]]

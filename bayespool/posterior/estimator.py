@@ -1,4 +1,4 @@
-"""Posterior estimators: evidence → model → draws → completed judgments → `Estimates`."""
+"""Estimators by posteriors of hierarchical models."""
 
 from __future__ import annotations
 
@@ -53,25 +53,25 @@ class PosteriorEstimator:
     """Posterior of corrected values under a hierarchical model.
 
     Each pooled organization is held out in turn to learn how often documents that nobody else retrieved are
-    relevant. For each posterior draw every unjudged document of the runs to score then gets a relevance, 0 or
-    1 or one of the levels that the measures tell apart, shared by all runs that retrieve it. The organization
-    of a run to score is new in every draw, and under models with predictors so is its effect on each topic.
+    relevant. In each posterior draw every unjudged document of the runs to score gets a relevance, 0 or 1 or
+    one of the levels that the measures tell apart, shared by all runs that retrieve it. The organization of a
+    run to score is new in every draw, and under models with predictors so is its effect on each topic.
 
     Parameters
     ----------
     model : str
         ``"combined"``, or a model out of `bayespool.models.MODELS`: ``"background"``, ``"interpolated"``,
-        ``"smoothed"``, ``"ratio"``, ``"anti_precision"``, ``"evidence"``, or one's own. ``"combined"`` mixes
-        ``ratio`` and ``evidence`` with weights by their log predictive density on held-out organizations,
-        and the same fitted to held-out kinds of organizations in the share of draws in which a run is of a
-        new kind (`pool_distance`); without hidden documents to learn from it is ``odds_ratio``.
+        ``"smoothed"``, ``"ratio"``, ``"anti_precision"``, ``"evidence"``, or a registered one. ``"combined"``
+        mixes ``ratio`` and ``evidence`` with weights by their log predictive density on held-out
+        organizations, and the same fitted to held-out kinds of organizations in the share of draws in which a
+        run is of a new kind (`pool_distance`); without hidden documents to learn from it is ``odds_ratio``.
     engine : str
         Out of `bayespool.inference.ENGINES`: ``"laplace"`` takes about a second, ``"nuts"`` is the reference,
-        and takes over with a warning where a check of the other fails; or one's own.
+        and takes over with a warning where a check of the other fails; or a registered one.
     priors : mapping of str to str, optional
         Priors that replace the models' own, also where kinds of runs are held out, by variable:
-        ``{"sigma_organization": "HalfNormal(0.5)"}``. A
-        model that has no such variable is not concerned; one of those the estimator may use must have it.
+        ``{"sigma_organization": "HalfNormal(0.5)"}``. At least one of the models that the estimator may use
+        must have the variable; the others ignore it.
     draws, chains : int
         Draws per chain and chains; the Laplace engine's draws are independent, ``draws × chains`` of them.
     tune, target_accept
@@ -79,17 +79,17 @@ class PosteriorEstimator:
     estimand : {"complete", "pooled"}
         Whether unjudged documents below the pool depth are completed or stay nonrelevant.
     joint : bool
-        One completion for all measures that are asked for together, with the evidence of the one that looks
-        deepest, so that statements across measures come from the same draws. Else P@10 beside AP@1000 is the
-        same as alone, and each has draws of its own.
+        One completion for all measures of a call, with the evidence of the deepest, so that statements across
+        measures come from the same draws. Else P@10 beside AP@1000 is the same as alone, and each has draws
+        of its own.
     together : bool
         Complete the judgments of all runs at once, so that a document has one relevance per draw for all runs
-        that retrieve it, and differences of runs can be taken draw by draw. Else each run is scored as if it
-        were alone, and what is scored beside it changes nothing. Runs that share an ideal ranking
-        (``nDCG(ideal='shared')@10``) are completed together in any case.
+        that retrieve it, and differences of runs can be taken draw by draw. Else each run is scored alone,
+        whatever is scored beside it. Runs that share an ideal ranking (``nDCG(ideal='shared')@10``) are
+        completed together in any case.
     shift : float
-        Added to the log odds of every unjudged document being relevant: 0, or what `bayespool.check_found`
-        says of judgments that were looked for, or a number to see what hangs on it.
+        Added to the log odds of every unjudged document: 0, the estimate of `bayespool.check_found` from
+        additional judgments, or a value for a sensitivity analysis.
     random_seed : int
         The same seed, collection and settings give the same bytes.
     progress : bool
@@ -153,20 +153,20 @@ class PosteriorEstimator:
         Returns
         -------
         tuple of Estimates
-            One per measure, with draws and diagnostics. Where nothing is unjudged nothing is sampled: each
-            draw is the value itself.
+            One per measure, with draws and diagnostics. Where nothing is unjudged each draw is the value
+            itself, and nothing is sampled.
 
         Warns
         -----
         DiagnosticsWarning
-            A check of the draws failed; the runs' notes say so, too.
+            A check of the draws failed; see also the runs' notes.
         """
         targets = _targets(collection, run_ids)
-        asked, engine, shared = parse_measures(measures), self._engine(), SharedWork()
-        at_once = [m for m in asked if self.together or (isinstance(m, Normalized) and m.ideal == "shared")]
-        alone = self._apart(collection, asked) if self.joint else ()
-        parts: dict[Measure, list[Estimates]] = {measure: [] for measure in asked}
-        for group in self._groups(collection, asked):
+        parsed, engine, shared = parse_measures(measures), self._engine(), SharedWork()
+        at_once = [m for m in parsed if self.together or (isinstance(m, Normalized) and m.ideal == "shared")]
+        alone = self._with_other_evidence(collection, parsed) if self.joint else ()
+        parts: dict[Measure, list[Estimates]] = {measure: [] for measure in parsed}
+        for group in self._groups(collection, parsed):
             together = [measure for measure in group if measure in at_once]
             apart = [measure for measure in group if measure not in at_once]
             for runs, some in [(targets, together), *(((run,), apart) for run in targets)]:
@@ -176,7 +176,7 @@ class PosteriorEstimator:
                 for measure, values in zip(some, completion.evaluate(*some), strict=True):
                     more = f"with the evidence of {group[0]}, unlike alone" if measure in alone else ""
                     parts[measure].append(self._estimates(completion, measure, values, more))
-        return tuple(side_by_side(parts[measure]) for measure in asked)
+        return tuple(side_by_side(parts[measure]) for measure in parsed)
 
     def complete(
         self, collection: Collection, run_ids: str | Iterable[str] | None = None, measures: object = "P@10"
@@ -189,8 +189,8 @@ class PosteriorEstimator:
         run_ids : str or iterable of str, optional
             Default: the runs that were not pooled.
         measures : measure or iterable of measures
-            They say how deep judgments are completed, and which levels of relevance are told apart. Every
-            measure that asks for no more can be evaluated on them.
+            Determine the depth and the levels of relevance of the completion, which can be evaluated for
+            every measure that needs no more.
 
         Returns
         -------
@@ -201,8 +201,7 @@ class PosteriorEstimator:
         DiagnosticsWarning
             A check of the draws failed.
         """
-        asked = parse_measures(measures)
-        groups = self._groups(collection, asked)
+        groups = self._groups(collection, parse_measures(measures))
         if len(groups) > 1:
             apart = " and ".join(str(group[0]) for group in groups)
             raise InputError(
@@ -218,8 +217,8 @@ class PosteriorEstimator:
         return make_engine(self.engine, relay=True, **{name: getattr(self, name) for name in names})
 
     def _groups(self, collection: Collection, measures: Sequence[Measure]) -> list[list[Measure]]:
-        """Measures that share a completion, the deepest first: the evidence of each rung that they have in
-        common is of one depth.
+        """Measures that share a completion, the deepest first: evidence of their common rungs has one
+        depth.
         """
         if self.joint:
             return [sorted(measures, key=lambda measure: -measure.cutoff)]
@@ -230,10 +229,10 @@ class PosteriorEstimator:
             key = []
             for rung in ladders[measure]:
                 task = Task(collection, (), measure, self.estimand, self._min_organizations, rung)
-                asked = rung, task.document_depth
-                if asked not in models:
-                    models[asked] = self._models(task)
-                key.append((*asked, tuple(evidence_depth(m, measure.cutoff) for m in models[asked])))
+                of_rung = rung, task.document_depth
+                if of_rung not in models:
+                    models[of_rung] = self._models(task)
+                key.append((*of_rung, tuple(evidence_depth(m, measure.cutoff) for m in models[of_rung])))
             longer = [other for other in groups if other[: len(key)] == tuple(key)]
             groups.setdefault(longer[0] if longer else tuple(key), []).append(measure)
         return [sorted(group, key=lambda measure: -measure.cutoff) for group in groups.values()]
@@ -296,11 +295,11 @@ class PosteriorEstimator:
         )
 
     def _distance(self, task: Task) -> PoolDistance | None:
-        """How unlike the pool the runs are, for the estimator that asks."""
+        """Distances of the runs from the pool, for the combined model."""
         if self.model != "combined" or not task.has_pool_evidence:
             return None
-        asked = task.asked
-        return pool_distance(task.collection, task.run_ids, rel=asked.rel, given=asked.given)
+        rung = task.asked
+        return pool_distance(task.collection, task.run_ids, rel=rung.rel, given=rung.given)
 
     def _step(
         self, task: Task, engine: Engine, distance: PoolDistance | None, kinds: Collection | None
@@ -318,8 +317,10 @@ class PosteriorEstimator:
             kinds=kinds,
         )
 
-    def _apart(self, collection: Collection, measures: Sequence[Measure]) -> tuple[Measure, ...]:
-        """Measures whose evidence is of another depth when they are asked for alone."""
+    def _with_other_evidence(
+        self, collection: Collection, measures: Sequence[Measure]
+    ) -> tuple[Measure, ...]:
+        """Measures whose evidence has another depth when they are estimated alone."""
         groups = dataclasses.replace(self, joint=False)._groups(collection, measures)
         deepest = max(measures, key=lambda measure: measure.cutoff)
         return tuple(measure for group in groups if deepest not in group for measure in group)
@@ -327,6 +328,7 @@ class PosteriorEstimator:
     def _estimates(
         self, completion: Completion, measure: Measure, values: Values, more: str = ""
     ) -> Estimates:
+        """Estimates of a measure from the values of a completion."""
         unknowns = completion.unknowns
         shallow = unknowns.place_rank < measure.cutoff
         is_open = np.isin(np.arange(len(unknowns.run_ids)), unknowns.place_run[shallow])
@@ -337,7 +339,7 @@ class PosteriorEstimator:
         drawn = bool(is_open.any())
         note = "; ".join([*completion.notes, *[more] * bool(more)])
         distance = completion.distance
-        unlike = self._unlike(completion, measure, np.unique(unknowns.place_run[shallow]))
+        unlike = self._distance_notes(completion, measure, np.unique(unknowns.place_run[shallow]))
         of_judges = judge_notes(completion, measure)
         return Estimates(
             method=self.name,
@@ -349,7 +351,7 @@ class PosteriorEstimator:
             std=values.std(),
             draws=values,
             notes=tuple(
-                "; ".join(said for said in (note, *of_run) if said) if is_open_ else ""
+                "; ".join(text for text in (note, *of_run) if text) if is_open_ else ""
                 for is_open_, *of_run in zip(is_open, unlike, of_judges, strict=True)
             ),
             distance=None if distance is None else distance.distance,
@@ -361,28 +363,29 @@ class PosteriorEstimator:
             random_seed=self.random_seed,
         )
 
-    def _unlike(
+    def _distance_notes(
         self, completion: Completion, measure: Measure, unjudged: npt.NDArray[np.integer[Any]]
     ) -> list[str]:
-        """Of each run that is unlike the pool, how far it is and what hangs on that; else nothing. Runs
-        without an unjudged document of their own are passed over.
+        """Notes on the distance of runs unlike the pool with unjudged documents, and a sensitivity analysis;
+        one per run, else empty.
         """
         run_ids, distance = completion.unknowns.run_ids, completion.distance
-        said = [""] * len(run_ids)
+        notes = [""] * len(run_ids)
         far = [] if distance is None else [r for r in unjudged.tolist() if distance.is_far[r]]
         if distance is None or not far:
-            return said
+            return notes
         names = [run_ids[r] for r in far]
         as_pool, as_run = sensitivity(completion.unknowns.collection, names, measure, self.estimand)
         for r, pool, run in zip(far, as_pool, as_run, strict=True):
             of_run = "" if np.isnan(run) else f", {run:.3f} if as often as its judged documents"
-            said[r] = (
+            notes[r] = (
                 f"unlike the pool (distance {distance.distance[r]:.1f}; {pool:.3f} if what is unjudged is "
                 f"relevant as often as what single organizations add to the pool{of_run})"
             )
-        return said
+        return notes
 
     def _notes(self, steps: Sequence[Step], diagnostics: Diagnostics | None) -> tuple[str, ...]:
+        """Notes on diagnostics, idle priors and too few draws."""
         components = [component for step in steps for component in step.components]
         models = list(dict.fromkeys(component.model for component in components))
         problems = "; ".join(diagnostics.problems) if diagnostics is not None else ""
@@ -394,7 +397,7 @@ class PosteriorEstimator:
             notes.append(f"{' and '.join(models)} took no prior of {', '.join(idle)}")
         if any(is_independent(c.fit.diagnostics.engine) for c in components):
             n_draws = self.draws * self.chains
-            if not n_draws > MIN_ESS:  # of a sampler the effective sample size says so
+            if not n_draws > MIN_ESS:  # a sampler's effective sample size is checked by its diagnostics
                 notes.append(f"an interval of {n_draws} draws, should be over {MIN_ESS:.0f}")
         return tuple(notes)
 
@@ -405,7 +408,7 @@ def complete(
     measures: object = "P@10",
     **settings: Unpack[CompletionOptions],
 ) -> Completion:
-    """Draws of the judgments of all unjudged documents in reach of some runs.
+    """Draws of the judgments of all unjudged documents within reach of runs.
 
     Parameters
     ----------
@@ -413,7 +416,7 @@ def complete(
     run_ids : str or iterable of str, optional
         Default: the runs that were not pooled.
     measures : measure or iterable of measures
-        They say how deep judgments are completed, and which levels of relevance are told apart.
+        Determine the depth and the levels of relevance of the completion.
     **settings
         Of `PosteriorEstimator`: ``model``, ``draws``, ``random_seed``, ….
 
@@ -446,7 +449,7 @@ def complete(
 
 
 def _unpickled(cls: type[PosteriorEstimator], settings: dict[str, Any]) -> PosteriorEstimator:
-    """The estimator as it was sent: a worker learns of a model of one's own after it has read settings."""
+    """The estimator with these settings, unchecked: a worker may register its model after it reads them."""
     estimator = object.__new__(cls)
     for name, value in (settings | {"priors": MappingProxyType(settings["priors"])}).items():
         object.__setattr__(estimator, name, value)
@@ -460,7 +463,7 @@ def _targets(collection: Collection, run_ids: str | Iterable[str] | None) -> tup
 
 
 def _worst(of_models: Mapping[str, Diagnostics]) -> Diagnostics | None:
-    """One verdict over the fits of several models; a problem names its model where there is more than one."""
+    """Diagnostics over the fits of several models, whose names are in the problems if there are several."""
     named = [
         dataclasses.replace(d, problems=tuple(f"{model}: {p}" for p in d.problems))
         for model, d in of_models.items()

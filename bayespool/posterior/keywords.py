@@ -1,6 +1,4 @@
-"""Settings of posterior estimators as keyword arguments of functions, with their types, so that editors and
-type checkers know them.
-"""
+"""Typed keyword arguments of functions that pass settings on to posterior estimators."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from bayespool.evidence import Estimand
 
 
 class EngineOptions(TypedDict, total=False):
-    """Settings of `bayespool.posterior.PosteriorEstimator` that every function hands on to it."""
+    """Settings of `bayespool.posterior.PosteriorEstimator` that every function passes on."""
 
     engine: str
     priors: Mapping[str, str]
@@ -23,45 +21,45 @@ class EngineOptions(TypedDict, total=False):
 
 
 class ExperimentOptions(EngineOptions, total=False):
-    """Those that `bayespool.leave_out` and other experiments hand on, with their own ``progress``."""
+    """Settings that `bayespool.leave_out` and other experiments pass on; ``progress`` is their own."""
 
     draws: int
     joint: bool
 
 
 class ImputeOptions(EngineOptions, total=False):
-    """Those that `bayespool.impute` hands on, which has ``draws`` of its own."""
+    """Settings that `bayespool.impute` passes on; ``draws`` is its own."""
 
     progress: bool
 
 
 class CompareOptions(ImputeOptions, total=False):
-    """Those that `bayespool.compare` hands on, which has ``joint`` of its own."""
+    """Settings that `bayespool.compare` passes on; ``joint`` is its own."""
 
     draws: int
 
 
 class PosteriorOptions(CompareOptions, total=False):
-    """Those that functions hand on to the named estimators that have them: `bayespool.score` and others."""
+    """Settings that `bayespool.score` and others pass on to the named estimators that have them."""
 
     joint: bool
     together: bool
 
 
 class JudgesOptions(PosteriorOptions, total=False):
-    """Those of `bayespool.check_judges`, which asks one posterior."""
+    """Settings that `bayespool.check_judges` passes on to its one posterior."""
 
     model: str
 
 
 class FoundOptions(JudgesOptions, total=False):
-    """Those of `bayespool.experiments.check_found`."""
+    """Settings that `bayespool.experiments.check_found` passes on."""
 
     estimand: Estimand
 
 
 class CompletionOptions(FoundOptions, total=False):
-    """Those of `bayespool.complete`: all that there are."""
+    """All settings, which `bayespool.complete` passes on."""
 
     random_seed: int
 
@@ -69,22 +67,8 @@ class CompletionOptions(FoundOptions, total=False):
 def refuse_unknown_settings(
     given: Iterable[str], known: Collection[str], *, of: str = "estimators", more: Mapping[str, Iterable[str]]
 ) -> None:
-    """Refuse settings that no estimator has, and say which was probably meant.
-
-    Parameters
-    ----------
-    given : iterable of str
-        Names of settings.
-    known : collection of str
-        Those that there are.
-    of : str
-        Whose they are, in the plural.
-    more : mapping of str to iterable of str
-        The function that was called, and its own arguments.
-
-    Raises
-    ------
-    InputError
+    """Refuse settings that no estimator has, with a suggestion; ``more`` has the calling function's own
+    arguments.
 
     Examples
     --------
@@ -97,7 +81,7 @@ def refuse_unknown_settings(
     if not unknown:
         return
     own = [name for names in more.values() for name in names]
-    asked = did_you_mean(unknown[0], [*known, *own])
+    suggestion = did_you_mean(unknown[0], [*known, *own])
     has = [f"{function} has {', '.join(names)}" for function, names in more.items()]
     hint = "; ".join([*has, f"{of} have {', '.join(sorted(known))}"])
-    raise InputError(f"unknown settings {unknown}", hint=f"{asked} {hint}".lstrip())
+    raise InputError(f"unknown settings {unknown}", hint=f"{suggestion} {hint}".lstrip())

@@ -1,8 +1,4 @@
-"""The pool as a few kinds of runs: organizations that retrieve alike are held out together.
-
-What one organization hides is what a newcomer like the others loses. What a newcomer of a new kind loses is
-more, and better: documents that several runs of its kind would have found. Holding a whole kind out shows it.
-"""
+"""Kinds of runs in the pool: organizations that retrieve alike, held out together to predict new kinds."""
 
 from __future__ import annotations
 
@@ -16,35 +12,33 @@ from bayespool.errors import InputError
 from bayespool.evidence import run_overlap
 
 N_KINDS = 4
-"""As few as tell how much kinds differ, so that each is as unlike the rest of the pool as it can be."""
+"""Few kinds, so that each is as unlike the rest of the pool as possible."""
 
-_DIGITS = 9  # of overlaps; what is beyond hangs on the order of sums
+_OVERLAP_DIGITS = 9  # decimals of overlaps; further ones depend on the order of sums
 
 
 def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[str, ...], ...]:
-    """The pool's organizations in kinds of about the same number that retrieve alike.
+    """Kinds of the pool's organizations that retrieve alike, of about equal numbers.
+
+    The largest set of organizations is halved along the first principal coordinate of 1 − the mean overlap of
+    their runs (`bayespool.evidence.overlap`), until there are enough.
 
     Parameters
     ----------
     collection : Collection
-        Judgments are not looked at.
+        Its judgments are not used.
     n_kinds : int, default 4
 
     Returns
     -------
     tuple of tuple of str
-        Organizations with a pooled run, in the collection's order within each kind; as many kinds as there
-        are organizations where these are fewer.
+        Organizations with a pooled run, in the collection's order within each kind; as many kinds as
+        organizations where these are fewer.
 
     Raises
     ------
     InputError
         Fewer than one kind.
-
-    Notes
-    -----
-    The largest set of organizations is halved along the first principal coordinate of 1 − the mean overlap of
-    their runs (`bayespool.evidence.overlap`), until there are enough.
 
     References
     ----------
@@ -66,37 +60,34 @@ def find_kinds(collection: Collection, n_kinds: int = N_KINDS) -> tuple[tuple[st
     present, own = np.unique(collection.organization[index], return_inverse=True)
     share = np.zeros((len(index), len(present)))
     share[np.arange(len(index)), own] = 1 / np.bincount(own)[own]
-    apart = np.round(1 - share.T @ run_overlap(collection, index) @ share, _DIGITS)
+    apart = np.round(1 - share.T @ run_overlap(collection, index) @ share, _OVERLAP_DIGITS)
     kinds = [np.arange(len(present))] if len(present) else []
     while len(kinds) < min(n_kinds, len(present)):
         kinds.sort(key=len)
         kinds += _halves(kinds.pop(), apart)
-    first_first = sorted(np.sort(kind).tolist() for kind in kinds)
-    return tuple(tuple(collection.organizations[present[o]] for o in kind) for kind in first_first)
+    in_order = sorted(np.sort(kind).tolist() for kind in kinds)
+    return tuple(tuple(collection.organizations[present[o]] for o in kind) for kind in in_order)
 
 
 def _halves(members: npt.NDArray[np.intp], apart: npt.NDArray[np.float64]) -> list[npt.NDArray[np.intp]]:
-    """Two parts of about one size; whom nothing tells apart stays together."""
+    """Two parts of about equal size; members without a distance between them stay together."""
     distance = apart[np.ix_(members, members)]
     np.fill_diagonal(distance, 0)
     mean = distance.mean(axis=0)
     centered = -(distance - mean - mean[:, None] + distance.mean()) / 2
-    first = np.round(np.linalg.eigh(centered)[1][:, -1], _DIGITS)
+    first = np.round(np.linalg.eigh(centered)[1][:, -1], _OVERLAP_DIGITS)
     if (first**3).sum() < 0:  # its sign is arbitrary
         first = -first
     order = np.argsort(first, kind="stable")
     gaps, cuts = np.diff(first[order]), np.arange(1, len(members))
-    told_apart = cuts[gaps > 0] if (gaps > 0).any() else cuts
-    cut = min(told_apart, key=lambda c: (abs(2 * c - len(members)), -gaps[c - 1]))
+    distinct = cuts[gaps > 0] if (gaps > 0).any() else cuts
+    cut = min(distinct, key=lambda c: (abs(2 * c - len(members)), -gaps[c - 1]))
     return [members[order[:cut]], members[order[cut:]]]
 
 
 def with_kinds(collection: Collection, n_kinds: int = N_KINDS) -> Collection:
-    """The collection with kinds in place of organizations: those of the pool, and one for all other runs.
-
-    Runs outside the pool are of one new kind, whatever their organizations: what a new kind adds to the pool,
-    its runs have in common. A run with judgments of its own keeps its organization, which is evidence. Judges
-    favor organizations, not kinds.
+    """The collection with kinds in place of organizations: those of the pool, and one for all other runs;
+    judges still favor organizations.
 
     Examples
     --------
@@ -107,6 +98,7 @@ def with_kinds(collection: Collection, n_kinds: int = N_KINDS) -> Collection:
     """
     kinds = find_kinds(collection, n_kinds)
     kind_of = {name: k for k, kind in enumerate(kinds) for name in kind}
+    # a run with judgments of its own keeps its organization, which is evidence
     first, own = (
         len(collection.organizations),
         np.isin(np.arange(len(collection.run_ids)), collection.contributors),

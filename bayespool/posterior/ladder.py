@@ -1,9 +1,4 @@
-"""The ladder of relevance: which questions a document is asked, one after the other.
-
-A document of relevance 2 is one that is relevant at all and, among those, highly relevant. Each rung is a
-model of its own for the documents that reached the rung below, so that a binary measure needs the first rung
-alone, and the levels of a draw never contradict each other.
-"""
+"""Ladder of relevance: each rung is a model of the documents that reached the rung below."""
 
 from __future__ import annotations
 
@@ -14,19 +9,19 @@ from bayespool.collection import Collection
 from bayespool.errors import InputError
 from bayespool.measures import Measure
 
-MOST_RUNGS = 10
-"""Levels that a measure may tell apart: each is a model of its own."""
+MAX_RUNGS = 10
+"""Largest number of levels that a measure may tell apart: each is a model of its own."""
 
 
 class Rung(NamedTuple):
-    """One step of the ladder: of documents of some relevance or more, which have more?
+    """One step of the ladder: of the documents of relevance ``given`` or more, which have ``rel`` or more?
 
     Attributes
     ----------
     given : int
-        Only documents of this relevance or more are asked about; 0 for all.
+        Smallest relevance of the documents; 0 for all.
     rel : int
-        The smallest relevance that answers yes.
+        Smallest relevance of those that go on.
     """
 
     given: int
@@ -34,15 +29,9 @@ class Rung(NamedTuple):
 
 
 def rungs_of(collection: Collection, measure: Measure) -> tuple[Rung, ...]:
-    """What a measure has to know of a document: the rungs up to its ``rel``, or all if it is graded.
+    """Rungs that a measure needs: those of the judgments' levels up to its ``rel``, or all if it is graded.
 
-    Rungs are the levels that the judgments have. Every relevance from 1 to the lowest of them asks the same
-    first question, whatever the measure calls it.
-
-    Raises
-    ------
-    InputError
-        There are more levels than a ladder has rungs.
+    Every relevance from 1 to the lowest level of the judgments is the same first rung.
 
     Examples
     --------
@@ -59,32 +48,28 @@ def rungs_of(collection: Collection, measure: Measure) -> tuple[Rung, ...]:
         ]
     if beyond:
         bounds.append(measure.rel)
-    if len(bounds) > MOST_RUNGS:
+    if len(bounds) > MAX_RUNGS:
         raise InputError(
             f"{measure} tells {len(bounds)} levels of relevance apart, and judgments are completed for "
-            f"{MOST_RUNGS} at most",
+            f"{MAX_RUNGS} at most",
             hint="bring the levels of the qrels together first",
         )
     return tuple(Rung(given, rel) for given, rel in zip([0, *bounds[:-1]], bounds, strict=True))
 
 
 def _needed(level: int, levels: tuple[int, ...], measure: Measure) -> bool:
-    """Whether a binary measure asks for this level or one above it: it is no higher than the lowest that is
-    relevant.
-    """
-    relevant = [one for one in levels if one >= measure.rel]
+    """Whether a binary measure needs the rung of a level: the level is at most the lowest relevant one."""
+    relevant = [other for other in levels if other >= measure.rel]
     return level <= (relevant[0] if relevant else levels[-1])
 
 
 def ladder_of(collection: Collection, measures: Iterable[Measure]) -> tuple[Rung, ...]:
-    """The longest ladder of some measures, of which the others are the beginning."""
+    """The longest ladder of some measures; the others are its beginnings."""
     return max((rungs_of(collection, measure) for measure in measures), key=len)
 
 
 def levels_of(collection: Collection, rungs: tuple[Rung, ...]) -> tuple[int, ...]:
-    """Relevance of a document that reached no rung, the first, the second, …: the level that the judgments
-    have there.
-    """
+    """Relevance of a document that reached no rung, the first, the second, …: levels of the judgments."""
     levels = [0]
     for rung in rungs:
         there = [level for level in collection.levels if level >= rung.rel]

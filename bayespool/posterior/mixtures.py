@@ -1,4 +1,4 @@
-"""From a task to the models of a rung: fits, weights, and what is drawn of each."""
+"""Mixtures of fitted models of a rung, and the priors of special cases."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from bayespool.posterior.preparation import Prepared, Task, evidence_depth
 from bayespool.posterior.steps import Mixture, NewKind, Step
 
 WITHOUT_POOL: Mapping[str, str] = MappingProxyType({"c": "Beta(1.2, 2.5)"})
-"""Prior of the interpolated model where no document that the pool hides is at hand, instead of its own.
+"""Prior of the interpolated model where the pool hides no document.
 
 C runs from 0.05 to 0.65 over collections, and to 0.8 for runs unlike the pool (docs/statistics.md); published
-constants are 0.42 and 0.91. Beta(1.2, 2.5) has 95 % of its mass between 0.02 and 0.79.
+constants are 0.42 and 0.91. 95 % of Beta(1.2, 2.5) is between 0.02 and 0.79.
 """
 
 WITHOUT_POOL_ABOVE: Mapping[str, str] = MappingProxyType(
     {"c": "Beta(6, 2)", "log_ratio": "Normal(-0.8, 0.6)"}
 )
-"""Above the first rung, with the odds-ratio model's: of documents that are relevant at all, about as many are
-highly relevant among the unjudged ones as among the judged ones."""
+"""The same above the first rung, also of the odds-ratio model: of relevant documents, about as many unjudged
+as judged ones are highly relevant.
+"""
 
 OF_KINDS: Mapping[str, str] = MappingProxyType({"sigma_slope": "HalfNormal(1)"})
-"""Priors where kinds are held out, instead of the models' own: kinds differ more than organizations."""
+"""Priors where kinds are held out: kinds differ more than organizations."""
 
-_ORDER = 17  # seeds the order of draws, which is the same on all rungs
+_ORDER_SEED = 17  # of the order of draws, the same on all rungs
 
 
 def make_step(
@@ -48,29 +49,8 @@ def make_step(
     new_kind: npt.NDArray[np.float64] | None = None,
     kinds: Collection | None = None,
 ) -> tuple[Step, list[float]]:
-    """The models of a rung, fitted.
-
-    Parameters
-    ----------
-    task : Task
-    models : sequence of str
-    engine : Engine
-    priors : mapping of str to str
-        Instead of the models' own, or of those that the case at hand has.
-    n_draws, random_seed : int
-    shift : float
-        Added to log odds on the first rung.
-    new_kind : ndarray of float, shape (run,), optional
-        Chance that a run is of a kind that the pool does not have.
-    kinds : Collection, optional
-        The collection `bayespool.posterior.kinds.with_kinds`. Where it is given the models are fitted once
-        more, to the evidence of kinds.
-
-    Returns
-    -------
-    step : Step
-    shares : list of float
-        Of ``step.names`` in the draws, means over runs.
+    """Fit the models of a rung, with these priors, and again to the evidence of ``kinds`` for runs that may
+    be of a new kind; the step, and the share of each of ``step.names``, mean over runs.
     """
     rung = task.asked
     if not task.has_pool_evidence:
@@ -93,31 +73,22 @@ def fitted_step(
     shift: float = 0.0,
     new_kind: npt.NDArray[np.float64] | None = None,
 ) -> tuple[Step, list[float]]:
-    """`make_step` from models with their evidence.
-
-    Parameters
-    ----------
-    usual : (Task, mapping of str to Prepared)
-        Models by name, with the evidence of organizations.
-    others : (Task, mapping of str to Prepared), optional
-        The same with the evidence of kinds; None where no run can be of a new one.
-    engine, n_draws, random_seed, shift, new_kind
-        As of `make_step`.
-    """
+    """`make_step` from prepared models by name, with the evidence of organizations and of kinds."""
     rung = usual[0].asked
     depth = evidence_depth(next(iter(usual[1])), usual[0].measure.cutoff)
     seeds = np.random.SeedSequence([random_seed, depth, rung.rel])
 
     def mixture_of(task: Task, prepared: Mapping[str, Prepared]) -> tuple[Mixture, list[float]]:
+        """Fitted models with their draws, and their shares."""
         mix_seed, *model_seeds = seeds.spawn(1 + len(prepared))
         fits, keys = {}, []
-        for (model, one), model_seed in zip(prepared.items(), model_seeds, strict=True):
+        for (model, part), model_seed in zip(prepared.items(), model_seeds, strict=True):
             seed = int(model_seed.generate_state(1)[0])
-            keys.append((one.key, seed))
-            fits[model] = task.shared.once(("fit", *keys[-1]), partial(one.fit, engine, seed))
+            keys.append((part.key, seed))
+            fits[model] = task.shared.once(("fit", *keys[-1]), partial(part.fit, engine, seed))
         shares = task.shared.once(("shares", *keys), partial(shares_of_models, prepared, fits))
         components = tuple(
-            component_of(task, one, fits[model], random_seed, shift) for model, one in prepared.items()
+            component_of(task, part, fits[model], random_seed, shift) for model, part in prepared.items()
         )
         member = members_of_draws(n_draws, np.array(shares), np.random.default_rng(mix_seed))
         return Mixture(components, member, np.arange(n_draws)), shares
@@ -126,7 +97,7 @@ def fitted_step(
     if new_kind is None or others is None:
         return Step(rung, mixture), shares
     mixture_of_kinds, shares_of_kinds = mixture_of(*others)
-    mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER])
+    mean, rng = float(new_kind.mean()), np.random.default_rng([random_seed, _ORDER_SEED])
     order = (rng.permutation(n_draws) + 0.5) / n_draws
     weights = [(1 - mean) * share for share in shares] + [mean * share for share in shares_of_kinds]
     return Step(rung, mixture, NewKind(mixture_of_kinds, new_kind, order)), weights

@@ -1,4 +1,4 @@
-"""What each model needs of a collection: its evidence, and the log odds of the documents to complete."""
+"""Preparation of models: evidence, and log odds of the documents to complete."""
 
 from __future__ import annotations
 
@@ -45,36 +45,33 @@ LogOdds = Callable[[Mapping[str, FloatArray], npt.NDArray[np.intp], int, slice],
 Made = TypeVar("Made")
 
 COMBINED = ("ratio", "evidence")
-"""Models of the combined estimator: both look at more than the pool, the share of a run and its documents."""
+"""Models of the combined estimator."""
 
 WITHOUT_EVIDENCE = "odds_ratio"
-"""Its model where no hidden document is at hand."""
+"""Model of the combined estimator without hidden documents."""
 
 DEPTHS: Mapping[str, int] = MappingProxyType({"documents": 30, "counts": 10})
-"""Least depth of the evidence of models of documents, and of models of counts.
+"""Smallest depth of the evidence of models of documents, and of models of counts.
 
-Measures whose cutoffs are no deeper share one fit and one completion. Models of documents know a document's
-rank and may learn from more than a top 10; 30 ranks of hidden documents predict P@5 to P@20 as well as their
-own (docs/calibration.md). What models of counts say is of a top n as a whole, and deeper ranks would change
-it.
+Measures with cutoffs up to it share one fit and one completion. 30 ranks of hidden documents predict P@5 to
+P@20 as well as their own (docs/calibration.md). Models of counts are of a top n as a whole, which deeper
+ranks would change.
 """
 
 
 def evidence_depth(model: str, cutoff: int) -> int:
-    """Down to which rank a model's evidence goes for a measure that looks down to a cutoff."""
+    """Deepest rank of a model's evidence for a measure with a cutoff."""
     return max(cutoff, DEPTHS[model_named(model).evidence])
 
 
 class SharedWork:
-    """Work that does not depend on the run to score, done once for runs that are scored one by one: hidden
-    documents, and fits to the same evidence.
-    """
+    """Cache of work that does not depend on the run to score, such as fits to the same evidence."""
 
     def __init__(self) -> None:
         self._done: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, work: Callable[[], Made]) -> Made:
-        """The result of the work, which is done at the first call with the key."""
+        """Result of the work, done at the first call with the key."""
         if key not in self._done:
             self._done[key] = work()
         done: Made = self._done[key]
@@ -83,23 +80,23 @@ class SharedWork:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Runs to score on a collection under a measure; what several models use is made once.
+    """Runs to score on a collection under a measure, with the inputs that several models share.
 
     Attributes
     ----------
     collection : Collection
     run_ids : tuple of str
     measure : Measure
-        Of several with evidence of one depth the one that looks deepest.
+        The deepest of the measures that share the evidence.
     estimand : {"complete", "pooled"}
     min_organizations : int
-        A pool of fewer is no evidence.
+        A smaller pool is no evidence.
     rung : Rung, optional
-        What is asked of a document; default: whether it is relevant under the measure.
+        Default: whether a document is relevant under the measure.
     reach : int, optional
-        Down to which rank documents are completed; default: the measure's cutoff.
+        Deepest rank of completed documents; default: the measure's cutoff.
     shared : SharedWork
-        With the tasks of other runs on the same collection.
+        Shared with the tasks of other runs on the same collection.
     """
 
     collection: Collection
@@ -112,13 +109,13 @@ class Task:
     shared: SharedWork = field(default_factory=SharedWork)
 
     def _once(self, name: str, work: Callable[[], Made], *more: Hashable) -> Made:
-        """Work that is the same for other runs on the collection, under the same rung and depth."""
+        """Work that is the same for other runs on the collection, at the same rung and depth."""
         key = name, self.collection.organizations, self.asked, self.document_depth, *more
         return self.shared.once(key, work)
 
     @property
     def asked(self) -> Rung:
-        """What is asked of a document."""
+        """Rung of the task."""
         return self.rung or Rung(0, self.measure.rel)
 
     @property
@@ -133,7 +130,7 @@ class Task:
 
     @cached_property
     def counts(self) -> JudgmentCounts:
-        """Judgment counts of the runs that models of counts use."""
+        """Judgment counts of the runs to score, for models of counts."""
         return judgment_counts(
             self.collection,
             self.run_ids,
@@ -156,28 +153,30 @@ class Task:
 
     @cached_property
     def organization(self) -> npt.NDArray[np.int32]:
-        """Organization of each run to score."""
+        """Organization of each run to score, shape (run,)."""
         return self.collection.organization[self.collection.run_index(self.run_ids)]
 
     @property
     def hidden(self) -> DocumentTable:
-        """Hidden documents with their predictors, of which as many go without labels as of those to
-        complete.
-        """
+        """Hidden documents with their predictors, as often without labels as those to complete."""
         return self._tables[0]
 
     @property
     def unjudged(self) -> DocumentTable:
-        """The documents to complete with their predictors, a row for each of their places."""
+        """Documents to complete with their predictors, a row for each of their places."""
         return self._tables[1]
 
     @cached_property
     def _tables(self) -> tuple[DocumentTable, DocumentTable]:
-        names, asked = (*evidence_predictors(), *self.label_slopes), self.asked
+        names, asked_rung = (*evidence_predictors(), *self.label_slopes), self.asked
         hidden = self._once(
             "hidden documents",
             lambda: hidden_document_table(
-                self.collection, cutoff=self.document_depth, rel=asked.rel, given=asked.given, names=names
+                self.collection,
+                cutoff=self.document_depth,
+                rel=asked_rung.rel,
+                given=asked_rung.given,
+                names=names,
             ),
             names,
         )
@@ -190,8 +189,8 @@ class Task:
             places.rank,
             pair[places.document],
             depth=max(self.document_depth, int(places.rank.max(initial=1))),
-            rel=asked.rel,
-            given=asked.given,
+            rel=asked_rung.rel,
+            given=asked_rung.given,
             names=names,
         )
         unknown = np.zeros(len(run), dtype=np.int64)
@@ -201,7 +200,7 @@ class Task:
         return without_some_labels(self.collection, hidden, unjudged)
 
     def places(self, depth: int) -> Places:
-        """Where runs to score rank the documents to complete, down to the depth of the evidence."""
+        """Places of the documents to complete in the runs to score, down to the depth of the evidence."""
         if depth not in self._places:
             self._places[depth] = find_places(self.unknowns, depth)
         return self._places[depth]
@@ -212,22 +211,22 @@ class Task:
 
     @cached_property
     def label_slopes(self) -> dict[str, tuple[float, float]]:
-        """Predictors from second judges, which every model with predictors has besides its own."""
+        """Predictors from second judges and their expected slopes, for every model with predictors."""
         return label_slopes(self.collection, rel=self.asked.rel, given=self.asked.given)
 
     @property
     def has_evidence(self) -> bool:
-        """Whether any hidden document, or any judgment of one's own, is evidence."""
+        """Whether there is any evidence: hidden documents, or added judgments."""
         return any(self._sources)
 
     @property
     def has_pool_evidence(self) -> bool:
-        """Whether any document that an organization of the pool hides is evidence."""
+        """Whether there is evidence that an organization of the pool hides."""
         return self._sources[0]
 
     @cached_property
     def _sources(self) -> tuple[bool, bool]:
-        """Whether there is evidence of the pool, and of one's own judgments."""
+        """Whether there is evidence of the pool, and of added judgments."""
         run, _, _, pair, _ = self._once(
             "held-out documents",
             lambda: held_out_documents(
@@ -240,35 +239,34 @@ class Task:
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
-        """Pooled runs that are no evidence: all of a pool of too few organizations. Without an only one
-        nothing is judged, and all that it retrieved is hidden, its best documents too.
-        """
+        """Pooled runs that are no evidence: all of a pool of too few organizations."""
+        # without the only organization nothing is judged, and all its documents are hidden, the best ones too
         pooled = np.flatnonzero(self.collection.pooled)
         if len(np.unique(self.collection.organization[pooled])) >= self.min_organizations:
             return ()
         return tuple(self.collection.run_ids[i] for i in pooled)
 
     def table(self, spec: ModelSpec, *, hidden: bool) -> DocumentTable:
-        """Hidden or unjudged documents with the predictors of a model among others."""
-        asked, names = self.asked, tuple(spec.predictors)
+        """Hidden or unjudged documents with a model's predictors, among others."""
+        asked_rung, names = self.asked, tuple(spec.predictors)
         return with_predictors(
             self.collection,
             self.hidden if hidden else self.unjudged,
             names,
             cutoff=self.document_depth,
-            rel=asked.rel,
-            given=asked.given,
+            rel=asked_rung.rel,
+            given=asked_rung.given,
         )
 
     @cached_property
     def contributing(self) -> tuple[str, ...]:
-        """The runs to score that are evidence themselves: pooled ones, and those with added judgments."""
+        """Runs to score that are evidence themselves: pooled ones, and those with added judgments."""
         collection = self.collection
         own = {collection.run_ids[i] for i in collection.contributors} - set(self.left_out)
         return tuple(run for run in self.run_ids if run in own)
 
     def prepare(self, model: str | ModelSpec, priors: Mapping[str, str]) -> Prepared:
-        """Everything that an engine and the completion need for one model, with other priors if given."""
+        """Evidence and log odds of one model, with other priors if given."""
         spec = (model_named(model) if isinstance(model, str) else model).with_priors(priors)
         evidence: Evidence
         if spec.evidence == "documents":
@@ -287,11 +285,15 @@ class Task:
             log_odds = _of_documents(spec, predictors)
         else:
             predictors = None
-            asked, depth = self.asked, self.count_depth
+            asked_rung, depth = self.asked, self.count_depth
             held_out = self._once(
                 "held-out counts",
                 lambda: held_out_counts(
-                    self.collection, cutoffs=depth, rel=asked.rel, given=asked.given, with_added=True
+                    self.collection,
+                    cutoffs=depth,
+                    rel=asked_rung.rel,
+                    given=asked_rung.given,
+                    with_added=True,
                 ),
                 depth,
             )
@@ -304,7 +306,7 @@ class Task:
         known = np.isin(self.organization, self.collection.organization[with_added])
         known |= np.isin(self.run_ids, self.contributing)
         present = np.isin(self.collection.organizations, evidence.organizations)
-        known &= present[self.organization]  # what was added for it may be no evidence
+        known &= present[self.organization]  # documents added for it may be no evidence
         organization = [
             evidence.organizations.index(self.collection.organizations[o]) if k else -1
             for o, k in zip(self.organization, known, strict=True)
@@ -313,11 +315,12 @@ class Task:
         return Prepared(spec, evidence, log_odds, np.array(organization, dtype=np.intp), run_ids, predictors)
 
     def _predictors(self, spec: ModelSpec, evidence: LinearEvidence) -> FloatArray:
-        """Of the documents to complete, means over their places, shape (document, predictor)."""
+        """Predictors of the documents to complete, means over their places, shape (document, predictor)."""
         of_places = evidence.standardize(self.table(spec, hidden=False))
         return self.places(self.document_depth).mean(of_places)
 
     def _of_counts(self, spec: ModelSpec, evidence: ModelEvidence) -> LogOdds:
+        """Log odds of the documents to complete under a model of counts."""
         position = np.arange(evidence.n_pooled_runs, len(evidence.run_ids))
         residual, places = self.counts.residual[:, :, 0], self.places(self.count_depth)
         labels = label_ratios(
@@ -344,12 +347,12 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """One model with the evidence at hand.
+    """One model with its evidence.
 
     Attributes
     ----------
     spec : ModelSpec
-        With the priors at hand.
+        With the priors to use.
     evidence : ModelEvidence or LinearEvidence
     log_odds : callable
         (draws by variable, which of them, topic, which of the documents to complete) → log odds of these,
@@ -376,7 +379,7 @@ class Prepared:
 
     @cached_property
     def key(self) -> Hashable:
-        """What decides a fit but for engine and seed: another model on equal evidence has the same."""
+        """Key of a fit, but for engine and seed: the same for equal models on equal evidence."""
         digest = hashlib.blake2b(digest_size=16)
         for part in dataclasses.fields(self.evidence):
             value = getattr(self.evidence, part.name)
@@ -385,7 +388,7 @@ class Prepared:
         return repr(self.spec), digest.digest(), self.run_ids, self.known
 
     def fit(self, engine: Engine, random_seed: int) -> Fit:
-        """A fit to the evidence that says what it is of, with the effects of the runs to score on topics."""
+        """A fit to the evidence with its source, and the effects on topics of the runs to score."""
         fit = engine.fit(self.spec, self.evidence, random_seed, known=self.known)
         return dataclasses.replace(fit, source=Source(self.spec, self.evidence, self.run_ids, self.known))
 
@@ -394,7 +397,7 @@ class Prepared:
         return self.spec.graph(self.evidence)
 
     def structure(self, evidence: Evidence | None = None, known: Sequence[int] | None = None) -> Structure:
-        """The model as numbers, on other evidence if given; ``known`` as of `ModelSpec.structure`."""
+        """The model as numbers, on other evidence if given; ``known`` as in `ModelSpec.structure`."""
         return self.spec.structure(self.evidence if evidence is None else evidence, known)
 
     @property
@@ -404,6 +407,8 @@ class Prepared:
 
 
 def _of_documents(spec: ModelSpec, predictors: FloatArray) -> LogOdds:
+    """Log odds of the documents to complete under a model of documents."""
+
     def log_odds(
         draws: Mapping[str, FloatArray], source: npt.NDArray[np.intp], topic: int, documents: slice
     ) -> FloatArray:
@@ -413,10 +418,12 @@ def _of_documents(spec: ModelSpec, predictors: FloatArray) -> LogOdds:
 
 
 def prior_names(model: str) -> tuple[str, ...]:
-    """Names of the priors of a model; of the combined estimator, those of every model that it may use."""
-    return tuple(dict.fromkeys(name for one in models_of(model) for name in model_named(one).prior_names))
+    """Names of the priors of a model, or of every model of the combined estimator."""
+    return tuple(
+        dict.fromkeys(name for member in models_of(model) for name in model_named(member).prior_names)
+    )
 
 
 def models_of(model: str) -> tuple[str, ...]:
-    """Names of the models that an estimator of a model may use: of the combined one, several."""
+    """Names of the models that an estimator may use: several if it is the combined one."""
     return (*COMBINED, WITHOUT_EVIDENCE) if model == "combined" else (model,)

@@ -1,4 +1,4 @@
-"""What runs would be worth if their unjudged documents were relevant as often as some that are known."""
+"""Values of runs if unjudged documents were relevant as often as hidden ones, or as the run's judged ones."""
 
 from __future__ import annotations
 
@@ -18,22 +18,9 @@ FloatArray = npt.NDArray[np.float64]
 def sensitivity(
     collection: Collection, run_ids: Sequence[str], measure: Measure, estimand: Estimand = "complete"
 ) -> tuple[FloatArray, FloatArray]:
-    """Values of runs under two assumptions, neither of which learns anything.
-
-    Parameters
-    ----------
-    collection : Collection
-    run_ids : sequence of str
-    measure : Measure
-    estimand : {"complete", "pooled"}
-
-    Returns
-    -------
-    as_pool, as_run : ndarray of float, each of shape (run,)
-        With unjudged documents relevant as often as the hidden ones, which a single organization of the pool
-        contributed (background in §3 of Ravana & Moffat 2010, with their share for E), and as often as the
-        run's judged ones on the same topic (interpolated, C = 1). Without a hidden document the former are
-        nonrelevant. The latter is NaN of a run of which nothing is judged.
+    """Values with unjudged documents relevant as often as hidden ones (background, Ravana & Moffat 2010, §3),
+    and as the run's judged ones on the topic (interpolated, C = 1; NaN without any); two arrays of shape
+    (run,).
 
     Examples
     --------

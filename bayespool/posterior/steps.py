@@ -1,4 +1,4 @@
-"""The models behind the draws of a completion, rung by rung."""
+"""Models behind the draws of a completion, rung by rung."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """One model's share in a completion.
+    """One model of a completion, with the effects of its runs.
 
     Attributes
     ----------
@@ -40,9 +40,9 @@ class Component:
     cells : mapping of int to ndarray of float, shape (draw, topic)
         Effects of such organizations on topics, by organization of the collection.
     slopes : ndarray of float, shape (draw, organization, predictor), or None
-        What slopes of organizations are off the common ones; None for a model without such effects.
+        Differences of slopes from the common ones; None for a model without such effects.
     whose : ndarray of int, shape (run,)
-        Which of those organizations a run is of.
+        Position in ``slopes`` of each run's organization.
     predictors : ndarray of float, shape (document, predictor), or None
         Of the documents to complete, on the evidence's scale.
     shift : float
@@ -79,7 +79,7 @@ class Component:
         documents : slice
             The topic's unknowns.
         run : ndarray of int, shape (document,)
-            Whose effects each has.
+            Run whose effects a document has.
         cells : ndarray of float, shape (any draw, run)
             Effects of organization × topic.
         """
@@ -94,15 +94,15 @@ class Component:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Models, and which of them each draw is of.
+    """Models, and the model of each draw.
 
     Attributes
     ----------
     components : tuple of Component
     component : ndarray of int, shape (draw,)
-        Which model each draw is of.
+        Model of each draw.
     source : ndarray of int, shape (draw,)
-        Which of the model's draws of parameters it takes.
+        The model's draw of parameters that it takes.
     """
 
     components: tuple[Component, ...]
@@ -114,24 +114,24 @@ class Mixture:
         return dataclasses.replace(self, component=self.component[draws], source=self.source[draws])
 
     def shares(self, weight: FloatArray) -> list[float]:
-        """Of each model, in draws with weights, shape (draw,); those of all draws over their number."""
+        """Share of each model in draws with weights, shape (draw,), relative to their number."""
         total = np.bincount(self.component, weight, len(self.components))
         return [float(of_model) for of_model in total / len(weight)]
 
 
 @dataclass(frozen=True, eq=False)
 class NewKind:
-    """What is said of a run in the draws in which it is of a kind that the pool does not have.
+    """Models of a run in the draws in which it is of a kind outside the pool.
 
     Attributes
     ----------
     mixture : Mixture
         Of models that learned from kinds of runs held out.
     chance : ndarray of float, shape (run,)
-        That a run is of a new kind.
+        Chance that a run is of a new kind.
     order : ndarray of float, shape (draw,)
-        Between 0 and 1: a run is of a new kind in the draws below its chance, so that of two runs the one
-        with the larger chance is in all draws in which the other is.
+        Between 0 and 1: a run is of a new kind in the draws below its chance, so that the draws of two runs
+        are nested.
     """
 
     mixture: Mixture
@@ -143,13 +143,13 @@ class NewKind:
         return NewKind(self.mixture.of_draws(draws), self.chance, self.order[draws])
 
     def is_new(self, draws: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-        """In which draws each run is of a new kind, shape (draw, run)."""
+        """Whether each run is of a new kind in some draws, shape (draw, run)."""
         return self.order[draws, None] < self.chance
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """The models of one rung of the ladder of relevance.
+    """Models of one rung of the ladder of relevance.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class Step:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of all models; above the first rung with what they answer."""
+        """Names of all models, above the first rung with the rung."""
         above = f", {self.rung.rel} of {self.rung.given}" if self.rung.given else ""
         n_usual = len(self.mixture.components)
         return tuple(
@@ -180,7 +180,7 @@ class Step:
 
     @property
     def shares(self) -> list[float]:
-        """Of each model in the draws, mean over runs."""
+        """Share of each model in the draws, mean over runs."""
         every = np.arange(len(self.mixture.source))
         if self.new_kind is None:
             return self.mixture.shares(np.ones(len(every)))
@@ -200,26 +200,27 @@ class Step:
         run: npt.NDArray[np.int64],
         cells: Sequence[FloatArray],
     ) -> FloatArray:
-        """Log odds of a topic's documents in some draws, shape (draw, document); ``cells`` has the effects of
-        organization × topic for each of ``components``.
+        """Log odds of a topic's documents in some draws, shape (draw, document).
+
+        ``cells`` has the effects of organization × topic for each of ``components``.
         """
-        found, of = np.empty((len(draws), documents.stop - documents.start)), iter(cells)
-        for mixture, asked in self._parts(draws, run):
+        log_odds, of = np.empty((len(draws), documents.stop - documents.start)), iter(cells)
+        for mixture, applies in self._parts(draws, run):
             for c, component in enumerate(mixture.components):
                 of_cells, mine = next(of), mixture.component[draws] == c
-                rows = np.flatnonzero(mine if asked is None else mine & asked.any(axis=1))
+                rows = np.flatnonzero(mine if applies is None else mine & applies.any(axis=1))
                 if len(rows):
                     source = mixture.source[draws[rows]]
                     there = component.with_effects(source, topic, documents, run, of_cells)
-                    found[rows] = there if asked is None else np.where(asked[rows], there, found[rows])
-        return found
+                    log_odds[rows] = (
+                        there if applies is None else np.where(applies[rows], there, log_odds[rows])
+                    )
+        return log_odds
 
     def _parts(
         self, draws: npt.NDArray[np.intp], run: npt.NDArray[np.int64]
     ) -> list[tuple[Mixture, npt.NDArray[np.bool_] | None]]:
-        """Mixtures, and whether documents of these runs are of each in some draws, shape (draw, document);
-        None where all are.
-        """
+        """Mixtures, and whether each applies, shape (draw, document), or None where it applies to all."""
         if self.new_kind is None:
             return [(self.mixture, None)]
         is_new = self.new_kind.is_new(draws)[:, run]

@@ -1,4 +1,4 @@
-"""What is to be completed: the unjudged documents in reach of some runs, topic by topic."""
+"""Unjudged documents within reach of runs, and their places in the runs."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from bayespool.evidence.judged import unjudged_documents
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
-    """Unjudged documents in reach, each once, in the order of topics and document ids.
+    """Unjudged documents within reach, each once, by topics and document ids.
 
     A document that several runs retrieve is credited to the one that ranks it best, of runs outside the pool
-    where one has it (the first by name of those that rank it alike): it has the effects of that run's
-    organization. A pooled run has it below the depth to which it was judged.
+    if there is one (the first by name on ties): it has the effects of that run's organization. A pooled run
+    has it below the depth to which it was judged.
 
     Attributes
     ----------
     collection : Collection
     run_ids : tuple of str
-        The runs in whose reach they are.
+        The runs that reach them.
     depth : int
-        Down to which rank a run reaches.
+        Deepest rank within reach.
     estimand : {"complete", "pooled"}
-        ``"pooled"`` reaches no deeper than a run was, or would have been, pooled.
+        ``"pooled"`` reaches no deeper than a run's pool depth.
     pair : ndarray of int32, shape (unknown,)
         Pair codes, ascending.
     run, rank : ndarray of int, shape (unknown,)
@@ -38,9 +38,10 @@ class Unknowns:
     start : ndarray of int, shape (topic + 1,)
         Documents of topic t are ``start[t]`` to ``start[t + 1]``.
     place_run, place_rank, place_unknown : ndarray of int, shape (place,)
-        Where they stand: every (run, topic, rank) with an unknown document, in the order of topics, runs and
-        ranks; ranks from 0, documents counted from the first of their topic.
+        Every (run, topic, rank) with an unknown document, by topics, runs and ranks; ranks from 0, documents
+        counted from the first of their topic.
     place_start : ndarray of int, shape (topic + 1,)
+        Places of topic t are ``place_start[t]`` to ``place_start[t + 1]``.
     """
 
     collection: Collection
@@ -65,11 +66,11 @@ class Unknowns:
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
     def on_topic(self, topic: int) -> slice:
-        """Which of the documents are a topic's."""
+        """Slice of a topic's documents."""
         return slice(int(self.start[topic]), int(self.start[topic + 1]))
 
     def places_on(self, topic: int) -> tuple[IntArray, IntArray, IntArray]:
-        """Where the unknown documents of a topic stand: runs, ranks from 0, documents."""
+        """Places of a topic's documents: runs, ranks from 0 and documents, each of shape (place,)."""
         places = slice(self.place_start[topic], self.place_start[topic + 1])
         return self.place_run[places], self.place_rank[places], self.place_unknown[places]
 
@@ -101,7 +102,7 @@ def find_unknowns(
     estimand: Estimand = "complete",
     evidence_depth: int | None = None,
 ) -> Unknowns:
-    """The unjudged documents in reach of runs.
+    """The unjudged documents within reach of runs.
 
     Parameters
     ----------
@@ -111,8 +112,8 @@ def find_unknowns(
         Ranks that a run reaches, at least 1.
     estimand : {"complete", "pooled"}
     evidence_depth : int, optional
-        Down to which rank a document's places are compared first when it is credited to a run: that of the
-        evidence, so that a deeper measure beside changes nothing. Default: ``depth``.
+        Depth of the places that are compared first when a document is credited to a run, that of the
+        evidence, so that a deeper measure changes nothing. Default: ``depth``.
 
     Returns
     -------
@@ -162,14 +163,10 @@ def find_unknowns(
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where runs rank the unknown documents, in the order of documents, ranks and names of runs.
+    """Ranks of the unknown documents in runs, by documents, ranks and names of runs.
 
-    Attributes
-    ----------
-    document, run, rank : ndarray of int, shape (place,)
-        Position among the unknowns, position among the runs, and rank from 1.
-    start : ndarray of int, shape (document + 1,)
-        Places of document d are ``start[d]`` to ``start[d + 1]``, at least one.
+    ``document`` and ``run`` are positions, ``rank`` is from 1, each of shape (place,); places of document d
+    are ``start[d]`` to ``start[d + 1]``, at least one.
     """
 
     document: npt.NDArray[np.int64]
@@ -178,22 +175,21 @@ class Places:
     start: npt.NDArray[np.int64]
 
     def span(self, documents: slice) -> slice:
-        """Which places are those of some documents."""
+        """Slice of the places of some documents."""
         return slice(int(self.start[documents.start]), int(self.start[documents.stop]))
 
     def of(self, documents: slice) -> Places:
-        """Those of some documents, counted from the first of these."""
+        """Places of some documents, counted from the first of these."""
         start, some = self.start[documents.start : documents.stop + 1], self.span(documents)
         return Places(
             self.document[some] - documents.start, self.run[some], self.rank[some], start - start[0]
         )
 
     def mean(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Means over the places of each document of values of shape (place, ...): exactly the value where all
-        are the same, so that copies of a run change nothing.
-        """
+        """Means over the places of each document, shape (document, ...), of values of shape (place, ...)."""
         if not len(values):
             return values
+        # exactly the value where all are equal, so that copies of a run change nothing
         first, n = self.start[:-1], np.diff(self.start)
         off = np.add.reduceat(values - values[first][self.document], first, axis=0)
         mean: npt.NDArray[np.float64] = values[first] + off / n.reshape(-1, *[1] * (values.ndim - 1))
@@ -201,13 +197,11 @@ class Places:
 
 
 def find_places(unknowns: Unknowns, depth: int) -> Places:
-    """Where the runs rank the unknown documents down to a depth, at least that of the unknowns.
+    """Places of the unknown documents down to the depth of the evidence, or deeper ones of documents without.
 
-    What a document is worth is the mean over these places. They reach down to the depth of the evidence
-    whatever measures are asked for, so that a measure beside another changes nothing; a document that no run
-    ranks as high, which only an ideal ranking may hold, has its deeper places. The places of pooled
-    runs count for documents that no other run has: what pooled runs say of the rest is in its predictors, and
-    a run is worth the same whether or not pooled runs are scored beside it.
+    They do not depend on the measures, so that a measure beside another changes nothing. Places in pooled
+    runs count only for documents that no other run has: predictors already tell of pooled runs, and a run has
+    the same value whether or not pooled runs are scored beside it.
     """
     names = unknowns.run_ids
     run, _, rank, pair = unjudged_documents(
@@ -238,5 +232,5 @@ def find_places(unknowns: Unknowns, depth: int) -> Places:
 
 
 def _order_of_names(names: tuple[str, ...]) -> npt.NDArray[np.intp]:
-    """Place of each name in their order, shape (name,)."""
+    """Rank of each name in their order, shape (name,)."""
     return np.argsort(np.argsort(np.array(names, dtype=str), kind="stable"), kind="stable")

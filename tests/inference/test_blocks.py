@@ -31,9 +31,9 @@ def test_log_odds_of_rows_are_those_of_draws() -> None:
         found: np.ndarray = (x[..., density.slices["mu"]] + topic + beta @ evidence.predictors.T)[..., order]
         return found
 
-    mean, variance = rows.predict(mode.x, mode.about)
+    mean, variance = rows.predict(mode.x, mode.gaussian)
     assert mean == pytest.approx(log_odds(mode.x))
-    draws = log_odds(mode.x + mode.about.draw(20_000, np.random.default_rng(1)))
+    draws = log_odds(mode.x + mode.gaussian.draw(20_000, np.random.default_rng(1)))
     assert variance == pytest.approx(draws.var(axis=0), rel=0.08)
     n, run = evidence.n_hidden[order].astype(float), evidence.run[order]
     start = np.flatnonzero(np.diff(run * 1000 + evidence.topic[order], prepend=-1))

@@ -154,7 +154,7 @@ def test_an_approximation_far_from_the_density_is_found_out(monkeypatch):
         n_hidden_relevant=0 * one,
     )
     spec = MODELS["background"].with_priors({"mu": "Normal(0, 10)"})
-    off = approximate(Density(spec.structure(evidence))).off()
+    off = approximate(Density(spec.structure(evidence))).interval_error()
     draws = Laplace(draws=200_000, check=False).fit(spec, evidence, 1).draws()["mu"]
     grid = np.linspace(-60, 2, 200_001)
     share = np.cumsum(np.exp(-0.5 * (grid / 10) ** 2 - 400 * np.logaddexp(0, grid)))
@@ -180,8 +180,8 @@ def test_an_error_that_cannot_be_found_is_a_problem(monkeypatch):
 @pytest.mark.parametrize("model", ["background", "ratio", "evidence", "interpolated", "smoothed"])
 def test_a_good_approximation_is_known_for_one_whatever_the_seed(model):
     approximation = approximate(Density(MODELS[model].structure(prepared_evidence(model))))
-    assert approximation.off() == pytest.approx(approximation.off(), rel=1e-3)
-    assert approximation.off() < 0.08
+    assert approximation.interval_error() == pytest.approx(approximation.interval_error(), rel=1e-3)
+    assert approximation.interval_error() < 0.08
 
 
 @pytest.mark.slow

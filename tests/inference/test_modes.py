@@ -27,7 +27,7 @@ def test_no_step_leads_higher_from_a_mode(model: str) -> None:
     mode = find_mode(of, theta, x, 1e-8)
     assert mode.is_fine
     gradient = of.expand(mode.x, theta)[1]
-    assert float(gradient @ mode.about.solve(gradient)) < 1e-4  # twice what is left to gain
+    assert float(gradient @ mode.gaussian.solve(gradient)) < 1e-4  # twice what is left to gain
     for where in of.sums:
         assert mode.x[where].sum() == pytest.approx(0, abs=1e-9)
 
@@ -47,15 +47,15 @@ def test_means_lie_where_the_mean_gradient_vanishes() -> None:
     of = density()
     x, theta = of.start()
     mode = find_mode(of, theta, x)
-    mean, about, curvature, _ = find_center(of, theta, mode.x, mode.about, 6)
+    mean, about, curvature, _ = find_center(of, theta, mode.x, mode.gaussian, 6)
     assert curvature is not None
     gradient = of.mean_derivatives(mean, theta, about)[1]
     assert float(gradient @ about.solve(gradient)) < 1e-6
     assert np.abs(mean - mode.x).max() > 0.01
-    same, unmoved, none, unknown = find_center(of, theta, mode.x, mode.about, 0)
+    same, unmoved, none, unknown = find_center(of, theta, mode.x, mode.gaussian, 0)
     assert none is None
     assert np.isnan(unknown)
-    assert unmoved is mode.about
+    assert unmoved is mode.gaussian
     assert same is mode.x
 
 
@@ -87,7 +87,7 @@ def test_the_log_marginal_of_the_best_gaussian_is_a_lower_bound(n, k, laplace_of
     """Of one coefficient, against quadrature: nearer than Laplace's but where all that is off is skewness."""
     of, theta, grid = small_density([n], [k], 1), np.zeros(0), np.linspace(-16, 12, 4001)
     mode = find_mode(of, theta, of.start()[0], 1e-10)
-    bound = find_center(of, theta, mode.x, mode.about, 3)[3]
+    bound = find_center(of, theta, mode.x, mode.gaussian, 3)[3]
     total = sum(np.exp(of.log_density(np.array([at]), theta)) for at in grid)
     exact = np.log(total * (grid[1] - grid[0])) - 0.5 * np.log(2 * np.pi)
     assert mode.log_marginal - exact == pytest.approx(laplace_off, abs=1e-3)
@@ -105,7 +105,7 @@ def test_the_log_marginal_of_effects_with_few_documents_is_nearer_than_laplaces(
     for log_scale in (-1.0, -0.3, 0.4, 1.0):
         theta = np.full(2, log_scale)
         mode = find_mode(of, theta, of.start()[0])
-        mean, about, curvature, bound = find_center(of, theta, mode.x, mode.about, 2)
+        mean, about, curvature, bound = find_center(of, theta, mode.x, mode.gaussian, 2)
         assert curvature is not None
         exact, n_effective = log_marginal_of_draws(of, theta, mean, about, curvature.dense())
         assert n_effective > 2500  # an error below .01

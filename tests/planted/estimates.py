@@ -26,7 +26,7 @@ FAULTS = (
     Fault(
         "neighbor half as near",
         "evidence/own_run_predictors.py",
-        "nearness = 1 / (1 + np.abs(ranks[:, None] - ranks) / _NEAR)",
+        "nearness = 1 / (1 + np.abs(ranks[:, None] - ranks) / _HALF_WEIGHT_DISTANCE)",
         "nearness = 1 / (1 + np.abs(ranks[:, None] - ranks))",
         "evidence/test_predictor_table.py",
         "the documented weight of a judged neighbor is not used",
@@ -162,8 +162,8 @@ FAULTS = (
     Fault(
         "unknown error of an interval passes",
         "inference/laplace.py",
-        "worst = float(np.maximum(worst, _ends_off(np.array(log_height))))",
-        "worst = max(worst, _ends_off(np.array(log_height)))",
+        "worst = float(np.maximum(worst, _quantile_error(np.array(log_height))))",
+        "worst = max(worst, _quantile_error(np.array(log_height)))",
         "inference/test_laplace.py",
         "an approximation whose error is not known says nothing",
     ),
@@ -178,8 +178,8 @@ FAULTS = (
     Fault(
         "density of points on the left",
         "inference/points.py",
-        "left - np.log(2 * _LEFT),",
-        "left - np.log(_LEFT),",
+        "left - np.log(2 * _LEFT_MEAN_DISTANCE),",
+        "left - np.log(_LEFT_MEAN_DISTANCE),",
         "inference/test_points.py",
         "small scales are drawn twice or half as often as they should be",
     ),
