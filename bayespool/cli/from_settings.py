@@ -64,9 +64,8 @@ def from_settings(command: Callable[..., None]) -> Callable[..., None]:
                 values["measures"] = [_with_threshold(m, threshold) for m in values["measures"]]
             arguments[name] = values
             if "priors" in values:
-                engine = (
-                    "nuts" if "nuts" in str(arguments) else values["engine"]
-                )  # an estimator's name may choose the engine
+                # an estimator's name may choose the engine
+                engine = "nuts" if "nuts" in str(arguments) else values["engine"]
                 refuse_priors(values["priors"], engine)
             if values.get("pool_strategy") is not None:
                 _refuse_strategy(values["pool_strategy"])
