@@ -1,7 +1,6 @@
 """Posterior intervals for the corrected scores of retrieval runs on incompletely judged test collections.
 
-Public names are imported when they are first used, so that ``import bayespool`` and ``bayespool --help`` are
-instant. They are listed in ``__init__.pyi``.
+`lazy_loader` imports the public names of ``__init__.pyi`` on first use, so that ``bayespool --help`` is fast.
 """
 
 import lazy_loader

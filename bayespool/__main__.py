@@ -1,4 +1,4 @@
-"""``python -m bayespool`` is the command line."""
+"""Run the command line with ``python -m bayespool``."""
 
 from bayespool.cli import main
 

@@ -1,4 +1,4 @@
-"""The command line: a thin face over the library; one module per group of commands."""
+"""Command line of bayespool: one module per group of commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bayespool.cli.impute import impute
 from bayespool.cli.judge_next import judge_next
 from bayespool.cli.judges import judges
 from bayespool.cli.leave_out import leave_out
-from bayespool.cli.messages import is_of_output, leave_streams, prepare_streams, quietly, tell
+from bayespool.cli.messages import discard_streams, is_output_error, prepare_streams, quietly, tell
 from bayespool.cli.options import is_interruption
 from bayespool.cli.pooling import budgets, pool
 from bayespool.cli.random_pools import common_topics, pool_width, run_types
@@ -63,7 +63,7 @@ COMMANDS: dict[str, dict[Callable[..., None], str]] = {
 }
 """Commands by group, each with its line in the help."""
 
-_OF_TABLES = (score, demo, compare, reversals, pool, judge_next)  # they write tables to files that are named
+_TABLE_COMMANDS = (score, demo, compare, reversals, pool, judge_next)  # take --format
 
 app = typer.Typer(
     cls=GroupedCommands,
@@ -76,7 +76,7 @@ app = typer.Typer(
 )
 for group, commands in COMMANDS.items():
     for command, line in commands.items():
-        answering = with_answers(command, tables=command in _OF_TABLES)
+        answering = with_answers(command, tables=command in _TABLE_COMMANDS)
         app.command(cls=GroupedCommand, short_help=line, rich_help_panel=group)(answering)
 
 
@@ -104,10 +104,7 @@ def _for_every_command(
 
 
 def main() -> None:
-    """Run the command line: errors of the user's become a line and status 1, Ctrl-C status 130.
-
-    What is typed wrong, so that there is no command to run, has status 2.
-    """
+    """Run the command line, with status 1 after errors, 2 without a valid command and 130 after Ctrl-C."""
     prepare_streams()
     warnings.showwarning = _show_warning
     warnings.simplefilter("ignore")
@@ -119,18 +116,18 @@ def main() -> None:
         tell("\n".join([f"error: {error}", *getattr(error, "__notes__", ())]), always=True)
         sys.exit(1)
     except MemoryError as error:
-        said = f" ({error})" if str(error) else ""
+        detail = f" ({error})" if str(error) else ""
         tell(
-            f"error: there is not enough memory{said}; ask for less at a time, or use a larger machine",
+            f"error: there is not enough memory{detail}; ask for less at a time, or use a larger machine",
             always=True,
         )
         sys.exit(1)
     except OSError as error:
-        if not is_of_output(error):
+        if not is_output_error(error):
             raise
         with contextlib.suppress(OSError):
             tell(f"error: cannot write to standard output: {error.strerror}", always=True)
-        leave_streams()
+        discard_streams()
         sys.exit(1)
     except (KeyboardInterrupt, SystemError) as error:
         if not is_interruption(error):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.from_settings import OptionValues, from_settings
 from bayespool.cli.options import Figures, Pool, read_files, stage_progress
 from bayespool.cli.refusals import refuse_measures_of_judgments, refuse_priors_of_no_model
 from bayespool.cli.results import deliver_folder
@@ -18,9 +18,9 @@ from bayespool.options import ReadingSettings, SamplingSettings
 
 @from_settings
 def check(
-    asked: Annotated[Asked, CheckingSettings],
-    sampling: Annotated[Asked, SamplingSettings, {"draws": 500}],
-    reading: Annotated[Asked, ReadingSettings],
+    options: Annotated[OptionValues, CheckingSettings],
+    sampling: Annotated[OptionValues, SamplingSettings, {"draws": 500}],
+    reading: Annotated[OptionValues, ReadingSettings],
     qrels: Annotated[Path | None, typer.Option(help="Relevance judgments; not needed for --sbc.")] = None,
     pool: Pool = None,
     sbc: Annotated[
@@ -78,71 +78,71 @@ def check(
         "--compare-engines": (compare_engines, report.ENGINES),
         "--found": (found, report.FOUND),
     }
-    given = {flag: kind for flag, (is_given, kind) in instead.items() if is_given}
-    if len(given) > 1:
-        raise InputError(f"{' and '.join(given)} are {len(given)} checks; give one of them")
+    chosen = {flag: kind for flag, (is_chosen, kind) in instead.items() if is_chosen}
+    if len(chosen) > 1:
+        raise InputError(f"{' and '.join(chosen)} are {len(chosen)} checks; give one of them")
     if new_kind and not sbc:
         raise InputError("--new-kind is of --sbc", hint="add --sbc")
     if output is not None:
-        check_folder(output, next(iter(given.values()), report.CHECK))
-    asked["models"] = checked_models(asked["models"] or (COMBINED if new_kind else MODEL_NAMES))
-    measures, n_folds = asked.pop("measures"), asked.pop("n_folds")
+        check_folder(output, next(iter(chosen.values()), report.CHECK))
+    options["models"] = checked_models(options["models"] or (COMBINED if new_kind else MODEL_NAMES))
+    measures, n_folds = options.pop("measures"), options.pop("n_folds")
     if sbc and len(measures) > 1:
         raise InputError("--sbc takes one measure")
     refuse_measures_of_judgments(measures)
     engine = sampling.pop("engine")
-    asked["priors"] = sampling.pop("priors") or {}
-    refuse_priors_of_no_model(asked["priors"], asked["models"], engine)
-    done: Any
+    options["priors"] = sampling.pop("priors") or {}
+    refuse_priors_of_no_model(options["priors"], options["models"], engine)
+    result: Any
     show: Any
     write: Any
     with stage_progress() as say:
-        asked["report"] = say
+        options["report"] = say
         collection = None
         if qrels is not None:
             collection, _ = read_files(qrels, [], pool, say, **reading)
         if sbc:
             show, write = report.print_self_calibration, report.write_self_calibration
             calibrate = experiments.self_calibrate_kinds if new_kind else experiments.self_calibrate
-            done = calibrate(
+            result = calibrate(
                 engine=engine,
                 n_simulations=simulations,
                 collection=collection,
                 measure=measures[0],
-                **asked,
+                **options,
             )
         elif collection is None:
             raise InputError("--qrels is missing", hint="only --sbc needs no files")
         elif found:
             show, write = report.print_found, report.write_found
-            done = experiments.check_found(
+            result = experiments.check_found(
                 collection,
                 measures,
-                random_seed=asked["random_seed"],
+                random_seed=options["random_seed"],
                 report=say,
                 engine=engine,
-                priors=asked["priors"],
+                priors=options["priors"],
                 **sampling,
             )
         elif compare_engines:
             show, write = report.print_engines, report.write_engines
-            done = experiments.compare_engines(collection, measures, n_folds=n_folds, **sampling, **asked)
+            result = experiments.compare_engines(collection, measures, n_folds=n_folds, **sampling, **options)
         else:
             show, write = report.print_checks, report.write_checks
-            done = experiments.check_models(
+            result = experiments.check_models(
                 collection,
                 measures,
                 engine=engine,
                 containers=output is not None,
                 n_folds=n_folds,
                 **sampling,
-                **asked,
+                **options,
             )
         if output is not None:
             say(f"writing {output}")
     deliver_folder(
-        lambda console: show(done, console),
+        lambda console: show(result, console),
         output,
-        lambda folder, kind: write(done, folder, figures=kind),
+        lambda folder, kind: write(result, folder, figures=kind),
         figures,
     )

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from bayespool.cli.from_settings import Asked, from_settings, split_list
+from bayespool.cli.from_settings import OptionValues, from_settings, split_list
 from bayespool.cli.options import (
     CampaignRuns,
     FigureFiles,
@@ -30,9 +30,9 @@ from bayespool.options import ReadingRunsSettings, ReadingSettings, SamplingSett
 @from_settings
 def compare(
     qrels: QrelsFile,
-    asked: Annotated[Asked, ComparingSettings, {"estimators": "posterior-combined"}],
-    sampling: Annotated[Asked, SamplingSettings],
-    reading: Annotated[Asked, ReadingRunsSettings],
+    options: Annotated[OptionValues, ComparingSettings, {"estimators": "posterior-combined"}],
+    sampling: Annotated[OptionValues, SamplingSettings],
+    reading: Annotated[OptionValues, ReadingRunsSettings],
     pool: Pool = None,
     runs: Annotated[
         list[Path] | None,
@@ -68,19 +68,19 @@ def compare(
 
     check_outputs(output, check_paper_output, figure=figure)
     arrangement = arrangement_of(None, sort, top)
-    refuse_estimators(asked["estimators"], sampling)
-    if not asked["unpool"] and (not runs or len(set(find_files([str(r) for r in runs]))) < 2):
+    refuse_estimators(options["estimators"], sampling)
+    if not options["unpool"] and (not runs or len(set(find_files([str(r) for r in runs]))) < 2):
         raise InputError("one run cannot be compared", hint="name two or more")
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, **reading)
-        say_unpooled(collection, asked)
-        found = compare_runs(collection, targets, report=say, **asked, **sampling)
+        say_unpooled(collection, options)
+        comparison = compare_runs(collection, targets, report=say, **options, **sampling)
     deliver(
-        lambda console: print_comparison(found, console, arrangement=arrangement),
+        lambda console: print_comparison(comparison, console, arrangement=arrangement),
         output,
-        lambda path: write_comparison(found, path, table=table, arrangement=arrangement),
+        lambda path: write_comparison(comparison, path, table=table, arrangement=arrangement),
         figure=figure,
-        draw=lambda: draw_comparison(found),
+        draw=lambda: draw_comparison(comparison),
     )
 
 
@@ -88,9 +88,9 @@ def compare(
 def reversals(
     qrels: QrelsFile,
     pool: CampaignRuns,
-    asked: Annotated[Asked, ReversalSettings],
-    sampling: Annotated[Asked, SamplingSettings],
-    reading: Annotated[Asked, ReadingSettings],
+    options: Annotated[OptionValues, ReversalSettings],
+    sampling: Annotated[OptionValues, SamplingSettings],
+    reading: Annotated[OptionValues, ReadingSettings],
     exclude: Annotated[str | None, typer.Option(help="Comma-separated ids of runs to leave aside.")] = None,
     table: Annotated[
         Literal["rates", "trends", "p_values", "risks", "calibration", "grades"],
@@ -108,21 +108,21 @@ def reversals(
     from bayespool.report.files import check_output
 
     check_outputs(output, check_output, figure=figure)
-    measure, *others = asked.pop("measures")
+    measure, *others = options.pop("measures")
     if others:
         raise InputError("reversals takes one measure")
     refuse_measures_of_judgments([measure])
-    refuse_estimators(asked["estimators"], sampling)
+    refuse_estimators(options["estimators"], sampling)
     with stage_progress() as say:
         collection, _ = read_files(qrels, [], pool, say, **reading)
         aside = split_list(exclude or "")
         collection.run_index(aside)
         runs = [run for run in collection.run_ids if run not in aside]
-        found = find_reversals(collection, runs, measure, report=say, **asked, **sampling)
+        result = find_reversals(collection, runs, measure, report=say, **options, **sampling)
     deliver(
-        lambda console: print_reversals(found, console),
+        lambda console: print_reversals(result, console),
         output,
-        lambda path: write_reversals(found, path, table=table),
+        lambda path: write_reversals(result, path, table=table),
         figure=figure,
-        draw=lambda: draw_reversals(found),
+        draw=lambda: draw_reversals(result),
     )

@@ -1,4 +1,4 @@
-"""What the shell offers for the values of options, without loading what would keep it waiting."""
+"""Completion of option values in the shell, without heavy imports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Offer = Callable[[str], list[str]]
 
 
 def completion_of(option: str) -> Offer | None:
-    """What completes the value of an option that has this Python name; None where nothing does.
+    """Completion of the option of this Python name; None without one.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def _one_of(names: Callable[[], Iterable[str]]) -> Offer:
 
 
 def _some_of(names: Callable[[], Iterable[str]]) -> Offer:
-    """Names with commas between: what is typed before the last comma stays."""
+    """Completion of the last of several names with commas between."""
 
     def offer(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
@@ -40,10 +40,10 @@ def _some_of(names: Callable[[], Iterable[str]]) -> Offer:
 
 _OFFERS: dict[str, Offer] = {
     "measures": _one_of(lambda: MEASURES),
-    "estimators": _some_of(lambda: ["default", "all", *(one.name for one in estimators())]),
-    "estimator": _one_of(lambda: [one.name for one in estimators() if one.kind == "posterior"]),
+    "estimators": _some_of(lambda: ["default", "all", *(choice.name for choice in estimators())]),
+    "estimator": _one_of(lambda: [choice.name for choice in estimators() if choice.kind == "posterior"]),
     "models": _some_of(lambda: MODELS),
-    "strategy": _one_of(lambda: [one.name for one in strategies()]),
-    "strategies": _some_of(lambda: ["paper", "all", *(one.name for one in strategies())]),
-    "pool_strategy": _one_of(lambda: [one.name for one in strategies()]),
+    "strategy": _one_of(lambda: [choice.name for choice in strategies()]),
+    "strategies": _some_of(lambda: ["paper", "all", *(choice.name for choice in strategies())]),
+    "pool_strategy": _one_of(lambda: [choice.name for choice in strategies()]),
 }

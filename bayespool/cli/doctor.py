@@ -38,44 +38,46 @@ def doctor(
     from bayespool.cli.installation import examine
 
     with stage_progress() as say:
-        found = examine(quick=quick, report=say)
+        installation = examine(quick=quick, report=say)
     if is_as_json():
         tables = {
-            "packages": [asdict(one) for one in found.packages],
-            "machine": [{"name": name, "value": value} for name, value in found.machine.items()],
-            "timings": [asdict(one) for one in found.timings],
+            "packages": [asdict(package) for package in installation.packages],
+            "machine": [{"name": name, "value": value} for name, value in installation.machine.items()],
+            "timings": [asdict(timing) for timing in installation.timings],
         }
-        print_document(tables, notes=found.problems)
+        print_document(tables, notes=installation.problems)
     else:
-        tell("\n".join(_lines(found)), err=False)
-    if found.problems:
-        n = len(found.problems)
+        tell("\n".join(_lines(installation)), err=False)
+    if installation.problems:
+        n = len(installation.problems)
         raise BayespoolError(f"{n} {'thing is' if n == 1 else 'things are'} broken; see above")
 
 
-def _lines(found: Installation) -> list[str]:
-    width = max(len(name) for name in ("package", *(one.name for one in found.packages)))
+def _lines(installation: Installation) -> list[str]:
+    width = max(len(name) for name in ("package", *(package.name for package in installation.packages)))
     lines = [f"{'package':<{width}}  {'installed':<14}  needed"]
-    for one in found.packages:
-        state = f"  BROKEN: {one.problem}" if one.problem else ""
-        lines.append(f"{one.name:<{width}}  {one.version or '–':<14}  {one.declared}{state}".rstrip())
+    for package in installation.packages:
+        state = f"  BROKEN: {package.problem}" if package.problem else ""
+        lines.append(
+            f"{package.name:<{width}}  {package.version or '–':<14}  {package.declared}{state}".rstrip()
+        )
     lines += ["", "machine"]
     width = max(map(len, _NAMES.values()))
-    lines += [f"{shown:<{width}}  {_value(name, found.machine[name])}" for name, shown in _NAMES.items()]
-    if found.timings:
-        width = max(len(one.name) for one in found.timings)
+    lines += [f"{text:<{width}}  {_value(name, installation.machine[name])}" for name, text in _NAMES.items()]
+    if installation.timings:
+        width = max(len(timing.name) for timing in installation.timings)
         lines += ["", "fits of the embedded example"]
-        for timing in found.timings:
+        for timing in installation.timings:
             took = f"BROKEN: {timing.problem}" if timing.seconds is None else f"{timing.seconds:.1f} s"
             lines.append(f"{timing.name:<{width}}  {took}")
-    return [*lines, "", "something is broken" if found.problems else "everything works"]
+    return [*lines, "", "something is broken" if installation.problems else "everything works"]
 
 
 def _value(name: str, value: str | int | None) -> str:
     if value is None:
         return {"compiled_loops": "kept nowhere: name a folder in NUMBA_CACHE_DIR"}.get(name, "–")
-    shown = {
+    texts = {
         "memory_free_mib": f"{value:,} MiB" if isinstance(value, int) else "",
         "compiled_loops": f"kept in {value}",
     }
-    return shown.get(name, str(value))
+    return texts.get(name, str(value))

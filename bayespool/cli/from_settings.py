@@ -1,4 +1,4 @@
-"""Options of a command made from settings classes, and what becomes of their texts."""
+"""Options of commands made from settings classes, and conversion of their values."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bayespool.cli.refusals import refuse_priors
 from bayespool.errors import InputError
 from bayespool.options import MAX_FILE_SIZE, Option, options_of
 
-Asked = dict[str, Any]
-"""Values by name, as the functions of the library take them: what a command gets for
-``Annotated[Asked, SettingsClass]``; a mapping of other defaults may follow.
+OptionValues = dict[str, Any]
+"""Values by Python name for a parameter ``Annotated[OptionValues, SettingsClass]``; a mapping of other
+defaults may follow the class.
 """
 
 Threshold = Annotated[
@@ -27,50 +27,49 @@ Threshold = Annotated[
 
 
 def from_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options of the settings classes among its parameters' types in their places. An
-    option that an earlier class has, too, is the earlier one's.
-    """
+    """Replace parameters ``Annotated[OptionValues, …]`` by options of their classes, earlier ones first."""
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, dict[str, Option]] = {}
     for name, parameter in inspect.signature(command).parameters.items():
         hint = hints[name]
-        if get_origin(hint) is not Annotated or get_args(hint)[0] != Asked:
+        if get_origin(hint) is not Annotated or get_args(hint)[0] != OptionValues:
             parameters.append(parameter.replace(annotation=hint, kind=parameter.KEYWORD_ONLY))
             continue
         _, cls, *others = get_args(hint)
         defaults = others[0] if others else {}
         groups[name] = {}
         taken = {key for options in groups.values() for key in options}
-        for key, (what, default) in options_of(cls).items():
+        for key, (option, default) in options_of(cls).items():
             if key in taken:
                 continue
-            groups[name][key] = what
-            parameters.append(_parameter(key, what, defaults.get(key, default)))
+            groups[name][key] = option
+            parameters.append(_parameter(key, option, defaults.get(key, default)))
             if key == "measures":
                 threshold = inspect.Parameter(
                     "relevance_threshold", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Threshold
                 )
                 parameters.append(threshold)
 
-    def grouped(**given: Any) -> None:
-        threshold = given.pop("relevance_threshold", None)
-        max_file_size = given.get("max_file_size", MAX_FILE_SIZE)
+    def grouped(**arguments: Any) -> None:
+        threshold = arguments.pop("relevance_threshold", None)
+        max_file_size = arguments.get("max_file_size", MAX_FILE_SIZE)
         for name, options in groups.items():
-            asked = {key: _value(key, what, given.pop(key)) for key, what in options.items()}
-            for key, value in asked.items():
+            values = {key: _value(key, option, arguments.pop(key)) for key, option in options.items()}
+            for key, value in values.items():
                 options[key].check(key, tuple(value) if isinstance(value, list) else value)
-            if asked.get("run_types") is not None:
-                asked["run_types"] = _run_types(asked["run_types"], max_file_size)
-            if "measures" in asked:
-                asked["measures"] = [_with_threshold(m, threshold) for m in asked["measures"]]
-            given[name] = asked
-            if "priors" in asked:
-                engine = "nuts" if "nuts" in str(given) else asked["engine"]  # which a name may ask for, too
-                refuse_priors(asked["priors"], engine)
-            if asked.get("pool_strategy") is not None:
-                _refuse_strategy(asked["pool_strategy"])
-        command(**given)
+            if values.get("run_types") is not None:
+                values["run_types"] = _run_types(values["run_types"], max_file_size)
+            if "measures" in values:
+                values["measures"] = [_with_threshold(m, threshold) for m in values["measures"]]
+            arguments[name] = values
+            if "priors" in values:
+                # an estimator's name may choose the engine
+                engine = "nuts" if "nuts" in str(arguments) else values["engine"]
+                refuse_priors(values["priors"], engine)
+            if values.get("pool_strategy") is not None:
+                _refuse_strategy(values["pool_strategy"])
+        command(**arguments)
 
     grouped.__name__, grouped.__doc__, grouped.__module__ = command.__name__, command.__doc__, __name__
     grouped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -90,17 +89,17 @@ def split_list(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _parameter(name: str, what: Option, default: Any) -> inspect.Parameter:
-    """A parameter that typer makes the option of."""
-    kind: Any = what.of
+def _parameter(name: str, option: Option, default: Any) -> inspect.Parameter:
+    """Parameter of which typer makes the option."""
+    kind: Any = option.of
     bounds: dict[str, Any] = (
-        {"min": what.least, "max": what.most} if kind in (int, float) and what.many != "listed" else {}
+        {"min": option.least, "max": option.most} if kind in (int, float) and option.many != "listed" else {}
     )
-    flags = what.flags(name)
-    if what.many == "listed":
+    flags = option.flags(name)
+    if option.many == "listed":
         kind = str
         default = default if default is None or isinstance(default, str) else ",".join(map(str, default))
-    elif what.many == "repeated":
+    elif option.many == "repeated":
         kind = list[kind]
         default = [default] if isinstance(default, str) else None if default is None else list(default)
     elif kind is bool:
@@ -113,38 +112,38 @@ def _parameter(name: str, what: Option, default: Any) -> inspect.Parameter:
         default=inspect.Parameter.empty if required else default,
         annotation=Annotated[
             kind if required or default is not None else kind | None,
-            typer.Option(*flags, help=what.help, autocompletion=completion_of(name), **bounds),
+            typer.Option(*flags, help=option.help, autocompletion=completion_of(name), **bounds),
         ],
     )
 
 
-def _value(name: str, what: Option, given: Any) -> Any:
-    """What the library takes for what the command line gave."""
+def _value(name: str, option: Option, value: Any) -> Any:
+    """Argument of the library for a value of the command line."""
     if name == "priors":
-        return _priors(given or [])
+        return _priors(value or [])
     if name == "judges":
-        return _judges(given or [])
-    if given is None:
+        return _judges(value or [])
+    if value is None:
         return None
     if name == "strict":
-        return not given
-    if what.many == "listed" and what.of in (int, float):
+        return not value
+    if option.many == "listed" and option.of in (int, float):
         try:
-            return [what.of(part) for part in split_list(given)]
+            return [option.of(part) for part in split_list(value)]
         except ValueError:
-            kind = "whole numbers" if what.of is int else "numbers"
+            kind = "whole numbers" if option.of is int else "numbers"
             raise InputError(
-                f"{what.flags(name)[0]} {given}: not {kind}", hint="give them with commas between"
+                f"{option.flags(name)[0]} {value}: not {kind}", hint="give them with commas between"
             ) from None
-    return split_list(given) if what.many == "listed" else given
+    return split_list(value) if option.many == "listed" else value
 
 
-def _priors(given: list[str]) -> dict[str, str]:
+def _priors(texts: list[str]) -> dict[str, str]:
     """Priors by variable from texts such as ``mu=Normal(-2,1)``."""
     priors = {}
-    for text in given:
-        name, found, distribution = text.partition("=")
-        if not found:
+    for text in texts:
+        name, equals, distribution = text.partition("=")
+        if not equals:
             raise InputError(
                 f"prior {text!r} is not of the form name=Distribution(…)", hint="for example mu=Normal(-2,1)"
             )
@@ -152,12 +151,12 @@ def _priors(given: list[str]) -> dict[str, str]:
     return priors
 
 
-def _judges(given: list[str]) -> dict[str, Path]:
-    """Files of labels by the judge's name, from texts such as ``labels.txt`` or ``gpt4=labels.txt``."""
+def _judges(texts: list[str]) -> dict[str, Path]:
+    """Files of labels by judge, from texts such as ``labels.txt`` or ``gpt4=labels.txt``."""
     from bayespool.collection.readers import id_of_file
 
     judges: dict[str, Path] = {}
-    for text in given:
+    for text in texts:
         name, named, file = text.partition("=")
         path = Path(file) if named and not Path(text).exists() else Path(text)
         name = name if named and path == Path(file) else id_of_file(path)
@@ -182,7 +181,7 @@ def _run_types(path: Path, max_file_size: int) -> dict[str, str]:
 
 
 def _with_threshold(measure: str, threshold: int | None) -> str:
-    """The measure with a threshold where it names none itself."""
+    """The measure with a threshold unless it names one itself."""
     from bayespool.measures import parse_measure
 
     parsed = parse_measure(measure)

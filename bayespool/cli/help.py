@@ -1,6 +1,4 @@
-"""Help in groups, on 80 columns and without a heavy import: commands by what they are for, options by what
-they are about, and the names of estimators and strategies below.
-"""
+"""Help in groups on 80 columns without heavy imports, with names of estimators and strategies."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 from bayespool.cli.names import estimators, strategies
 
 WORDS = "bayespool.words"
-"""Where a context has the words of its command line."""
+"""Key of the command line's words in a context."""
 
 OPTION_GROUPS: dict[str, tuple[str, ...]] = {
     "Input": (
@@ -53,23 +51,23 @@ OPTION_GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Help": ("version", "install_completion", "show_completion", "help"),
 }
-"""Options of all commands by their Python names, in the order in which help has them."""
+"""Options of all commands by Python name, in the order of the help."""
 
-_ELSEWHERE = {("score", "top"): "Output", ("compare", "top"): "Output", ("demo", "top"): "Output"}
+_EXCEPTIONS = {("score", "top"): "Output", ("compare", "top"): "Output", ("demo", "top"): "Output"}
 _OTHER = "Other"
 _PLACES = {name: place for names in OPTION_GROUPS.values() for place, name in enumerate(names)}
-_GROUPS = {name: group for group, names in OPTION_GROUPS.items() for name in names}
+_GROUP_OF_OPTION = {name: group for group, names in OPTION_GROUPS.items() for name in names}
 
 
 def group_of(command: str | None, option: str | None) -> str:
-    """The group of an option of a command.
+    """Group of an option of a command.
 
     Examples
     --------
     >>> group_of("score", "qrels"), group_of("budgets", "top"), group_of("score", "of somebody else's")
     ('Input', 'Design', 'Other')
     """
-    return _ELSEWHERE.get((command or "", option or "")) or _GROUPS.get(option or "", _OTHER)
+    return _EXCEPTIONS.get((command or "", option or "")) or _GROUP_OF_OPTION.get(option or "", _OTHER)
 
 
 def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
@@ -79,30 +77,26 @@ def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
         record = parameter.get_help_record(ctx)
         if record is not None:
             place = _PLACES.get(parameter.name, len(_PLACES))
-            groups[group_of(command.name, parameter.name)].append((place, (_plainly(record[0]), record[1])))
+            groups[group_of(command.name, parameter.name)].append((place, (_plain(record[0]), record[1])))
     for name, rows in groups.items():
         if rows:
             with formatter.section(name):
                 formatter.write_dl([row for _, row in sorted(rows, key=lambda row: row[0])], col_max=26)
 
 
-def _plainly(usage: str) -> str:
+def _plain(usage: str) -> str:
     """``--seed <int>`` for ``--seed <int range>``, ``--pool <path>`` for ``--pool <list[Path]>``."""
-    usage = re.sub(r"<list\[(\w+)\]>", lambda found: f"<{found[1].lower()}>", usage)
+    usage = re.sub(r"<list\[(\w+)\]>", lambda match: f"<{match[1].lower()}>", usage)
     return (
         usage.replace("<int range>", "<int>").replace("<float range>", "<float>").replace("<str>", "<text>")
     )
 
 
 class GroupedCommand(TyperCommand):
-    """A command whose help has its options in groups.
-
-    It lists the estimators if it has the option ``--estimators``, or the posteriors among them if it has
-    ``--estimator``, and the pooling strategies if it has ``--strategies`` or ``--strategy``.
-    """
+    """Command whose help groups its options and lists the estimators or strategies that they take."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words of the command line, and keep them for options that answer before the others."""
+        """Parse the command line, and keep its words for options that are parsed before others."""
         ctx.meta[WORDS] = tuple(args)
         return list(super().parse_args(ctx, args))
 
@@ -113,26 +107,29 @@ class GroupedCommand(TyperCommand):
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the names below the options."""
         super().format_epilog(ctx, formatter)
-        asked = {parameter.name for parameter in self.params}
-        if "estimators" in asked:
-            points = [one for one in estimators() if one.kind == "point"]
+        option_names = {parameter.name for parameter in self.params}
+        if "estimators" in option_names:
+            points = [choice for choice in estimators() if choice.kind == "point"]
             _write_names(formatter, "Estimators: corrections as published (* by default)", points)
-        if asked & {"estimators", "estimator"}:
-            posteriors = [one for one in estimators() if one.kind == "posterior"]
+        if option_names & {"estimators", "estimator"}:
+            posteriors = [choice for choice in estimators() if choice.kind == "posterior"]
             _write_names(formatter, "Estimators: posteriors, which have intervals (* by default)", posteriors)
-        if asked & {"strategies", "strategy"}:
+        if option_names & {"strategies", "strategy"}:
             _write_names(formatter, "Strategies: which documents are judged first", strategies())
 
 
 def _write_names(formatter: Any, title: str, choices: Any) -> None:
     with formatter.section(title):
         formatter.write_dl(
-            [(f"{one.name} *" if one.default else one.name, one.description) for one in choices]
+            [
+                (f"{choice.name} *" if choice.default else choice.name, choice.description)
+                for choice in choices
+            ]
         )
 
 
 class GroupedCommands(TyperGroup):
-    """The commands, whose help has them in the groups that each names as its ``rich_help_panel``."""
+    """Commands whose help has them in the groups of their ``rich_help_panel``."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the commands by group, then the options."""

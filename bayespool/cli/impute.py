@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.from_settings import OptionValues, from_settings
 from bayespool.cli.options import (
     OwnJudgments,
     Pool,
@@ -30,9 +30,9 @@ from bayespool.scoring import ImputeSettings
 def impute(
     qrels: QrelsFile,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the completed qrels.")],
-    asked: Annotated[Asked, ImputeSettings],
-    sampling: Annotated[Asked, SamplingSettings],
-    reading: Annotated[Asked, ReadingRunsSettings],
+    options: Annotated[OptionValues, ImputeSettings],
+    sampling: Annotated[OptionValues, SamplingSettings],
+    reading: Annotated[OptionValues, ReadingRunsSettings],
     runs: RunFiles = None,
     pool: Pool = None,
     own_judgments: OwnJudgments = None,
@@ -49,25 +49,25 @@ def impute(
     from bayespool.scoring import impute as complete_qrels, parse_posterior
 
     check_folder(output, COMPLETED_QRELS)
-    if not runs and not asked["unpool"]:
+    if not runs and not options["unpool"]:
         raise InputError("no run to complete", hint="name run files, or runs of the pool with --unpool")
-    refuse_measures_of_judgments(asked["measures"])
-    parse_posterior(asked["estimator"], asked["draws"], **sampling)  # told before anything is read
+    refuse_measures_of_judgments(options["measures"])
+    parse_posterior(options["estimator"], options["draws"], **sampling)  # fails before files are read
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
-        say_unpooled(collection, asked)
+        say_unpooled(collection, options)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InputWarning)  # the first reading has said it
+            warnings.simplefilter("ignore", InputWarning)  # given by the first reading
             lines = read_qrels(qrels, strict=reading["strict"], max_file_size=reading["max_file_size"])
-        found = complete_qrels(collection, targets, qrels=lines, report=say, **asked, **sampling)
+        imputations = complete_qrels(collection, targets, qrels=lines, report=say, **options, **sampling)
         say(f"writing {output}")
-        write_imputations(found, output)
-    run = _path_of(found.run_ids, [*(runs or []), *(pool or [])])
-    deliver_files(lambda console: print_imputations(found, output, console, run=run), output)
+        write_imputations(imputations, output)
+    run = _path_of(imputations.run_ids, [*(runs or []), *(pool or [])])
+    deliver_files(lambda console: print_imputations(imputations, output, console, run=run), output)
 
 
 def _path_of(run_ids: Iterable[str], sources: list[Path]) -> str:
-    """File of the first of some runs that has its name; a word in its place where none has."""
+    """First source file named as one of the runs; ``RUN`` without one."""
     from bayespool.collection.files import find_files
     from bayespool.collection.readers import id_of_file
 

@@ -1,4 +1,4 @@
-"""What is installed, on what machine, whether it works, and how fast it is."""
+"""Checks of the installation: packages, machine, and time of short fits."""
 
 from __future__ import annotations
 
@@ -17,26 +17,15 @@ from bayespool import __version__
 from bayespool.collection.memory import free_memory
 
 COLLECTIONS = "BAYESPOOL_COLLECTIONS"
-"""Environment variable that names a folder of real collections, for tests and benchmarks."""
+"""Environment variable with a folder of real collections, for tests and benchmarks."""
 
 _DISTRIBUTION = "bayespool"
-_SHORT = {"draws": 50, "tune": 50, "chains": 1}  # of a sampler that is only to show that it runs
+_SHORT_SAMPLING = {"draws": 50, "tune": 50, "chains": 1}
 
 
 @dataclass(frozen=True)
 class Package:
-    """A package that bayespool needs, as it is found.
-
-    Attributes
-    ----------
-    name : str
-    version : str or None
-        None where it is not installed.
-    declared : str
-        Versions that bayespool works with; empty where any will do, or it is not known.
-    problem : str
-        Empty where all is well.
-    """
+    """Package that bayespool needs: version (None if missing), declared versions, problem (empty if none)."""
 
     name: str
     version: str | None
@@ -46,16 +35,7 @@ class Package:
 
 @dataclass(frozen=True)
 class Timing:
-    """How long a piece of work took.
-
-    Attributes
-    ----------
-    name : str
-    seconds : float or None
-        None where it failed.
-    problem : str
-        Why it failed.
-    """
+    """Seconds of a piece of work, None where it failed, and why it failed."""
 
     name: str
     seconds: float | None
@@ -64,7 +44,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Installation:
-    """What `examine` found."""
+    """Packages, machine and timings of `examine`."""
 
     packages: tuple[Package, ...]
     machine: dict[str, str | int | None]
@@ -72,33 +52,21 @@ class Installation:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is broken, in words; none where everything works."""
+        """Problems of packages and timings; empty where everything works."""
         checked: tuple[Package | Timing, ...] = (*self.packages, *self.timings)
-        return tuple(f"{one.name}: {one.problem}" for one in checked if one.problem)
+        return tuple(f"{item.name}: {item.problem}" for item in checked if item.problem)
 
 
 def examine(*, quick: bool = False, report: Callable[[str], None] | None = None) -> Installation:
-    """What is installed, the machine, and how long a short fit takes; it never fails for what is broken.
-
-    Parameters
-    ----------
-    quick : bool, default False
-        Fit nothing.
-    report : callable, optional
-        Called with a line on each stage of the work as it begins.
-
-    Returns
-    -------
-    Installation
-    """
+    """Check packages and machine, and time short fits unless ``quick``; broken parts raise nothing."""
     say = report or (lambda stage: None)
     say("looking at packages")
-    found = packages()
-    return Installation(found, machine(), () if quick else timings(say))
+    checked = packages()
+    return Installation(checked, machine(), () if quick else timings(say))
 
 
 def packages() -> tuple[Package, ...]:
-    """Python, bayespool, and every package that bayespool's metadata ask for, each imported.
+    """Python, bayespool, and every package in bayespool's metadata, each imported.
 
     Examples
     --------
@@ -123,7 +91,7 @@ def packages() -> tuple[Package, ...]:
 
 
 def _package(name: str, declared: str) -> Package:
-    """A package, or Python itself, with what is wrong with it."""
+    """Package, or Python itself, with its problem."""
     if name == "Python":
         version = platform.python_version()
     else:
@@ -136,29 +104,25 @@ def _package(name: str, declared: str) -> Package:
     except ImportError:
         return Package(name, version, declared)
     specifier = SpecifierSet(declared)
-    shown = ",".join(sorted((str(one) for one in specifier), reverse=True))
+    needed = ",".join(sorted((str(part) for part in specifier), reverse=True))
     if not specifier.contains(version, prereleases=True):
-        return Package(name, version, shown, f"{version} is installed, and {shown} is needed")
-    return Package(name, version, shown, "" if name == "Python" else _import_problem(name))
+        return Package(name, version, needed, f"{version} is installed, and {needed} is needed")
+    return Package(name, version, needed, "" if name == "Python" else _import_problem(name))
 
 
 def _import_problem(name: str) -> str:
-    """Why a package cannot be imported; empty where it can."""
+    """Reason why a package cannot be imported; empty where it can."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             importlib.import_module(name.replace("-", "_"))
-        except Exception as error:  # what is broken may raise anything
-            return f"cannot be imported: {_in_words(error)}"
+        except Exception as error:  # a broken package may raise anything
+            return f"cannot be imported: {_one_line(error)}"
     return ""
 
 
 def machine() -> dict[str, str | int | None]:
-    """The machine: system, cores, free memory in MiB, where compiled loops are kept, real collections.
-
-    ``cores`` are those that this process may use. ``compiled_loops`` is None where nothing can be kept, so
-    that each process compiles them anew; ``collections`` is None where the environment names none.
-    """
+    """System, usable cores, free MiB, folder of compiled loops and of real collections (None without one)."""
     free = free_memory()
     return {
         "system": f"{platform.system()} {platform.machine()}",
@@ -170,14 +134,12 @@ def machine() -> dict[str, str | int | None]:
 
 
 def timings(say: Callable[[str], None]) -> tuple[Timing, ...]:
-    """Seconds of a fit of the embedded example by the Laplace engine, the first time and again, and of a
-    short one by NUTS, most of which is compiling.
-    """
+    """Seconds of two fits of the example by the Laplace engine, and of a short one by NUTS."""
     laplace, nuts = "posterior-combined", "posterior-background"
     return (
         _timed("first fit, Laplace", say, lambda: _fit(laplace)),
         _timed("next fit, Laplace", say, lambda: _fit(laplace)),
-        _timed("short fit, NUTS", say, lambda: _fit(nuts, engine="nuts", **_SHORT)),
+        _timed("short fit, NUTS", say, lambda: _fit(nuts, engine="nuts", **_SHORT_SAMPLING)),
     )
 
 
@@ -185,11 +147,11 @@ def _timed(name: str, say: Callable[[str], None], work: Callable[[], object]) ->
     say(name)
     begun = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # so few draws pass no check of a sampler
+        warnings.simplefilter("ignore")  # so few draws fail the checks of the sampler
         try:
             work()
-        except Exception as error:  # what is broken may raise anything
-            return Timing(name, None, _in_words(error))
+        except Exception as error:  # a broken package may raise anything
+            return Timing(name, None, _one_line(error))
     return Timing(name, time.perf_counter() - begun)
 
 
@@ -214,7 +176,7 @@ def _cache_folder() -> str | None:
 
     try:
         return cache_folder()
-    except Exception:  # a broken numba is told among the packages
+    except Exception:  # packages() reports a broken numba
         return None
 
 
@@ -223,6 +185,6 @@ def _collections() -> str | None:
     return f"{named}{'' if Path(named).is_dir() else ' (no such folder)'}" if named else None
 
 
-def _in_words(error: BaseException) -> str:
+def _one_line(error: BaseException) -> str:
     """An error in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())

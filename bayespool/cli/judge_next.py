@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.from_settings import OptionValues, from_settings
 from bayespool.cli.options import Pool, QrelsFile, RunFiles, read_files, say_unpooled, stage_progress
 from bayespool.cli.refusals import refuse_no_posterior
 from bayespool.cli.results import check_outputs, deliver
@@ -19,9 +19,9 @@ from bayespool.scoring import JudgeNextSettings
 @from_settings
 def judge_next(
     qrels: QrelsFile,
-    asked: Annotated[Asked, JudgeNextSettings],
-    sampling: Annotated[Asked, SamplingSettings],
-    reading: Annotated[Asked, ReadingRunsSettings],
+    options: Annotated[OptionValues, JudgeNextSettings],
+    sampling: Annotated[OptionValues, SamplingSettings],
+    reading: Annotated[OptionValues, ReadingRunsSettings],
     runs: RunFiles = None,
     pool: Pool = None,
     judged: Annotated[
@@ -50,18 +50,18 @@ def judge_next(
     from bayespool.scoring.judging_goals import check_goal
 
     check_outputs(output, check_judgments_file, others=["qrels"])
-    if not runs and not asked["unpool"]:
+    if not runs and not options["unpool"]:
         raise InputError("no run to judge for", hint="name run files, or runs of the pool with --unpool")
-    sole_measure(asked["measures"])
-    refuse_no_posterior(asked["estimator"], sampling)
-    if not asked["unpool"]:
-        check_goal(asked["goal"], len(set(find_files([str(run) for run in runs or []]))))
+    sole_measure(options["measures"])
+    refuse_no_posterior(options["estimator"], sampling)
+    if not options["unpool"]:
+        check_goal(options["goal"], len(set(find_files([str(run) for run in runs or []]))))
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=judged, **reading)
-        say_unpooled(collection, asked)
-        found = choose_next(collection, targets, report=say, **asked, **sampling)
+        say_unpooled(collection, options)
+        result = choose_next(collection, targets, report=say, **options, **sampling)
     deliver(
-        lambda console: print_next_judgments(found, console),
+        lambda console: print_next_judgments(result, console),
         output,
-        lambda path: write_next_judgments(found, path),
+        lambda path: write_next_judgments(result, path),
     )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.from_settings import OptionValues, from_settings
 from bayespool.cli.options import (
     FigureFiles,
     OwnJudgments,
@@ -28,9 +28,9 @@ from bayespool.options import ReadingRunsSettings, SamplingSettings
 @from_settings
 def judges(
     qrels: QrelsFile,
-    asked: Annotated[Asked, JudgesSettings],
-    sampling: Annotated[Asked, SamplingSettings],
-    reading: Annotated[Asked, ReadingRunsSettings],
+    options: Annotated[OptionValues, JudgesSettings],
+    sampling: Annotated[OptionValues, SamplingSettings],
+    reading: Annotated[OptionValues, ReadingRunsSettings],
     runs: RunFiles = None,
     pool: Pool = None,
     own_judgments: OwnJudgments = None,
@@ -53,8 +53,8 @@ def judges(
 
     if not reading["judges"]:
         raise InputError("no judge", hint="--judge FILE or --judge NAME=FILE, labels in the form of qrels")
-    refuse_measures_of_judgments(asked["measures"])
-    PosteriorEstimator(**sampling)  # told before anything is read
+    refuse_measures_of_judgments(options["measures"])
+    PosteriorEstimator(**sampling)  # fails before files are read
     if not runs and not pool:
         raise InputError("no runs given", hint="--pool, or run files")
     check_figures(figure)
@@ -62,8 +62,8 @@ def judges(
         check_folder(output, report.JUDGES)
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
-        say_unpooled(collection, asked)
-        check = check_judges(collection, run_ids=targets, report=say, **asked, **sampling)
+        say_unpooled(collection, options)
+        check = check_judges(collection, run_ids=targets, report=say, **options, **sampling)
     deliver_folder(
         lambda console: report.print_judges(check, console),
         output,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.from_settings import OptionValues, from_settings
 from bayespool.cli.options import (
     CampaignRuns,
     Cluster,
@@ -25,9 +25,9 @@ from bayespool.options import ReadingSettings, SamplingSettings
 def leave_out(
     qrels: QrelsFile,
     pool: CampaignRuns,
-    asked: Annotated[Asked, LeaveOutSettings],
-    sampling: Annotated[Asked, SamplingSettings],
-    reading: Annotated[Asked, ReadingSettings],
+    options: Annotated[OptionValues, LeaveOutSettings],
+    sampling: Annotated[OptionValues, SamplingSettings],
+    reading: Annotated[OptionValues, ReadingSettings],
     jobs: Jobs = -1,
     cluster: Cluster = None,
     output: Folder = None,
@@ -43,10 +43,10 @@ def leave_out(
     from bayespool.report import print_leave_out, write_leave_out
 
     check_experiment(jobs, output, "leave-out", cluster)
-    experiment_settings(LeaveOutSettings, settings=sampling, **asked)  # told before anything is read
+    experiment_settings(LeaveOutSettings, settings=sampling, **options)  # fails before files are read
     collection = read_campaign(qrels, pool, **reading)
-    with experiment(output, "folds", cluster, f"{asked['by']}s left out") as show:
-        result = leave_out(collection, n_jobs=jobs, folder=output, progress=show, **asked, **sampling)
+    with experiment(output, "folds", cluster, f"{options['by']}s left out") as show:
+        result = leave_out(collection, n_jobs=jobs, folder=output, progress=show, **options, **sampling)
     deliver_folder(
         lambda console: print_leave_out(result, console),
         output,

@@ -1,4 +1,4 @@
-"""Messages to whoever typed a command, on streams of any encoding, full ones too."""
+"""Messages to the user, on streams of any encoding and on full disks."""
 
 from __future__ import annotations
 
@@ -14,22 +14,13 @@ import typer
 
 from bayespool.tables.printable import printable
 
-_PLAINER = {"–": "-", "—": "-", "−": "-", "…": "...", "×": "x", "≤": "<=", "≥": ">=", "’": "'"}
+_REPLACEMENTS = {"–": "-", "—": "-", "−": "-", "…": "...", "×": "x", "≤": "<=", "≥": ">=", "’": "'"}
 _quiet = contextvars.ContextVar("quiet", default=False)
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_OUTPUT_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def tell(text: str, *, err: bool = True, always: bool = False) -> None:
-    """Print a message, without anything that a terminal would obey.
-
-    Parameters
-    ----------
-    text : str
-    err : bool
-        Whether it is said beside the results, on standard error: with ``--quiet`` it is not said.
-    always : bool
-        Whether it is said all the same, as what ends a command is.
-    """
+    """Print a message without control characters; ``--quiet`` drops it from standard error unless always."""
     if always or not (err and is_quiet()):
         typer.echo(printable(text), err=err)
 
@@ -41,7 +32,7 @@ def is_quiet() -> bool:
 
 @contextlib.contextmanager
 def quietly(quiet: bool = True) -> Iterator[None]:
-    """Have `tell` print results and errors alone."""
+    """Print results and errors alone."""
     before = _quiet.set(quiet or is_quiet())
     try:
         yield
@@ -50,25 +41,25 @@ def quietly(quiet: bool = True) -> Iterator[None]:
 
 
 def prepare_streams() -> None:
-    """Have standard output and error write what their encoding lacks in other characters, not fail."""
-    codecs.register_error("bayespool", _plainer)
+    """Replace characters that the encoding of standard output and error lacks."""
+    codecs.register_error("bayespool", _replace_unencodable)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="bayespool")
 
 
-def is_of_output(error: OSError) -> bool:
-    """Whether an error is of standard output or error that cannot be written: those of files have a name."""
-    return error.filename is None and error.errno in _FULL
+def is_output_error(error: OSError) -> bool:
+    """Whether standard output or error cannot be written; errors of files have a name."""
+    return error.filename is None and error.errno in _OUTPUT_ERRNOS
 
 
-def leave_streams() -> None:
-    """Keep what could not be written from being tried again when the process ends."""
+def discard_streams() -> None:
+    """Discard standard output and error, so that unwritten text is not tried again at exit."""
     sys.stdout = sys.stderr = io.StringIO()
 
 
-def _plainer(error: UnicodeError) -> tuple[str, int]:
+def _replace_unencodable(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeEncodeError)  # streams are written to, never read
-    given = error.object[error.start : error.end]
-    shown = (_PLAINER.get(c) or c.encode("ascii", "backslashreplace").decode() for c in given)
-    return "".join(shown), error.end
+    text = error.object[error.start : error.end]
+    characters = (_REPLACEMENTS.get(c) or c.encode("ascii", "backslashreplace").decode() for c in text)
+    return "".join(characters), error.end

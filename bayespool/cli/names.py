@@ -1,6 +1,4 @@
-"""Names that options take, written out so that help and completion load nothing; a test holds them to what is
-registered.
-"""
+"""Names that options take, as literals so that help and completion load nothing."""
 
 from __future__ import annotations
 
@@ -10,15 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class NamedChoice:
-    """An estimator or a strategy by its name.
-
-    Attributes
-    ----------
-    name, description : str
-    kind : {"point", "posterior", "strategy"}
-    default : bool
-        Whether it is asked for where nobody names one.
-    """
+    """Estimator ("point" or "posterior") or strategy; ``default`` if it is used when none is named."""
 
     name: str
     description: str
@@ -27,7 +17,7 @@ class NamedChoice:
 
 
 def estimators() -> tuple[NamedChoice, ...]:
-    """Estimators: those of the package, or all that are registered where they are loaded anyway."""
+    """Estimators of the package; all registered ones once their module is loaded."""
     if "bayespool.scoring.estimators" not in sys.modules:
         return _ESTIMATORS
     from bayespool.scoring import ESTIMATOR_NAMES, ESTIMATORS
@@ -37,7 +27,7 @@ def estimators() -> tuple[NamedChoice, ...]:
 
 
 def strategies() -> tuple[NamedChoice, ...]:
-    """Pooling strategies, likewise."""
+    """Strategies of the package; all registered ones once their module is loaded."""
     if "bayespool.pooling" not in sys.modules:
         return _STRATEGIES
     from bayespool.pooling import STRATEGIES

@@ -1,4 +1,4 @@
-"""Files and folders that several commands share, reading them, and saying how far the work is."""
+"""Options that commands share, reading of their files, and progress of their work."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ FigureFiles = Annotated[
 
 
 def arrangement_of(columns: str | None, sort: str | None, top: int | None) -> Arrangement:
-    """What ``--columns``, ``--sort`` and ``--top`` ask for."""
+    """Arrangement of ``--columns``, ``--sort`` and ``--top``."""
     from bayespool.cli.from_settings import split_list
     from bayespool.tables.arrangement import Arrangement
 
@@ -103,7 +103,7 @@ def arrangement_of(columns: str | None, sort: str | None, top: int | None) -> Ar
 
 
 def check_experiment(jobs: int, output: Path | None, experiment: str, cluster: str | None) -> None:
-    """Raise for what would stop an experiment at its end, and warn of more processes than there are cores."""
+    """Raise for options that would fail at the end, and warn of more processes than cores."""
     from joblib import cpu_count
 
     from bayespool.experiments.cluster import check_address
@@ -114,8 +114,8 @@ def check_experiment(jobs: int, output: Path | None, experiment: str, cluster: s
     if cluster is not None:
         check_address(cluster)
     elif jobs > cpu_count():
-        what = f"--jobs {jobs}: more processes than cores ({cpu_count()}), each of which takes memory"
-        warn_caller(what, JobsWarning)
+        message = f"--jobs {jobs}: more processes than cores ({cpu_count()}), each of which takes memory"
+        warn_caller(message, JobsWarning)
     if output is not None:
         check_folder(output, experiment)
 
@@ -127,10 +127,7 @@ def read_files(
     say: Callable[[str], None],
     **reading: Any,
 ) -> tuple[Collection, tuple[str, ...]]:
-    """The collection that is read, and the runs to score. Says what the pool is.
-
-    ``reading`` are arguments of `bayespool.pooling.loading.read_collection`.
-    """
+    """Read the collection and the ids of the runs to score, by `read_collection`, and print the pool."""
     from bayespool.pooling import describe_pool, read_collection
 
     collection = read_collection(
@@ -145,22 +142,22 @@ def read_files(
 
 
 def read_campaign(qrels: Path, pool: list[Path], **reading: Any) -> Collection:
-    """The collection of an experiment, which only the campaign's runs are in."""
+    """Read the collection of an experiment, which has the campaign's runs alone."""
     with stage_progress() as say:
         return read_files(qrels, [], pool, say, **reading)[0]
 
 
-def say_unpooled(collection: Collection, asked: Mapping[str, Any]) -> None:
-    """Say what ``--pool-depth`` and ``--unpool`` take out of the pool."""
+def say_unpooled(collection: Collection, options: Mapping[str, Any]) -> None:
+    """Print what ``--pool-depth`` and ``--unpool`` take out of the pool."""
     from bayespool.pooling import describe_pool
     from bayespool.pooling.discovery import take_out
 
-    if asked["pool_depth"] is not None:
-        collection = collection.truncate_pool(asked["pool_depth"])
-        tell(f"pool to depth {asked['pool_depth']}: {describe_pool(collection)}")
-    if not asked["unpool"]:
+    if options["pool_depth"] is not None:
+        collection = collection.truncate_pool(options["pool_depth"])
+        tell(f"pool to depth {options['pool_depth']}: {describe_pool(collection)}")
+    if not options["unpool"]:
         return
-    smaller, taken = take_out(collection, asked["unpool"], by=asked["unpool_by"])
+    smaller, taken = take_out(collection, options["unpool"], by=options["unpool_by"])
     left = set(smaller.pooled_run_ids)
     gone = [run for run in collection.pooled_run_ids if run not in left]
     n_judgments = int(
@@ -174,15 +171,13 @@ def say_unpooled(collection: Collection, asked: Mapping[str, Any]) -> None:
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Whether an error is Ctrl-C, or what a compiled function makes of it."""
+    """Whether an error is Ctrl-C, also inside a compiled function."""
     return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
 
 
 @contextmanager
-def told_when_interrupted(folder: Path | None, name: str) -> Iterator[None]:
-    """Ctrl-C ends the command with status 130 and says what is kept: the work in the folder's subfolder. So
-    does an error for a worker that died.
-    """
+def report_interruption(folder: Path | None, name: str) -> Iterator[None]:
+    """Report after Ctrl-C (status 130) or a dead worker which work the folder keeps."""
     try:
         yield
     except WorkerError as error:
@@ -201,37 +196,33 @@ def told_when_interrupted(folder: Path | None, name: str) -> Iterator[None]:
 
 @contextmanager
 def experiment(
-    folder: Path | None, name: str, cluster: str | None, what: str, *, n_lines: int | None = None
+    folder: Path | None, name: str, cluster: str | None, label: str, *, n_lines: int | None = None
 ) -> Iterator[Callable[[int, int], None]]:
-    """Where an experiment computes, with its progress: `told_when_interrupted`, on a cluster if one is named,
-    and `count_progress`.
-    """
+    """Context of an experiment: interruption, cluster and progress."""
     from bayespool.experiments.cluster import on_cluster
 
     with (
-        told_when_interrupted(folder, name),
+        report_interruption(folder, name),
         on_cluster(cluster),
-        count_progress(what, n_lines=n_lines) as show,
+        count_progress(label, n_lines=n_lines) as show,
     ):
         yield show
 
 
 @contextmanager
-def count_progress(what: str, *, n_lines: int | None = None) -> Iterator[Callable[[int, int], None]]:
-    """A bar with the time that is left on a terminal; elsewhere a line for each step, or about ``n_lines`` in
-    all.
-    """
+def count_progress(label: str, *, n_lines: int | None = None) -> Iterator[Callable[[int, int], None]]:
+    """Progress bar on a terminal; elsewhere a line per step, or about ``n_lines`` lines."""
     if is_quiet():
         yield lambda done, total: None
         return
     if not sys.stderr.isatty():
-        told: set[int] = set()
+        printed: set[int] = set()
 
         def say(done: int, total: int) -> None:
             part = done if n_lines is None else n_lines * done // max(total, 1)
-            if part not in told:
-                told.add(part)
-                tell(f"{what}: {done} of {total}")
+            if part not in printed:
+                printed.add(part)
+                tell(f"{label}: {done} of {total}")
 
         yield say
         return
@@ -245,13 +236,13 @@ def count_progress(what: str, *, n_lines: int | None = None) -> Iterator[Callabl
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextmanager
 def stage_progress() -> Iterator[Callable[[str], None]]:
-    """A spinner with the stage at hand on a terminal; one line per stage elsewhere."""
+    """Spinner with the current stage on a terminal; elsewhere a line per stage."""
     if is_quiet():
         yield lambda stage: None
         return
@@ -284,10 +275,8 @@ def stage_progress() -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def shown_at_last(show: Callable[[], None]) -> Iterator[None]:
-    """Show a result once its files are written, or cannot be: a full disk takes no result away, a closed pipe
-    no file.
-    """
+def show_after_writing(show: Callable[[], None]) -> Iterator[None]:
+    """Show a result even where its files fail: a full disk loses no result, a closed pipe no file."""
     try:
         yield
     finally:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayespool import __version__
-from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.from_settings import OptionValues, from_settings
 from bayespool.cli.help import WORDS
 from bayespool.cli.options import (
     CampaignRuns,
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from bayespool.pooling import Strategy
 
 
-def _list_strategies(context: typer.Context, asked: bool) -> None:
+def _list_strategies(context: typer.Context, is_listed: bool) -> None:
     """Print the strategies, and end the command."""
-    if not asked:
+    if not is_listed:
         return
     from rich.console import Console
 
     from bayespool.report.pooling import print_strategies, strategy_rows
 
-    if "--json" in context.meta[WORDS]:  # which is parsed after this
+    if "--json" in context.meta[WORDS]:  # parsed after this option
         print_listed("pool", {"strategies": strategy_rows()})
     else:
         print_strategies(Console())
@@ -63,8 +63,8 @@ ListStrategies = Annotated[
 @from_settings
 def pool(
     pool: CampaignRuns,
-    asked: Annotated[Asked, StrategySettings],
-    reading: Annotated[Asked, FilesSettings],
+    options: Annotated[OptionValues, StrategySettings],
+    reading: Annotated[OptionValues, FilesSettings],
     qrels: Annotated[
         Path | None,
         typer.Option(help="Judgments that there are already. Adaptive strategies learn from them."),
@@ -92,8 +92,8 @@ def pool(
     from bayespool.pooling.registry import strategy_text
     from bayespool.report.pooling import check_list, print_choice, write_choice
 
-    strategy = parse_strategy(asked["strategy"])
-    check_budget(strategy, asked["budget"])
+    strategy = parse_strategy(options["strategy"])
+    check_budget(strategy, options["budget"])
     outputs = [] if output is None else [output]
     check_outputs(outputs, check_list, others=["qrels"])
     if strategy.is_adaptive and qrels is None:
@@ -110,19 +110,21 @@ def pool(
             **reading,
         )
         say("choosing documents")
-        chosen = choose(collection, **asked | {"strategy": strategy})
-    found = contributions_of(collection, chosen, depth=asked["depth"])
+        chosen = choose(collection, **options | {"strategy": strategy})
+    contributions = contributions_of(collection, chosen, depth=options["depth"])
     judged = judged_by(collection, chosen)
-    n_judged, n_relevant = int(judged.judged.sum()), n_relevant_documents(judged, asked["rel"])
+    n_judged, n_relevant = int(judged.judged.sum()), n_relevant_documents(judged, options["rel"])
     deliver(
-        lambda console: print_choice(chosen, found, console, n_judged=n_judged, n_relevant=n_relevant),
+        lambda console: print_choice(
+            chosen, contributions, console, n_judged=n_judged, n_relevant=n_relevant
+        ),
         outputs,
         lambda path: write_choice(
             collection,
             chosen,
             path,
             relevance=qrels is not None,
-            metadata=_described(collection, asked | {"strategy": strategy_text(strategy)}),
+            metadata=_metadata(collection, options | {"strategy": strategy_text(strategy)}),
         ),
     )
 
@@ -131,9 +133,9 @@ def pool(
 def budgets(
     qrels: QrelsFile,
     pool: CampaignRuns,
-    asked: Annotated[Asked, BudgetSettings],
-    sampling: Annotated[Asked, SamplingSettings],
-    reading: Annotated[Asked, ReadingSettings],
+    options: Annotated[OptionValues, BudgetSettings],
+    sampling: Annotated[OptionValues, SamplingSettings],
+    reading: Annotated[OptionValues, ReadingSettings],
     jobs: Jobs = -1,
     cluster: Cluster = None,
     output: Folder = None,
@@ -147,10 +149,10 @@ def budgets(
     from bayespool.report.budgets import print_budgets, write_budgets
 
     check_experiment(jobs, output, "budgets", cluster)
-    settings = budget_settings(settings=sampling, **asked)  # told before anything is read
+    settings = budget_settings(settings=sampling, **options)  # fails before files are read
     collection = read_campaign(qrels, pool, **_scores_for(settings.strategies), **reading)
     with experiment(output, "budgets", cluster, "pools", n_lines=10) as show:
-        result = budgets(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
+        result = budgets(collection, folder=output, n_jobs=jobs, progress=show, **options, **sampling)
     deliver_folder(
         lambda console: print_budgets(result, console),
         output,
@@ -159,15 +161,15 @@ def budgets(
     )
 
 
-def _described(collection: Collection, asked: Asked) -> dict[str, Any]:
-    """What stands beside a table of documents: from what they were chosen, and how."""
+def _metadata(collection: Collection, options: OptionValues) -> dict[str, Any]:
+    """Metadata of a table of documents."""
     return {
         "bayespool": __version__,
         "fingerprint": collection.fingerprint,
-        "settings": asked,
+        "settings": options,
     }
 
 
 def _scores_for(strategies: Iterable[Strategy]) -> dict[str, Any]:
-    """What reading is asked where a strategy needs the scores of the runs, which take memory."""
+    """Argument of reading where a strategy needs the runs' scores, which take memory."""
     return {"scores": True} if any(strategy.needs_scores for strategy in strategies) else {}

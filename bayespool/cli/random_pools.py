@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.from_settings import OptionValues, from_settings
 from bayespool.cli.options import (
     CampaignRuns,
     Cluster,
@@ -25,9 +25,9 @@ from bayespool.options import ReadingSettings, SamplingSettings
 def pool_width(
     qrels: QrelsFile,
     pool: CampaignRuns,
-    asked: Annotated[Asked, PoolWidthSettings],
-    sampling: Annotated[Asked, SamplingSettings],
-    reading: Annotated[Asked, ReadingSettings],
+    options: Annotated[OptionValues, PoolWidthSettings],
+    sampling: Annotated[OptionValues, SamplingSettings],
+    reading: Annotated[OptionValues, ReadingSettings],
     jobs: Jobs = -1,
     cluster: Cluster = None,
     output: Folder = None,
@@ -41,10 +41,10 @@ def pool_width(
     from bayespool.report.random_pools import print_pool_width, write_pool_width
 
     check_experiment(jobs, output, "pool-width", cluster)
-    experiment_settings(PoolWidthSettings, settings=sampling, **asked)  # told before anything is read
+    experiment_settings(PoolWidthSettings, settings=sampling, **options)  # fails before files are read
     collection = read_campaign(qrels, pool, **reading)
     with experiment(output, "pool-width", cluster, "pools", n_lines=10) as show:
-        result = vary_pool_width(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
+        result = vary_pool_width(collection, folder=output, n_jobs=jobs, progress=show, **options, **sampling)
     deliver_folder(
         lambda console: print_pool_width(result, console),
         output,
@@ -57,9 +57,9 @@ def pool_width(
 def common_topics(
     qrels: QrelsFile,
     pool: CampaignRuns,
-    asked: Annotated[Asked, CommonTopicsSettings],
-    sampling: Annotated[Asked, SamplingSettings],
-    reading: Annotated[Asked, ReadingSettings],
+    options: Annotated[OptionValues, CommonTopicsSettings],
+    sampling: Annotated[OptionValues, SamplingSettings],
+    reading: Annotated[OptionValues, ReadingSettings],
     jobs: Jobs = -1,
     cluster: Cluster = None,
     output: Folder = None,
@@ -73,11 +73,11 @@ def common_topics(
     from bayespool.report.random_pools import print_common_topics, write_common_topics
 
     check_experiment(jobs, output, "common-topics", cluster)
-    experiment_settings(CommonTopicsSettings, settings=sampling, **asked)  # told before anything is read
+    experiment_settings(CommonTopicsSettings, settings=sampling, **options)  # fails before files are read
     collection = read_campaign(qrels, pool, **reading)
     with experiment(output, "common-topics", cluster, "pools", n_lines=10) as show:
         result = vary_common_topics(
-            collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling
+            collection, folder=output, n_jobs=jobs, progress=show, **options, **sampling
         )
     deliver_folder(
         lambda console: print_common_topics(result, console),
@@ -91,9 +91,9 @@ def common_topics(
 def run_types(
     qrels: QrelsFile,
     pool: CampaignRuns,
-    asked: Annotated[Asked, RunTypesSettings],
-    sampling: Annotated[Asked, SamplingSettings],
-    reading: Annotated[Asked, ReadingSettings],
+    options: Annotated[OptionValues, RunTypesSettings],
+    sampling: Annotated[OptionValues, SamplingSettings],
+    reading: Annotated[OptionValues, ReadingSettings],
     jobs: Jobs = -1,
     cluster: Cluster = None,
     output: Folder = None,
@@ -105,10 +105,10 @@ def run_types(
     from bayespool.report.random_pools import print_run_types, write_run_types
 
     check_experiment(jobs, output, "run-types", cluster)
-    experiment_settings(RunTypesSettings, settings=sampling, **asked)  # told before anything is read
+    experiment_settings(RunTypesSettings, settings=sampling, **options)  # fails before files are read
     collection = read_campaign(qrels, pool, **reading)
     with experiment(output, "run-types", cluster, "types left out", n_lines=10) as show:
-        result = leave_types_out(collection, folder=output, n_jobs=jobs, progress=show, **asked, **sampling)
+        result = leave_types_out(collection, folder=output, n_jobs=jobs, progress=show, **options, **sampling)
     deliver_folder(
         lambda console: print_run_types(result, console),
         output,

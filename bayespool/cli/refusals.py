@@ -1,4 +1,4 @@
-"""What is refused before a file is read: names of estimators and priors that no file could make right."""
+"""Checks of estimators, measures and priors before any file is read."""
 
 from __future__ import annotations
 
@@ -12,19 +12,7 @@ if TYPE_CHECKING:
 
 
 def refuse_estimators(names: Sequence[str], sampling: Mapping[str, Any]) -> None:
-    """Refuse names of estimators.
-
-    Parameters
-    ----------
-    names : sequence of str
-    sampling : mapping
-        Settings of those that have them.
-
-    Raises
-    ------
-    InputError
-        No name, an unknown one, an unknown setting, two of one name, a prior that none of them has.
-    """
+    """Refuse no, unknown or repeated names, unknown settings, and priors that no estimator has."""
     from bayespool.scoring import ESTIMATOR_NAMES, named_estimators, parse_estimator
     from bayespool.scoring.estimators import refuse_idle_priors
 
@@ -39,12 +27,7 @@ def refuse_estimators(names: Sequence[str], sampling: Mapping[str, Any]) -> None
 
 
 def refuse_measures_of_judgments(measures: Sequence[str]) -> None:
-    """Refuse measures that unjudged documents do not change, where these are what it is about.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse measures that unjudged documents do not change."""
     from bayespool.measures import parse_measures
     from bayespool.scoring.scoring import refuse_of_judgments
 
@@ -52,13 +35,7 @@ def refuse_measures_of_judgments(measures: Sequence[str]) -> None:
 
 
 def refuse_no_posterior(name: str, sampling: Mapping[str, Any]) -> Estimator:
-    """The posterior of a name; anything else is refused.
-
-    Raises
-    ------
-    InputError
-        An unknown name or setting, a point correction, a prior that the posterior does not have.
-    """
+    """Posterior of this name; point corrections and priors that it does not have are refused."""
     from bayespool.scoring.estimators import parse_posterior, refuse_idle_priors
 
     chosen = parse_posterior(name, **sampling)
@@ -67,14 +44,7 @@ def refuse_no_posterior(name: str, sampling: Mapping[str, Any]) -> Estimator:
 
 
 def refuse_priors(priors: Mapping[str, str], engine: str) -> None:
-    """Refuse priors that the engine has no density of.
-
-    Raises
-    ------
-    InputError
-        A text that is no distribution, numbers that are too large, a distribution that the engine does not
-        know or that has none of these parameters.
-    """
+    """Refuse texts that are no distribution, or one that the engine has no density of."""
     if not priors:
         return
     from bayespool.models import parse_prior
@@ -87,12 +57,7 @@ def refuse_priors(priors: Mapping[str, str], engine: str) -> None:
 
 
 def refuse_priors_of_no_model(priors: Mapping[str, str], models: Iterable[str], engine: str) -> None:
-    """Refuse priors that none of some models has, or that the engine has no density of in one of them.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse priors that no model has, or that the engine has no density of."""
     from bayespool.models import model_named
     from bayespool.posterior.preparation import prior_names
 

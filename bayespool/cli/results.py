@@ -1,6 +1,4 @@
-"""How a command answers: a table for people, files, a table on standard output (``-o -``), or one JSON
-document there (``--json``); and the options for it, which every command has.
-"""
+"""Output of a command: printed tables, files, a table on standard output or one JSON document."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ import typer
 
 from bayespool import __version__
 from bayespool.cli.messages import quietly, tell
-from bayespool.cli.options import shown_at_last
+from bayespool.cli.options import show_after_writing
 from bayespool.errors import InputError, OutputError
 from bayespool.tables.printable import printable
 
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _STANDARD_OUTPUT = Path("-")
-_QUALIFIED = "result"  # name of a file whose ending says the format
+_FILE_STEM = "result"  # of temporary files
 
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print results and errors alone: no progress, no warnings.")
@@ -43,8 +41,8 @@ Format = Annotated[
 
 
 @dataclass
-class _Answer:
-    """What a command is asked, and what it has said."""
+class _Invocation:
+    """Command with its settings and output options, and the warnings so far."""
 
     command: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
@@ -53,13 +51,11 @@ class _Answer:
     warnings: list[str] = field(default_factory=list)
 
 
-_answer = contextvars.ContextVar[_Answer]("answer")
+_invocation = contextvars.ContextVar[_Invocation]("answer")
 
 
 def with_answers(command: Callable[..., None], *, tables: bool) -> Callable[..., None]:
-    """The command with the options ``--json`` and ``--quiet``, and with ``--format`` where it writes tables
-    to files that are named.
-    """
+    """Add the options ``--json`` and ``--quiet`` to a command, and ``--format`` where it writes tables."""
     hints = get_type_hints(command, include_extras=True)
     hints.pop("return", None)
     own = [
@@ -75,17 +71,17 @@ def with_answers(command: Callable[..., None], *, tables: bool) -> Callable[...,
 
     flags = {p.name: _flag(p) for p in own}
 
-    def answering(**given: Any) -> None:
-        how = {name: given.pop(name) for name in more}
+    def answering(**values: Any) -> None:
+        output_options = {name: values.pop(name) for name in more}
         name = command.__name__.replace("_", "-")
-        settings = {flags[option]: value for option, value in given.items()}
-        answer = _Answer(name, settings, how["json_"], how.get("format_"))
-        asked = _answer.set(answer)
+        settings = {flags[option]: value for option, value in values.items()}
+        invocation = _Invocation(name, settings, output_options["json_"], output_options.get("format_"))
+        token = _invocation.set(invocation)
         try:
-            with quietly(how["quiet"]):
-                command(**given)
+            with quietly(output_options["quiet"]):
+                command(**values)
         finally:
-            _answer.reset(asked)
+            _invocation.reset(token)
 
     answering.__name__, answering.__doc__, answering.__module__ = command.__name__, command.__doc__, __name__
     answering.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
@@ -94,9 +90,9 @@ def with_answers(command: Callable[..., None], *, tables: bool) -> Callable[...,
 
 
 def _flag(parameter: inspect.Parameter) -> str:
-    """What an option is called where it is typed, with underscores: ``seed`` for ``random_seed``."""
+    """Name of an option on the command line, with underscores: ``seed`` for ``random_seed``."""
     for info in getattr(parameter.annotation, "__metadata__", ()):
-        first = getattr(info, "default", None)  # in an annotation typer takes the first name for a default
+        first = getattr(info, "default", None)  # typer keeps the first name of an annotation as its default
         for name in (first, *(getattr(info, "param_decls", None) or ())):
             if isinstance(name, str) and name.startswith("--"):
                 return name.removeprefix("--").partition("/")[0].replace("-", "_")
@@ -104,13 +100,13 @@ def _flag(parameter: inspect.Parameter) -> str:
 
 
 def is_as_json() -> bool:
-    """Whether standard output is to have one JSON document and nothing else."""
-    return _here().as_json
+    """Whether standard output is one JSON document."""
+    return _current().as_json
 
 
 def collect_warning(text: str) -> None:
     """Keep a warning for the notes of the document."""
-    _here().warnings.append(text)
+    _current().warnings.append(text)
 
 
 def check_outputs(
@@ -120,40 +116,23 @@ def check_outputs(
     others: Sequence[str] = (),
     figure: Sequence[Path] | None = None,
 ) -> None:
-    """Raise before any work is done for an output that could not be written after it.
-
-    Parameters
-    ----------
-    output : sequence of Path, optional
-        Files; ``-`` is standard output.
-    check : callable
-        Raises for a file that cannot be written.
-    others : sequence of str
-        Formats besides those of tables that ``--format`` may name.
-    figure : sequence of Path, optional
-        Files of figures.
-
-    Raises
-    ------
-    InputError
-        ``--format`` without ``-o -`` or of an unknown format; standard output asked for twice.
-    """
+    """Raise for outputs that cannot be written, and for wrong use of ``--format`` or standard output."""
     from bayespool.report.figures import check_figures
     from bayespool.report.files import TABLE_FORMATS
 
-    here, files = _here(), list(output or [])
+    invocation, files = _current(), list(output or [])
     check_figures(figure)
     for path in files:
         if path != _STANDARD_OUTPUT:
             check(path)
-    n_times = files.count(_STANDARD_OUTPUT) + here.as_json
+    n_times = files.count(_STANDARD_OUTPUT) + invocation.as_json
     if n_times > 1:
         raise InputError("standard output is asked for twice", hint="give one of -o - and --json, once")
-    if here.format is None:
+    if invocation.format is None:
         return
     known = [*(suffix.removeprefix(".") for suffix in TABLE_FORMATS), *others]
-    if here.format not in known:
-        raise InputError(f"--format {here.format}: no such format", hint=f"known: {', '.join(known)}")
+    if invocation.format not in known:
+        raise InputError(f"--format {invocation.format}: no such format", hint=f"known: {', '.join(known)}")
     if _STANDARD_OUTPUT not in files:
         raise InputError(
             "--format is of a table on standard output", hint="add -o -, or name a file's ending"
@@ -170,41 +149,24 @@ def deliver(
     draw: Callable[[], Any] | None = None,
     then: Callable[[], None] | None = None,
 ) -> None:
-    """Write a result to the files that are asked for, and print it in the way that is asked for.
-
-    Parameters
-    ----------
-    show : callable
-        Prints the result for people.
-    output : sequence of Path, optional
-    write : callable
-        Writes it to a file, in the format of its ending.
-    more : sequence of str
-        Lines below it, which are notes of the document.
-    figure : sequence of Path, optional
-        Files that it is drawn into, after the tables.
-    draw : callable, optional
-        Makes the figure, of matplotlib.
-    then : callable, optional
-        Writes what else is asked for, after all of these.
-    """
-    here, files = _here(), list(output or [])
+    """Write a result to its files and figures, then print it and the lines ``more``, or a table or JSON."""
+    invocation, files = _current(), list(output or [])
 
     def answer() -> None:
-        if here.as_json:
+        if invocation.as_json:
             with _temporary("json") as place:
                 write(place)
-                found = json.loads(_content(place))
-            metadata = found.pop("metadata", {})
-            print_document(found, metadata, more)
+                document = json.loads(_content(place))
+            metadata = document.pop("metadata", {})
+            print_document(document, metadata, more)
         elif _STANDARD_OUTPUT in files:
-            with _temporary(here.format or "csv") as place:
+            with _temporary(invocation.format or "csv") as place:
                 write(place)
                 _print_bytes(_content(place))
         else:
             _show(show, more)
 
-    with shown_at_last(answer):
+    with show_after_writing(answer):
         for path in files:
             if path != _STANDARD_OUTPUT:
                 write(path)
@@ -222,31 +184,19 @@ def deliver_folder(
     figure: Sequence[Path] | None = None,
     draw: Callable[[], Any] | None = None,
 ) -> None:
-    """The same for a result that is written into a folder: with ``--json`` its tables and its settings,
-    without the figures.
-
-    Parameters
-    ----------
-    show : callable
-    folder : Path, optional
-    write : callable
-        Writes the result into a folder, with figures of a kind.
-    figures : {"png", "svg", "none"}
-    figure, draw
-        As of `deliver`.
-    """
+    """Write a result to its folder and figures, then print it, with ``--json`` its tables and settings."""
 
     def answer() -> None:
-        if not _here().as_json:
+        if not _current().as_json:
             _show(show)
             return
         with tempfile.TemporaryDirectory(prefix="bayespool-") as parent:
-            place = Path(parent) / _QUALIFIED
+            place = Path(parent) / _FILE_STEM
             write(place, "none")
-            tables, metadata = _of_folder(place)
+            tables, metadata = _read_folder(place)
         print_document(tables, metadata)
 
-    with shown_at_last(answer):
+    with show_after_writing(answer):
         if folder is not None:
             write(folder, figures)
         _draw(figure, draw)
@@ -260,8 +210,8 @@ def _draw(figure: Sequence[Path] | None, draw: Callable[[], Any] | None) -> None
 
 
 def deliver_files(show: Callable[[Console], None], folder: Path) -> None:
-    """Print what is said of files that are written already; with ``--json`` a table of their paths."""
-    if not _here().as_json:
+    """Print a summary of files that are written; with ``--json`` a table of their paths."""
+    if not _current().as_json:
         _show(show)
         return
     from bayespool.tables.files import read_back
@@ -275,43 +225,32 @@ def deliver_files(show: Callable[[Console], None], folder: Path) -> None:
 def print_document(
     tables: Mapping[str, Any], metadata: Mapping[str, Any] | None = None, notes: Sequence[str] = ()
 ) -> None:
-    """Print the JSON document of a result: ``command``, ``version``, ``settings``, ``metadata``, ``tables``
-    and ``notes``.
-
-    Parameters
-    ----------
-    tables : mapping of str to list of dict
-        Rows by table.
-    metadata : mapping, optional
-        What a result must be quoted with; its notes become those of the document.
-    notes : sequence of str
-        Lines below them. Warnings come before them.
-    """
-    here, metadata = _here(), dict(metadata or {})
+    """Print the JSON document: command, version, settings, metadata, tables and notes."""
+    invocation, metadata = _current(), dict(metadata or {})
     noted = metadata.pop("notes", [])
     document = {
-        "command": here.command,
+        "command": invocation.command,
         "version": __version__,
-        "settings": _plain(here.settings),
-        "metadata": _plain(metadata),
-        "tables": _plain(tables),
-        "notes": [*(f"warning: {text}" for text in here.warnings), *noted, *notes],
+        "settings": _json_value(invocation.settings),
+        "metadata": _json_value(metadata),
+        "tables": _json_value(tables),
+        "notes": [*(f"warning: {text}" for text in invocation.warnings), *noted, *notes],
     }
     _print_bytes((json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
 
 
 def print_listed(command: str, tables: Mapping[str, Any]) -> None:
-    """Print the JSON document of what a command lists in place of its result."""
-    asked = _answer.set(_Answer(command, {"list": True}, as_json=True))
+    """Print the JSON document of a list that a command prints in place of its result."""
+    token = _invocation.set(_Invocation(command, {"list": True}, as_json=True))
     try:
         print_document(tables)
     finally:
-        _answer.reset(asked)
+        _invocation.reset(token)
 
 
-def _here() -> _Answer:
-    """What is asked; outside of a command nothing."""
-    return _answer.get(None) or _Answer()
+def _current() -> _Invocation:
+    """The current invocation; an empty one outside of commands."""
+    return _invocation.get(None) or _Invocation()
 
 
 def _show(show: Callable[[Console], None], more: Sequence[str] = ()) -> None:
@@ -324,9 +263,9 @@ def _show(show: Callable[[Console], None], more: Sequence[str] = ()) -> None:
 
 @contextlib.contextmanager
 def _temporary(format_: str) -> Iterator[Path]:
-    """A file that is gone afterwards, whose ending says the format."""
+    """Path of a temporary file with the ending of the format."""
     with tempfile.TemporaryDirectory(prefix="bayespool-") as parent:
-        yield Path(parent) / f"{_QUALIFIED}.{format_}"
+        yield Path(parent) / f"{_FILE_STEM}.{format_}"
 
 
 def _content(path: Path) -> bytes:
@@ -338,8 +277,8 @@ def _content(path: Path) -> bytes:
     return content
 
 
-def _of_folder(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Rows by table and settings of the files that an experiment writes."""
+def _read_folder(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Rows by table, and settings, in the folder of an experiment."""
     from bayespool.tables.files import read_rows
 
     metadata = json.loads(_content(folder / "settings.json"))
@@ -349,21 +288,21 @@ def _of_folder(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return tables, metadata
 
 
-def _plain(value: Any) -> Any:
-    """The value as JSON has it: what is no number, or infinite, is null."""
+def _json_value(value: Any) -> Any:
+    """The value in JSON; NaN and infinite numbers are null."""
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): _json_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_json_value(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 def _print_bytes(content: bytes) -> None:
-    """Put bytes on standard output after what was printed before: as they are, but for a terminal."""
+    """Write bytes to standard output after earlier text; control characters are escaped on a terminal."""
     sys.stdout.flush()
-    if sys.stdout.isatty():  # a file or another program gets names as they are
+    if sys.stdout.isatty():  # files and programs get names unchanged
         content = printable(content.decode("utf-8", "replace")).encode("utf-8")
     sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()

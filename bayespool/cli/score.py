@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayespool.cli.from_settings import Asked, from_settings
+from bayespool.cli.from_settings import OptionValues, from_settings
 from bayespool.cli.messages import tell
 from bayespool.cli.options import (
     Columns,
@@ -46,9 +46,9 @@ Report = Annotated[
 @from_settings
 def score(
     qrels: QrelsFile,
-    asked: Annotated[Asked, ScoreSettings],
-    sampling: Annotated[Asked, SamplingSettings],
-    reading: Annotated[Asked, ReadingRunsSettings],
+    options: Annotated[OptionValues, ScoreSettings],
+    sampling: Annotated[OptionValues, SamplingSettings],
+    reading: Annotated[OptionValues, ReadingRunsSettings],
     runs: RunFiles = None,
     pool: Pool = None,
     own_judgments: OwnJudgments = None,
@@ -79,22 +79,22 @@ def score(
 
         check_report(report)
     arrangement = arrangement_of(columns, sort, top)
-    if not runs and not asked["unpool"]:
+    if not runs and not options["unpool"]:
         raise InputError("no run to score", hint="name run files, or runs of the pool with --unpool")
-    asked["estimators"] = _estimators(asked["estimators"], common_topics)
-    refuse_estimators(asked["estimators"], sampling)
-    _check_arrangement(arrangement, asked["estimators"])
+    options["estimators"] = _estimators(options["estimators"], common_topics)
+    refuse_estimators(options["estimators"], sampling)
+    _check_arrangement(arrangement, options["estimators"])
     with stage_progress() as say:
         collection, targets = read_files(qrels, runs or [], pool, say, own_judgments=own_judgments, **reading)
-        say_unpooled(collection, asked)
-        scores = _score(collection, targets, say, **asked, **sampling)
+        say_unpooled(collection, options)
+        scores = _score(collection, targets, say, **options, **sampling)
     _show(scores, output, figure, arrangement, per_topic=per_topic, report=report)
 
 
 @from_settings
 def demo(
-    asked: Annotated[Asked, DemoSettings],
-    sampling: Annotated[Asked, SamplingSettings],
+    options: Annotated[OptionValues, DemoSettings],
+    sampling: Annotated[OptionValues, SamplingSettings],
     per_topic: PerTopic = False,
     columns: Columns = None,
     sort: Sort = None,
@@ -114,25 +114,25 @@ def demo(
     example = simulate_example()
     if write is not None:
         example.write(write)
-        said = (
+        message = (
             f"Wrote the example. Try:\n  bayespool score {write}/new --qrels {write}/qrels.txt "
             f"--pool {write}/pool --organizations {write}/organizations.csv --each-its-own "
             "-m P@10 -m nDCG@10"
         )
-        print_document({}, notes=[said]) if is_as_json() else tell(said, err=False)
+        print_document({}, notes=[message]) if is_as_json() else tell(message, err=False)
         return
     check_outputs(output, check_paper_output, figure=figure)
     arrangement = arrangement_of(columns, sort, top)
-    asked["estimators"] = _estimators(asked["estimators"], None)
-    refuse_estimators(asked["estimators"], sampling)
-    _check_arrangement(arrangement, asked["estimators"])
+    options["estimators"] = _estimators(options["estimators"], None)
+    refuse_estimators(options["estimators"], sampling)
+    _check_arrangement(arrangement, options["estimators"])
     with stage_progress() as say:
         tell(f"pool: {describe_pool(example.collection)}")
         scores = _score(
             example.collection,
             example.new_run_ids,
             say,
-            **asked,
+            **options,
             **sampling,
         )
     truth = {str(m): example.true_values(m, scores.run_ids) for m in scores.measures}
@@ -140,18 +140,18 @@ def demo(
 
 
 def _score(
-    collection: Collection, targets: Sequence[str], say: Callable[[str], None], **asked: Any
+    collection: Collection, targets: Sequence[str], say: Callable[[str], None], **options: Any
 ) -> Scores:
     from bayespool.scoring import score
 
-    return score(collection, targets, report=say, **asked)
+    return score(collection, targets, report=say, **options)
 
 
-def _estimators(given: list[str], common_topics: str | None) -> list[str]:
+def _estimators(estimators: list[str], common_topics: str | None) -> list[str]:
     """Names of estimators, with the topics adjustment where common topics are given."""
     from bayespool.scoring import named_estimators
 
-    names = [str(name) for name in named_estimators(given)]
+    names = [str(name) for name in named_estimators(estimators)]
     if common_topics is not None:
         topics = tuple(t.strip() for t in common_topics.split(",") if t.strip())
         place = len([n for n in names if not n.startswith("posterior")])
@@ -163,7 +163,7 @@ def _estimators(given: list[str], common_topics: str | None) -> list[str]:
 
 
 def _check_arrangement(arrangement: Arrangement, estimators: list[str]) -> None:
-    """Raise for a column that there will be none of, before anything is read."""
+    """Raise for columns that no estimator has, before files are read."""
     from bayespool.scoring import parse_estimator
     from bayespool.scoring.score_tables import check_arrangement
 
@@ -197,16 +197,16 @@ def _show(
         lambda console: print_scores(scores, console, per_topic=per_topic, arrangement=arrangement),
         output,
         lambda path: write_scores(scores, path, per_topic=per_topic, arrangement=arrangement),
-        more=[] if per_topic else _on_truth(known or {}),
+        more=[] if per_topic else _truth_lines(known or {}),
         figure=figure,
         draw=draw,
         then=write_page,
     )
 
 
-def _on_truth(known: Mapping[str, Mapping[str, float]]) -> list[str]:
+def _truth_lines(known: Mapping[str, Mapping[str, float]]) -> list[str]:
     lines = []
     for measure, values in known.items():
-        said = ", ".join(f"{run} {value:.4f}" for run, value in values.items())
-        lines.append(f"truth of the simulation, {measure} if all were judged: {said}")
+        scores = ", ".join(f"{run} {value:.4f}" for run, value in values.items())
+        lines.append(f"truth of the simulation, {measure} if all were judged: {scores}")
     return lines

@@ -1,4 +1,4 @@
-"""Results as text and files: number formatting, and nothing that computes."""
+"""Results as printed text, files and HTML reports."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""The experiment on budgets: tables in the terminal, tables and figures in a folder."""
+"""Printed tables and result folders of experiments on budgets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _LABELS = {"mae": "MAE", "sre": "SRE", "sre_star": "SRE*"}
-_MEANS = {
+_MEAN_COLUMNS = {
     "MAE": ("mae", 4),
     "bias": ("bias", 4),
     "SRE": ("sre", 1),
@@ -29,7 +29,7 @@ _MEANS = {
     "new": ("n_new", 1),
     "fairness": ("fairness", 2),
 }
-_ESTIMATED = {
+_ESTIMATE_COLUMNS = {
     "as judged": ("mae_as_judged", 4),
     "estimated": ("mae", 4),
     "bias": ("bias", 4),
@@ -38,23 +38,16 @@ _ESTIMATED = {
     "PIT 95": ("pit_95", 3),
     "PIT 50": ("pit_50", 3),
 }
-_AGAINST_FULL = {"as judged*": ("full_mae_as_judged", 4), "estimated*": ("full_mae", 4)}
-_MOST_COLUMNS = 8  # budgets that a printed table has room for
+_FULL_POOL_COLUMNS = {"as judged*": ("full_mae_as_judged", 4), "estimated*": ("full_mae", 4)}
+_MAX_BUDGET_COLUMNS = 8
 _TESTS = {"tukey-hsd": "Tukey's test", "paired-t": "paired t tests"}
 
 
 def print_budgets(result: Budgets, console: Console) -> None:
-    """Print for each measure what strategies come to on average, and their bias by budget, the least biased
-    strategy first; then how many relevant documents they find.
-
-    Parameters
-    ----------
-    result : Budgets
-    console : rich.console.Console
-    """
+    """Print per measure the strategies' means over budgets and bias by budget, then relevant documents."""
     s, summary, ranking = result.settings, result.summary_frame(), result.ranking_frame()
     means = result.mean_frame()
-    shown = _some(s.budgets)
+    budgets = _budgets_that_fit(s.budgets)
     print_line(console, _scope(result))
     for note in result.notes:
         print_note(console, note)
@@ -69,10 +62,10 @@ def print_budgets(result: Budgets, console: Console) -> None:
         print_heading(console, f"\n{measure}, {which} pooled runs, means over budgets")
         of_strategies = means[means["measure"] == measure]
         body = [
-            [str(row["strategy"]), *(number(row[name], digits) for name, digits in _MEANS.values())]
+            [str(row["strategy"]), *(number(row[name], digits) for name, digits in _MEAN_COLUMNS.values())]
             for _, row in of_strategies.iterrows()
         ]
-        print_table(console, ["strategy", *_MEANS], body)
+        print_table(console, ["strategy", *_MEAN_COLUMNS], body)
         for bias_measure in BIAS_MEASURES:
             print_heading(console, f"\n{measure}, {_LABELS[bias_measure]} by budget")
             ranked = ranking[(ranking["measure"] == measure) & (ranking["bias_measure"] == bias_measure)]
@@ -80,15 +73,15 @@ def print_budgets(result: Budgets, console: Console) -> None:
             body = [
                 [
                     *(str(row["strategy"]), str(row["rank"]), number(row["mean"], max(1, digits))),
-                    *_by_budget(of_measure, str(row["strategy"]), bias_measure, shown, digits),
+                    *_by_budget(of_measure, str(row["strategy"]), bias_measure, budgets, digits),
                 ]
                 for _, row in ranked.iterrows()
             ]
-            print_table(console, ["strategy", "rank", "mean", *map(_thousands, shown)], body)
+            print_table(console, ["strategy", "rank", "mean", *map(_thousands, budgets)], body)
     print_heading(console, f"\nrelevant documents found, of {result.n_relevant}, by budget")
     pools = result.pool_frame()
-    body = [[label, *_by_budget(pools, label, "n_relevant", shown, 0)] for label in s.labels]
-    print_table(console, ["strategy", *map(_thousands, shown)], body)
+    body = [[label, *_by_budget(pools, label, "n_relevant", budgets, 0)] for label in s.labels]
+    print_table(console, ["strategy", *map(_thousands, budgets)], body)
     if s.estimators:
         _print_estimates(result, console)
     print_line(
@@ -102,16 +95,7 @@ def print_budgets(result: Budgets, console: Console) -> None:
 
 
 def write_budgets(result: Budgets, folder: Path, *, figures: FigureFormat = "png") -> None:
-    """Write ``bias`` (`Budgets.frame` with all runs), ``by_organization`` (`Budgets.contributor_frame`),
-    ``pools``, ``summary`` and ``ranking``, each ``.csv`` and ``.parquet``, ``settings.json`` and the figures
-    ``bias`` and ``ranking`` into a folder; with estimators ``estimates`` (`Budgets.estimate_frame` with all
-    runs) and ``posterior``, too. The same result gives the same bytes.
-
-    Raises
-    ------
-    OutputError
-        A file cannot be written, or the folder holds the results of another experiment.
-    """
+    """Write tables, ``settings.json`` and figures; the same result gives the same bytes."""
     frames = {
         "bias": result.frame(reported_only=False),
         "by_organization": result.contributor_frame(),
@@ -144,13 +128,13 @@ def write_budgets(result: Budgets, folder: Path, *, figures: FigureFormat = "png
 
 
 def _print_estimates(result: Budgets, console: Console) -> None:
-    """What estimators make of each pool, against the whole depth pool."""
-    s, found = result.settings, result.posterior_frame()
+    """Print errors of the estimators by strategy and budget, against scores on the whole depth pool."""
+    s, posterior = result.settings, result.posterior_frame()
     for measure in map(str, s.measures):
-        of_measure = found[found["measure"] == measure]
-        columns = dict(_ESTIMATED)
+        of_measure = posterior[posterior["measure"] == measure]
+        columns = dict(_ESTIMATE_COLUMNS)
         if not np.allclose(of_measure["full_mae"], of_measure["mae"], rtol=0, atol=1e-12):
-            columns |= _AGAINST_FULL
+            columns |= _FULL_POOL_COLUMNS
         print_heading(console, f"\n{measure} of runs left out, estimated from the pool of each budget")
         body = [
             [
@@ -178,14 +162,14 @@ def _scope(result: Budgets) -> str:
     )
 
 
-def _by_budget(rows: pd.DataFrame, label: str, name: str, shown: tuple[int, ...], digits: int) -> list[str]:
+def _by_budget(rows: pd.DataFrame, label: str, name: str, budgets: tuple[int, ...], digits: int) -> list[str]:
     group = rows[rows["strategy"] == label].set_index("budget")[name]
-    return [number(float(group[budget]), digits) for budget in shown]
+    return [number(float(group[budget]), digits) for budget in budgets]
 
 
-def _some(budgets: tuple[int, ...]) -> tuple[int, ...]:
-    """As many budgets as a table has room for, evenly spread, the last among them."""
-    step = -(-len(budgets) // _MOST_COLUMNS)
+def _budgets_that_fit(budgets: tuple[int, ...]) -> tuple[int, ...]:
+    """At most `_MAX_BUDGET_COLUMNS` budgets, evenly spread, with the last."""
+    step = -(-len(budgets) // _MAX_BUDGET_COLUMNS)
     return budgets[::-1][::step][::-1]
 
 

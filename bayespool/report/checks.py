@@ -1,4 +1,4 @@
-"""Checks of models as tables in the terminal, and as tables, figures and containers in a folder."""
+"""Printed tables and result folders of checks of models."""
 
 from __future__ import annotations
 
@@ -25,20 +25,13 @@ if TYPE_CHECKING:
 
 CHECK, SELF_CALIBRATION, ENGINES = "check", "check --sbc", "check --compare-engines"
 FOUND = "check --found"
-"""What output folders are for."""
+"""Names of the checks in ``settings.json``."""
 
-_ENOUGH_SIMULATIONS = 200  # they show a shift of a quarter of a standard deviation
+_ENOUGH_SIMULATIONS = 200  # detect a shift of a quarter of a standard deviation
 
 
 def print_checks(checks: ModelChecks, console: Console) -> None:
-    """Print per measure how models predict organizations that were held out, and what to note.
-
-    Parameters
-    ----------
-    checks : ModelChecks
-    console : rich.console.Console
-        A table that is wider than the console is printed as wide as it is; no number is cut short.
-    """
+    """Print per measure calibration and log predictive density on held-out organizations, and notes."""
     calibration, elpd = checks.calibration(), checks.elpd()
     n_folds, engine = checks.metadata["n_folds"], checks.metadata["engine"]
     for measure in map(str, checks.measures):
@@ -48,14 +41,14 @@ def print_checks(checks: ModelChecks, console: Console) -> None:
         print_heading(console, f"{title}; {engine}")
         print_table(console, *_calibration_cells(table))
         title = f"{measure}: expected log predictive density by organization"
-        print_line(console, f"{title}{_of_steps(checks, measure)}")
+        print_line(console, f"{title}{_steps_clause(checks, measure)}")
         print_table(console, *_elpd_cells(elpd[elpd["measure"] == measure]))
     for note in checks.notes:
         print_note(console, note)
 
 
-def _of_steps(checks: ModelChecks, measure: str) -> str:
-    """What the density is of where a measure tells levels of relevance apart."""
+def _steps_clause(checks: ModelChecks, measure: str) -> str:
+    """Clause on the steps of relevance that a density is summed over; empty for one step."""
     n_steps = max(len(p.densities) for p in checks.predictions if str(p.measure) == measure)
     if n_steps == 1:
         return ""
@@ -90,12 +83,12 @@ def print_self_calibration(calibrations: Sequence[SelfCalibration], console: Con
 def _notes_of_self_calibration(calibrations: Sequence[SelfCalibration]) -> list[str]:
     fewest = min(calibrations, key=lambda c: len(c.ranks))
     n, shift = len(fewest.ranks), fewest.detectable_shift
-    said = f"{n} simulations show shifts of {shift:.1f} standard deviations or more"
-    return [said] if n < _ENOUGH_SIMULATIONS else []
+    note = f"{n} simulations show shifts of {shift:.1f} standard deviations or more"
+    return [note] if n < _ENOUGH_SIMULATIONS else []
 
 
 def print_engines(frame: pd.DataFrame, console: Console) -> None:
-    """Print per model how well the two engines agree."""
+    """Print per model the differences between the two engines."""
     print_heading(console, "Laplace − NUTS in shares of the interval's width")
     header = [
         "model",
@@ -130,9 +123,7 @@ def _notes_of_engines(summary: pd.DataFrame) -> list[str]:
 
 
 def print_found(rows: Sequence[FoundJudgments], console: Console) -> None:
-    """Print how relevant the judgments are that no pooled run explains, beside what was to be expected, and
-    what follows for the documents left unjudged.
-    """
+    """Print how relevant judgments that no pooled run explains are, and were predicted to be."""
     header = [
         "runs",
         "ranks",
@@ -178,14 +169,14 @@ def _notes_of_found(rows: Sequence[FoundJudgments]) -> list[str]:
 
 
 def _shift_cells(row: FoundJudgments) -> list[str]:
-    """The shift and its interval; nothing where no document is left unjudged."""
+    """Shift of the log odds and its interval; empty where no document is left unjudged."""
     if row.shift != row.shift:
         return ["", ""]
     return [f"{row.shift:+.2f}", f"({row.shift_lower:+.2f} to {row.shift_upper:+.2f})"]
 
 
 def write_found(rows: Sequence[FoundJudgments], folder: Path, *, figures: FigureFormat = "png") -> None:
-    """Write ``found.csv`` and ``.parquet``, a row per measure, kind of runs and band of ranks."""
+    """Write ``found`` as ``.csv`` and ``.parquet``, a row per measure, kind of runs and band of ranks."""
     notes = [
         f"{measure}: {note}"
         for measure in dict.fromkeys(row.measure for row in rows)
@@ -195,24 +186,9 @@ def write_found(rows: Sequence[FoundJudgments], folder: Path, *, figures: Figure
 
 
 def write_checks(checks: ModelChecks, folder: Path, *, figures: FigureFormat = "png") -> None:
-    """Write tables, containers and figures into a folder.
+    """Write tables, ``settings.json``, figures and containers ``<measure>-<model>.nc`` for ArviZ.
 
-    ``calibration``, ``elpd`` and ``runs``, each ``.csv`` and ``.parquet``; ``settings.json``; a container
-    ``<measure>-<model>.nc`` for ArviZ per measure and model, and another one for each step of relevance above
-    the first, such as ``nDCG_10-ratio-2-of-1.nc``; figures ``predictive-<measure>``,
-    ``pit-<measure>`` and ``elpd``. The same checks give the same bytes.
-
-    Parameters
-    ----------
-    checks : ModelChecks
-    folder : Path
-        Made if it is missing. Files of earlier checks that these lack are removed.
-    figures : {"png", "svg", "none"}
-
-    Raises
-    ------
-    OutputError
-        A file cannot be written, or the folder holds the results of something else.
+    Containers of steps of relevance above the first are named as in ``nDCG_10-ratio-2-of-1.nc``.
     """
     from bayespool.tables import container_bytes
 
@@ -258,20 +234,18 @@ def _check_figures(checks: ModelChecks) -> Drawings:
 def write_self_calibration(
     calibrations: Sequence[SelfCalibration], folder: Path, *, figures: FigureFormat = "png"
 ) -> None:
-    """Write ``self-calibration.csv`` and ``.parquet``, and a figure ``self-calibration-<model>-<engine>``
-    each.
-    """
+    """Write ``self-calibration`` as ``.csv`` and ``.parquet``, and a figure per model."""
 
     def draw() -> Drawings:
         from bayespool.plots import figure_grid, plot_ranks
 
         for c in calibrations:
-            height = 1.9 if len(c.quantities) > 3 else 3.4  # one row alone has to hold what stands beside it
+            height = 1.9 if len(c.quantities) > 3 else 3.4  # a single row needs space for the axis label
             figure, panels = figure_grid(len(c.quantities), width=2.9, height=height)
             for panel, quantity in zip(panels, c.quantities, strict=True):
                 plot_ranks(c, quantity, ax=panel)
-            told = f"{c.model}, {c.engine}, {len(c.ranks)} simulations\ngray: 95 % of calibrated lines"
-            figure.suptitle(told, fontsize="medium")
+            title = f"{c.model}, {c.engine}, {len(c.ranks)} simulations\ngray: 95 % of calibrated lines"
+            figure.suptitle(title, fontsize="medium")
             figure.supxlabel("rank of the true value", fontsize="small")
             figure.supylabel("share of ranks up to it, less the uniform one", fontsize="small")
             yield f"self-calibration-{c.model}-{c.engine}", figure
@@ -282,15 +256,15 @@ def write_self_calibration(
 
 
 def write_engines(frame: pd.DataFrame, folder: Path, *, figures: FigureFormat = "png") -> None:
-    """Write ``engines.csv`` and ``.parquet``, a row per run, and the figure ``engines``."""
+    """Write ``engines`` as ``.csv`` and ``.parquet``, a row per run, and the figure ``engines``."""
 
     def draw() -> Drawings:
         from bayespool.plots import figure_grid, plot_engines
 
         figure, panels = figure_grid(3, height=0.5 * frame["model"].nunique() + 1.2)
-        for panel, what in zip(panels, ("mean", "lower", "upper"), strict=True):
-            plot_engines(frame, what, ax=panel)  # type: ignore[arg-type]
-            if what != "mean":
+        for panel, statistic in zip(panels, ("mean", "lower", "upper"), strict=True):
+            plot_engines(frame, statistic, ax=panel)  # type: ignore[arg-type]
+            if statistic != "mean":
                 panel.set_yticks(panel.get_yticks(), [])
         yield "engines", figure
 

@@ -1,4 +1,4 @@
-"""Comparisons and reversals as terminal tables and files."""
+"""Printed tables and files of comparisons and reversals."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from bayespool.measures import parse_measure
 from bayespool.report.files import write_paper, write_tables
 from bayespool.report.sentences import across_sentence, comparison_sentence
 from bayespool.report.terminal import (
+    available_columns,
     fitting_tables,
+    print_full_width,
     print_heading,
     print_line,
-    print_made,
     print_note,
     print_table,
     print_words,
-    room_of,
 )
 from bayespool.scoring.paper_tables import PAPER_FORMATS
 from bayespool.scoring.stored import with_notes
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 COMPARISON_TABLES = ("differences", "across_measures", "ranks", "significance", "overview", "reliability")
 REVERSAL_TABLES = ("rates", "trends", "p_values", "risks", "calibration", "grades")
 
-_MOST_PAIRS = 45  # ten runs; beyond, what matters of the pairs and not all of them
-_MOST_SENTENCES = 10
-_RISKIEST = 20
+_MAX_PAIRS_LISTED = 45  # ten runs; of more only overviews and the riskiest pairs
+_MAX_SENTENCES = 10
+_N_RISKIEST_PAIRS = 20
 
 _SCOPES = {
     "these-topics": "these {n} topics: only unjudged documents are uncertain",
@@ -61,26 +61,11 @@ _SCOPES = {
 def print_comparison(
     comparison: Comparison, console: Console, *, arrangement: Arrangement | None = None
 ) -> None:
-    """Print tables per measure and scope, the tests, and a sentence per pair where there are few.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    console : rich.console.Console
-        Where a table does not fit, each method has one of its own, without the columns that follow from
-        others; a pipe gets tables as wide as they are. No number is cut short.
-    arrangement : Arrangement, optional
-        By what pairs are sorted (`bayespool.comparisons.tables.PAIR_KEYS`), and how many are shown.
-
-    Raises
-    ------
-    InputError
-        Pairs cannot be sorted by that.
-    """
+    """Print differences, ranks and tests per measure and scope, and a sentence for each of few pairs."""
     n_runs, n_topics = len(comparison.run_ids), len(comparison.scores.query_ids)
     n_pairs = n_runs * (n_runs - 1) // 2
     chosen = arrangement or Arrangement()
-    few = (chosen.top or n_pairs) <= _MOST_PAIRS
+    lists_pairs = (chosen.top or n_pairs) <= _MAX_PAIRS_LISTED
     frames = (comparison.differences(), comparison.significance())
     differences, significance = (by_pair(frame, comparison.run_ids) for frame in frames)
     reliability, overview = comparison.reliability(), comparison.overview()
@@ -94,7 +79,7 @@ def print_comparison(
             if pairs.empty or scope not in comparison.metadata["scopes"]:
                 continue
             print_heading(console, f"{measure}, {words.format(n=n_topics)}")
-            if few:
+            if lists_pairs:
                 cells = difference_cells(pairs, comparison.ci_prob, comparison.rope)
                 _print_pairs(console, *cells, may_go=(cells[0][-1], "a = b", "a < b"))
             if not ranks.empty and n_runs > 2:
@@ -107,21 +92,21 @@ def print_comparison(
             title = f"{TEST_NAMES[test]}, {control_name(comparison.control, test, n_pairs)}"
             print_line(console, title)
             may_go = ("p", "significant", "chance, all\njudged")
-            if few:
+            if lists_pairs:
                 _print_pairs(console, *tested_cells(of_test), may_go=may_go)
                 continue
             _print_pairs(
                 console, *overview_cells(rows_where(overview, measure=measure, test=test)), n_names=0
             )
             riskiest = of_test.sort_values("reversal_risk", ascending=False, kind="stable")
-            riskiest = riskiest[riskiest["reversal_risk"] > 0].head(_RISKIEST)
+            riskiest = riskiest[riskiest["reversal_risk"] > 0].head(_N_RISKIEST_PAIRS)
             if len(riskiest):
                 print_line(console, f"the {len(riskiest)} pairs with the largest risk of reversal")
                 _print_pairs(console, *tested_cells(riskiest), may_go=may_go)
         print_heading(console, f"{at}: reliability of the comparison")
         _print_pairs(console, *reliability_cells(rows_where(reliability, measure=measure)), n_names=1)
-        spoken = any((str(m), scope) == (measure, "these-topics") for m, _, scope in comparison.draws)
-        if len(order) <= _MOST_SENTENCES and spoken and not parse_measure(measure).of_judgments:
+        has_draws = any((str(m), scope) == (measure, "these-topics") for m, _, scope in comparison.draws)
+        if len(order) <= _MAX_SENTENCES and has_draws and not parse_measure(measure).of_judgments:
             for run_a, run_b in order:
                 print_words(console, comparison_sentence(comparison, run_a, run_b, measure))
             console.print()
@@ -138,12 +123,10 @@ def _print_pairs(
     may_go: Sequence[str] = (),
     n_names: int = 2,
 ) -> None:
-    """Print a table with a column of methods after its names; where it does not fit, a table per method, of
-    the columns that it has anything in.
-    """
-    room = room_of(console)
+    """Print a table with a column of methods after its names; where it does not fit, a table per method."""
+    room = available_columns(console)
     if len(whole := fitting_tables(header, rows, n_names + 1, console, room)) == 1:
-        print_made(console, whole[0])
+        print_full_width(console, whole[0])
         return
     methods = list(dict.fromkeys(row[n_names] for row in rows))
     for method in methods:
@@ -151,15 +134,15 @@ def _print_pairs(
         names = [*header[:n_names], *header[n_names + 1 :]]
         kept = [i for i in range(len(names)) if i < n_names or {row[i] for row in mine} != {"–"}]
         if len(methods) > 1 and len(kept) == n_names + 1 < len(names):
-            continue  # differences alone, which the tests have, too
+            continue  # only differences, which the tests have, too
         print_line(console, f"{method}:")
         mine = [[row[i] for i in kept] for row in mine]
         for table in fitting_tables([names[i] for i in kept], mine, n_names, console, room, may_go=may_go):
-            print_made(console, table)
+            print_full_width(console, table)
 
 
 def _print_across(comparison: Comparison, console: Console) -> None:
-    """What draws say of several measures at once."""
+    """Print the chances of orders on several measures at once."""
     if len(comparison.measures) < 2 or not comparison.draws:
         return
     across = by_pair(comparison.across_measures(), comparison.run_ids)
@@ -171,39 +154,33 @@ def _print_across(comparison: Comparison, console: Console) -> None:
             if pairs.empty:
                 continue
             print_heading(console, f"{measures} at once, {words.format(n=n_topics)}")
-            if n_pairs > _MOST_PAIRS:
+            if n_pairs > _MAX_PAIRS_LISTED:
                 overview = rows_where(comparison.across_overview(), measures=measures, scope=scope)
                 print_table(console, *across_overview_cells(overview))
                 continue
             _print_pairs(console, *across_cells(pairs), may_go=("a = b on\nsome",))
-            if scope == "these-topics" and n_pairs <= _MOST_SENTENCES:
+            if scope == "these-topics" and n_pairs <= _MAX_SENTENCES:
                 for row in records(rows_where(pairs, method=pairs["method"].iloc[0])):
                     print_words(console, across_sentence(row, n_topics))
                 console.print()
 
 
-def print_reversals(found: Reversals, console: Console) -> None:
-    """Print separability and reversals per group, fitted constants, and how good announced risks were.
-
-    Parameters
-    ----------
-    found : Reversals
-    console : rich.console.Console
-    """
-    rates, trends, grades = found.rates(), found.trends(), found.grades()
-    for group, runs in found.groups.items():
+def print_reversals(result: Reversals, console: Console) -> None:
+    """Print separability and reversals per group, fitted constants, and calibration of announced risks."""
+    rates, trends, grades = result.rates(), result.trends(), result.grades()
+    for group, runs in result.groups.items():
         n_pairs = len(runs) * (len(runs) - 1) // 2
-        where = f"{TEST_NAMES[found.test]}, level {found.level:g}, "
-        where += control_name(found.control, found.test, n_pairs)
-        for n in found.n_judgments[:-1]:
+        where = f"{TEST_NAMES[result.test]}, level {result.level:g}, "
+        where += control_name(result.control, result.test, n_pairs)
+        for n in result.n_judgments[:-1]:
             mine = rows_where(rates, group=group, judgments=n, against="same method")
             held = rows_where(rates, group=group, judgments=n, against="as they stand")
             of_size = records(rows_where(trends, group=group, judgments=n))
             scores = {row["method"]: row["value"] for row in of_size}
             print_heading(
                 console,
-                f"{found.measure}, {len(runs)} {group} runs, {n_pairs} pairs: {n} of {found.n_judgments[-1]} "
-                f"judgments (pool depth {found.pool_depth[n]}); {where}",
+                f"{result.measure}, {len(runs)} {group} runs, {n_pairs} pairs: {n} of "
+                f"{result.n_judgments[-1]} judgments (pool depth {result.pool_depth[n]}); {where}",
             )
             header = ["method", "mean", "separable", "separable,\nall judged", "kept", "reversed", "swapped"]
             header += ["gained", "taken back by\nscores as they\nstand then"]
@@ -218,7 +195,7 @@ def print_reversals(found: Reversals, console: Console) -> None:
                 for row, other in zip(records(mine), records(held), strict=True)
             ]
             print_table(console, header, rows)
-    for method, fitted in found.constants.items():
+    for method, fitted in result.constants.items():
         print_line(
             console,
             f"{method}: fitted constants C = {number(fitted.c, 2)}, E = {number(fitted.e, 3)} "
@@ -243,7 +220,7 @@ def print_reversals(found: Reversals, console: Console) -> None:
             for row in records(grades)
         ]
         print_table(console, header, rows, n_names=4)
-    for note in found.notes:
+    for note in result.notes:
         print_note(console, note)
 
 
@@ -254,24 +231,7 @@ def write_comparison(
     table: str = "differences",
     arrangement: Arrangement | None = None,
 ) -> None:
-    """Write a comparison to a file: JSON has every table, the metadata and the notes, CSV and Parquet have
-    one table, Parquet with the metadata and the notes, .tex, .md and .html the pairs as a paper has them
-    (`Comparison.to_latex`).
-
-    Parameters
-    ----------
-    comparison : Comparison
-    path : Path
-    table : {"differences", "across_measures", "ranks", "significance", "overview", "reliability"}
-        For CSV and Parquet.
-    arrangement : Arrangement, optional
-        By what pairs are sorted in a paper, and how many are shown.
-
-    Raises
-    ------
-    OutputError
-        The file cannot be written; what stood there is untouched.
-    """
+    """Write a comparison: JSON has every table, CSV and Parquet one, .tex, .md and .html the pairs."""
     if path.suffix in PAPER_FORMATS:
         write_paper(comparison.paper(arrangement), path)
         return
@@ -280,19 +240,7 @@ def write_comparison(
     write_tables(path, made, table, with_notes(comparison.metadata, comparison.notes, statements))
 
 
-def write_reversals(found: Reversals, path: Path, *, table: str = "rates") -> None:
-    """Write reversals to a file, as `write_comparison`.
-
-    Parameters
-    ----------
-    found : Reversals
-    path : Path
-    table : {"rates", "trends", "p_values", "risks", "calibration", "grades"}
-
-    Raises
-    ------
-    OutputError
-        The file cannot be written; what stood there is untouched.
-    """
-    made = {name: getattr(found, name)() for name in REVERSAL_TABLES}
-    write_tables(path, made, table, with_notes(found.metadata, found.notes))
+def write_reversals(result: Reversals, path: Path, *, table: str = "rates") -> None:
+    """Write reversals: JSON has every table, CSV and Parquet one."""
+    made = {name: getattr(result, name)() for name in REVERSAL_TABLES}
+    write_tables(path, made, table, with_notes(result.metadata, result.notes))

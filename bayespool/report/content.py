@@ -1,4 +1,4 @@
-"""What a page says, before it is HTML: sections of sentences, figures and tables, all in plain text."""
+"""Contents of a report page as plain text: sections of sentences, figures and tables."""
 
 from __future__ import annotations
 
@@ -11,19 +11,12 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-_MOST_ROWS, _TALL, _FEW_COLUMNS = 1000, 40, 8
+_MAX_ROWS, _MAX_ROWS_WITHOUT_SCROLLING, _MAX_COLUMNS_KEPT = 1000, 40, 8
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
-
-    Attributes
-    ----------
-    name : str
-    is_number : bool
-        To the right, and sorted by value.
-    """
+    """Column of a table; numbers are aligned to the right and sorted by value."""
 
     name: str
     is_number: bool = False
@@ -31,16 +24,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table.
-
-    Attributes
-    ----------
-    text : str
-    value : float or None
-        What it is sorted by; None of a text, and of a number that is missing.
-    shade : int or None
-        From 0 to 9: how much of the color of a heat map is behind it.
-    """
+    """Cell of a table: its text, the value to sort by (None of texts and missing numbers), a shade 0 to 9."""
 
     text: str
     value: float | None = None
@@ -49,18 +33,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that sorts and filters. The first column is the row's heading.
-
-    Attributes
-    ----------
-    name : str
-        For its address in the page: letters, digits and hyphens.
-    caption : str
-    columns : tuple of Column
-    rows : tuple of tuples of Cell
-    note : str
-        Below the table.
-    """
+    """Table that sorts and filters; ``name`` is its address, the first column the heading of a row."""
 
     name: str
     caption: str
@@ -70,26 +43,18 @@ class Table:
 
     @property
     def is_tall(self) -> bool:
-        """Whether it scrolls in a place of its own, but for print."""
-        return len(self.rows) > _TALL
+        """Whether it scrolls inside the page."""
+        return len(self.rows) > _MAX_ROWS_WITHOUT_SCROLLING
 
     @property
     def is_wide(self) -> bool:
-        """Whether it needs a page in landscape format when printed."""
+        """Whether it is printed in landscape format."""
         return len(self.columns) > 10
 
 
 @dataclass(frozen=True)
 class Heat:
-    """A heat map: a row per run, a narrow cell per topic.
-
-    Attributes
-    ----------
-    caption, alternative : str
-        What it shows; what it says, for who cannot see it.
-    rows : tuple of (str, tuple of int)
-        Names, and shades from 0 to 9.
-    """
+    """Heat map: a row per run of shades 0 to 9, one per topic; ``alternative`` is for screen readers."""
 
     caption: str
     alternative: str
@@ -98,17 +63,7 @@ class Heat:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure.
-
-    Attributes
-    ----------
-    caption, alternative : str
-        What it shows; what it says, for who cannot see it.
-    wide, narrow : str
-        SVG for a page and for a phone, of which no name is untrusted any more (`bayespool.report.drawing`).
-    image : str
-        A ``data:`` address in their place, of a file that a command drew.
-    """
+    """Figure: SVG for a page and for a phone that `page_svg` cleaned, or ``image``, a ``data:`` address."""
 
     caption: str
     alternative: str
@@ -119,22 +74,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a page.
-
-    Attributes
-    ----------
-    title : str
-    name : str
-        For its address in the page.
-    sentences : tuple of str
-        A paragraph each.
-    points : tuple of str
-        A list below them.
-    command : str
-        What is to be typed, below that.
-    figures, heats, tables
-        Below that, in this order.
-    """
+    """Section of a page, with its parts in the order in which the page has them."""
 
     title: str
     name: str
@@ -153,17 +93,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A report.
-
-    Attributes
-    ----------
-    title : str
-    summary : tuple of str
-        Sentences that somebody reads who reads nothing else.
-    problems : tuple of str
-        What is off; empty where nothing is.
-    sections : tuple of Section
-    """
+    """Report: title, summary, problems (empty where there are none) and sections."""
 
     title: str
     summary: tuple[str, ...]
@@ -171,13 +101,15 @@ class Page:
     sections: tuple[Section, ...]
 
 
-def shown(value: Any, digits: int = 4) -> str:
-    """A value in a table: four digits after the point, more of a small number, a dash where there is none.
+def cell_text(value: Any, digits: int = 4) -> str:
+    """Text of a value in a table: four decimals, more of small numbers, a dash for missing ones.
 
     Examples
     --------
-    >>> shown(0.12345), shown(0.000012345), shown(12), shown(None), shown("a"), shown(float("nan"))
-    ('0.1235', '1.23e-05', '12', '–', 'a', '–')
+    >>> cell_text(0.12345), cell_text(0.000012345), cell_text(12), cell_text(None), cell_text("a")
+    ('0.1235', '1.23e-05', '12', '–', 'a')
+    >>> cell_text(float("nan"))
+    '–'
     """
     if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
         return "–"
@@ -190,25 +122,23 @@ def shown(value: Any, digits: int = 4) -> str:
         small = 0.0 < abs(x) < float(10.0**-digits)
         return f"{x:.2e}" if small else f"{x:,.{digits}f}" if x % 1 else f"{x:,.0f}"
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
-        return ", ".join(shown(part) for part in value)
+        return ", ".join(cell_text(part) for part in value)
     return str(value)
 
 
 def frame_table(name: str, caption: str, frame: pd.DataFrame, *, whole: bool = False) -> Table:
-    """A data frame as a table. Of a wide one columns that say the same in every row move into a note, unless
-    it is to stay whole.
+    """Table of a data frame, without its rows where there are more than 1000.
 
-    A table of more than 1000 rows is left out, and a sentence says so: a page that nobody can scroll through
-    helps nobody, and the file has it.
+    Unless ``whole``, columns with the same value in every row move into a note.
     """
-    stays = whole or len(frame) < 2 or len(frame.columns) <= _FEW_COLUMNS
-    same = [] if stays else [c for c in frame if frame[c].map(shown).nunique() == 1]
+    stays = whole or len(frame) < 2 or len(frame.columns) <= _MAX_COLUMNS_KEPT
+    same = [] if stays else [c for c in frame if frame[c].map(cell_text).nunique() == 1]
     kept = [c for c in frame if c not in same] or list(frame)
-    said = {str(c): shown(frame[c].iloc[0]) for c in same if c not in kept}
-    fixed = "; ".join(f"{c} {text}" for c, text in said.items() if text not in ("–", ""))
+    values = {str(c): cell_text(frame[c].iloc[0]) for c in same if c not in kept}
+    fixed = "; ".join(f"{c} {text}" for c, text in values.items() if text not in ("–", ""))
     note = f"In every row: {fixed}." if fixed else ""
     columns = tuple(Column(str(c).replace("_", " "), _is_number(frame[c])) for c in kept)
-    if len(frame) > _MOST_ROWS:
+    if len(frame) > _MAX_ROWS:
         note = f"The table has {len(frame):,} rows, too many for a page; the result's own file has them."
         return Table(name, caption, columns, (), note)
     cells = [_cells(frame[c]) for c in kept]
@@ -221,10 +151,10 @@ def _is_number(column: pd.Series[Any]) -> bool:
 
 def _cells(column: pd.Series[Any]) -> list[Cell]:
     if not _is_number(column):
-        return [Cell(shown(value)) for value in column]
+        return [Cell(cell_text(value)) for value in column]
     values = column.to_numpy(dtype=float)
     if column.dtype.kind in "iu" or np.all(np.isnan(values) | (values % 1 == 0)):
         texts = ["–" if np.isnan(x) else f"{x:,.0f}" for x in values]
     else:
-        texts = [shown(float(x)) if x % 1 else f"{x:.4f}" for x in values]
+        texts = [cell_text(float(x)) if x % 1 else f"{x:.4f}" for x in values]
     return [Cell(text, None if np.isnan(x) else float(x)) for text, x in zip(texts, values, strict=True)]

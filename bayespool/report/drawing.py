@@ -1,4 +1,4 @@
-"""Figures as SVG that stands in a page: in the page's colors, without styles, links or texts of their own."""
+"""Figures as inline SVG in the colors of the page, without styles, links or texts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree  # nosec B405 # of what matplotlib drew just before
+from xml.etree import ElementTree  # nosec B405 # parses only output of matplotlib
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from bayespool.tables.printable import literal
 if TYPE_CHECKING:
     import pandas as pd
 
-# What a figure draws in, and what that is called in a page, whose style sheet has two colors for each.
+# Colors of figures and their names in the style sheet, which has a light and a dark color of each.
 COLORS = {
     "#000000": "ink",
     "#ffffff": "paper",
@@ -37,7 +37,7 @@ COLORS = {
     "#737373": "gray",
     "#808080": "gray",
 }
-_SHAPES = {
+_KEPT_ELEMENTS = {
     "svg",
     "g",
     "defs",
@@ -51,20 +51,30 @@ _SHAPES = {
     "polyline",
     "polygon",
 }
-_SHAPES |= {"image"}
-_KEPT = {"viewBox", "d", "x", "y", "width", "height", "transform", "points", "cx", "cy", "r", "rx", "ry"}
-_KEPT |= {"x1", "x2", "y1", "y2", "preserveAspectRatio"}
-_FEW = 12  # runs that have a line for each correction
-_PER_FIGURE = 36  # runs on a printed page
-_WIDE, _NARROW = 7.2, 3.6  # inches
+_KEPT_ELEMENTS |= {"image"}
+_ATTRIBUTES = {
+    "viewBox",
+    "d",
+    "x",
+    "y",
+    "width",
+    "height",
+    "transform",
+    "points",
+    "cx",
+    "cy",
+    "r",
+    "rx",
+    "ry",
+}
+_ATTRIBUTES |= {"x1", "x2", "y1", "y2", "preserveAspectRatio"}
+_MAX_RUNS_WITH_MARKS = 12
+_MAX_RUNS_PER_FIGURE = 36  # that fit on a printed page
+_PAGE_WIDTH, _PHONE_WIDTH = 7.2, 3.6  # inches
 
 
 class Styles:
-    """Style sheet of all figures of a page: a class for each style that occurs.
-
-    A page whose elements have no styles of their own needs no permission for any
-    (``style-src 'unsafe-inline'``).
-    """
+    """Style sheet of all figures of a page, so that no element needs ``style-src 'unsafe-inline'``."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
@@ -76,7 +86,7 @@ class Styles:
         return self._names.setdefault(themed, f"s{len(self._names)}")
 
     def next_prefix(self) -> str:
-        """What the ids of the next figure begin with."""
+        """Prefix of the ids in the next figure."""
         self._n_figures += 1
         return f"f{self._n_figures}-"
 
@@ -90,18 +100,8 @@ def _color(color: str) -> str:
 
 
 def page_svg(svg: bytes, styles: Styles) -> str:
-    """An SVG file of matplotlib's as an element of a page.
-
-    Nothing is kept but shapes: no script, no link, no style, no address outside of the element. Names of runs
-    are shapes, too, since matplotlib draws text as paths.
-
-    Parameters
-    ----------
-    svg : bytes
-    styles : Styles
-        Gets the styles of this one.
-    """
-    root = ElementTree.fromstring(svg)  # nosec B314 # matplotlib's, in which names are shapes
+    """An SVG file of matplotlib as an element of a page: shapes without script, link, style or address."""
+    root = ElementTree.fromstring(svg)  # nosec B314 # of matplotlib, which draws names as paths
     prefix = styles.next_prefix()
     _clean(root, prefix, styles)
     root.set("aria-hidden", "true")
@@ -110,11 +110,11 @@ def page_svg(svg: bytes, styles: Styles) -> str:
 
 
 def _clean(element: ElementTree.Element, prefix: str, styles: Styles) -> None:
-    element.tag = _local(element.tag)
+    element.tag = _local_name(element.tag)
     attributes, element.text = dict(element.attrib), None
     element.attrib.clear()
     for qualified, value in attributes.items():
-        name = _local(qualified)
+        name = _local_name(qualified)
         if name == "style":
             element.set("class", styles.name_of(value))
         elif name == "id":
@@ -125,51 +125,37 @@ def _clean(element: ElementTree.Element, prefix: str, styles: Styles) -> None:
             element.set("href", value)
         elif name == "clip-path" and value.startswith("url(#"):
             element.set(name, f"url(#{prefix}{value[5:]}")
-        elif name in _KEPT:
+        elif name in _ATTRIBUTES:
             element.set(name, value)
     for child in list(element):
-        if _local(str(child.tag)) not in _SHAPES:
+        if _local_name(str(child.tag)) not in _KEPT_ELEMENTS:
             element.remove(child)
         else:
             child.tail = None
             _clean(child, prefix, styles)
 
 
-def _local(name: str) -> str:
-    """A name without its namespace."""
+def _local_name(name: str) -> str:
+    """Name without its namespace."""
     return name.rpartition("}")[2]
 
 
 def draw_forest(
     rows: pd.DataFrame, method: str | None, others: Sequence[str], styles: Styles
 ) -> list[tuple[str, str]]:
-    """A row per run: its bounds, point corrections as marks, and the posterior with its interval.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        Of `bayespool.Scores.frame`, of one measure, in the order from the top.
-    method : str or None
-        The one whose interval is drawn.
-    others : sequence of str
-        Methods drawn as marks, of few runs only.
-    styles : Styles
-
-    Returns
-    -------
-    list of (str, str)
-        For a page and for a phone, of no more than 36 runs each, so that none is cut by the end of a printed
-        page.
-    """
+    """Forest plots of at most 36 runs each, first row on top, as SVG for a page and for a phone."""
     low, high = float(rows["bound_lower"].min()), float(rows["bound_upper"].max())
     room = 0.04 * (high - low or 1)
     limits = (low - room, high + room)
-    parts = np.array_split(np.arange(len(rows)), -(-len(rows) // _PER_FIGURE))
-    marked = list(others) if len(rows) <= _FEW else []
+    parts = np.array_split(np.arange(len(rows)), -(-len(rows) // _MAX_RUNS_PER_FIGURE))
+    marked = list(others) if len(rows) <= _MAX_RUNS_WITH_MARKS else []
     drawn = []
     for part in parts:
         of_part = rows.iloc[part]
-        svgs = (render(_forest(of_part, method, marked, limits, width), "svg") for width in (_WIDE, _NARROW))
+        svgs = (
+            render(_forest(of_part, method, marked, limits, width), "svg")
+            for width in (_PAGE_WIDTH, _PHONE_WIDTH)
+        )
         wide, narrow = (page_svg(svg, styles) for svg in svgs)
         drawn.append((wide, narrow))
     return drawn
@@ -182,22 +168,20 @@ def _forest(
     limits: tuple[float, float],
     width: float,
 ) -> Any:
-    """`bayespool.plots.plot_forest` in the size that is asked for: with short names, and the keys in as many
-    columns as there is room for.
-    """
-    n_columns = 3 if width == _WIDE else 1
+    """Figure of `bayespool.plots.plot_forest` with short names and its legend above, ``width`` in inches."""
+    n_columns = 3 if width == _PAGE_WIDTH else 1
     keys = 0.2 * -(-(4 + len(others)) // n_columns)
     each = 0.24 if not others else 0.32 + 0.11 * len(others)
     figure, (axes,) = figure_grid(1, width=width, height=each * len(rows) + 0.6 + keys)
     plot_forest(_as_scores(rows, method, others), corrections=others, order="given", legend=False, ax=axes)
     figure.set_facecolor("none")
     axes.set_facecolor("none")
-    longest = 40 if width == _WIDE else 16
+    longest = 40 if width == _PAGE_WIDTH else 16
     names = [run if len(run) <= longest else f"{run[: longest - 1]}…" for run in rows["run_id"]]
     axes.set_yticks(np.arange(len(names)), [literal(name) for name in names])
     axes.set(xlim=limits, xlabel="")
     axes.tick_params(axis="x", labelsize=8.5)
-    axes.locator_params(axis="x", nbins=9 if width == _WIDE else 4)
+    axes.locator_params(axis="x", nbins=9 if width == _PAGE_WIDTH else 4)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.legend(
@@ -207,7 +191,7 @@ def _forest(
 
 
 def _as_scores(rows: pd.DataFrame, method: str | None, others: Sequence[str]) -> Any:
-    """What `bayespool.plots.plot_forest` asks of scores, which may have been read back."""
+    """Rows with the attributes of scores that `bayespool.plots.plot_forest` reads."""
     measure = str(rows["measure"].iloc[0])
     drawn = [] if method is None else [SimpleNamespace(method=method, measure=measure, draws=True)]
     points = [SimpleNamespace(method=name, measure=measure, draws=None) for name in others]

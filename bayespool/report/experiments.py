@@ -1,4 +1,4 @@
-"""Leave-out experiments as tables in the terminal, and as tables and figures in a folder."""
+"""Printed tables and result folders of leave-out experiments."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _TESTS = {"tukey-hsd": "Tukey's test", "paired-t": "paired t tests"}
 
 
 def print_leave_out(result: LeaveOutResult, console: Console) -> None:
-    """Print a table of errors per measure, one of intervals where there are posteriors, and what to note.
+    """Print a table of errors per measure, one of intervals where there are posteriors, and notes.
 
     Parameters
     ----------
     result : LeaveOutResult
     console : rich.console.Console
-        A table that is wider than the console is printed as wide as it is; no number is cut short.
+        Wider tables than the console are printed in full width.
     """
     summary = result.summary_frame()
     print_words(console, _scope(result))
@@ -40,7 +40,7 @@ def print_leave_out(result: LeaveOutResult, console: Console) -> None:
     for measure in result.settings.measures:
         rows = summary[summary["measure"] == str(measure)]
         n_runs = int(rows["n_runs"].iloc[0])
-        print_heading(console, f"\n{measure}, {_which(result, measure, n_runs)}")
+        print_heading(console, f"\n{measure}, {_runs_clause(result, measure, n_runs)}")
         print_table(console, *_errors(rows))
         posteriors = rows[rows["ci_prob"].notna()]
         if len(posteriors):
@@ -62,10 +62,10 @@ def print_leave_out(result: LeaveOutResult, console: Console) -> None:
 def write_leave_out(result: LeaveOutResult, folder: Path, *, figures: FigureFormat = "png") -> None:
     """Write the tables, the settings and the figures into a folder.
 
-    ``runs`` (`LeaveOutResult.frame` with all runs), ``summary`` and ``reliability``, each ``.csv`` and
-    ``.parquet``; ``clusters`` (`LeaveOutResult.clusters_frame`) likewise where clusters are left out;
-    ``settings.json``; figures ``mae``, ``truth-<measure>`` and ``pit-<measure>``. The same
-    result gives the same bytes.
+    ``runs`` (`LeaveOutResult.frame` with all runs), ``summary``, ``reliability``, and ``clusters``
+    (`LeaveOutResult.clusters_frame`) where clusters are left out, each ``.csv`` and ``.parquet``;
+    ``settings.json``; figures ``mae``, ``truth-<measure>`` and ``pit-<measure>``. The same result gives the
+    same bytes.
 
     Parameters
     ----------
@@ -121,24 +121,24 @@ def _scope(result: LeaveOutResult) -> str:
 
 
 def _clusters(result: LeaveOutResult) -> list[str]:
-    """A line on each cluster; none where no clusters are left out."""
+    """A line per cluster; empty where no clusters are left out."""
     lines = []
     for cluster in result.clusters:
         others = {name for other in result.clusters if other is not cluster for name in other.organizations}
         own = set(cluster.organizations)
         n_runs, n_own, n_both = len(cluster.run_ids), len(own), len(own & others)
-        said = "a run" if n_runs == 1 else f"{n_runs} runs of {n_own} organization{'s' if n_own > 1 else ''}"
+        text = "a run" if n_runs == 1 else f"{n_runs} runs of {n_own} organization{'s' if n_own > 1 else ''}"
         if cluster.stays:
-            said += f", stays in the pool ({cluster.stays})"
+            text += f", stays in the pool ({cluster.stays})"
         else:
-            said += ", left out"
-            said += f" ({n_both} with other runs in the pool)" if n_both else ""
-        lines.append(f"{cluster.name}: {said}: {some(cluster.run_ids, 6)}")
+            text += ", left out"
+            text += f" ({n_both} with other runs in the pool)" if n_both else ""
+        lines.append(f"{cluster.name}: {text}: {some(cluster.run_ids, 6)}")
     return lines
 
 
-def _which(result: LeaveOutResult, measure: Measure, n_runs: int) -> str:
-    """The runs that a table is over."""
+def _runs_clause(result: LeaveOutResult, measure: Measure, n_runs: int) -> str:
+    """Clause on the runs that a table summarizes."""
     n_pooled = result.n_pooled_runs[str(measure)]
     if result.clusters:
         n_left_out = sum(len(cluster.run_ids) for cluster in result.clusters if not cluster.stays)
@@ -179,16 +179,16 @@ def _intervals(rows: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
 
 
 def _reliability(result: LeaveOutResult, measure: Measure) -> str:
-    what = "reliability of the true scores: "
+    label = "reliability of the true scores: "
     if min(len(result.true_scores(measure)), result.n_shared_topics(measure)) < 2:
-        return f"{what}– (it needs two runs and two topics that all of them have)"
-    found = result.reliability(measure)
+        return f"{label}– (it needs two runs and two topics that all of them have)"
+    reliability = result.reliability(measure)
     ends = []
     for name, symbol in (("generalizability", "Eρ²"), ("dependability", "Φ")):
-        value, low, high = (getattr(found, f"{name}{end}") for end in ("", "_lower", "_upper"))
+        value, low, high = (getattr(reliability, f"{name}{end}") for end in ("", "_lower", "_upper"))
         interval = "" if np.isnan(low) else f" ({low:.3f}–{high:.3f})"
         ends.append(f"{symbol} {number(value, 3)}{interval}")
-    return what + ", ".join(ends)
+    return label + ", ".join(ends)
 
 
 def _figures(result: LeaveOutResult) -> Drawings:

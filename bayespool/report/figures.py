@@ -1,4 +1,4 @@
-"""Figures of results as image files, written whole or not at all."""
+"""Figures of results as image files."""
 
 from __future__ import annotations
 
@@ -13,13 +13,7 @@ from bayespool.tables.files import atomic_write
 
 
 def check_figure(path: Path) -> None:
-    """Raise before any work is done for a figure that could not be written after it.
-
-    Raises
-    ------
-    OutputError
-        Unknown format, a folder, or no folder to write into.
-    """
+    """Raise for a figure that cannot be written, because of its ending or its folder."""
     if path.suffix[1:] not in IMAGE_FORMATS:
         known = ", ".join(f".{name}" for name in IMAGE_FORMATS)
         raise OutputError(f"{path}: cannot draw {path.suffix or 'a file without ending'}; use {known}")
@@ -27,27 +21,13 @@ def check_figure(path: Path) -> None:
 
 
 def check_figures(paths: Iterable[Path] | None) -> None:
-    """`check_figure` of each, if there are any."""
+    """Raise for figures that cannot be written."""
     for path in paths or ():
         check_figure(path)
 
 
 def write_figures(paths: Iterable[Path], draw: Callable[[], Any]) -> None:
-    """Draw a figure into each of some files, in the format of its ending; anew for each, so that no file's
-    bytes depend on the others.
-
-    Parameters
-    ----------
-    paths : iterable of Path
-        Ending in .pdf, .png or .svg.
-    draw : callable
-        Makes the figure, of matplotlib.
-
-    Raises
-    ------
-    OutputError
-        A file cannot be written; what stood there is untouched.
-    """
+    """Draw a figure into each file in its format, anew for each so that their bytes are independent."""
     files = list(paths)
     check_figures(files)
     for path in files:

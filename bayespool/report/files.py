@@ -1,6 +1,4 @@
-"""Scores and comparisons as files, written whole or not at all: CSV, JSON or Parquet for programs, LaTeX,
-Markdown or HTML for readers.
-"""
+"""Results as CSV, JSON, Parquet, LaTeX, Markdown or HTML files, written atomically."""
 
 from __future__ import annotations
 
@@ -25,19 +23,7 @@ TABLE_FORMATS = (".csv", ".json", ".parquet")
 
 
 def check_output(path: Path, formats: Sequence[str] = TABLE_FORMATS) -> None:
-    """Raise before any work is done for an output that could not be written after it.
-
-    Parameters
-    ----------
-    path : Path
-    formats : sequence of str
-        Endings that it may have.
-
-    Raises
-    ------
-    OutputError
-        Unknown format, a folder, or no folder to write into.
-    """
+    """Raise for a file that cannot be written, because of its ending or its folder."""
     if path.suffix not in formats:
         raise OutputError(
             f"{path}: cannot write {path.suffix or 'a file without ending'}; use {', '.join(formats)}"
@@ -46,24 +32,12 @@ def check_output(path: Path, formats: Sequence[str] = TABLE_FORMATS) -> None:
 
 
 def check_paper_output(path: Path) -> None:
-    """Raise likewise for a result that has tables for a paper, too.
-
-    Raises
-    ------
-    OutputError
-        See `check_output`.
-    """
+    """Raise for a file that cannot be written, where formats for papers are allowed, too."""
     check_output(path, (*TABLE_FORMATS, *PAPER_FORMATS))
 
 
 def check_place(path: Path) -> None:
-    """Raise for a path that no file can be written to.
-
-    Raises
-    ------
-    OutputError
-        A folder, or no folder to write into.
-    """
+    """Raise for a path that no file can be written to."""
     if path.is_dir():
         raise OutputError(f"{path}: is a folder; name a file")
     if not path.parent.is_dir():
@@ -75,8 +49,7 @@ def check_place(path: Path) -> None:
 def write_scores(
     scores: Scores, path: Path, *, per_topic: bool = False, arrangement: Arrangement | None = None
 ) -> None:
-    """Write `Scores.to_frame` to a file, in the format of its ending; or, to .tex, .md or .html, the tables
-    that are read.
+    """Write `Scores.to_frame` to a .csv, .json or .parquet file, or the printed tables to .tex, .md or .html.
 
     JSON and Parquet carry the metadata (version, fingerprint, settings, pool) and the notes beside the rows;
     CSV has the rows alone.
@@ -88,12 +61,12 @@ def write_scores(
     per_topic : bool
         One row per run and topic.
     arrangement : Arrangement, optional
-        Columns and rows of the tables that are read; the frame is written whole.
+        Columns and rows of the printed tables; the frame is written whole.
 
     Raises
     ------
     OutputError
-        The file cannot be written; what stood there is untouched.
+        The file cannot be written; an earlier file stays.
     """
     if path.suffix in PAPER_FORMATS:
         write_paper(scores.paper(arrangement, per_topic=per_topic), path)
@@ -103,13 +76,7 @@ def write_scores(
 
 
 def write_paper(paper: Paper, path: Path) -> None:
-    """Write tables for a paper in the format of the file's ending.
-
-    Raises
-    ------
-    OutputError
-        The file cannot be written; what stood there is untouched.
-    """
+    """Write tables for a paper in the format of the file's ending."""
     check_output(path, PAPER_FORMATS)
     atomic_write(path, paper.text(path.suffix))
 
@@ -117,26 +84,7 @@ def write_paper(paper: Paper, path: Path) -> None:
 def write_tables(
     path: Path, tables: Mapping[str, pd.DataFrame], table: str, metadata: Mapping[str, Any]
 ) -> None:
-    """Write a result to a file: JSON has every table and the metadata, Parquet one table and the metadata,
-    CSV one table.
-
-    Parameters
-    ----------
-    path : Path
-        Ending in .csv, .json or .parquet.
-    tables : mapping of str to pandas.DataFrame
-    table : str
-        The one for a file with room for one only.
-    metadata : mapping
-        As JSON can hold it.
-
-    Raises
-    ------
-    InputError
-        There is no such table.
-    OutputError
-        The file cannot be written; what stood there is untouched.
-    """
+    """Write a result: every table and metadata to JSON, one table and metadata to Parquet, one to CSV."""
     check_output(path)
     if table not in tables:
         raise InputError(f"no table {table!r}", hint=known_names(table, tables))

@@ -1,4 +1,4 @@
-"""The folder that the results of one experiment stand in: whole files, and none left over from before."""
+"""Folders with the results of one experiment, written atomically and without files of earlier results."""
 
 from __future__ import annotations
 
@@ -33,23 +33,11 @@ Drawings = Iterable[tuple[str, Any]]
 """Names of figures, without an ending, and figures of matplotlib."""
 
 _SETTINGS = "settings.json"
-_ENDINGS = (".csv", ".parquet", ".png", ".svg", ".nc", ".txt")  # of the files that results have
+_ENDINGS = (".csv", ".parquet", ".png", ".svg", ".nc", ".txt")  # of result files
 
 
 def check_folder(folder: Path, experiment: str) -> None:
-    """Raise before any work is done for a folder that could not be written into after it.
-
-    Parameters
-    ----------
-    folder : Path
-    experiment : str
-        What is going to be written there.
-
-    Raises
-    ------
-    OutputError
-        A file of that name, no folder to make it in, no permission, or results of another experiment.
-    """
+    """Raise for a folder that cannot be written into, or that holds the results of another experiment."""
     if folder == Path("-"):
         raise OutputError("-: this command writes a folder; for standard output there is --json")
     place = folder if folder.exists() else folder.parent
@@ -59,7 +47,7 @@ def check_folder(folder: Path, experiment: str) -> None:
         raise OutputError(f"{folder}: there is no folder {place}; make it first")
     if not os.access(place, os.W_OK):
         raise OutputError(f"{folder}: the folder {place} cannot be written into")
-    other = _earlier(folder)[0] or experiment
+    other = _earlier_result(folder)[0] or experiment
     if other != experiment:
         raise OutputError(f"{folder}: holds the results of {other}; name another folder")
 
@@ -73,32 +61,11 @@ def write_folder(
     figures: FigureFormat = "none",
     draw: Callable[[], Drawings] = tuple,
 ) -> None:
-    """Write the files of a result and ``settings.json``, all or none, and remove those that an earlier result
-    of the same experiment has left there and this one does not have; then the figures likewise, so that one
-    that cannot be drawn takes no table away.
-
-    Parameters
-    ----------
-    folder : Path
-        Made if it is missing.
-    experiment : str
-    described : mapping
-        For ``settings.json``, where the experiment and the names of the files stand besides.
-    files : mapping of str to bytes or str
-        Contents by name.
-    figures : {"png", "svg", "none"}
-    draw : callable
-        Makes the figures, each with its name without the ending.
-
-    Raises
-    ------
-    OutputError
-        A file cannot be written; see `check_folder`.
-    """
+    """Write files and ``settings.json``, all or none, remove those of an earlier result; then figures."""
     check_folder(folder, experiment)
     folder.mkdir(exist_ok=True)
     with locked(folder):
-        _replace(folder, experiment, described, files)
+        _replace(folder, experiment, described, files)  # first, so that a failing figure takes no table away
         if figures != "none":
             from bayespool.plots import render
 
@@ -112,8 +79,8 @@ def _replace(
     digests = {name: digest(files[name]) for name in sorted(files)}
     whole = {"bayespool": __version__, "experiment": experiment, **with_provenance(described)}
     whole |= {"files": list(digests), "digests": digests}
-    settings = json.dumps(whole, indent=1, ensure_ascii=False, default=_plain) + "\n"
-    _, before = _earlier(folder)
+    settings = json.dumps(whole, indent=1, ensure_ascii=False, default=_json_value) + "\n"
+    _, before = _earlier_result(folder)
     atomic_write_all({folder / name: content for name, content in (*files.items(), (_SETTINGS, settings))})
     for name, former in before.items():
         if name not in files:
@@ -121,14 +88,14 @@ def _replace(
 
 
 def _remove_former(path: Path, former: str) -> None:
-    """Remove a file of an earlier result if it is as it was written; anything else is somebody's own."""
+    """Remove a file of an earlier result unless it was changed since."""
     content = read_bytes_back(path)
     if content is not None and digest(content) == former:
         remove(path)
 
 
 def tables(frames: Mapping[str, pd.DataFrame]) -> dict[str, bytes | str]:
-    """Each table as ``.csv`` and as ``.parquet``, by the names of the files."""
+    """Contents of each table as ``.csv`` and as ``.parquet``, by file name."""
     files: dict[str, bytes | str] = {}
     for name, frame in frames.items():
         files[f"{name}.csv"] = csv_text(frame)
@@ -147,25 +114,23 @@ def file_name(name: object) -> str:
     return variable_name(name)
 
 
-def _earlier(folder: Path) -> tuple[str | None, dict[str, str]]:
-    """Experiment of an earlier result, and digests of its files by name, as ``settings.json`` has them; none
-    where that is not one of ours.
-    """
+def _earlier_result(folder: Path) -> tuple[str | None, dict[str, str]]:
+    """Experiment and file digests in ``settings.json`` of an earlier result; None and empty without one."""
     try:
-        found = json.loads(read_back(folder / _SETTINGS) or "")
-        experiment, digests = found["experiment"], found.get("digests", {})
-        ours = "bayespool" in found and isinstance(experiment, str)
-        files = {name: former for name, former in digests.items() if _is_ours(name)}
+        settings = json.loads(read_back(folder / _SETTINGS) or "")
+        experiment, digests = settings["experiment"], settings.get("digests", {})
+        is_result = "bayespool" in settings and isinstance(experiment, str)
+        files = {name: former for name, former in digests.items() if _is_result_file(name)}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None, {}
-    return (experiment, files) if ours else (None, {})
+    return (experiment, files) if is_result else (None, {})
 
 
-def _is_ours(name: str) -> bool:
-    """Whether a result may have a file of this name, which stands in the folder itself."""
+def _is_result_file(name: str) -> bool:
+    """Whether a result may have a file of this name, directly in the folder."""
     return Path(name).name == name and name.isprintable() and Path(name).suffix in _ENDINGS
 
 
-def _plain(value: Any) -> Any:
-    """A number of numpy as Python's, anything else in words."""
+def _json_value(value: Any) -> Any:
+    """A number of numpy as Python's, anything else as its repr."""
     return value.item() if isinstance(value, np.generic) else repr(value)

@@ -1,4 +1,4 @@
-"""Completed qrels as files, and what is printed of them."""
+"""Completed qrels: their folder and the printed summary."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 COMPLETED_QRELS = "completed qrels"
-"""What ``settings.json`` calls the contents of such a folder."""
+"""Name of such results in ``settings.json``."""
 
 
 def write_imputations(imputations: Imputations, folder: Path) -> None:
-    """Write ``qrels-01.txt``, ``qrels-02.txt``, … and ``settings.json`` into a folder, all or none. The same
-    input and seed give the same bytes.
+    """Write ``qrels-01.txt``, ``qrels-02.txt``, … and ``settings.json`` into a folder, all or none.
+
+    The same input and seed give the same bytes.
 
     Raises
     ------
@@ -35,7 +36,7 @@ def write_imputations(imputations: Imputations, folder: Path) -> None:
 
 
 def print_imputations(imputations: Imputations, folder: Path, console: Console, *, run: str = "RUN") -> None:
-    """Print what is in the folder, and the command that evaluates a run with it.
+    """Print the contents of the folder, and the command that evaluates a run with it.
 
     Parameters
     ----------

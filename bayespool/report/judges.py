@@ -1,4 +1,4 @@
-"""What second judges are worth, in the terminal and as files in a folder."""
+"""Printed tables and result folders of checks of second judges."""
 
 from __future__ import annotations
 
@@ -18,31 +18,24 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 JUDGES = "judges"
-"""What an output folder is for."""
+"""Name of the experiment in ``settings.json``."""
 
 Row = dict[Any, Any]
 
 
 def print_judges(check: JudgeCheck, console: Console) -> None:
-    """Print per measure and judge how labels and judgments agree, then what is labeled, whom judges favor,
-    how much narrower intervals are, and what to note. Measures that ask the same are printed together.
-
-    Parameters
-    ----------
-    check : JudgeCheck
-    console : rich.console.Console
-    """
+    """Print agreement of labels and judgments, coverage and widths; measures with equal tables together."""
     tables = {table: _records(check, table) for table in check.tables}
     ci = f"{100 * check.metadata['ci_prob']:g} %"
-    for measures in _alike(check):
+    for measures in _measures_by_tables(check):
         name, first = ", ".join(map(str, measures)), str(measures[0])
         for judge in check.judges:
-            mine = {"measure": first, "judge": judge.name}
+            selected = {"measure": first, "judge": judge.name}
             print_heading(console, f"{name}, judge {judge.name}: judged documents by label and relevance")
-            print_table(console, *_confusion_cells(_where(tables["confusion"], **mine)))
+            print_table(console, *_confusion_cells(_where(tables["confusion"], **selected)))
             for rel in check.relevant_from(measures[0]):
                 print_line(console, f"share of relevance {rel} or more by label, and its {ci} interval")
-                rows = _where(tables["calibration"], **mine, relevant_from=rel)
+                rows = _where(tables["calibration"], **selected, relevant_from=rel)
                 print_table(console, *_calibration_cells(rows))
         print_heading(console, f"{name}: agreement of labels with judgments")
         print_table(console, *_agreement_cells(_where(tables["agreement"], measure=first)))
@@ -53,29 +46,15 @@ def print_judges(check: JudgeCheck, console: Console) -> None:
         if "intervals" in tables:
             rows = _where(tables["intervals"], measure=str(measure))
             whose = "runs to score" if check.run_ids else "pooled runs, each organization left out"
-            what = f"{measure}: mean width of {ci} intervals of {rows[0]['n_runs']} {whose}"
-            print_heading(console, what)
+            title = f"{measure}: mean width of {ci} intervals of {rows[0]['n_runs']} {whose}"
+            print_heading(console, title)
             print_table(console, *_interval_cells(rows))
     for note in check.notes:
         print_note(console, note)
 
 
 def write_judges(check: JudgeCheck, folder: Path, *, figures: FigureFormat = "none") -> None:
-    """Write each table of `JudgeCheck.frame` as ``.csv`` and ``.parquet``, and ``settings.json``.
-
-    Parameters
-    ----------
-    check : JudgeCheck
-    folder : Path
-        Made if it is missing. Files of an earlier check that this one lacks are removed.
-    figures : {"none"}
-        There are none.
-
-    Raises
-    ------
-    OutputError
-        A file cannot be written, or the folder holds the results of something else.
-    """
+    """Write each table of `JudgeCheck.frame` and ``settings.json``; there are no figures."""
     described = {**check.metadata, "notes": list(check.notes), "problems": list(check.problems)}
     files = tables({table: check.frame(table) for table in check.tables})
     write_folder(folder, JUDGES, described, files)
@@ -91,13 +70,13 @@ def _where(rows: list[Row], **values: object) -> list[Row]:
     return [row for row in rows if all(row[name] == value for name, value in values.items())]
 
 
-def _alike(check: JudgeCheck) -> list[list[Measure]]:
-    """Measures that ask the same of documents, whose tables are the same."""
-    found: dict[Any, list[Measure]] = {}
+def _measures_by_tables(check: JudgeCheck) -> list[list[Measure]]:
+    """Measures in groups that count the same documents and so have the same tables."""
+    groups: dict[Any, list[Measure]] = {}
     for measure in check.measures:
         counted = tuple(id(check.confusions[measure, judge.name]) for judge in check.judges)
-        found.setdefault((counted, check.relevant_from(measure)), []).append(measure)
-    return list(found.values())
+        groups.setdefault((counted, check.relevant_from(measure)), []).append(measure)
+    return list(groups.values())
 
 
 def _confusion_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
@@ -112,22 +91,22 @@ def _confusion_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
     for documents in KINDS_OF_DOCUMENTS:
         for row in _where(rows, documents=documents):
             counts.setdefault(row["label"], []).append(row["n"])
-    shown = {label: found for label, found in counts.items() if label != "none" or any(found)}
-    return header, [[label, *(f"{n:,}" for n in found)] for label, found in shown.items()]
+    nonempty = {label: numbers for label, numbers in counts.items() if label != "none" or any(numbers)}
+    return header, [[label, *(f"{n:,}" for n in numbers)] for label, numbers in nonempty.items()]
 
 
 def _calibration_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
     cells: dict[str, list[str]] = {}
-    for row in rows:  # hidden ones come first
+    for row in rows:  # rows of hidden documents come first
         ends = f"{number(row['lower'], 3)}–{number(row['upper'], 3)}" if row["n"] else ""
         cells.setdefault(row["label"], []).extend([f"{row['n']:,}", number(row["share"], 3), ends])
     header = ["label", *(text for documents in KINDS_OF_DOCUMENTS for text in (documents, "relevant", ""))]
-    return header, [[label, *found] for label, found in cells.items()]
+    return header, [[label, *texts] for label, texts in cells.items()]
 
 
 def _agreement_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
     header = ["judge", "relevant\nfrom", "label\nfrom"]
-    header += [f"{what}\n{documents}" for what in ("AUC", "κ") for documents in KINDS_OF_DOCUMENTS]
+    header += [f"{statistic}\n{documents}" for statistic in ("AUC", "κ") for documents in KINDS_OF_DOCUMENTS]
     header += ["relevant,\nhidden", "pro-\nmised"]
     by: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
@@ -135,14 +114,14 @@ def _agreement_cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
     cells = []
     for (judge, rel), both in by.items():
         label = both[0]["label_from"]
-        numbers = [number(row[what], 3) for what in ("auc", "kappa") for row in both]
+        numbers = [number(row[statistic], 3) for statistic in ("auc", "kappa") for row in both]
         numbers += [f"{both[0]['n_relevant']:,}", _count(both[0]["promised"])]
         cells.append([judge, str(rel), "–" if label != label else f"{label:g}", *numbers])
     return header, cells
 
 
 def _count(x: float) -> str:
-    """An expected number of documents."""
+    """Expected number of documents as text."""
     return "–" if x != x else f"{x:,.0f}"
 
 
@@ -150,8 +129,10 @@ def _coverage_cells(rows: list[Row], cutoff: int) -> tuple[list[str], list[list[
     names = {"judged": "judged", "hidden": "hidden", "unjudged": f"unjudged within rank {cutoff}"}
     cells = []
     for row in (row for row in rows if row["n"]):
-        what = names[row["documents"]]
-        cells.append([row["judge"], what, f"{row['n']:,}", f"{row['n_labeled']:,}", percent(row["share"])])
+        documents = names[row["documents"]]
+        cells.append(
+            [row["judge"], documents, f"{row['n']:,}", f"{row['n_labeled']:,}", percent(row["share"])]
+        )
     return ["judge", "documents", "", "labeled", ""], cells
 
 

@@ -1,4 +1,4 @@
-"""What the models and corrections of a result are, in sentences with citations, as the registry has them."""
+"""Section of a report on the estimators of a result: sentences and citations from the registry."""
 
 from __future__ import annotations
 
@@ -30,13 +30,7 @@ _INTERVALS = (
 
 
 def method_section(metadata: Mapping[str, Any]) -> Section:
-    """Which estimators were used, what each does, and what to cite.
-
-    Parameters
-    ----------
-    metadata : mapping
-        Of a result. Of its ``estimators`` each has a name and settings.
-    """
+    """Section on the estimators used, what each does, and what to cite."""
     names = list(dict.fromkeys(_names(metadata)))
     points, sources = [], []
     for name in names:
@@ -51,45 +45,44 @@ def method_section(metadata: Mapping[str, Any]) -> Section:
         if of_models:
             sources += [ESTIMATORS[f"posterior-{model}"].source for model in _COMBINED]
     has_posterior = any(ESTIMATORS[n].kind == "posterior" for n in names if n in ESTIMATORS)
-    said = [_ESTIMANDS[metadata["estimand"]]] if metadata.get("estimand") in _ESTIMANDS else []
+    sentences = [_ESTIMANDS[metadata["estimand"]]] if metadata.get("estimand") in _ESTIMANDS else []
     if any("B" in point or "Δ" in point for point in points):
-        said.append(_LETTERS)
+        sentences.append(_LETTERS)
     if has_posterior:
-        said.append(_models_sentence(metadata))
-        said.append(_INTERVALS)
+        sentences.append(_models_sentence(metadata))
+        sentences.append(_INTERVALS)
     cited = references(sources)
     if cited:
-        said.append(f"To cite: {' · '.join(cited)}")
-    return Section("Methods", "methods", tuple(said), tuple(points))
+        sentences.append(f"To cite: {' · '.join(cited)}")
+    return Section("Methods", "methods", tuple(sentences), tuple(points))
 
 
 def references(sources: Sequence[str]) -> list[str]:
     """Full citations of sources such as ``"Webber & Park 2009, algorithm 1"``, sorted by author.
 
-    They stand in the docstrings of the corrections' files. A citation is of a source that names its first
-    author and its year.
+    A citation belongs to a source that names its first author and its year.
 
     Examples
     --------
     >>> [text[:38] for text in references(["after Webber & Park 2009"])]
     ['W. Webber and L. A. F. Park (2009). Sc']
     """
-    said = " ; ".join(sources)
-    found = {
+    cited = " ; ".join(sources)
+    surnames = {
         text: surname
         for text, surname, year in _citations()
-        if re.search(rf"\b{re.escape(surname)}\b", said) and year in said
+        if re.search(rf"\b{re.escape(surname)}\b", cited) and year in cited
     }
-    return sorted(found, key=lambda text: found[text])
+    return sorted(surnames, key=lambda text: surnames[text])
 
 
 @cache
 def _citations() -> tuple[tuple[str, str, str], ...]:
-    """Text, first author's surname and year of every reference of the corrections' files."""
+    """Text, first author's surname and year of every reference in the docstrings of the corrections."""
     import bayespool.corrections
 
     folder = bayespool.corrections.__name__
-    found = []
+    citations = []
     for name in sorted(module for module in sys.modules if module.startswith(f"{folder}.")):
         doc = inspect.getdoc(sys.modules[name]) or ""
         if "\nReferences\n" not in doc:
@@ -98,8 +91,8 @@ def _citations() -> tuple[tuple[str, str, str], ...]:
         for paragraph in section.split("\n\n"):
             text = " ".join(paragraph.split())
             if head := re.match(r"(.+?)(?:,| and\b| \().*?\((\d{4})\)", text):
-                found.append((text, head[1].split()[-1], head[2]))
-    return tuple(found)
+                citations.append((text, head[1].split()[-1], head[2]))
+    return tuple(citations)
 
 
 def _names(metadata: Mapping[str, Any]) -> list[str]:
@@ -108,9 +101,9 @@ def _names(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def _estimators(metadata: Mapping[str, Any]) -> list[Any]:
-    """Settings of estimators: a list of them, or each by a label of its own."""
-    given = metadata.get("estimators") or ()
-    return list(given.values()) if isinstance(given, Mapping) else list(given)
+    """Settings of estimators, from a list of them or a mapping by label."""
+    entries = metadata.get("estimators") or ()
+    return list(entries.values()) if isinstance(entries, Mapping) else list(entries)
 
 
 def _models_sentence(metadata: Mapping[str, Any]) -> str:

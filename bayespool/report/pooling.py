@@ -1,4 +1,4 @@
-"""The documents that a strategy chose: the list for assessors, and who contributed to it."""
+"""Documents that a strategy chose: files for assessors and the printed table of contributors."""
 
 from __future__ import annotations
 
@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 
 
 def check_list(path: Path) -> None:
-    """Raise before any work is done for a file that could not be written after it.
-
-    Raises
-    ------
-    OutputError
-        A folder, no folder to write into, or a compression that is not written.
-    """
+    """Raise for a list that cannot be written, because of its compression or its folder."""
     if path.suffix in (".xz", ".zst"):
         raise OutputError(f"{path}: cannot be written: plain text or .gz, not {path.suffix}")
     check_place(path)
@@ -40,23 +34,7 @@ def write_choice(
     relevance: bool = True,
     metadata: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write the documents chosen in the order of judging, whole or not at all: a table
-    (`bayespool.pooling.choice_frame`) into .csv, .json or .parquet, qrels into a file of any other ending.
-
-    Parameters
-    ----------
-    collection, chosen
-    path : Path
-    relevance : bool, default True
-        Whether a table says what the judgments are; qrels have −1 where there is none.
-    metadata : mapping, optional
-        What stands beside the table in JSON and Parquet.
-
-    Raises
-    ------
-    OutputError
-        The file cannot be written; what stood there is untouched.
-    """
+    """Write documents in the order of judging, as a table or as qrels with −1 where unjudged."""
     if path.suffix not in TABLE_FORMATS:
         write_qrels(qrels_of(collection, chosen), path)
         return
@@ -79,7 +57,7 @@ def strategy_rows() -> list[dict[str, Any]]:
 
 
 def print_strategies(console: Console) -> None:
-    """Print every pooling strategy: its name, its settings as they are by default, what it judges first."""
+    """Print the name, default settings, needs and description of every pooling strategy."""
     rows = [
         [
             row["name"],
@@ -93,36 +71,27 @@ def print_strategies(console: Console) -> None:
 
 
 def print_choice(
-    chosen: Chosen, found: Contributions, console: Console, *, n_judged: int = 0, n_relevant: int = 0
+    chosen: Chosen, contributions: Contributions, console: Console, *, n_judged: int = 0, n_relevant: int = 0
 ) -> None:
-    """Print how many documents there are to judge, and a table of who contributed them.
-
-    Parameters
-    ----------
-    chosen : Chosen
-    found : Contributions
-    console : rich.console.Console
-    n_judged, n_relevant : int
-        Documents chosen that are judged already, and those of them that are relevant.
-    """
-    n, of_topic = len(chosen), found.n_of_topic
+    """Print the number of documents to judge, and a table of their contributors."""
+    n, of_topic = len(chosen), contributions.n_of_topic
     least, most = int(of_topic.min()), int(of_topic.max())
     each = f"{least} each" if least == most else f"from {least} to {most} each"
     print_line(console, f"{strategy_text(chosen.strategy)}: {n} documents of {len(of_topic)} topics, {each}")
     for note in _notes_of(chosen):
         print_note(console, note)
     if n_judged:
-        told = f"judged already: {n_judged}, {n_relevant} of them relevant; to judge: {n - n_judged}"
-        print_line(console, told)
-    alone = bool((found.n_runs == 1).all())
+        line = f"judged already: {n_judged}, {n_relevant} of them relevant; to judge: {n - n_judged}"
+        print_line(console, line)
+    alone = bool((contributions.n_runs == 1).all())
     header = ["run" if alone else "organization", *([] if alone else ["runs"])]
     rows = [
         [name, *([] if alone else [str(n_runs)]), str(has), percent(has / n if n else 0.0), str(only)]
         for name, n_runs, has, only in zip(
-            found.names,
-            found.n_runs.tolist(),
-            found.n_documents.tolist(),
-            found.n_alone.tolist(),
+            contributions.names,
+            contributions.n_runs.tolist(),
+            contributions.n_documents.tolist(),
+            contributions.n_alone.tolist(),
             strict=True,
         )
     ]

@@ -1,4 +1,4 @@
-"""How a result came about: the command that was typed, and the versions of what computed it."""
+"""Provenance of a result: the command that was typed and the versions of packages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from bayespool import __version__
 
 MADE_BY = "made_by"
-"""Key of the metadata of results that a command wrote."""
+"""Key of the provenance in metadata."""
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "numba", "pymc", "nutpie")
 _command: contextvars.ContextVar[str | None] = contextvars.ContextVar("command", default=None)
@@ -21,12 +21,7 @@ _command: contextvars.ContextVar[str | None] = contextvars.ContextVar("command",
 
 @contextlib.contextmanager
 def command_line(arguments: Sequence[str]) -> Iterator[None]:
-    """Have results say which command wrote them, word by word as it was typed.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        Of the command ``bayespool``. Paths stay as they are; nothing is made absolute.
+    """Record the command in the metadata of results written inside this context.
 
     Examples
     --------
@@ -42,15 +37,14 @@ def command_line(arguments: Sequence[str]) -> Iterator[None]:
 
 
 def made_by() -> dict[str, Any]:
-    """The command at hand, if there is one, and the versions at hand."""
+    """The current command, if there is one, and the versions of packages."""
     command = _command.get()
     return ({} if command is None else {"command": command}) | {"versions": versions()}
 
 
 def with_provenance(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata of a result with what made it; as they are where no command is at hand.
-
-    A result that a script writes is the same file whichever machine writes it.
+    """Metadata with their provenance; unchanged outside of a command, so that files of scripts do not depend
+    on the machine.
 
     Examples
     --------
@@ -62,8 +56,8 @@ def with_provenance(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Versions of bayespool, of Python and of the packages that compute."""
-    found = {"bayespool": __version__, "python": platform.python_version()}
+    installed = {"bayespool": __version__, "python": platform.python_version()}
     for name in _PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+            installed[name] = version(name)
+    return installed

@@ -1,4 +1,4 @@
-"""Experiments on random pools and run types: tables in the terminal, tables and figures in a folder."""
+"""Printed tables and result folders of experiments on random pools and run types."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def print_pool_width(result: PoolWidthResult, console: Console) -> None:
     """Print a table per measure: errors by estimator and width."""
     summary, s = result.summary_frame(), result.settings
     scored = "a run" if s.n_targets == 1 else f"up to {s.n_targets} runs"
-    print_line(console, f"{_drawn(result)}, {scored} outside each scored; {_scope(result)}")
+    print_line(console, f"{_pools_clause(result)}, {scored} outside each scored; {_scope(result)}")
     for measure in s.measures:
         print_heading(console, f"\n{measure}")
         rows = summary[summary["measure"] == str(measure)]
@@ -46,7 +46,9 @@ def print_pool_width(result: PoolWidthResult, console: Console) -> None:
 def print_common_topics(result: CommonTopicsResult, console: Console) -> None:
     """Print a table per measure and estimator: mean absolute errors by width and number of common topics."""
     summary, s = result.summary_frame(), result.settings
-    drawn = f"{_drawn(result)}, a run outside each scored; {s.n_topic_samples} draws of common topics each"
+    drawn = (
+        f"{_pools_clause(result)}, a run outside each scored; {s.n_topic_samples} draws of common topics each"
+    )
     print_line(console, f"{drawn}; {_scope(result)}")
     for measure in s.measures:
         for label in s.labels:
@@ -54,7 +56,7 @@ def print_common_topics(result: CommonTopicsResult, console: Console) -> None:
             print_heading(console, title)
             rows = summary[(summary["measure"] == str(measure)) & (summary["estimator"] == label)]
             header = ["score", "width", "none", *(str(n) for n in s.n_common)]
-            body = [line for width in s.widths for line in _of_width(rows[rows["pool_width"] == width])]
+            body = [line for width in s.widths for line in _width_rows(rows[rows["pool_width"] == width])]
             print_table(console, header, body)
     print_line(
         console,
@@ -95,14 +97,7 @@ def print_run_types(result: RunTypesResult, console: Console) -> None:
 
 
 def write_pool_width(result: PoolWidthResult, folder: Path, *, figures: FigureFormat = "png") -> None:
-    """Write ``pools`` (`PoolWidthResult.frame`) and ``summary``, each ``.csv`` and ``.parquet``,
-    ``settings.json`` and a figure per measure into a folder. The same result gives the same bytes.
-
-    Raises
-    ------
-    OutputError
-        A file cannot be written, or the folder holds the results of another experiment.
-    """
+    """Write ``pools``, ``summary``, ``settings.json`` and a figure per measure."""
 
     def draw() -> Drawings:
         from bayespool.plots import figure_grid, plot_pool_width
@@ -116,14 +111,7 @@ def write_pool_width(result: PoolWidthResult, folder: Path, *, figures: FigureFo
 
 
 def write_common_topics(result: CommonTopicsResult, folder: Path, *, figures: FigureFormat = "png") -> None:
-    """Write ``pools`` (`CommonTopicsResult.frame`) and ``summary``, each ``.csv`` and ``.parquet``,
-    ``settings.json`` and a figure per measure and estimator, with a panel per width, into a folder.
-
-    Raises
-    ------
-    OutputError
-        A file cannot be written, or the folder holds the results of another experiment.
-    """
+    """Write ``pools``, ``summary``, ``settings.json`` and a figure per measure and estimator."""
     s = result.settings
 
     def draw() -> Drawings:
@@ -140,14 +128,7 @@ def write_common_topics(result: CommonTopicsResult, folder: Path, *, figures: Fi
 
 
 def write_run_types(result: RunTypesResult, folder: Path, *, figures: FigureFormat = "png") -> None:
-    """Write ``runs`` (`RunTypesResult.frame`) and ``summary``, each ``.csv`` and ``.parquet``,
-    ``settings.json`` and a figure per measure, with a panel per left-out type, into a folder.
-
-    Raises
-    ------
-    OutputError
-        A file cannot be written, or the folder holds the results of another experiment.
-    """
+    """Write ``runs``, ``summary``, ``settings.json`` and a figure per measure."""
 
     def draw() -> Drawings:
         from bayespool.plots import figure_grid, plot_run_types
@@ -172,15 +153,15 @@ def _write(
 ) -> None:
     files = tables({rows: result.frame(), "summary": result.summary_frame()})
     described = {"fingerprint": result.fingerprint, "pool": result.pool, "settings": settings}
-    if not isinstance(result, CommonTopicsResult):  # which has nothing to note
+    if not isinstance(result, CommonTopicsResult):  # has no notes
         described["notes"] = list(result.notes)
     if isinstance(result, RunTypesResult):
         described["warnings"] = [f"{name}: {text}" for name, text in result.warnings]
     write_folder(folder, experiment, described, files, figures=figures, draw=draw)
 
 
-def _of_width(rows: pd.DataFrame) -> list[list[str]]:
-    """Lines of one width: the unadjusted score needs no common topic, the others a number of them each."""
+def _width_rows(rows: pd.DataFrame) -> list[list[str]]:
+    """Rows of one width; the unadjusted score has one error, the others one per number of common topics."""
     width, plain = str(rows["pool_width"].iloc[0]), rows[rows["score"] == "unadjusted"]
     lines = [["unadjusted", width, number(plain["mae"].iloc[0]), *[""] * len(plain)]]
     for score in ("mixed", "adjusted", "common-only"):
@@ -191,10 +172,10 @@ def _of_width(rows: pd.DataFrame) -> list[list[str]]:
     return lines
 
 
-def _drawn(result: PoolWidthResult | CommonTopicsResult) -> str:
+def _pools_clause(result: PoolWidthResult | CommonTopicsResult) -> str:
     s = result.settings
-    of = "" if s.pool_type is None else f"{s.pool_type} "
-    pools = f"{s.n_samples} pools of each width drawn from {result.n_contributors} {of}{s.by}s"
+    kind = "" if s.pool_type is None else f"{s.pool_type} "
+    pools = f"{s.n_samples} pools of each width drawn from {result.n_contributors} {kind}{s.by}s"
     return pools if s.target_type is None else f"{pools} for {s.target_type} runs"
 
 

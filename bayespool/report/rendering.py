@@ -1,4 +1,4 @@
-"""A page as one HTML file that needs nothing else: Jinja2 writes it, DataTables sorts and filters tables."""
+"""HTML of a page in one file: Jinja2 writes it, DataTables sorts and filters its tables."""
 
 from __future__ import annotations
 
@@ -18,23 +18,12 @@ _LAST_EXPORT = re.compile(r"export\s*\{([^{}]*)\}\s*;?")
 
 
 def page_html(page: Page, styles: Styles) -> str:
-    """The page as HTML.
-
-    Every text of it is escaped where it stands, by Jinja2; figures come from `bayespool.report.drawing`,
-    which keeps nothing of a text. The page's Content-Security-Policy allows its own script and its own style
-    sheet, by their digests, and pictures that stand in it, and no request at all.
-
-    Parameters
-    ----------
-    page : Page
-    styles : Styles
-        Those of its figures.
-    """
+    """HTML of a page; texts are escaped, and its security policy allows its own script and styles alone."""
     from markupsafe import Markup
 
     environment = _environment()
     style = environment.get_template("page.css").render() + styles.sheet()
-    # whatever its language says, it ends at its end tag, a script with "<!--" and "<script" does not
+    # text that would end a style or script element early, or keep a script from ending at its end tag
     script = _tables_script()
     for text in (style, script):
         if _ENDS_EARLY.search(text):
@@ -47,7 +36,7 @@ def page_html(page: Page, styles: Styles) -> str:
         environment.get_template("page.html").render(
             page=page,
             policy=policy,
-            style=Markup(style),  # nosec B704 # of this package, and seen not to end early
+            style=Markup(style),  # nosec B704 # of this package, and checked for early ends
             script=Markup(script),  # nosec B704 # of itables, likewise
             version=__version__,
         )
@@ -72,17 +61,14 @@ def _environment() -> Any:
 
 @cache
 def _tables_script() -> str:
-    """DataTables as itables carries it, and what makes tables of ours its own.
-
-    The file is a module; its last statement says by which name the class is known inside.
-    """
+    """DataTables as itables ships it, with its exported class, and the script of the page."""
     from jinja2 import PackageLoader
 
     environment = _environment()
     bundle = PackageLoader("itables", "html").get_source(environment, "dt_bundle.js")[0]
     exports = _LAST_EXPORT.findall(bundle)
-    found = re.search(r"([\w$]+)\s+as\s+default\b", exports[-1] if exports else "")
-    if found is None:
+    export = re.search(r"([\w$]+)\s+as\s+default\b", exports[-1] if exports else "")
+    if export is None:
         raise OutputError("the installed itables has no DataTables of the form that reports need")
-    ours = environment.get_template("page.js").render().replace("new DataTable(", f"new {found[1]}(")
+    ours = environment.get_template("page.js").render().replace("new DataTable(", f"new {export[1]}(")
     return f"{bundle}\n{ours}\n"

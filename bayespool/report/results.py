@@ -1,4 +1,4 @@
-"""Reports of all other results, live ones and those that commands wrote: their tables and figures."""
+"""Report pages of results other than scores, live or read from files."""
 
 from __future__ import annotations
 
@@ -35,16 +35,21 @@ from bayespool.report.methods import method_section
 from bayespool.report.provenance import MADE_BY, made_by
 from bayespool.report.random_pools import write_common_topics, write_pool_width, write_run_types
 from bayespool.report.sentences import comparison_sentence
-from bayespool.report.words import TITLES, captions, figure_caption, main_columns, summary
+from bayespool.report.words import TITLES, figure_caption, main_columns, summary, table_caption
 from bayespool.scoring import NextJudgments, StoredResults, StoredScores, read_results, read_scores
 from bayespool.tables.files import PathLike, digest, read_bytes_back
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_OF_TABLES = {"differences": "compare", "rates": "reversals", "documents": "documents", "scores": "score"}
-_MOST_PAIRS = 6  # of which a sentence each is in the summary
-_LAST_TABLES = ("runs", "bias", "estimates")  # a row per run: after those that sum up
+_COMMANDS_BY_TABLE = {
+    "differences": "compare",
+    "rates": "reversals",
+    "documents": "documents",
+    "scores": "score",
+}
+_MAX_PAIRS_WITH_SENTENCES = 6
+_LAST_TABLES = ("runs", "bias", "estimates")  # a row per run; the page has them after the summaries
 _FOLDERS: dict[type, Callable[..., None]] = {
     LeaveOutResult: write_leave_out,
     Budgets: write_budgets,
@@ -63,21 +68,7 @@ _FILES: dict[type, Callable[[Any, Path], None]] = {
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """What was written of a result.
-
-    Attributes
-    ----------
-    kind : str
-        The command.
-    metadata : mapping
-    tables : mapping of str to pandas.DataFrame
-    figures : mapping of str to bytes
-        Contents of SVG and PNG files by name.
-    sentences : tuple of str
-        What a live result says that its tables do not.
-    notes : tuple of str
-        Notes, warnings and problems.
-    """
+    """Tables, metadata, figures (contents by file name), sentences and notes of a result, and its command."""
 
     kind: str
     metadata: Mapping[str, Any]
@@ -88,7 +79,7 @@ class Written:
 
 
 def read_result(path: PathLike) -> StoredScores | StoredResults:
-    """What a command wrote: scores, or other results, in a file or a folder.
+    """Read scores or other results from a file or a folder.
 
     Parameters
     ----------
@@ -98,8 +89,7 @@ def read_result(path: PathLike) -> StoredScores | StoredResults:
     Raises
     ------
     InputError
-        There is no such file or folder, or it holds no result of bayespool; of a folder, a file is not as it
-        was written.
+        There is no such file or folder, it holds no result of bayespool, or a file of the folder was changed.
     """
     place = Path(path)
     if place.is_dir():
@@ -120,23 +110,23 @@ def read_result(path: PathLike) -> StoredScores | StoredResults:
     return read_results(place)
 
 
-def _written(found: StoredResults) -> Written:
-    digests = found.settings.get("digests", {})
-    contents = {name: read_bytes_back(path) for name, path in found.files.items()}
+def _written(stored: StoredResults) -> Written:
+    digests = stored.settings.get("digests", {})
+    contents = {name: read_bytes_back(path) for name, path in stored.files.items()}
     figures = {
         name: content
         for name, content in sorted(contents.items())
         if name.endswith((".svg", ".png")) and content is not None and digest(content) == digests.get(name)
     }
-    kind = found.experiment or _kind_of(found.tables)
-    notes = found.notes
-    if kind == "leave-out" and "notes" not in found.settings:  # of a version that wrote none
-        notes += tuple(_notes_left_out(found.tables.get("runs")))
-    return Written(kind, found.settings, found.tables, figures, notes=notes)
+    kind = stored.experiment or _kind_of(stored.tables)
+    notes = stored.notes
+    if kind == "leave-out" and "notes" not in stored.settings:  # older versions wrote none
+        notes += tuple(_notes_left_out(stored.tables.get("runs")))
+    return Written(kind, stored.settings, stored.tables, figures, notes=notes)
 
 
 def _notes_left_out(runs: pd.DataFrame | None) -> list[str]:
-    """What is noted of runs that were left out, by measure."""
+    """Notes on runs that were left out, by measure."""
     if runs is None or not {"measure", "estimator", "note"} <= set(runs):
         return []
     by_measure = runs.groupby("measure", sort=False)
@@ -144,8 +134,8 @@ def _notes_left_out(runs: pd.DataFrame | None) -> list[str]:
 
 
 def _kind_of(tables: Mapping[str, pd.DataFrame]) -> str:
-    """The command that wrote a file with these tables."""
-    for name, kind in _OF_TABLES.items():
+    """Command that wrote a file with these tables."""
+    for name, kind in _COMMANDS_BY_TABLE.items():
         if name in tables:
             return kind
     columns = {str(column) for frame in tables.values() for column in frame}
@@ -155,18 +145,7 @@ def _kind_of(tables: Mapping[str, pd.DataFrame]) -> str:
 
 
 def written_result(result: object) -> Written:
-    """What is or would be written of a result.
-
-    Parameters
-    ----------
-    result : object
-        A live result, or one that was read back.
-
-    Raises
-    ------
-    InputError
-        It is none.
-    """
+    """Result as it is written, live or read back; an `InputError` for other objects."""
     if isinstance(result, StoredResults):
         return _written(result)
     with TemporaryDirectory() as folder:
@@ -174,42 +153,35 @@ def written_result(result: object) -> Written:
             if isinstance(result, cls):
                 place = Path(folder) / "result"
                 write(result, place, figures="svg")
-                return _made_now(_written(read_results(place)))
+                return _add_provenance(_written(read_results(place)))
         for cls, write_file in _FILES.items():
             if isinstance(result, cls):
                 file = Path(folder) / "result.json"
                 write_file(result, file)
-                said = _comparison_sentences(result) if isinstance(result, Comparison) else ()
-                return dataclasses.replace(_made_now(_written(read_results(file))), sentences=said)
+                sentences = _comparison_sentences(result) if isinstance(result, Comparison) else ()
+                return dataclasses.replace(_add_provenance(_written(read_results(file))), sentences=sentences)
     raise InputError(
         f"no report can be made of a {type(result).__name__}",
         hint="results of score, compare, reversals, leave_out, budgets, check_models and the like have one",
     )
 
 
-def _made_now(found: Written) -> Written:
-    return dataclasses.replace(found, metadata={**found.metadata, MADE_BY: made_by()})
+def _add_provenance(written: Written) -> Written:
+    return dataclasses.replace(written, metadata={**written.metadata, MADE_BY: made_by()})
 
 
-def _comparison_sentences(found: Comparison) -> tuple[str, ...]:
-    pairs = [(a, b) for i, a in enumerate(found.run_ids) for b in found.run_ids[i + 1 :]]
-    if len(pairs) > _MOST_PAIRS:
+def _comparison_sentences(comparison: Comparison) -> tuple[str, ...]:
+    pairs = [(a, b) for i, a in enumerate(comparison.run_ids) for b in comparison.run_ids[i + 1 :]]
+    if len(pairs) > _MAX_PAIRS_WITH_SENTENCES:
         return ()
     try:
-        return tuple(comparison_sentence(found, a, b, m) for m in found.measures for a, b in pairs)
+        return tuple(comparison_sentence(comparison, a, b, m) for m in comparison.measures for a, b in pairs)
     except InputError:
-        return ()  # nothing has draws
+        return ()  # no method has draws
 
 
 def result_page(result: Written, styles: Styles) -> Page:
-    """The page of a result that is not scores.
-
-    Parameters
-    ----------
-    result : Written
-    styles : Styles
-        Gets the styles of the figures.
-    """
+    """Page of a result other than scores."""
     metadata = result.metadata
     measures = _measures(result.tables)
     drawn = tuple(_figure(name, content, measures, styles) for name, content in result.figures.items())
@@ -233,11 +205,11 @@ def result_page(result: Written, styles: Styles) -> Page:
 
 
 def _table(name: str, frame: pd.DataFrame) -> Table:
-    shown = main_columns(name, frame)
-    made = frame_table(f"table-{_address(name)}", captions(name), shown)
-    n_more = len(frame.columns) - len(shown.columns)
+    narrow = main_columns(name, frame)
+    table = frame_table(f"table-{_address(name)}", table_caption(name), narrow)
+    n_more = len(frame.columns) - len(narrow.columns)
     more = f"The file has {n_more} more columns." if n_more else ""
-    return dataclasses.replace(made, note=f"{made.note} {more}".strip())
+    return dataclasses.replace(table, note=f"{table.note} {more}".strip())
 
 
 def _has_methods(metadata: Mapping[str, Any]) -> bool:
@@ -246,16 +218,16 @@ def _has_methods(metadata: Mapping[str, Any]) -> bool:
 
 
 def _measures(tables: Mapping[str, pd.DataFrame]) -> list[str]:
-    """The measures that tables are of."""
+    """Measures in the tables, sorted."""
     return sorted({str(name) for frame in tables.values() if "measure" in frame for name in frame["measure"]})
 
 
 def _figure(name: str, content: bytes, measures: Sequence[str], styles: Styles) -> Figure:
-    said = figure_caption(Path(name).stem, measures)
-    alternative = f"Figure. {said}. The tables below have its numbers."
+    caption = figure_caption(Path(name).stem, measures)
+    alternative = f"Figure. {caption}. The tables below have its numbers."
     if name.endswith(".svg"):
-        return Figure(said, alternative, wide=page_svg(content, styles))
-    return Figure(said, alternative, image=f"data:image/png;base64,{base64.b64encode(content).decode()}")
+        return Figure(caption, alternative, wide=page_svg(content, styles))
+    return Figure(caption, alternative, image=f"data:image/png;base64,{base64.b64encode(content).decode()}")
 
 
 def _address(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The report of scores: who is how good, how sure that is, what is unjudged, and how it was found."""
+"""Report page of scores: runs with intervals, unjudged shares, methods and diagnostics."""
 
 from __future__ import annotations
 
@@ -21,27 +21,15 @@ from bayespool.tables.printable import printable
 if TYPE_CHECKING:
     import pandas as pd
 
-_FIRST = ("run_id", "query_id", "measure", "as_judged", "bound_lower", "bound_upper", "residual")
-_LAST = ("unjudged", "ci_prob", "note")
-_OF_A_METHOD = ("_lower", "_upper", "_distance", "_new_kind")
-_FEW_RUNS, _MOST_SENTENCES, _MOST_ROWS = 4, 6, 600
+_FIRST_COLUMNS = ("run_id", "query_id", "measure", "as_judged", "bound_lower", "bound_upper", "residual")
+_LAST_COLUMNS = ("unjudged", "ci_prob", "note")
+_METHOD_ENDINGS = ("_lower", "_upper", "_distance", "_new_kind")
+_MAX_RUNS_NAMED, _MAX_SENTENCES, _MAX_TOPIC_ROWS = 4, 6, 600
 
 
 @dataclass(frozen=True, eq=False)
-class _Measured:
-    """Scores under one measure.
-
-    Attributes
-    ----------
-    measure : Measure
-    rows : pandas.DataFrame
-        The best first.
-    methods : tuple of str
-    main : str or None
-        The first method with an interval.
-    unjudged : Unjudged or None
-    n_topics : int or None
-    """
+class _ScoresOfMeasure:
+    """Scores under one measure, best run first; ``main`` is the first method with an interval."""
 
     measure: Measure
     rows: pd.DataFrame
@@ -52,40 +40,33 @@ class _Measured:
 
     @property
     def value(self) -> str:
-        """Column of the score that is quoted."""
+        """Column of the score in sentences."""
         return self.main or "as_judged"
 
     @property
     def level(self) -> str:
-        """Probability of the interval, in words."""
+        """Probability of the interval as text."""
         return f"{100 * float(self.rows['ci_prob'].iloc[0]):g} %"
 
     def share_of(self, run: str) -> float | None:
-        """Unjudged share of a run."""
+        """Unjudged share of a run; None where it is unknown."""
         if self.unjudged is None:
             return None
         return float(self.unjudged.of_runs[list(self.unjudged.run_ids).index(run)])
 
 
 def scores_page(scores: Scores | StoredScores, styles: Styles) -> Page:
-    """The page of scores, those of a call or those of a file.
-
-    Parameters
-    ----------
-    scores : Scores or StoredScores
-    styles : Styles
-        Gets the styles of the figures.
-    """
+    """Page of scores, live or read from a file."""
     metadata = scores.metadata
     made = (method_section(metadata), making_section(metadata))
     title = f"Scores of {_runs(scores.run_ids)}: {', '.join(map(str, scores.measures))}"
     if isinstance(scores, StoredScores) and scores.per_topic:
-        said = (
+        explanation = (
             f"The file has a row for each of {len(scores.run_ids)} runs and each topic. Scores of runs "
             "with their "
             "intervals are in a file that is written without --per-topic.",
         )
-        return Page(title, said, _problems(scores), (_topics_section(scores.frame()), *made))
+        return Page(title, explanation, _problems(scores), (_topics_section(scores.frame()), *made))
     shares = read_unjudged(metadata, scores.run_ids, scores.measures)
     measured = [_measured(scores, measure, shares) for measure in scores.measures]
     sections = [
@@ -98,32 +79,36 @@ def scores_page(scores: Scores | StoredScores, styles: Styles) -> Page:
         _diagnostics_section(metadata),
         *made,
     ]
-    summary = tuple(sentence for one in measured for sentence in _sentences(one, n_measures=len(measured)))
+    summary = tuple(
+        sentence for group in measured for sentence in _sentences(group, n_measures=len(measured))
+    )
     return Page(title, summary, _problems(scores), tuple(s for s in sections if s is not None))
 
 
 def _runs(run_ids: Sequence[str]) -> str:
-    return ", ".join(run_ids) if len(run_ids) <= _FEW_RUNS else f"{len(run_ids)} runs"
+    return ", ".join(run_ids) if len(run_ids) <= _MAX_RUNS_NAMED else f"{len(run_ids)} runs"
 
 
 def _methods(frame: pd.DataFrame) -> tuple[str, ...]:
     """Names of methods among the columns of `Scores.frame`."""
-    names = [str(c) for c in frame if c not in _FIRST + _LAST]
-    derived = {f"{name}{ending}" for name in names for ending in _OF_A_METHOD}
+    names = [str(c) for c in frame if c not in _FIRST_COLUMNS + _LAST_COLUMNS]
+    derived = {f"{name}{ending}" for name in names for ending in _METHOD_ENDINGS}
     return tuple(name for name in names if name not in derived)
 
 
-def _measured(scores: Scores | StoredScores, measure: Measure, shares: Sequence[Unjudged]) -> _Measured:
+def _measured(
+    scores: Scores | StoredScores, measure: Measure, shares: Sequence[Unjudged]
+) -> _ScoresOfMeasure:
     frame = scores.frame()
     rows = frame[frame["measure"] == str(measure)]
     methods = _methods(frame)
     with_interval = [m for m in methods if f"{m}_lower" in frame and rows[f"{m}_lower"].notna().any()]
     main = with_interval[0] if with_interval else None
-    of_cutoff = [one for one in shares if one.measure.cutoff == measure.cutoff]
+    of_cutoff = [share for share in shares if share.measure.cutoff == measure.cutoff]
     n_topics = (
         len(scores.query_ids) if isinstance(scores, Scores) else len(scores.metadata.get("query_ids", ()))
     )
-    return _Measured(
+    return _ScoresOfMeasure(
         measure=measure,
         rows=rows.sort_values([main or "as_judged", "run_id"], ascending=[False, True]),
         methods=methods,
@@ -133,60 +118,60 @@ def _measured(scores: Scores | StoredScores, measure: Measure, shares: Sequence[
     )
 
 
-# --- in words ----------------------------------------------------------------------------------------------
+# --- sentences ---------------------------------------------------------------------------------------------
 
 
-def _sentences(one: _Measured, *, n_measures: int = 1) -> list[str]:
-    """One on each of few runs, one on all of many."""
-    rows: list[Mapping[str, Any]] = one.rows.to_dict("records")  # type: ignore[assignment]
-    over = "" if one.n_topics is None else f" over {one.n_topics} topics"
-    if len(rows) == 1 or len(rows) * n_measures <= _MOST_SENTENCES:
-        return [_sentence(one, row, over) for row in rows]
+def _sentences(group: _ScoresOfMeasure, *, n_measures: int = 1) -> list[str]:
+    """A sentence per run where there are few, else one on all."""
+    rows: list[Mapping[str, Any]] = group.rows.to_dict("records")  # type: ignore[assignment]
+    over = "" if group.n_topics is None else f" over {group.n_topics} topics"
+    if len(rows) == 1 or len(rows) * n_measures <= _MAX_SENTENCES:
+        return [_sentence(group, row, over) for row in rows]
     first, last = rows[0], rows[-1]
-    shares = [share for run in one.rows["run_id"] if (share := one.share_of(run)) is not None]
+    shares = [share for run in group.rows["run_id"] if (share := group.share_of(run)) is not None]
     span = (
-        f" Between {percent(min(shares))} and {percent(max(shares))} of a run's top {one.measure.cutoff} is "
-        "unjudged."
+        f" Between {percent(min(shares))} and {percent(max(shares))} of a run's top {group.measure.cutoff} "
+        "is unjudged."
         if shares
         else ""
     )
     return [
-        f"{len(rows)} runs were scored under {one.measure}{over}.{span} The highest "
-        f"{'corrected score' if one.main else 'score as judged'} is that of {first['run_id']}: "
-        f"{_corrected(one, first)}. The lowest is that of {last['run_id']}: {_corrected(one, last)}."
+        f"{len(rows)} runs were scored under {group.measure}{over}.{span} The highest "
+        f"{'corrected score' if group.main else 'score as judged'} is that of {first['run_id']}: "
+        f"{_corrected(group, first)}. The lowest is that of {last['run_id']}: {_corrected(group, last)}."
     ]
 
 
-def _sentence(one: _Measured, row: Mapping[str, Any], over: str) -> str:
-    run, share = row["run_id"], one.share_of(row["run_id"])
-    of_top = f"{percent(share)} of its top {one.measure.cutoff}" if share is not None else "what of it"
+def _sentence(group: _ScoresOfMeasure, row: Mapping[str, Any], over: str) -> str:
+    run, share = row["run_id"], group.share_of(row["run_id"])
+    of_top = f"{percent(share)} of its top {group.measure.cutoff}" if share is not None else "what of it"
     if row["bound_upper"] - row["bound_lower"] < 1e-12:
-        known = f"The {one.measure} of {run} is {row['as_judged']:.3f}{over}"
+        known = f"The {group.measure} of {run} is {row['as_judged']:.3f}{over}"
         return f"{known}: nothing that could change it is unjudged."
-    if one.main is None:
+    if group.main is None:
         return (
-            f"The {one.measure} of {run} lies between {row['bound_lower']:.3f} and "
+            f"The {group.measure} of {run} lies between {row['bound_lower']:.3f} and "
             f"{row['bound_upper']:.3f}{over}, "
             f"whatever the unjudged documents are: {of_top} is unjudged. As judged it is "
             f"{row['as_judged']:.3f}."
         )
     return (
-        f"The {one.measure} of {run} is {_corrected(one, row)}, mean{over or ' over all topics'}. As "
+        f"The {group.measure} of {run} is {_corrected(group, row)}, mean{over or ' over all topics'}. As "
         "judged, with "
         f"unjudged documents counted as nonrelevant, it is {row['as_judged']:.3f}; {of_top} is unjudged."
     )
 
 
-def _corrected(one: _Measured, row: Mapping[str, Any]) -> str:
-    value = f"{row[one.value]:.3f}"
-    if one.main is None or np.isnan(row[f"{one.main}_lower"]):
+def _corrected(group: _ScoresOfMeasure, row: Mapping[str, Any]) -> str:
+    value = f"{row[group.value]:.3f}"
+    if group.main is None or np.isnan(row[f"{group.main}_lower"]):
         return value
-    ends = f"{row[f'{one.main}_lower']:.3f} to {row[f'{one.main}_upper']:.3f}"
-    return f"{value} ({one.level} interval {ends}, {one.main})"
+    ends = f"{row[f'{group.main}_lower']:.3f} to {row[f'{group.main}_upper']:.3f}"
+    return f"{value} ({group.level} interval {ends}, {group.main})"
 
 
 def _problems(scores: Scores | StoredScores) -> tuple[str, ...]:
-    """What there is to note, what failed first."""
+    """Failed checks, then notes."""
     failed = [
         f"{group['method']}, {group['measure']}: {problem}"
         for group in scores.metadata.get("diagnostics", ())
@@ -198,65 +183,66 @@ def _problems(scores: Scores | StoredScores) -> tuple[str, ...]:
 # --- sections ----------------------------------------------------------------------------------------------
 
 
-def _runs_section(measured: Sequence[_Measured], styles: Styles) -> Section:
+def _runs_section(measured: Sequence[_ScoresOfMeasure], styles: Styles) -> Section:
     figures, tables = [], []
-    for one in measured:
-        shown = [m for m in one.methods if m != one.main and one.rows[m].notna().any()]
-        drawn = draw_forest(one.rows, one.main, shown, styles)
+    for group in measured:
+        marked = [m for m in group.methods if m != group.main and group.rows[m].notna().any()]
+        drawn = draw_forest(group.rows, group.main, marked, styles)
         for i, (wide, narrow) in enumerate(drawn):
             part = "" if len(drawn) == 1 else f", part {i + 1} of {len(drawn)}"
             caption = (
-                f"{one.measure}{part}. The thin line goes from the lowest to the highest score that "
-                "judging all "
-                "documents could lead "
-                f"to{'' if one.main is None else f'; the bar is the {one.level} interval'}."
+                f"{group.measure}{part}. The thin line goes from the lowest to the highest score that "
+                "judging all documents could lead "
+                f"to{'' if group.main is None else f'; the bar is the {group.level} interval'}."
             )
-            alternative = f"Forest plot of runs under {one.measure}{part}. {' '.join(_sentences(one))}"
+            alternative = f"Forest plot of runs under {group.measure}{part}. {' '.join(_sentences(group))}"
             figures.append(Figure(caption, f"{alternative} The table below has the numbers.", wide, narrow))
-        tables.append(_compact(one))
+        tables.append(_runs_table(group))
     return Section("Runs", "runs", figures=tuple(figures), tables=tuple(tables))
 
 
-def _compact(one: _Measured) -> Table:
+def _runs_table(group: _ScoresOfMeasure) -> Table:
     import pandas as pd
 
-    rows = one.rows
+    rows = group.rows
     columns: dict[str, Any] = {"run": rows["run_id"]}
-    if one.main is not None:
-        columns["corrected"] = rows[one.main]
-        columns["interval from"] = rows[f"{one.main}_lower"]
-        columns["interval to"] = rows[f"{one.main}_upper"]
+    if group.main is not None:
+        columns["corrected"] = rows[group.main]
+        columns["interval from"] = rows[f"{group.main}_lower"]
+        columns["interval to"] = rows[f"{group.main}_upper"]
     columns["as judged"] = rows["as_judged"]
-    if one.unjudged is not None:
-        columns["unjudged share"] = [one.share_of(run) for run in rows["run_id"]]
+    if group.unjudged is not None:
+        columns["unjudged share"] = [group.share_of(run) for run in rows["run_id"]]
     columns["lower bound"] = rows["bound_lower"]
     columns["upper bound"] = rows["bound_upper"]
-    found = _table(f"runs-{_address(one.measure)}", f"{one.measure} of runs", pd.DataFrame(columns))
+    table = _table(f"runs-{_address(group.measure)}", f"{group.measure} of runs", pd.DataFrame(columns))
     note = (
         ""
-        if one.main is None
-        else f"Corrected is the mean of {one.main}, the interval its {one.level} interval."
+        if group.main is None
+        else f"Corrected is the mean of {group.main}, the interval its {group.level} interval."
     )
-    return Table(found.name, found.caption, found.columns, found.rows, note)
+    return Table(table.name, table.caption, table.columns, table.rows, note)
 
 
 def _table(name: str, caption: str, frame: pd.DataFrame) -> Table:
-    """As `frame_table`, with every column where it is."""
+    """Table of a data frame with all of its columns."""
     return frame_table(name, caption, frame, whole=True)
 
 
-def _corrections_section(measured: Sequence[_Measured]) -> Section | None:
-    """Every method beside every other, where there are several."""
+def _corrections_section(measured: Sequence[_ScoresOfMeasure]) -> Section | None:
+    """Section that compares the methods, where there are several."""
     tables = []
-    for one in measured:
-        methods = [m for m in one.methods if one.rows[m].notna().any()]
+    for group in measured:
+        methods = [m for m in group.methods if group.rows[m].notna().any()]
         if len(methods) > 1:
-            frame = one.rows[["run_id", *methods]].rename(columns={"run_id": "run"})
-            tables.append(_table(f"methods-{_address(one.measure)}", f"{one.measure} by every method", frame))
+            frame = group.rows[["run_id", *methods]].rename(columns={"run_id": "run"})
+            tables.append(
+                _table(f"methods-{_address(group.measure)}", f"{group.measure} by every method", frame)
+            )
     if not tables:
         return None
-    said = "What each published correction and each model makes of the same judgments."
-    return Section("Corrections", "corrections", (said,), tables=tuple(tables))
+    sentence = "What each published correction and each model makes of the same judgments."
+    return Section("Corrections", "corrections", (sentence,), tables=tuple(tables))
 
 
 def _topics_section(frame: pd.DataFrame) -> Section:
@@ -264,30 +250,30 @@ def _topics_section(frame: pd.DataFrame) -> Section:
     tables = []
     for measure in dict.fromkeys(frame["measure"]):
         rows = frame[frame["measure"] == measure]
-        if len(rows) > _MOST_ROWS:
+        if len(rows) > _MAX_TOPIC_ROWS:
             continue
         kept = {"run_id": "run", "query_id": "topic", "as_judged": "as judged"}
         for m in methods[:1]:
             kept |= {m: "corrected", f"{m}_lower": "interval from", f"{m}_upper": "interval to"}
         kept |= {"bound_lower": "lower bound", "bound_upper": "upper bound"}
-        found = rows[list(kept)].rename(columns=kept)
-        tables.append(_table(f"topics-{_address(measure)}", f"{measure} by run and topic", found))
-    said = (
+        renamed = rows[list(kept)].rename(columns=kept)
+        tables.append(_table(f"topics-{_address(measure)}", f"{measure} by run and topic", renamed))
+    sentences = (
         ()
         if tables
         else ("There are too many runs and topics for a page; --per-topic --output writes them.",)
     )
-    return Section("Topics", "topics", said, tables=tuple(tables))
+    return Section("Topics", "topics", sentences, tables=tuple(tables))
 
 
-def _distance_section(measured: Sequence[_Measured]) -> Section | None:
-    """How unlike the pool runs are, by the first measure that says so."""
-    for one in measured:
-        name = f"{one.main}_distance"
-        if one.main is not None and name in one.rows and one.rows[name].notna().any():
-            columns = {"run_id": "run", name: "distance", f"{one.main}_new_kind": "chance of a new kind"}
-            frame = one.rows[[c for c in columns if c in one.rows]].rename(columns=columns)
-            said = (
+def _distance_section(measured: Sequence[_ScoresOfMeasure]) -> Section | None:
+    """Section on the runs' distance from the pool, of the first measure that has it."""
+    for group in measured:
+        name = f"{group.main}_distance"
+        if group.main is not None and name in group.rows and group.rows[name].notna().any():
+            columns = {"run_id": "run", name: "distance", f"{group.main}_new_kind": "chance of a new kind"}
+            frame = group.rows[[c for c in columns if c in group.rows]].rename(columns=columns)
+            sentences = (
                 "How unlike the pooled organizations a run is, in standard deviations between these, "
                 "and the chance "
                 "that it is of a kind that the pool does not have. Of a run that is far away little can "
@@ -295,7 +281,7 @@ def _distance_section(measured: Sequence[_Measured]) -> Section | None:
                 "from the pool, and its interval is wider.",
             )
             table = _table("distances", "Distance of runs from the pool", frame.sort_values("distance"))
-            return Section("Distance from the pool", "distance", said, tables=(table,))
+            return Section("Distance from the pool", "distance", sentences, tables=(table,))
     return None
 
 
@@ -305,28 +291,28 @@ def _pool_section(metadata: Mapping[str, Any]) -> Section | None:
         depths = tuple(tuple(pair) for pair in pool.pop("depths", ()))
         report = PoolReport(**pool | {"depths": depths, "nearly": tuple(pool.pop("nearly", ()))})
     except TypeError:
-        return None  # of another version
+        return None  # written by another version
     return Section("The pool", "pool", tuple(f"{line.strip()}." for line in report.text().splitlines()))
 
 
 def _diagnostics_section(metadata: Mapping[str, Any]) -> Section | None:
     import pandas as pd
 
-    found = list(metadata.get("diagnostics", ()))
-    if not found:
+    checks = list(metadata.get("diagnostics", ()))
+    if not checks:
         return None
     rows = [
-        {key: value for key, value in one.items() if key != "problems"}
-        | {"verdict": "; ".join(one["problems"]) or "passed"}
-        for one in found
+        {key: value for key, value in check.items() if key != "problems"}
+        | {"verdict": "; ".join(check["problems"]) or "passed"}
+        for check in checks
     ]
     frame = pd.DataFrame(rows).dropna(axis=1, how="all")
-    n_failed = sum(bool(one["problems"]) for one in found)
-    said = (
-        "Every check of the draws passed." if not n_failed else f"{n_failed} of {len(found)} checks failed."
+    n_failed = sum(bool(check["problems"]) for check in checks)
+    sentence = (
+        "Every check of the draws passed." if not n_failed else f"{n_failed} of {len(checks)} checks failed."
     )
     table = _table("checks", "Checks of the draws", frame)
-    return Section("Diagnostics", "diagnostics", (said,), tables=(table,))
+    return Section("Diagnostics", "diagnostics", (sentence,), tables=(table,))
 
 
 def _address(measure: object) -> str:

@@ -1,4 +1,4 @@
-"""Comparisons in words that a paper could print."""
+"""Sentences for papers on comparisons and experiments."""
 
 from __future__ import annotations
 
@@ -24,23 +24,8 @@ def comparison_sentence(
     method: str | None = None,
     test: str | None = None,
 ) -> str:
-    """What a paper could print of a pair of runs, the better one first.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    run_a, run_b : str
-    measure : measure, optional
-        Default: the first.
-    method : str, optional
-        A method with draws; default: the first that has them.
-    test : str, optional
-        Default: the first of the comparison's.
-
-    Raises
-    ------
-    InputError
-        Unknown run, measure, method or test; no method with draws; the scope of these topics was left out.
+    """Sentence on a pair of runs, the better one first; defaults are the first measure, method with draws and
+    test.
 
     Examples
     --------
@@ -51,56 +36,53 @@ def comparison_sentence(
     On these 20 topics the P@10 of new-a is higher than that of new-b
     """
     a, b = (_position(comparison.run_ids, run, "run") for run in (run_a, run_b))
-    of = comparison.measures[_position([str(m) for m in comparison.measures], measure, "measure")]
+    chosen_measure = comparison.measures[_position([str(m) for m in comparison.measures], measure, "measure")]
     with_draws = list(dict.fromkeys(m for _, m, _ in comparison.draws))
     if not with_draws:
         raise InputError("no method has draws to speak of chances with", hint="add a posterior estimator")
-    chosen = with_draws[_position(with_draws, method, "method with draws")]
-    tested = comparison.tests[_position(comparison.tests, test, "test")]
-    if (of, chosen, "these-topics") not in comparison.draws:
+    chosen_method = with_draws[_position(with_draws, method, "method with draws")]
+    chosen_test = comparison.tests[_position(comparison.tests, test, "test")]
+    if (chosen_measure, chosen_method, "these-topics") not in comparison.draws:
         raise InputError("the scope these-topics was left out of the comparison")
-    here = comparison.draws[of, chosen, "these-topics"]
-    if here.difference[a, b] < 0:
+    draws = comparison.draws[chosen_measure, chosen_method, "these-topics"]
+    if draws.difference[a, b] < 0:
         a, b = b, a
     better, worse = comparison.run_ids[a], comparison.run_ids[b]
-    if here.prob_equal[a, b] == 1:
+    if draws.prob_equal[a, b] == 1:
         n = len(comparison.scores.query_ids)
-        same = f"the {of} of {better} and {worse} is the same, whatever the unjudged documents are"
-        return f"On these {n} topics {same} ({chosen})."
+        same = (
+            f"the {chosen_measure} of {better} and {worse} is the same, whatever the unjudged documents are"
+        )
+        return f"On these {n} topics {same} ({chosen_method})."
     level = f"{100 * comparison.ci_prob:g} %"
     n_topics = len(comparison.scores.query_ids)
-    chance = _chance(here.prob_greater[a, b])
-    said = (
-        f"On these {n_topics} topics the {of} of {better} is higher than that of {worse} by "
-        f"{here.difference[a, b]:.3f}"
+    chance = _chance(draws.prob_greater[a, b])
+    text = (
+        f"On these {n_topics} topics the {chosen_measure} of {better} is higher than that of {worse} by "
+        f"{draws.difference[a, b]:.3f}"
     )
-    if certain := _is_certain(comparison, of, a, b):
-        said += ": nothing of either is unjudged."
+    if is_certain := _is_fully_judged(comparison, chosen_measure, a, b):
+        text += ": nothing of either is unjudged."
     else:
-        ends = _range(here.lower[a, b], here.upper[a, b])
-        said += (
-            f" ({level} interval {ends} over what the unjudged documents may be, {chosen}; chance that it "
-        )
-        said += f"is higher {chance}"
-        said += f", equal {_chance(here.prob_equal[a, b])})." if here.n_equal[a, b] else ")."
-    if (of, chosen, "population") in comparison.draws:
-        wide = comparison.draws[of, chosen, "population"]
-        said += (
+        ends = _range(draws.lower[a, b], draws.upper[a, b])
+        text += f" ({level} interval {ends} over what the unjudged documents may be, {chosen_method}; "
+        text += f"chance that it is higher {chance}"
+        text += f", equal {_chance(draws.prob_equal[a, b])})." if draws.n_equal[a, b] else ")."
+    if (chosen_measure, chosen_method, "population") in comparison.draws:
+        population = comparison.draws[chosen_measure, chosen_method, "population"]
+        text += (
             f" For the population of topics that they are a sample of the interval is "
-            f"{_range(wide.lower[a, b], wide.upper[a, b])} (chance that it is higher "
-            f"{_chance(wide.prob_greater[a, b])})."
+            f"{_range(population.lower[a, b], population.upper[a, b])} (chance that it is higher "
+            f"{_chance(population.prob_greater[a, b])})."
         )
-    return said + _on_significance(comparison, of, chosen, tested, a, b, certain=certain)
+    return text + _significance_clause(
+        comparison, chosen_measure, chosen_method, chosen_test, a, b, is_certain=is_certain
+    )
 
 
 def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
-    """What a paper could print of a pair of runs on several measures at once, the likelier order first.
-
-    Parameters
-    ----------
-    row : mapping
-        A row of `Comparison.across_measures`, of these topics.
-    n_topics : int
+    """Sentence on a pair of runs on several measures, from a row of `Comparison.across_measures`, likelier
+    order first.
 
     Examples
     --------
@@ -116,21 +98,17 @@ def across_sentence(row: Mapping[str, Any], n_topics: int) -> str:
     if up < down:
         a, b, up, down = b, a, down, up
     *first, last = (f"on {name}" for name in str(row["measures"]).split(", "))
-    said = (
+    text = (
         f"On these {n_topics} topics {a} is higher than {b} {', '.join(first)} and {last} with a chance of "
         f"{_chance(up)} ({row['method']}). The chance that it is lower on all of them is {_chance(down)}, "
         f"that the measures disagree {_chance(float(row['prob_disagree']))}"
     )
-    return f"{said}, that they tie {_chance(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{said}."
+    return f"{text}, that they tie {_chance(row['prob_tied'])}." if row["prob_tied"] > 0 else f"{text}."
 
 
 def leave_out_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What leaving runs out says of a collection: how far scores are off as judged, and what repairs that.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Rows of one measure of `LeaveOutResult.summary_frame`, one for each estimator.
+    """Sentences on the bias as judged and the best estimator, from the rows of one measure of
+    `LeaveOutResult.summary_frame`.
 
     Examples
     --------
@@ -145,70 +123,70 @@ def leave_out_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
     """
     best = min(rows, key=lambda row: float(row["rmse"]))
     plain = [row for row in rows if row["estimator"] == "lower-bound"]
-    said = f"{best['measure']}, over {best['n_runs']} runs left out of the pool:"
+    text = f"{best['measure']}, over {best['n_runs']} runs left out of the pool:"
     if plain:
         side = "underestimated" if plain[0]["bias"] < 0 else "overestimated"
-        said += f" as judged a run is {side} by {abs(plain[0]['bias']):.4f} on average."
+        text += f" as judged a run is {side} by {abs(plain[0]['bias']):.4f} on average."
     if plain and best is plain[0]:
-        said += f" No estimator comes nearer to the truth (root mean square error {best['rmse']:.4f})."
+        text += f" No estimator comes nearer to the truth (root mean square error {best['rmse']:.4f})."
     else:
-        said += f" {best['estimator']} comes nearest to the truth (root mean square error {best['rmse']:.4f}"
-        said += f" against {plain[0]['rmse']:.4f} as judged)." if plain else ")."
+        text += f" {best['estimator']} comes nearest to the truth (root mean square error {best['rmse']:.4f}"
+        text += f" against {plain[0]['rmse']:.4f} as judged)." if plain else ")."
     covered = [
         row for row in rows if row["coverage_95"] is not None and row["coverage_95"] == row["coverage_95"]
     ]
     for row in covered[:1]:
         share = percent(row["coverage_95"])
-        said += (
+        text += (
             f" The 95 % intervals of {row['estimator']} hold the truth of {share} of the runs "
             "with anything unjudged."
         )
-    return said
+    return text
 
 
-def _is_certain(comparison: Comparison, of: Measure, a: int, b: int) -> bool:
-    """Whether nothing of the two runs is unjudged, nor of their ideal rankings."""
-    found = comparison.scores.bounds[comparison.measures.index(of)]
-    return not found.has_unjudged[[a, b]].any()
+def _is_fully_judged(comparison: Comparison, measure: Measure, a: int, b: int) -> bool:
+    """Whether nothing of the two runs, nor of their ideal rankings, is unjudged."""
+    bounds = comparison.scores.bounds[comparison.measures.index(measure)]
+    return not bounds.has_unjudged[[a, b]].any()
 
 
-def _on_significance(
-    comparison: Comparison, of: Measure, method: str, test: Any, a: int, b: int, *, certain: bool
+def _significance_clause(
+    comparison: Comparison, measure: Measure, method: str, test: Any, a: int, b: int, *, is_certain: bool
 ) -> str:
     n_runs = len(comparison.run_ids)
-    p = float(comparison.p_adjusted[of, AS_THEY_STAND, test][a, b])
+    p = float(comparison.p_adjusted[measure, AS_THEY_STAND, test][a, b])
     named = f"{TEST_NAMES[test]}, {control_name(comparison.control, test, n_runs * (n_runs - 1) // 2)}"
     if np.isnan(p):
         return f" On the judgments as they stand the two have the same score on every topic ({named})."
-    value = comparison.scores[AS_THEY_STAND, of].value
+    value = comparison.scores[AS_THEY_STAND, measure].value
     significant = p <= comparison.level
-    said = (
+    text = (
         f" On the judgments as they stand the difference of {value[a] - value[b]:.3f} is "
         f"{'' if significant else 'not '}significant at {comparison.level:g} ({named}: {_p_value(p)})"
     )
-    draws: SignificantDraws | None = comparison.significant.get((of, method, test))
-    if draws is None or certain:
-        return said + "."
+    draws: SignificantDraws | None = comparison.significant.get((measure, method, test))
+    if draws is None or is_certain:
+        return text + "."
     if not significant:
         chance = _chance(float(draws.prob_significant[a, b]))
-        return f"{said}; with all documents judged it would be with a chance of {chance}."
-    risk = draws.reversal_risk(comparison.better_as_they_stand(of, test))[a, b]
-    return said + f"; the chance that judging the unjudged documents takes it back is {_chance(risk)}."
+        return f"{text}; with all documents judged it would be with a chance of {chance}."
+    risk = draws.reversal_risk(comparison.better_as_they_stand(measure, test))[a, b]
+    return text + f"; the chance that judging the unjudged documents takes it back is {_chance(risk)}."
 
 
-def _position(known: Sequence[str], wanted: object | None, what: str) -> int:
+def _position(known: Sequence[str], wanted: object | None, kind: str) -> int:
     if wanted is None:
         return 0
     if str(wanted) not in known:
         raise InputError(
-            f"no {what} {str(wanted)!r} in the comparison",
+            f"no {kind} {str(wanted)!r} in the comparison",
             hint=known_names(str(wanted), known, before="it has "),
         )
     return list(known).index(str(wanted))
 
 
 def _range(lower: float, upper: float) -> str:
-    """An interval in words, with as many decimals as its ends need to differ."""
+    """An interval as text, with as many decimals as its ends need to differ."""
     for digits in (3, 4, 5):
         ends = f"{lower:.{digits}f}", f"{upper:.{digits}f}"
         if ends[0] != ends[1]:

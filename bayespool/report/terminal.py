@@ -1,4 +1,4 @@
-"""What every printed result is made of: tables no number of which is cut short, titles, notes, numbers."""
+"""Printing of tables, titles, notes and lines on a terminal or into a pipe."""
 
 from __future__ import annotations
 
@@ -16,29 +16,20 @@ if TYPE_CHECKING:
 def print_table(
     console: Console, header: Sequence[str], rows: Iterable[Sequence[str]], *, n_names: int = 1
 ) -> None:
-    """Print a table as wide as it is, be the console narrower.
-
-    Parameters
-    ----------
-    console : rich.console.Console
-    header : sequence of str
-    rows : iterable of sequences of str
-    n_names : int, default 1
-        The first columns are names, to the left; the others are numbers, to the right.
-    """
-    print_made(console, make_table(header, rows, n_names=n_names))
+    """Print a table in full width; the first ``n_names`` columns are names, the others numbers."""
+    print_full_width(console, make_table(header, rows, n_names=n_names))
 
 
-def print_made(console: Console, table: Table) -> None:
-    """Print a table that `make_table` made, as wide as it is."""
+def print_full_width(console: Console, table: Table) -> None:
+    """Print a table of `make_table` in full width, even where the console is narrower."""
     before = console.width
-    console.width = max(before, table_width(table, console))  # rich cuts short what is wider
+    console.width = max(before, table_width(table, console))  # rich truncates wider tables
     console.print(table)
     console.width = before
 
 
 def make_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, n_names: int = 1) -> Table:
-    """The table that `print_table` prints."""
+    """Table that `print_table` prints."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -52,10 +43,8 @@ def make_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, n_names:
     return table
 
 
-def room_of(console: Console) -> int | None:
-    """Columns that tables have to fit: those of a terminal, or those that the variable COLUMNS says; None for
-    a pipe, whose reader nobody knows.
-    """
+def available_columns(console: Console) -> int | None:
+    """Columns of the terminal, or of the variable COLUMNS; None for a pipe, whose width is unknown."""
     return console.width if console.is_terminal or "COLUMNS" in os.environ else None
 
 
@@ -68,21 +57,7 @@ def fitting_tables(
     *,
     may_go: Sequence[str] = (),
 ) -> list[Table]:
-    """The table; where it is wider than there is room, without some columns, or as several tables with some
-    of the columns each.
-
-    Parameters
-    ----------
-    header : sequence of str
-    rows : sequences of str
-    n_names : int
-        The first columns are names and stand in each table.
-    console : rich.console.Console
-    room : int or None
-        Columns of the terminal; None for as many as there need be.
-    may_go : sequence of str
-        Headings of columns that are left out one after the other until the others fit.
-    """
+    """The table; where it is too wide, without some of the columns ``may_go``, or in several tables."""
 
     def table(columns: Sequence[int]) -> Table:
         kept = [*range(n_names), *columns]
@@ -124,16 +99,16 @@ def print_heading(console: Console, text: str) -> None:
 
 
 def print_note(console: Console, text: str) -> None:
-    """Print a note, wrapped at words where there is a terminal to wrap it for."""
+    """Print a note, wrapped at words on a terminal."""
     print_words(console, f"note: {text}")
 
 
 def print_words(console: Console, text: str) -> None:
-    """Print sentences, wrapped at words where there is a terminal to wrap them for."""
-    wrapped = room_of(console) is not None
+    """Print sentences, wrapped at words on a terminal."""
+    wrapped = available_columns(console) is not None
     console.print(printable(text), highlight=False, markup=False, soft_wrap=not wrapped)
 
 
 def print_line(console: Console, text: str) -> None:
-    """Print a line as it is, wrapped nowhere by us."""
+    """Print a line without wrapping it."""
     console.print(printable(text), highlight=False, markup=False, soft_wrap=True)

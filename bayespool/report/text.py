@@ -1,6 +1,4 @@
-"""Score tables for a terminal: one row per run. Where the terminal is too narrow for all columns it gets the
-few that matter most; no number is ever cut short.
-"""
+"""Printed tables of scores, one row per run; narrow terminals get fewer columns."""
 
 from __future__ import annotations
 
@@ -8,7 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bayespool.report.terminal import fitting_tables, print_heading, print_made, print_note, room_of
+from bayespool.report.terminal import (
+    available_columns,
+    fitting_tables,
+    print_full_width,
+    print_heading,
+    print_note,
+)
 from bayespool.scoring import Scores
 from bayespool.scoring.score_tables import (
     arranged,
@@ -25,37 +29,36 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-_MANY_RUNS = 40
-_LINES_OF_NOTES = 5
+_MAX_RUNS_WITH_ALL_NOTES = 40
+_MAX_NOTE_LINES = 5
 
 
 def print_scores(
     scores: Scores, console: Console, *, per_topic: bool = False, arrangement: Arrangement | None = None
 ) -> None:
-    """Print a table per measure, then what there is to note.
+    """Print a table per measure, then the notes.
 
     Parameters
     ----------
     scores : Scores
     console : rich.console.Console
-        A terminal that is too narrow for all columns gets those of `short_columns` of
-        `bayespool.scoring.score_tables`
-        (several tables with some of the columns each if even these do not fit), and a line that says so. A
-        pipe gets all columns, unless the variable COLUMNS says how wide the reader's place is.
+        A terminal that is too narrow for all columns gets `short_columns` of
+        `bayespool.scoring.score_tables`, in several tables if even these do not fit, and a note that says so.
+        A pipe gets all columns unless the variable COLUMNS says how many fit.
     per_topic : bool
         One row per run and topic.
     arrangement : Arrangement, optional
-        Which columns, by what rows are sorted, how many of them.
+        Columns, order of rows and number of rows.
 
     Raises
     ------
     InputError
         There is no such column.
     """
-    frame, room = scores.to_frame(per_topic=per_topic), room_of(console)
+    frame, room = scores.to_frame(per_topic=per_topic), available_columns(console)
     chosen = arrangement or Arrangement()
     check_arrangement(chosen, list(methods_in(frame)))
-    is_short, shown = False, set[str]()
+    is_short, column_names = False, set[str]()
     n_names = 2 if per_topic else 1
     for measure in scores.measures:
         of_measure = frame[frame["measure"] == str(measure)]
@@ -67,31 +70,31 @@ def print_scores(
         if len(tables) > 1 and chosen.columns is None:
             is_short, wanted = True, short_columns(of_measure)
             tables = fitting_tables(*_cells(scores, rows, wanted, per_topic), n_names, console, room)
-        shown |= {column.name for column in columns_of(rows, wanted, scores.ci_prob)}
+        column_names |= {column.name for column in columns_of(rows, wanted, scores.ci_prob)}
         some = "" if len(rows) == len(of_measure) else f", {len(rows)} of {len(of_measure)} rows"
         if some and not per_topic:
             some = f", {len(rows)} of {n_runs} runs"
         print_heading(console, f"{measure}, {_scope(scores)}{some}")
         for table in tables:
-            print_made(console, table)
+            print_full_width(console, table)
     notes = ["files and --columns all have the bounds and corrections, too"] if is_short else []
-    notes += score_notes(frame, scores.metadata, scores.statements, shown)
-    is_long = room is not None and len(scores.run_ids) > _MANY_RUNS
-    for line in _first_of(notes, room or 0) if is_long else notes:
+    notes += score_notes(frame, scores.metadata, scores.statements, column_names)
+    is_long = room is not None and len(scores.run_ids) > _MAX_RUNS_WITH_ALL_NOTES
+    for line in _first_notes(notes, room or 0) if is_long else notes:
         print_note(console, line)
 
 
-def _first_of(notes: Sequence[str], room: int) -> list[str]:
-    """Notes below a table of many runs, whose beginning would be gone with more of them."""
-    shown, n_lines = [], 0
+def _first_notes(notes: Sequence[str], room: int) -> list[str]:
+    """As many notes as leave the table of many runs in view, and a line that counts the others."""
+    kept, n_lines = [], 0
     for note in notes:
-        n_lines += math.ceil(len(f"note: {note}") / (0.9 * room))  # lines break at words
-        if n_lines >= _LINES_OF_NOTES:
+        n_lines += math.ceil(len(f"note: {note}") / (0.9 * room))  # wrapping at words leaves lines shorter
+        if n_lines >= _MAX_NOTE_LINES:
             break
-        shown.append(note)
-    if left := len(notes) - len(shown):
-        shown.append(f"{left} more to note: a file of --output has all, and Scores.notes")
-    return shown
+        kept.append(note)
+    if left := len(notes) - len(kept):
+        kept.append(f"{left} more to note: a file of --output has all, and Scores.notes")
+    return kept
 
 
 def _scope(scores: Scores) -> str:

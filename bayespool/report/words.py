@@ -1,11 +1,11 @@
-"""What reports of experiments, comparisons and checks say first: a sentence or two from their tables."""
+"""Titles, captions and summaries in reports of experiments, comparisons and checks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayespool.report.content import shown
+from bayespool.report.content import cell_text
 from bayespool.report.folder import file_name
 from bayespool.report.sentences import leave_out_sentence
 
@@ -61,7 +61,7 @@ _FIGURES = {
     "run-types": "Errors of runs by their type",
     "self-calibration": "Ranks of the true parameters in their posteriors; flat where the models are right",
 }
-_COLUMNS = {
+_MAIN_COLUMNS = {
     "runs": (
         *(
             "fold",
@@ -78,31 +78,26 @@ _COLUMNS = {
         "note",
     )
 }
-_MOST_PAIRS = 6
+_MAX_PAIRS_WITH_SENTENCES = 6
 
 Tables = Mapping[str, "pd.DataFrame"]
 Row = Mapping[str, Any]
 
 
-def captions(table: str) -> str:
+def table_caption(table: str) -> str:
     """Caption of a table of this name.
 
     Examples
     --------
-    >>> captions("elpd"), captions("p_values")
+    >>> table_caption("elpd"), table_caption("p_values")
     ('How well each model predicts held-out organizations', 'P values')
     """
     return _CAPTIONS.get(table, table.replace("_", " ").replace("-", " ").capitalize())
 
 
 def figure_caption(name: str, measures: Iterable[str] = ()) -> str:
-    """Caption of a figure whose file has this name, without its ending.
-
-    Parameters
-    ----------
-    name : str
-    measures : iterable of str
-        Measures of the result, which names of files have without parentheses and the like.
+    """Caption of a figure of this file name without its ending; ``measures`` restore parentheses in their
+    names.
 
     Examples
     --------
@@ -111,71 +106,65 @@ def figure_caption(name: str, measures: Iterable[str] = ()) -> str:
     >>> figure_caption("truth-P_rel_2_10", ["P(rel=2)@10"])
     'Estimates against true scores; on the diagonal an estimate is right (P(rel=2)@10)'
     """
-    of = {file_name(measure): measure for measure in measures}
+    measure_of_name = {file_name(measure): measure for measure in measures}
     for start, caption in _FIGURES.items():
         if name == start:
             return caption
         if name.startswith(f"{start}-"):
             rest = name[len(start) + 1 :]
-            return f"{caption} ({of.get(rest, rest.replace('_', '@', 1))})"
-    said = name.replace("_", " ").replace("-", " ")
-    return said[:1].upper() + said[1:]
+            return f"{caption} ({measure_of_name.get(rest, rest.replace('_', '@', 1))})"
+    text = name.replace("_", " ").replace("-", " ")
+    return text[:1].upper() + text[1:]
 
 
 def main_columns(name: str, frame: pd.DataFrame) -> pd.DataFrame:
-    """The columns of a wide table that a page has room for; all of other tables."""
-    wanted = [c for c in _COLUMNS.get(name, ()) if c in frame]
-    return frame[wanted] if len(wanted) > len(_COLUMNS.get(name, ())) // 2 and wanted else frame
+    """Columns of a wide table that fit on a page; all columns of other tables."""
+    wanted = [c for c in _MAIN_COLUMNS.get(name, ()) if c in frame]
+    return frame[wanted] if len(wanted) > len(_MAIN_COLUMNS.get(name, ())) // 2 and wanted else frame
 
 
 def summary(kind: str, tables: Tables, metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a result says, in sentences; what it is of, where there are none for its kind.
-
-    Parameters
-    ----------
-    kind : str
-        The command.
-    tables : mapping of str to pandas.DataFrame
-    metadata : mapping
-    """
-    say = _SENTENCES.get(kind)
-    said: list[str] = []
-    if say is not None:
+    """Sentences that summarize a result, by its command; a general one where there are none."""
+    describe = _SENTENCES.get(kind)
+    sentences: list[str] = []
+    if describe is not None:
         try:
-            said = say(tables)
+            sentences = describe(tables)
         except (KeyError, IndexError, ValueError, TypeError):
-            said = []  # a table of another version
+            sentences = []  # a table written by another version
     pool = metadata.get("pool")
     if isinstance(pool, str):
-        said.append(f"The pool: {pool}.")
-    return tuple(said) or (f"These are the results of bayespool {kind}; the tables have the numbers.",)
+        sentences.append(f"The pool: {pool}.")
+    return tuple(sentences) or (f"These are the results of bayespool {kind}; the tables have the numbers.",)
 
 
-def _of_leave_out(tables: Tables) -> list[str]:
+def _describe_leave_out(tables: Tables) -> list[str]:
     return [leave_out_sentence(rows) for _, rows in _by_measure(tables["summary"])]
 
 
-def _of_budgets(tables: Tables) -> list[str]:
-    said = []
+def _describe_budgets(tables: Tables) -> list[str]:
+    sentences = []
     for measure, rows in _by_measure(tables["summary"]):
         by_error = sorted(rows, key=lambda row: (row["budget"], row["mae"]))
         least, most = by_error[0], next(row for row in by_error if row["budget"] == by_error[-1]["budget"])
-        said.append(
+        sentences.append(
             f"{measure}: with a budget of {least['budget']:,} judgments the pool of {least['strategy']} "
             "misleads least "
             f"about runs left out (mean absolute error {least['mae']:.4f}); with {most['budget']:,} that of "
             f"{most['strategy']} ({most['mae']:.4f})."
         )
-    return said
+    return sentences
 
 
-def _of_comparison(tables: Tables) -> list[str]:
+def _describe_comparison(tables: Tables) -> list[str]:
     rows = [row for row in _rows(tables["differences"]) if row.get("prob_greater") == row.get("prob_greater")]
-    here = [row for row in rows if row["scope"] == "these-topics" and row["prob_greater"] is not None]
-    if not here or len(here) > _MOST_PAIRS:
-        n = len(here) or len(tables["differences"])
+    rows_of_topics = [
+        row for row in rows if row["scope"] == "these-topics" and row["prob_greater"] is not None
+    ]
+    if not rows_of_topics or len(rows_of_topics) > _MAX_PAIRS_WITH_SENTENCES:
+        n = len(rows_of_topics) or len(tables["differences"])
         return [f"{n} differences of pairs of runs; the tables have them."]
-    return [_difference(row) for row in here]
+    return [_difference(row) for row in rows_of_topics]
 
 
 def _difference(row: Row) -> str:
@@ -192,22 +181,22 @@ def _difference(row: Row) -> str:
         f"{abs(row['difference']):.3f} "
         f"({100 * row['ci_prob']:g} % interval {low:.3f} to {high:.3f}, {row['method']}); the chance "
         "that it is "
-        f"higher is {shown(float(greater), 3)}."
+        f"higher is {cell_text(float(greater), 3)}."
     )
 
 
-def _of_check(tables: Tables) -> list[str]:
-    said = []
+def _describe_check(tables: Tables) -> list[str]:
+    sentences = []
     for measure, rows in _by_measure(tables["elpd"]):
-        said.append(
+        sentences.append(
             f"{measure}: of {len(rows)} models {rows[0]['model']} predicts held-out organizations best, "
             "by expected log "
             "predictive density."
         )
-    return said
+    return sentences
 
 
-def _of_documents(tables: Tables) -> list[str]:
+def _describe_documents(tables: Tables) -> list[str]:
     rows = next(iter(tables.values()))
     n_topics = len(set(rows["query_id"])) if "query_id" in rows else 0
     return [f"{len(rows):,} documents on {n_topics} topics."]
@@ -224,9 +213,9 @@ def _rows(frame: pd.DataFrame) -> list[Row]:
 
 
 _SENTENCES: dict[str, Callable[[Tables], list[str]]] = {
-    "leave-out": _of_leave_out,
-    "budgets": _of_budgets,
-    "compare": _of_comparison,
-    "check": _of_check,
-    "documents": _of_documents,
+    "leave-out": _describe_leave_out,
+    "budgets": _describe_budgets,
+    "compare": _describe_comparison,
+    "check": _describe_check,
+    "documents": _describe_documents,
 }

@@ -1,4 +1,4 @@
-"""`write_report`: any result → one HTML file."""
+"""Report of any result as one HTML file."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ from bayespool.tables.files import PathLike, atomic_write
 
 
 def check_report(path: PathLike) -> None:
-    """Raise before any work is done for a report that could not be written after it.
-
-    Raises
-    ------
-    OutputError
-        A name that does not end in .html, a folder, or no folder to write into.
-    """
+    """Raise for a report that cannot be written, because of its ending or its folder."""
     place = Path(path)
     if place.suffix not in (".html", ".htm"):
         raise OutputError(f"{place}: a report is an .html file")
@@ -31,11 +25,10 @@ def check_report(path: PathLike) -> None:
 
 
 def write_report(result: object, path: PathLike) -> None:
-    """Write a report of a result: one HTML file that loads nothing from anywhere.
+    """Write a report of a result: one HTML file without external resources.
 
-    It has a summary in words, what is off, figures, tables that sort and filter, what was used and what to
-    cite, settings, versions, seed and fingerprints. It can be read on a phone, in light and in dark, printed,
-    and used with the keyboard alone.
+    It has a summary, problems, figures, sortable tables, methods with citations, settings, versions, seed and
+    fingerprints. It adapts to phones, dark mode, print and the keyboard.
 
     Parameters
     ----------
@@ -51,7 +44,7 @@ def write_report(result: object, path: PathLike) -> None:
     InputError
         There is no report of such an object.
     OutputError
-        The file cannot be written; what stood there is untouched.
+        The file cannot be written; an earlier file stays.
 
     Examples
     --------
@@ -71,7 +64,7 @@ def write_report(result: object, path: PathLike) -> None:
 
 
 def _with_provenance(scores: Scores | StoredScores) -> Any:
-    """Scores that were just made, with what made them; those of a file have that."""
+    """Scores with the provenance of this call; those of a file have theirs."""
     import dataclasses
 
     if isinstance(scores, StoredScores):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayespool.report.content import Cell, Column, Section, Table, frame_table, shown
+from bayespool.report.content import Cell, Column, Section, Table, cell_text, frame_table
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from bayespool.report.content import Cell, Column, Section, Table, frame_table, 
     ],
 )
 def test_a_value_as_it_is_shown(value: object, text: str) -> None:
-    assert shown(value) == text
+    assert cell_text(value) == text
 
 
 def test_numbers_are_sorted_by_value_and_texts_are_not() -> None:
