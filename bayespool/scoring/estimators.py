@@ -143,8 +143,8 @@ ALL_ESTIMATORS = EstimatorNames(
         or (entry.kind == "point" and not (entry.needs_settings or entry.needs_sample or entry.needs_judge))
     )
 )
-"""Names of ``estimators="all"``: the default ones, and every correction that needs no settings, sampled pool or
-second judge."""
+"""Names of ``estimators="all"``: the default ones, and every correction that needs no settings, sampled pool
+or second judge."""
 
 
 def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:
