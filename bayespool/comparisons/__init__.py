@@ -1,4 +1,4 @@
-"""Comparisons of runs: differences and ranks, significance tests, separability, reversals, and reliability."""
+"""Comparisons of runs: differences, ranks, significance tests, separability, reversals and reliability."""
 
 import lazy_loader
 
