@@ -49,11 +49,9 @@ class Agreement:
 
     @property
     def prob_tied(self) -> FloatArray:
-        """Share of draws with equal values on a measure and no two measures that disagree, shape (run,
-        run).
-        """
-        n_told = self.n_greater + self.n_greater.T + self.n_disagree
-        return (self.n_draws - n_told) / self.n_draws
+        """Share of draws with a tie on a measure and no two measures that disagree, shape (run, run)."""
+        n_untied = self.n_greater + self.n_greater.T + self.n_disagree
+        return (self.n_draws - n_untied) / self.n_draws
 
 
 def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
@@ -125,8 +123,7 @@ def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed:
 
 
 def with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:
-    """Group one method's estimates by the completed judgments that they share, draw by draw, two or more in a
-    group.
+    """Groups of two or more estimates of one method that share their completed judgments, draw by draw.
 
     A measure without uncertainty is in every group; one of the judgments, or that falls (AntiP), in none.
     """

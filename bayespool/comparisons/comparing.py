@@ -152,9 +152,7 @@ def compare_scores(
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Compare runs that were scored with ``together=True`` and ``lower-bound``; raises `InputError` as
-    `compare`.
-    """
+    """Compare runs that were scored with ``together=True``, ``lower-bound`` among the methods."""
     _check(scopes, tests, control, level, rope)
     if len(scores.run_ids) < 2:
         raise InputError("one run cannot be compared", hint="name two or more")

@@ -86,7 +86,7 @@ class Comparison(WithPaper):
         return one_line("Comparison", f"{measures} of {runs}")
 
     def to_frame(self, table: PairTable = "differences") -> pd.DataFrame:
-        """The table of a name: `differences`, `across_measures`, `ranks`, `significance`, `overview`,
+        """The named table: `differences`, `across_measures`, `ranks`, `significance`, `overview` or
         `reliability`.
         """
         frame: pd.DataFrame = getattr(self, table)()
@@ -333,9 +333,7 @@ class Comparison(WithPaper):
         ).reset_index()
 
     def better_as_they_stand(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
-        """Whether the row's run is significantly better than the column's on the uncorrected scores, shape
-        (run, run).
-        """
+        """Whether the row's run is significantly better on the uncorrected scores, shape (run, run)."""
         value = self.scores[AS_THEY_STAND, measure].value
         significant: npt.NDArray[np.bool_] = self.p_adjusted[measure, AS_THEY_STAND, test] <= self.level
         return significant & (np.subtract.outer(value, value) > 0)

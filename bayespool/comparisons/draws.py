@@ -1,6 +1,4 @@
-"""Differences and ranks of runs over joint draws: on these topics, or in the population that the topics
-come from.
-"""
+"""Differences and ranks of runs over joint draws, on these topics or in the population of topics."""
 
 from __future__ import annotations
 
@@ -59,9 +57,7 @@ class DrawComparison:
 
     @property
     def prob_equal(self) -> FloatArray:
-        """Share of draws with equal values, shape (run, run); ``prob_greater + prob_greater.T +
-        prob_equal`` is 1 to the bit.
-        """
+        """Share of draws with equal values, shape (run, run); adds up to 1 with both orders, to the bit."""
         return 1 - (self.prob_greater + self.prob_greater.T)
 
     @property

@@ -105,8 +105,8 @@ class Reversals(Shown):
         return frame
 
     def gradable(self, group: str) -> BoolArray:
-        """Whether all judgments leave at most 1% of a run's ranks unjudged, so that it can grade
-        probabilities, shape (run,).
+        """Whether all judgments leave at most 1% of a run's ranks unjudged, as grading requires, shape
+        (run,).
         """
         return np.asarray(self.holes[group] <= MAX_UNJUDGED_SHARE)
 
@@ -116,9 +116,7 @@ class Reversals(Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes, one line each, on unjudged documents of each group, graded runs, and a pool shallower
-        than the measure.
-        """
+        """Notes, one line each, on unjudged documents, graded runs, and pools shallower than the measure."""
         lines, is_graded = [], len(self.grades()) > 0
         for group, shares in self.holes.items():
             if not shares.any():

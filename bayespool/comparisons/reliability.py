@@ -23,7 +23,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class VarianceComponents:
-    """Variance between runs, between topics, and of what is left, each of shape (...) of the scores."""
+    """Variance between runs, between topics, and of the residual, each of shape (...) of the scores."""
 
     run: FloatArray
     topic: FloatArray

@@ -23,7 +23,7 @@ def judgment_ranks(collection: Collection) -> npt.NDArray[np.int32]:
     best = np.full(len(collection.relevance) + 1, _RANK_OF_UNEXPLAINED, dtype=np.int32)
     for run in np.flatnonzero(collection.pooled):
         document, ranks = ranked(collection.document, run)
-        best[document] = np.minimum(best[document], ranks + 1)  # a document stands once in a ranking
+        best[document] = np.minimum(best[document], ranks + 1)  # no ranking repeats a document
     return best[:-1]
 
 
@@ -49,15 +49,15 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
     InputError
         No pooled run, or ``n_judgments`` below 1.
 
-    Notes ----- Each judgment is tagged with the smallest rank at which a contributing run retrieved its
-    document; judgments are sorted by tag, and a prefix is kept (§4 of the paper).
+    Notes
+    -----
+    Each judgment is tagged with the smallest rank at which a contributing run retrieved its document;
+    judgments are sorted by tag, and a prefix is kept (§4 of the paper).
 
-    - *Ties.* The order of the hundreds to thousands of judgments with one tag, which the paper leaves open,
-    is
+    - *Ties.* The order of the hundreds to thousands of judgments with one tag, left open by the paper, is
       random: in the order of the file the first topics would have all of them and the last topics none.
-    - *Judgments that no pooled run explains* come last, so that the sets are nested and end with all
-    judgments. - *The pool depth* becomes the deepest tag in the prefix (and no run's is ever more than it
-    was). The
+    - *Judgments that no pooled run explains* come last, so that sets are nested and end with all judgments.
+    - *The pool depth* becomes the deepest tag in the prefix (and no run's is ever more than it was). The
       other judgments with this tag are random holes. The last complete depth would be 0, and the pool empty,
       for a prefix within the first rank, such as 1,000 judgments of TREC-8, where 72 runs put 1,487 documents
       on rank 1 of 50 topics.
@@ -94,8 +94,7 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
 
 
 def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Collection, tuple[str, ...]]:
-    """Add copies of the pooled runs among those named to the collection; return it, and the names to score
-    instead.
+    """Add unpooled copies of the pooled runs among those named; also return the names to score instead.
 
     A copy has the run's ranking and organization but did not contribute, so a posterior estimator gives it
     the effect of a new organization. The pooled runs remain evidence.

@@ -32,9 +32,7 @@ def p_values(
     n_flips: int = 10_000,
     random_seed: int = 0,
 ) -> FloatArray:
-    """P-values of all pairs of runs by a named test, shape (run, run); ``n_flips`` and seed are of the
-    randomization test.
-    """
+    """P-values of all pairs of runs by a named test on scores of shape (run, topic); shape (run, run)."""
     match test:
         case "paired-t":
             return paired_t(scores)
@@ -212,9 +210,7 @@ def tukey_hsd(scores: npt.ArrayLike) -> FloatArray:
 
 
 def tukey_significant(scores: npt.ArrayLike, level: float = 0.05) -> BoolArray:
-    """Whether pairs differ significantly by Tukey's test, from one critical value; shape (run, run), False
-    for NaN.
-    """
+    """Whether pairs differ significantly by Tukey's test, from one critical value, shape (run, run)."""
     statistic, degrees = _tukey_statistic(scores)
     if len(statistic) < 2:
         return np.zeros(statistic.shape, dtype=bool)
@@ -286,9 +282,7 @@ def _matrix(scores: npt.ArrayLike) -> FloatArray:
 
 
 def _differences(scores: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Scores, and differences of all pairs of runs, shape (pair, topic), in the order of
-    `np.triu_indices`.
-    """
+    """Scores, and differences of all pairs of runs, shape (pair, topic), as `np.triu_indices`."""
     matrix = _matrix(scores)
     first, second = np.triu_indices(len(matrix), 1)
     return matrix, np.round(matrix[first] - matrix[second], _DECIMALS)
@@ -314,9 +308,7 @@ def _signed_rank_tail(doubled: npt.NDArray[np.int64], largest_sum: int) -> float
 
 
 def _tukey_statistic(scores: npt.ArrayLike) -> tuple[FloatArray, int]:
-    """Studentized range statistic of all pairs, shape (run, run), NaN where it is 0/0, and its degrees of
-    freedom.
-    """
+    """Studentized range statistics, shape (run, run), NaN where 0/0, and their degrees of freedom."""
     matrix = _matrix(scores)
     n_runs, n_topics = matrix.shape
     degrees = (n_runs - 1) * (n_topics - 1)

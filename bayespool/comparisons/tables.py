@@ -46,11 +46,7 @@ def order_of_pairs(
     *,
     as_judged: str,
 ) -> list[Pair]:
-    """Sort the pairs of one measure by one of `PAIR_KEYS` and keep the first; other keys raise `InputError`.
-
-    P-values are those of the first test on the method ``as_judged``. Without a key pairs keep their order,
-    but with ``top`` are sorted by difference.
-    """
+    """Pairs of one measure, sorted and cut as arranged; p-values are of the first test on ``as_judged``."""
     chosen = arrangement or Arrangement()
     chosen.check(PAIR_COLUMNS, PAIR_KEYS)
     pairs = list(dict.fromkeys(zip(differences["run_a"], differences["run_b"], strict=True)))
@@ -96,10 +92,8 @@ def pair_tables(
     arrangement: Arrangement | None = None,
     notes: Sequence[str] = (),
 ) -> list[TextTable]:
-    """Tables of a paper, one per measure: pairs as judged and by the posterior, with ``notes`` below the
-    last.
-
-    Unknown columns (other than `PAIR_COLUMNS`) and keys raise `InputError`.
+    """Tables of a paper, one per measure, of pairs as judged and by the posterior; the last one has
+    ``notes``.
     """
     made, chosen = [], arrangement or Arrangement()
     measures = list(dict.fromkeys(differences["measure"]))

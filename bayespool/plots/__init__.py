@@ -1,5 +1,5 @@
-"""Plots of results: ``plot_`` functions return matplotlib axes, by default of a new figure, ``draw_``
-functions figures.
+"""Plots of results: ``plot_`` functions return axes, by default of a new figure, ``draw_`` functions
+figures.
 """
 
 from bayespool.plots.budgets import draw_budgets, plot_budgets, plot_ranking

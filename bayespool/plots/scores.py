@@ -39,8 +39,8 @@ _FAR = PALETTE[3]
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows to draw, one per run or topic: ``main`` is the method drawn as a bar, ``marked`` are those
-    drawn as marks.
+    """Rows to draw, one per run or topic; ``main`` is the method of the bar, ``marked`` are those of
+    marks.
     """
 
     table: pd.DataFrame

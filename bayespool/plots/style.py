@@ -84,8 +84,7 @@ def render(figure: Figure, file_format: ImageFormat) -> bytes:
 
 
 def color_of(labels: Sequence[str], label: str, posteriors: Sequence[str] | None = None) -> str:
-    """Color of an estimator's label: gray as judged, blue for the first of ``posteriors``, then the other
-    colors.
+    """Color of an estimator: gray as judged, blue for the first of ``posteriors``, then the other colors.
 
     By default posteriors are the labels that begin with "posterior".
     """
@@ -148,7 +147,7 @@ def inches_per_row(axes: Axes, n_rows: int) -> float:
 
 
 def row_axis(axes: Axes, names: Sequence[object]) -> None:
-    """Label rows from the top, in smaller type where they are narrow, or every other one or fewer."""
+    """Label rows from the top, in smaller type or only some of them where rows are narrow."""
     n = len(names)
     inches = inches_per_row(axes, n)
     size = float(np.clip(72 * 0.75 * inches, _SMALLEST_LABEL, _LABEL_SIZE))

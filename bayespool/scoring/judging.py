@@ -166,9 +166,7 @@ class NextJudgments(Shown):
 
     @cached_property
     def runs_of(self) -> tuple[tuple[str, ...], ...]:
-        """Runs that have each document within the measure's depth, the best rank first; none for a document
-        of an ideal ranking alone.
-        """
+        """Runs that have each document within the measure's depth, the best rank first."""
         u = self.completion.unknowns
         runs_by_document = []
         for document, t in zip(self.unknown, u.topic[self.unknown], strict=True):
@@ -351,9 +349,7 @@ def sole_measure(measures: object) -> Measure:
 
 
 def plan(influence: Influence, target: Target, budget: int, until: float | None = None) -> Plan:
-    """Choose documents one by one; fewer than ``budget`` if no other is informative, none if ``until`` is
-    reached.
-    """
+    """Choose documents one by one; fewer than ``budget`` if no other is informative or judging may stop."""
     belief = Belief(influence, target.contrasts)
     before = belief.variance.copy()
     n_needed = 0 if until is not None and target.total(target.now, until) <= until else None

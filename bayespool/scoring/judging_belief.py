@@ -1,4 +1,4 @@
-"""Variances of documents and of sums over them, updated by linear prediction from each judgment."""
+"""Variances of documents and of sums over them, updated by the best linear prediction from judgments."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ FloatArray = npt.NDArray[np.float64]
 class Belief:
     """Variances of sums of runs' means (``contrasts``, shape (sum, run)), as documents are judged one by one.
 
-    ``variance``: what is left of each, shape (sum,). ``covariance``: of sums with documents, shape (sum,
-    document). ``own``: of each document, shape (document,); 0 once it is judged. Exact for one document's
-    gains, normal otherwise.
+    ``variance``: of each sum, shape (sum,). ``covariance``: of sums with documents, shape (sum, document).
+    ``own``: of each document, shape (document,), 0 once it is judged.
     """
 
     def __init__(self, influence: Influence, contrasts: FloatArray) -> None:
@@ -31,9 +30,7 @@ class Belief:
         self.own = self._within + (self._centered.astype(np.float64) ** 2).sum(axis=0)
 
     def gains(self, worth: FloatArray) -> FloatArray:
-        """Worth of judging each document, shape (document,), from the worth of a unit of each sum's variance,
-        shape (sum,).
-        """
+        """Worth of judging each document, shape (document,), given the worth of each sum's variance."""
         taken = np.einsum("s,sd,sd->d", worth, self.covariance, self.covariance, optimize=False)
         gains: FloatArray = np.divide(taken, self.own, out=np.zeros_like(taken), where=self.own > 0)
         return gains

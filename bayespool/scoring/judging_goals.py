@@ -56,7 +56,7 @@ class Target:
         return float(single.max() if self.goal == "interval" and until is not None else single.mean())
 
     def worth(self, before: FloatArray, left: FloatArray, until: float | None) -> FloatArray:
-        """Worth of a unit of each sum's variance, shape (sum,); 0 for narrow intervals while others exceed
+        """Worth of each sum's variance, shape (sum,); 0 for narrow intervals while others exceed
         ``until``.
         """
         still_open = np.where(left > 0, self.left_open(before, left), 0.0)
@@ -66,9 +66,7 @@ class Target:
 
 
 def check_goal(goal: Goal, n_runs: int) -> None:
-    """Raise `InputError` for an unknown goal, a comparison of other than two runs, or a ranking of fewer than
-    two.
-    """
+    """Raise `InputError` for an unknown goal, or one that does not apply to this number of runs."""
     if goal not in get_args(Goal):
         raise InputError(f"no goal {goal!r}", hint=known_names(goal, get_args(Goal)))
     if goal == "comparison" and n_runs != 2:
@@ -100,10 +98,10 @@ def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: f
 
 
 def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, left: FloatArray) -> FloatArray:
-    """Chance that a difference has another sign than after more judgments, shape (sum,), with Owen's T.
+    """Chance that the sign of a difference changes with more judgments, shape (sum,), by Owen's T.
 
-    The expectation of Φ(−|m|/√left) over m ~ N(mean, variance − left) is 2 T(mean/√variance, √(left/(variance
-    − left))).
+    The expectation of Φ(−|m|/√left) over m ~ N(mean, variance − left) is 2 T(mean/√variance, √(left/known))
+    with known = variance − left.
 
     Examples
     --------

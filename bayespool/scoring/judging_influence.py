@@ -62,9 +62,7 @@ def worth_of_levels(measure: Measure, levels: tuple[int, ...]) -> FloatArray:
 
 
 def find_influence(completion: Completion, measure: Measure, values: Values) -> Influence:
-    """Influence of at most `MAX_DOCUMENTS` documents on values of shape (draw, run, topic), in the order of
-    the unknowns.
-    """
+    """Influence of at most `MAX_DOCUMENTS` documents on values, shape (draw, run, topic)."""
     unknowns = completion.unknowns
     worth = worth_of_levels(measure, completion.levels)
     is_sum = isinstance(measure, Additive) and not isinstance(measure, Normalized)
@@ -103,9 +101,9 @@ def _weights_of_sum(measure: Measure, worth: FloatArray, completion: Completion,
 
 
 def _fitted_weights(drawn: npt.NDArray[np.float32], values: FloatArray) -> FloatArray:
-    """Coefficients, shape (run, document), of the best linear prediction of values (draw, run) from ``drawn``
-    worth (draw, document), which is changed in place; 0 but for the documents that vary most with the
-    values.
+    """Least-squares coefficients, shape (run, document), of values (draw, run) on worth (draw, document).
+
+    ``drawn`` is changed in place; only the documents that vary most with the values have coefficients.
     """
     drawn -= drawn.mean(axis=0, dtype=np.float64).astype(np.float32)
     y = values - values.mean(axis=0)

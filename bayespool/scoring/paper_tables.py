@@ -28,9 +28,7 @@ class Paper:
     comments: tuple[str, ...] = ()
 
     def text(self, suffix: str) -> str:
-        """Text of the tables in the format of a file that ends in .tex, .md or .html; others raise
-        `InputError`.
-        """
+        """Text of the tables for a file that ends in .tex, .md or .html; others raise `InputError`."""
         if suffix == ".tex":
             return latex_tables(self.tables, self.comments)
         if suffix == ".md":

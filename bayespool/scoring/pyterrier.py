@@ -58,11 +58,13 @@ def pyterrier_measure(
         ir_measures is not installed; an unknown measure or quantity; an interval of an estimator without
         draws.
 
-    Notes ----- ``pt.Experiment`` takes the mean of values on topics, but ends of intervals on topics do not
-    average to the ends of the mean's interval. With ``"lower"`` or ``"upper"`` each topic has its estimate
-    plus the distance from the mean's estimate to that end: only the mean is meaningful, and tests of
-    differences are those of the estimates. Topics without judgments have no value. Leave out ``batch_size``,
-    with which ``pt.Experiment`` evaluates each batch of topics with its judgments alone.
+    Notes
+    -----
+    ``pt.Experiment`` takes the mean of values on topics, but ends of intervals on topics do not average to
+    the ends of the mean's interval. With ``"lower"`` or ``"upper"`` each topic has its estimate plus the
+    distance from the mean's estimate to that end: only the mean is meaningful, and tests of differences are
+    those of the estimates. Topics without judgments have no value. Leave out ``batch_size``, with which
+    ``pt.Experiment`` evaluates each batch of topics with its judgments alone.
 
     Examples
     --------

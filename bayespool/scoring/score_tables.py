@@ -56,9 +56,7 @@ _MAX_NUMBERS_PER_ROW = 8  # that fit on a page
 
 @dataclass(frozen=True)
 class Column:
-    """One column of numbers as text: ``name``, ``heading`` with line ends where it may break, short
-    ``label``, ``cells``.
-    """
+    """One column of numbers as text; the heading has line ends where it may break, the label is short."""
 
     name: str
     heading: str
@@ -80,9 +78,7 @@ def whole_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def short_columns(frame: pd.DataFrame) -> list[str]:
-    """Names of the columns that fit 80 characters: the lower bound, the share unjudged, the posterior or
-    else estimates.
-    """
+    """Names of columns that fit 80 characters: lower bound, share unjudged, posterior or else estimates."""
     drawn = any(methods_in(frame).values())
     return [*_as_judged(frame), "lower", "unjudged", *(["mean", "interval"] if drawn else ["estimates"])]
 
@@ -104,9 +100,7 @@ def _as_judged(frame: pd.DataFrame) -> list[str]:
 
 
 def check_arrangement(arrangement: Arrangement, methods: Sequence[str]) -> None:
-    """Raise `InputError` for columns that no table of these estimators has, or that rows cannot be sorted
-    by.
-    """
+    """Raise `InputError` for columns or sort keys that no table of these estimators has."""
     known = [*SCORE_COLUMNS, *methods]
     arrangement.check(["all", *known], ["run", *(name for name in known if name != "estimates")])
 
@@ -138,9 +132,7 @@ def _values(frame: pd.DataFrame, key: str) -> npt.NDArray[np.float64]:
 
 
 def columns_of(frame: pd.DataFrame, names: Sequence[str], ci_prob: float) -> list[Column]:
-    """Columns of the rows of one measure, by names of `SCORE_COLUMNS` or estimators; ``all`` are
-    `whole_columns`.
-    """
+    """Columns of one measure, by names of `SCORE_COLUMNS` or estimators, or ``all``."""
     methods = methods_in(frame)
     drawn = [name for name, has in methods.items() if has]
     made: list[Column] = []

@@ -372,9 +372,7 @@ def with_notes(
     notes: Sequence[str],
     statements: Mapping[tuple[str, Measure], Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """Metadata with notes, and with statements of scores listed by run and measure (one may contain a
-    semicolon).
-    """
+    """Metadata with notes, and with statements of scores by run and measure."""
     made = {**metadata, "notes": list(notes)}
     if statements is not None:
         made[_STATEMENTS] = [
