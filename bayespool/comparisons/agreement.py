@@ -106,15 +106,8 @@ def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
 
 
 def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed: int = 1) -> Agreement:
-    """Apply `agree_on_draws` to one method's estimates of several measures, which share their draws.
-
-    Parameters
-    ----------
-    estimates : sequence of Estimates
-        A group of `with_shared_draws`.
-    scope : {"these-topics", "population"}
-        For a population all measures take the same sample of topics in a draw.
-    random_seed : int
+    """Compare runs by a group of `with_shared_draws`; for a population, measures share the sample of
+    topics.
     """
     drawn = [e.draws for e in estimates if e.draws is not None]
     if scope == "these-topics":
