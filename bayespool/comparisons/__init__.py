@@ -1,6 +1,4 @@
-"""Comparisons of runs: differences, ranks and probabilities over draws of completed judgments; significance
-tests, separability, reversals; reliability of the whole comparison.
-"""
+"""Comparisons of runs: differences, ranks, significance tests, separability, reversals and reliability."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""What joint draws say of pairs of runs on several measures at once."""
+"""Order of pairs of runs on several measures at once, over joint draws."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FloatArray = npt.NDArray[np.float64]
 CountArray = npt.NDArray[np.int64]
 
 _DECIMALS = 12
-_CELLS = 1 << 22  # numbers held at a time
+_MAX_CELLS_HELD = 1 << 22  # numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +28,9 @@ class Agreement:
     ----------
     n_draws : int
     n_greater : ndarray of int64, shape (run, run)
-        Draws in which the row's value is the greater one on every measure.
+        Draws in which the row's value is greater on every measure.
     n_disagree : ndarray of int64, shape (run, run)
-        Draws in which it is the greater one on a measure and the lower one on another.
+        Draws in which it is greater on a measure and lower on another.
     """
 
     n_draws: int
@@ -39,7 +39,7 @@ class Agreement:
 
     @property
     def prob_all_greater(self) -> FloatArray:
-        """Share of draws in which the row's value is the greater one on every measure, shape (run, run)."""
+        """Share of draws in which the row's value is greater on every measure, shape (run, run)."""
         return self.n_greater / self.n_draws
 
     @property
@@ -49,19 +49,19 @@ class Agreement:
 
     @property
     def prob_tied(self) -> FloatArray:
-        """Share of draws in which the values are equal on a measure and no two measures disagree."""
-        n_told = self.n_greater + self.n_greater.T + self.n_disagree
-        return (self.n_draws - n_told) / self.n_draws
+        """Share of draws with a tie on a measure and no two measures that disagree, shape (run, run)."""
+        n_untied = self.n_greater + self.n_greater.T + self.n_disagree
+        return (self.n_draws - n_untied) / self.n_draws
 
 
 def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
-    """All pairs of runs on several measures over joint draws.
+    """Compare all pairs of runs on several measures over joint draws.
 
     Parameters
     ----------
     values : sequence of ndarray of int or float, each of shape (draw, run)
-        By measure: totals over topics, or `bayespool.comparisons.population_draws`. Draws of one number are
-        of the same completed judgments.
+        By measure: totals over topics, or `bayespool.comparisons.population_draws`. Draws of the same number
+        have to come from the same completed judgments.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
     Raises
     ------
     InputError
-        Not as many draws of the same runs of each measure.
+        Measures have different numbers of draws or runs.
 
     Examples
     --------
@@ -78,16 +78,18 @@ def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
     tie on the second one:
 
     >>> precision, recall = np.array([[3, 2], [3, 2], [3, 2]]), np.array([[0.5, 0.2], [0.1, 0.2], [0.2, 0.2]])
-    >>> found = agree_on_draws([precision, recall])
-    >>> int(found.n_greater[0, 1]), int(found.n_disagree[0, 1]), round(float(found.prob_tied[0, 1]), 3)
-    (1, 1, 0.333)
+    >>> agreement = agree_on_draws([precision, recall])
+    >>> int(agreement.n_greater[0, 1]), int(agreement.n_disagree[0, 1])
+    (1, 1)
+    >>> round(float(agreement.prob_tied[0, 1]), 3)
+    0.333
     """
     if not values or len({group.shape for group in values}) != 1:
         raise InputError("statements across measures need as many draws of the same runs of each measure")
     n_draws, n_runs = values[0].shape
     first, second = np.triu_indices(n_runs, 1)
     n_greater, n_disagree = (np.zeros((n_runs, n_runs), dtype=np.int64) for _ in range(2))
-    step = max(1, _CELLS // n_draws)
+    step = max(1, _MAX_CELLS_HELD // n_draws)
     for start in range(0, len(first), step):
         a, b = first[start : start + step], second[start : start + step]
         above = below = np.ones((n_draws, len(a)), dtype=bool)
@@ -104,15 +106,8 @@ def agree_on_draws(values: Sequence[npt.NDArray[Any]]) -> Agreement:
 
 
 def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed: int = 1) -> Agreement:
-    """`agree_on_draws` of one method's estimates of several measures, which share their draws.
-
-    Parameters
-    ----------
-    estimates : sequence of Estimates
-        As `with_shared_draws` finds them.
-    scope : {"these-topics", "population"}
-        For a population all measures take the same sample of topics in a draw.
-    random_seed : int
+    """Compare runs by a group of `with_shared_draws`; for a population, measures share the sample of
+    topics.
     """
     drawn = [e.draws for e in estimates if e.draws is not None]
     if scope == "these-topics":
@@ -121,22 +116,14 @@ def compare_across(estimates: Sequence[Estimates], scope: Scope, *, random_seed:
 
 
 def with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:
-    """Estimates of one method that come from the same completed judgments, draw by draw; in groups of two
-    measures or more.
+    """Groups of two or more estimates of one method that share their completed judgments, draw by draw.
 
-    Where nothing is drawn, because all is judged that a measure looks at, every draw is of the same value,
-    and the measure stands in every group. A measure of the judgments themselves stands in none, nor does one
-    that is the higher the worse a run is (AntiP).
-
-    Parameters
-    ----------
-    estimates : sequence of Estimates
-        Of one method, a measure each.
+    A measure without uncertainty is in every group; one of the judgments, or that falls (AntiP), in none.
     """
-    told = [e for e in estimates if e.draws is not None and is_compared_across(e.measure)]
-    fixed = [e for e in told if _is_fixed(e)]
+    compared = [e for e in estimates if e.draws is not None and is_compared_across(e.measure)]
+    fixed = [e for e in compared if _is_fixed(e)]
     groups: list[list[Estimates]] = []
-    for e in (e for e in told if e.fits and not _is_fixed(e)):
+    for e in (e for e in compared if e.fits and not _is_fixed(e)):
         mine = [group for group in groups if _same_fits(group[0], e)]
         if mine:
             mine[0].append(e)
@@ -150,15 +137,18 @@ def with_shared_draws(estimates: Sequence[Estimates]) -> list[list[Estimates]]:
 
 
 def is_compared_across(measure: Measure) -> bool:
-    """Whether a higher value is a better one, of a ranking and not of the judgments."""
+    """Whether the measure is of rankings, and higher values are better."""
     return measure.rises and not measure.of_judgments
 
 
 def _is_fixed(e: Estimates) -> bool:
+    """Whether all draws have the same values, because everything is judged."""
     assert e.draws is not None
     return not e.fits and bool((e.draws.amount == e.draws.amount[:1]).all())
 
 
-def _same_fits(one: Estimates, other: Estimates) -> bool:
-    """Whether two estimates come from the draws of the very same fits: a completion has fits of its own."""
-    return one.fits.keys() == other.fits.keys() and all(one.fits[k] is other.fits[k] for k in one.fits)
+def _same_fits(estimates: Estimates, other: Estimates) -> bool:
+    """Whether two estimates come from draws of the very same fits."""
+    return estimates.fits.keys() == other.fits.keys() and all(
+        estimates.fits[k] is other.fits[k] for k in estimates.fits
+    )

@@ -1,4 +1,4 @@
-"""Compare runs: score them together, then look at every pair."""
+"""Compare runs: score them together, then compare every pair."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def compare(
     ----------
     collection : Collection
     run_ids : iterable of str, optional
-        Two or more, with those of ``unpool``. Default: the runs that were not pooled, or with ``unpool`` none
-        but those named there.
+        Two or more, with those of ``unpool``. Default: the runs that were not pooled, or with ``unpool`` only
+        those named there.
     measures : measure or iterable of measures
     {options}
     report : callable, optional
         Called with a line on each stage of the work as it begins.
     **settings
-        Of the named estimators: ``draws``, ``chains``, ``priors``, ….
+        Settings of the named estimators: ``draws``, ``chains``, ``priors``, ….
 
     Returns
     -------
@@ -80,11 +80,10 @@ def compare(
 
     Notes
     -----
-    `compare` scores all runs together: a document that several of them retrieve has one relevance per draw,
-    so that it cancels in their difference. They have one ideal ranking, too (``ideal``), and measures over it
-    say so in their names: ``nDCG(ideal='shared')@10``. So their values are not those of `score`, where each
-    run is scored as if it were alone. Measures share draws, too (``joint``), so that
-    `Comparison.across_measures` can say how likely one run is better on all of them.
+    All runs are scored together, so values differ from those of `score`, where each run is scored as if it
+    were alone. A document that several runs retrieve has one relevance per draw, which cancels in their
+    difference. Runs share one ideal ranking (``ideal``), and measures over it say so in their names:
+    ``nDCG(ideal='shared')@10``. Measures share draws (``joint``), for `Comparison.across_measures`.
 
     Examples
     --------
@@ -99,10 +98,10 @@ def compare(
     posterior-combined   population           1.0
     """
     expect_collection(collection)
-    asked = named_estimators(estimators)
-    names = [str(e if isinstance(e, str) else e.name).partition("(")[0] for e in asked]
+    named = named_estimators(estimators)
+    names = [str(e if isinstance(e, str) else e.name).partition("(")[0] for e in named]
     if AS_THEY_STAND not in names:
-        asked = (AS_THEY_STAND, *asked)
+        named = (AS_THEY_STAND, *named)
     _check(scopes, tests, control, level, rope)
     if "together" in settings:
         raise InputError("compare always completes the judgments of its runs together", hint="leave it out")
@@ -110,7 +109,7 @@ def compare(
         collection,
         run_ids,
         measures,
-        estimators=[_together(estimator) for estimator in asked],
+        estimators=[_together(estimator) for estimator in named],
         ideal=ideal,
         unpool=unpool,
         unpool_by=unpool_by,
@@ -136,7 +135,7 @@ def compare(
 
 
 def _together(estimator: str | Estimator) -> str | Estimator:
-    """The estimator, which completes the judgments of all runs at once if it is a posterior."""
+    """Make a posterior complete the judgments of all runs at once."""
     if isinstance(estimator, PosteriorEstimator):
         return dataclasses.replace(estimator, together=True)
     return estimator
@@ -153,13 +152,7 @@ def compare_scores(
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """`compare` for runs that have been scored with ``together=True``, ``lower-bound`` among the methods.
-
-    Raises
-    ------
-    InputError
-        As `compare`; scores without ``lower-bound``; draws of runs that were scored one by one.
-    """
+    """Compare runs that were scored with ``together=True``, ``lower-bound`` among the methods."""
     _check(scopes, tests, control, level, rope)
     if len(scores.run_ids) < 2:
         raise InputError("one run cannot be compared", hint="name two or more")
@@ -223,7 +216,7 @@ def _over_draws(e: Estimates, scope: Scope, ci_prob: float, rope: float, random_
 def _check(
     scopes: Sequence[Scope], tests: Sequence[SignificanceTest], control: Control, level: float, rope: float
 ) -> None:
-    for given, what in ((scopes, "scopes"), (tests, "tests")):
-        if isinstance(given, str) or not given:
-            raise InputError(f"{what} cannot be {given!r}", hint="give a sequence of one or more")
+    for values, name in ((scopes, "scopes"), (tests, "tests")):
+        if isinstance(values, str) or not values:
+            raise InputError(f"{name} cannot be {values!r}", hint="give a sequence of one or more")
     ComparingSettings(scopes=tuple(scopes), tests=tuple(tests), control=control, level=level, rope=rope)

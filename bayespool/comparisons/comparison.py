@@ -1,4 +1,4 @@
-"""Two or more runs side by side: what `bayespool.compare` found, and its frames."""
+"""Result of `bayespool.compare`, and its frames."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ FloatArray = npt.NDArray[np.float64]
 TestKey = tuple[Measure, str, SignificanceTest]
 PairTable = Literal["differences", "across_measures", "ranks", "significance", "overview", "reliability"]
 
-_SURE = 0.95
+_MIN_CHANCE_OF_SURE_ORDER = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(WithPaper):
-    """A comparison of every pair of some runs.
+    """A comparison of every pair of some runs, made by `bayespool.compare`.
 
-    Made by `bayespool.compare`. A matrix of shape (run, run) speaks of the row's run against the column's, in
-    the order of `run_ids`; the frames have each pair once.
+    A matrix of shape (run, run) has the row's run against the column's, in the order of `run_ids`; the frames
+    have each pair once.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Comparison(WithPaper):
         For methods with draws. Scope ``"these-topics"``: only unjudged documents are uncertain;
         ``"population"``: the topics are a sample, too.
     p_values : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
-        Of the tests on each method's per-topic values, which are taken as known; not adjusted.
+        Unadjusted, of each method's per-topic values, which are taken as known.
     p_adjusted : mapping of (Measure, method, test) to ndarray of float, shape (run, run)
         Adjusted for the family of all pairs; Tukey's are so by themselves.
     significant : mapping of (Measure, method, test) to SignificantDraws
@@ -64,7 +64,7 @@ class Comparison(WithPaper):
     rope : float
     ci_prob : float
     metadata : dict
-        What a result must be quoted with.
+        Version, fingerprint, pool and settings, to quote with a result.
     """
 
     scores: Scores
@@ -80,25 +80,25 @@ class Comparison(WithPaper):
     metadata: Mapping[str, Any]
 
     def __repr__(self) -> str:
-        n, said = len(self.run_ids), some_of(self.measures, 3)
+        n, measures = len(self.run_ids), some_of(self.measures, 3)
         pairs = f"{n * (n - 1) // 2} pair{'' if n == 2 else 's'}"
         runs = f"{pairs} of {n} runs ({some_of(self.run_ids, 3)}) on {len(self.scores.query_ids)} topics"
-        return one_line("Comparison", f"{said} of {runs}")
+        return one_line("Comparison", f"{measures} of {runs}")
 
     def to_frame(self, table: PairTable = "differences") -> pd.DataFrame:
-        """One of the tables: `differences`, `across_measures`, `ranks`, `significance`, `overview` or
+        """The named table: `differences`, `across_measures`, `ranks`, `significance`, `overview` or
         `reliability`.
         """
         frame: pd.DataFrame = getattr(self, table)()
         return frame
 
     def paper(self, arrangement: Arrangement | None = None) -> Paper:
-        """The pairs as a paper has them: what the judgments say of each, and what the posterior.
+        """Tables of the pairs for a paper, as judged and by the posterior.
 
         Parameters
         ----------
         arrangement : Arrangement, optional
-            Columns are of `bayespool.comparisons.tables.PAIR_COLUMNS`, sorted by one of ``PAIR_KEYS``.
+            With columns of `bayespool.comparisons.tables.PAIR_COLUMNS`, sorted by one of ``PAIR_KEYS``.
         """
         order = [by_pair(frame, self.run_ids) for frame in (self.differences(), self.significance())]
         tables = pair_tables(
@@ -115,29 +115,30 @@ class Comparison(WithPaper):
 
     @property
     def run_ids(self) -> tuple[str, ...]:
-        """The runs, in the order of every matrix."""
+        """Runs, in the order of every matrix."""
         return self.scores.run_ids
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The measures."""
+        """Measures of the scores."""
         return self.scores.measures
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What there is to note, a line each: of the runs, as `Scores.note_lines` has it, and of measures
-        that share no draws. Every output has these lines.
+        """Notes on runs, as in `Scores.note_lines`, and on measures that share no draws, one line each.
+
+        Every output has these lines.
         """
-        found = self.scores
-        lines = ideal_lines(found.metadata)
-        lines += note_lines(found.statements, found.run_ids, found.measures)
+        scores = self.scores
+        lines = ideal_lines(scores.metadata)
+        lines += note_lines(scores.statements, scores.run_ids, scores.measures)
         if len(self.measures) < 2:
             return tuple(lines)
         for method in dict.fromkeys(method for _, method, _ in self.draws):
             of_method = self._across.loc[self._across["method"] == method, "measures"]
-            said = {measure for text in of_method for measure in text.split(", ")}
-            apart = [str(m) for m in self.measures if is_compared_across(m) and str(m) not in said]
-            if len(apart) > 1 or (apart and said):
+            compared = {measure for text in of_method for measure in text.split(", ")}
+            apart = [str(m) for m in self.measures if is_compared_across(m) and str(m) not in compared]
+            if len(apart) > 1 or (apart and compared):
                 lines.append(
                     f"{method}: draws of {', '.join(apart)} are of completed judgments of their own, so that "
                     "nothing is said across measures; --joint completes them together"
@@ -154,8 +155,8 @@ class Comparison(WithPaper):
             ``run_b``, ``difference`` (a minus b), ``lower`` and ``upper`` (ends of its interval),
             ``ci_prob``, ``prob_greater``, ``prob_equal``, ``prob_less`` (a greater than, equal to, less than
             b; ``(prob_greater + prob_less) + prob_equal`` is 1 to the bit), ``rope``, ``prob_equivalent``
-            (the difference is no more than ``rope``). A method without draws has the difference on these
-            topics and nothing else.
+            (the difference is no more than ``rope``). A method without draws has only the difference on these
+            topics.
         """
         import pandas as pd
 
@@ -180,18 +181,18 @@ class Comparison(WithPaper):
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
 
     def across_measures(self) -> pd.DataFrame:
-        """The chance that a run is better than another on several measures at once.
+        """Chance that a run is better than another on several measures at once.
 
-        It covers measures whose draws come from the same completed judgments: those that `compare` completed
-        together (``joint``), or that share a completion anyway, such as P@5 and P@10. AntiP, which is higher
-        for worse runs, and Judged take no part.
+        It covers measures whose draws come from the same completed judgments: those completed together
+        (``joint``), or that share a completion, such as P@5 and P@10; not AntiP, where lower is better, and
+        Judged.
 
         Returns
         -------
         pandas.DataFrame
             One row per method, group of measures that share their draws, scope and pair: ``measures`` (with
             ``", "`` between), ``n_measures``, ``method``, ``scope``, ``run_a``, ``run_b``,
-            ``prob_all_greater`` and ``prob_all_less`` (a greater than b on every one of them, less on every
+            ``prob_all_greater`` and ``prob_all_less`` (a greater than b on every measure, less on every
             one), ``prob_disagree`` (greater on one of them and less on another), and ``prob_tied`` (all other
             draws: equal on one of them at least). No row where no two measures share their draws.
         """
@@ -199,6 +200,7 @@ class Comparison(WithPaper):
 
     @cached_property
     def _across(self) -> pd.DataFrame:
+        """Frame of `across_measures`."""
         import pandas as pd
 
         first, second = np.triu_indices(len(self.run_ids), 1)
@@ -207,13 +209,13 @@ class Comparison(WithPaper):
             of_method = [e for e in self.scores.estimates if e.method == method]
             for group in with_shared_draws(of_method):
                 for scope in self.metadata["scopes"]:
-                    found = compare_across(group, scope, random_seed=self.metadata["random_seed"])
+                    agreement = compare_across(group, scope, random_seed=self.metadata["random_seed"])
                     columns: dict[str, Any] = {"measures": ", ".join(str(e.measure) for e in group)}
                     columns |= {"n_measures": len(group), "method": method, "scope": scope}
                     columns |= {"run_a": ids[first], "run_b": ids[second]}
-                    matrices = {"prob_all_greater": found.prob_all_greater}
-                    matrices |= {"prob_all_less": found.prob_all_greater.T}
-                    matrices |= {"prob_disagree": found.prob_disagree, "prob_tied": found.prob_tied}
+                    matrices = {"prob_all_greater": agreement.prob_all_greater}
+                    matrices |= {"prob_all_less": agreement.prob_all_greater.T}
+                    matrices |= {"prob_disagree": agreement.prob_disagree, "prob_tied": agreement.prob_tied}
                     columns |= {name: matrix[first, second] for name, matrix in matrices.items()}
                     frames.append(pd.DataFrame(columns))
         names = ["measures", "n_measures", "method", "scope", "run_a", "run_b", "prob_all_greater"]
@@ -221,7 +223,7 @@ class Comparison(WithPaper):
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
     def across_overview(self) -> pd.DataFrame:
-        """`across_measures` summed up over pairs.
+        """`across_measures` summarized over pairs.
 
         Returns
         -------
@@ -231,7 +233,7 @@ class Comparison(WithPaper):
             ``prob_disagree``, its mean over pairs.
         """
         table = self._across.assign(
-            sure=self._across[["prob_all_greater", "prob_all_less"]].max(axis=1) > _SURE
+            sure=self._across[["prob_all_greater", "prob_all_less"]].max(axis=1) > _MIN_CHANCE_OF_SURE_ORDER
         )
         by_group = table.groupby(["measures", "method", "scope"], sort=False)
         return by_group.agg(
@@ -267,10 +269,10 @@ class Comparison(WithPaper):
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=names)
 
     def significance(self) -> pd.DataFrame:
-        """The field's tests on each method's values, and in how many completed judgments they would pass.
+        """Significance tests of each method's values, and how many completed judgments pass them.
 
-        The tests take the topics as a sample of a population and the values as known; ``prob_significant``
-        and ``reversal_risk`` take the unjudged documents as unknown, too.
+        The tests take the topics as a sample of a population and the values as known; for
+        ``prob_significant`` and ``reversal_risk`` the unjudged documents are uncertain, too.
 
         Returns
         -------
@@ -280,13 +282,13 @@ class Comparison(WithPaper):
             ``p_adjusted``, ``level``, ``significant``; for methods with draws and tests that are repeated in
             every draw also ``prob_significant``, ``prob_significant_greater`` and ``prob_significant_less``
             (a significantly greater, less than b), and ``reversal_risk``, for pairs that are significant on
-            the uncorrected scores: the chance that completed judgments do not confirm it, because the pair is
-            no longer significant or is significant in the other direction.
+            the uncorrected scores: the chance that completed judgments do not confirm it in that direction.
         """
         return self._significance.copy()
 
     @cached_property
     def _significance(self) -> pd.DataFrame:
+        """Frame of `significance`."""
         import pandas as pd
 
         frames = []
@@ -312,7 +314,7 @@ class Comparison(WithPaper):
         return pd.concat(frames, ignore_index=True).reindex(columns=columns)
 
     def overview(self) -> pd.DataFrame:
-        """`significance` summed up over pairs.
+        """`significance` summarized over pairs.
 
         Returns
         -------
@@ -331,10 +333,10 @@ class Comparison(WithPaper):
         ).reset_index()
 
     def better_as_they_stand(self, measure: Measure, test: SignificanceTest) -> npt.NDArray[np.bool_]:
-        """Where the row's run is significantly better than the column's on the uncorrected scores."""
+        """Whether the row's run is significantly better on the uncorrected scores, shape (run, run)."""
         value = self.scores[AS_THEY_STAND, measure].value
-        found: npt.NDArray[np.bool_] = self.p_adjusted[measure, AS_THEY_STAND, test] <= self.level
-        return found & (np.subtract.outer(value, value) > 0)
+        significant: npt.NDArray[np.bool_] = self.p_adjusted[measure, AS_THEY_STAND, test] <= self.level
+        return significant & (np.subtract.outer(value, value) > 0)
 
     def reliability(self) -> pd.DataFrame:
         """Reliability of the whole comparison.
@@ -344,8 +346,7 @@ class Comparison(WithPaper):
         pandas.DataFrame
             One row per measure, method and coefficient: ``measure``, ``method``, ``coefficient``
             (``generalizability`` Eρ², ``dependability`` Φ), ``value``, ``lower``, ``upper``, ``ci_prob``.
-            With draws the value is the mean over completed judgments and the interval speaks of unjudged
-            documents.
+            With draws the value is their mean, and the interval reflects unjudged documents.
         """
         import pandas as pd
 
@@ -362,15 +363,15 @@ class Comparison(WithPaper):
                     of_draws = coefficient(e.draws.amount)
                     value = float(of_draws.mean())
                     lower, upper = (float(end) for end in equal_tailed_interval(of_draws, self.ci_prob))
-                said = (str(e.measure), e.method, name, value, lower, upper)
-                rows.append((*said, np.nan if e.draws is None else self.ci_prob))
+                row = (str(e.measure), e.method, name, value, lower, upper)
+                rows.append((*row, np.nan if e.draws is None else self.ci_prob))
         columns = ["measure", "method", "coefficient", "value", "lower", "upper", "ci_prob"]
         return pd.DataFrame(rows, columns=columns)
 
     def _pairs(
         self, e: Estimates, named: Mapping[str, object], matrices: Mapping[str, npt.NDArray[Any]]
     ) -> pd.DataFrame:
-        """A frame with each pair once, a before b in the order of the runs."""
+        """Frame with each pair once, a before b in the order of the runs."""
         import pandas as pd
 
         first, second = np.triu_indices(len(self.run_ids), 1)

@@ -1,9 +1,4 @@
-"""What joint draws say of pairs of runs and of the order of all runs, at either scope.
-
-*These topics*: a draw completes the judgments, and the runs' totals of relevant documents are compared; only
-unjudged documents are uncertain. *A population of topics*: each draw takes the topics as a sample, too, and
-compares the means over the population that they come from.
-"""
+"""Differences and ranks of runs over joint draws, on these topics or in the population of topics."""
 
 from __future__ import annotations
 
@@ -22,7 +17,7 @@ FloatArray = npt.NDArray[np.float64]
 CountArray = npt.NDArray[np.int64]
 
 _DECIMALS = 12
-_CELLS = 1 << 23  # numbers held at a time
+_MAX_CELLS_HELD = 1 << 23  # numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +32,13 @@ class DrawComparison:
     lower, upper : ndarray of float, shape (run, run)
         Ends of the equal-tailed interval of the difference.
     n_greater : ndarray of int64, shape (run, run)
-        Draws in which the row's value is the greater one.
+        Draws in which the row's value is greater.
     n_equal : ndarray of int64, shape (run, run)
         Draws in which they are equal; ``n_greater + n_greater.T + n_equal`` is ``n_draws`` off the diagonal.
     n_equivalent : ndarray of int64, shape (run, run)
-        Draws in which they differ by no more than the region of practical equivalence; equal ones among them.
+        Draws in which they differ by no more than the region of practical equivalence, equal ones included.
     prob_rank : ndarray of float, shape (run, rank)
-        Of `rank_probabilities`.
+        As `rank_probabilities`.
     """
 
     n_draws: int
@@ -57,14 +52,12 @@ class DrawComparison:
 
     @property
     def prob_greater(self) -> FloatArray:
-        """Share of draws in which the row's value is the greater one, shape (run, run)."""
+        """Share of draws in which the row's value is greater, shape (run, run)."""
         return self.n_greater / self.n_draws
 
     @property
     def prob_equal(self) -> FloatArray:
-        """One minus the share of draws in which either is greater, so that ``prob_greater + prob_greater.T +
-        prob_equal`` is 1 to the bit; shape (run, run).
-        """
+        """Share of draws with equal values, shape (run, run); adds up to 1 with both orders, to the bit."""
         return 1 - (self.prob_greater + self.prob_greater.T)
 
     @property
@@ -79,7 +72,7 @@ class DrawComparison:
 
 
 def population_draws(draws: npt.NDArray[Any], *, random_seed: int = 1) -> FloatArray:
-    """Draws of the runs' means over the population that the topics are a sample of.
+    """Draw the runs' means over the population that the topics are a sample of.
 
     Parameters
     ----------
@@ -96,15 +89,15 @@ def population_draws(draws: npt.NDArray[Any], *, random_seed: int = 1) -> FloatA
     -----
     In each draw the per-topic difference of two runs is taken as normal with unknown mean and variance,
     under the reference prior p(μ, σ) ∝ 1/σ: its mean is then d̄ + t·s/√T with t of T − 1 degrees of freedom,
-    the Bayesian counterpart of the paired t test. So that differences of several pairs agree with one
-    another, and runs can be ranked, all runs of a draw share the standard normal z_t of each topic and the
-    χ² of T − 1 degrees of freedom in
+    the Bayesian counterpart of the paired t test. All runs of a draw share the standard normal z_t of each
+    topic and the χ² of T − 1 degrees of freedom in
 
         μ_r = x̄_r + Σ_t z_t·(x_rt − x̄_r) / √(T·χ²),
 
-    whose difference for any two runs is exactly such a draw. Runs with equal scores on all topics have equal
-    means. Where nothing is unjudged the chance that a run's mean is not the greater one is half the p-value
-    of the two-sided paired t test in favor of it.
+    whose difference for any two runs is exactly such a draw, so that differences are consistent and runs can
+    be ranked. Runs with equal scores on all topics have equal means. Where nothing is unjudged the chance
+    that a run's mean is not the greater one is half the p-value of the two-sided paired t test in favor of
+    it.
 
     Examples
     --------
@@ -119,7 +112,7 @@ def population_draws(draws: npt.NDArray[Any], *, random_seed: int = 1) -> FloatA
     rng = np.random.default_rng(random_seed)
     scale = 1 / np.sqrt(n_topics * rng.chisquare(n_topics - 1, size=n_draws))
     means = np.empty((n_draws, n_runs))
-    step = max(1, _CELLS // (n_runs * n_topics))
+    step = max(1, _MAX_CELLS_HELD // (n_runs * n_topics))
     for start in range(0, n_draws, step):
         part = slice(start, min(start + step, n_draws))
         scores = draws[part].astype(np.float64)
@@ -132,7 +125,7 @@ def population_draws(draws: npt.NDArray[Any], *, random_seed: int = 1) -> FloatA
 def compare_draws(
     values: npt.NDArray[Any], *, ci_prob: float, rope: float = 0.0, unit: float = 1.0
 ) -> DrawComparison:
-    """All pairs of runs over joint draws of their values.
+    """Compare all pairs of runs over joint draws of their values.
 
     Parameters
     ----------
@@ -143,12 +136,12 @@ def compare_draws(
     rope : float, default 0
         Largest difference that is practically none, in units of the measure.
     unit : float, default 1
-        What a value is divided by to be one of the measure: cutoff × topics for totals.
+        Divisor that turns a value into one of the measure: cutoff × topics for totals.
 
     Returns
     -------
     DrawComparison
-        Its diagonal is a run against itself: no difference, equal in all draws.
+        On the diagonal: no difference, equal in all draws.
 
     Examples
     --------
@@ -164,7 +157,7 @@ def compare_draws(
     mean, lower, upper = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     n_greater = np.zeros(shape, dtype=np.int64)
     n_equal, n_equivalent = np.full(shape, n_draws, np.int64), np.full(shape, n_draws, np.int64)
-    step = max(1, _CELLS // n_draws)
+    step = max(1, _MAX_CELLS_HELD // n_draws)
     for start in range(0, len(first), step):
         a, b = first[start : start + step], second[start : start + step]
         difference = values[:, a] - values[:, b]
@@ -192,7 +185,7 @@ def compare_draws(
 
 
 def rank_probabilities(values: npt.NDArray[Any]) -> FloatArray:
-    """Chance of each run to be on each rank, 1 the best.
+    """Chance of each rank for each run, 1 the best.
 
     Parameters
     ----------
@@ -201,8 +194,7 @@ def rank_probabilities(values: npt.NDArray[Any]) -> FloatArray:
     Returns
     -------
     ndarray of float, shape (run, rank)
-        Runs that tie in a draw share the ranks they cover in equal parts, so that the chances of a run sum
-        to 1 over ranks and those of a rank to 1 over runs.
+        Runs that tie in a draw share the ranks they cover equally; rows and columns sum to 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Grading of stated probabilities against what happened: calibration by bins, and the Brier score."""
+"""Grading of stated probabilities by outcomes: calibration by bins, and the Brier score."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 def calibration_table(
     probability: npt.ArrayLike, happened: npt.ArrayLike, *, n_bins: int = 10
 ) -> pd.DataFrame:
-    """How often what was announced with a probability happened: the points of a reliability plot.
+    """Compare stated probabilities with the share that happened: the points of a reliability plot.
 
     Parameters
     ----------
     probability : array_like of float in [0, 1]
     happened : array_like of bool
-        Of the same length.
+        Outcomes, as many as probabilities.
     n_bins : int, default 10
-        Bins of equal width; the last one holds 1.
+        Bins of equal width; the last one includes 1.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def calibration_table(
     stated, outcome = _checked(probability, happened)
     if n_bins < 1:
         raise InputError(f"{n_bins} bins are too few")
-    # a share such as 0.3 belongs to the bin that starts at 0.3 however its quotient is rounded
+    # a share such as 0.3 is in the bin that starts at 0.3, however the quotient is rounded
     place = np.minimum(np.floor(stated * n_bins + 1e-9).astype(int), n_bins - 1)
     n = np.bincount(place, minlength=n_bins)
     with np.errstate(invalid="ignore"):
@@ -57,7 +57,7 @@ def calibration_table(
 
 
 def brier_score(probability: npt.ArrayLike, happened: npt.ArrayLike) -> float:
-    """Mean squared difference between probability and outcome; 0 is perfect; NaN of nothing.
+    """Mean squared difference between probability and outcome; 0 is perfect; NaN without any.
 
     Examples
     --------

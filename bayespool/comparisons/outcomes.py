@@ -22,8 +22,8 @@ from bayespool.tables.reprs import Shown, one_line
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_HOLES = 0.01
-"""Share of a run's ranks that all judgments may leave unjudged where announcements are graded by it."""
+MAX_UNJUDGED_SHARE = 0.01
+"""Largest share of ranks that all judgments leave unjudged in runs by which probabilities are graded."""
 
 BoolArray = npt.NDArray[np.bool_]
 ReversalTable = Literal["rates", "trends", "p_values", "risks", "calibration", "grades"]
@@ -32,16 +32,11 @@ Key = tuple[str, int, str]  # group, number of judgments, method
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one method says of all pairs of a group under one judgment set.
+    """Values and significance of one method for a group of runs under one judgment set.
 
-    Attributes
-    ----------
-    value : ndarray of float, shape (run,)
-        Mean over topics.
-    p : ndarray of float, shape (run, run)
-        Adjusted p-values; NaN for a method that announces by `SignificantDraws`.
-    better : ndarray of bool, shape (run, run)
-        Where the row's run is significantly better than the column's.
+    ``value``: mean over topics, shape (run,). ``p``: adjusted p-values, shape (run, run), NaN where
+    `SignificantDraws` decide. ``better``: whether the row's run is significantly better than the column's,
+    shape (run, run).
     """
 
     value: npt.NDArray[np.float64]
@@ -63,14 +58,14 @@ class Reversals(Shown):
     n_judgments : tuple of int
         Sizes, ascending; the last one is all judgments.
     pool_depth : mapping of int to int
-        Of each judgment set.
+        Pool depth by size.
     methods : tuple of str
     outcomes : mapping of (group, n_judgments, method) to Outcome
     draws : mapping of (group, n_judgments, method) to SignificantDraws
         For methods with draws.
     truth : mapping of (group, n_judgments) to ndarray of float, shape (run,)
-        Values under all judgments of what a posterior estimates from n of them, which are the uncorrected
-        scores but under a measure over an ideal ranking: that has the documents of the estimate's.
+        Values under all judgments that a posterior estimates from n of them: the uncorrected scores, but for
+        measures over an ideal ranking with the documents of the estimate's.
     residual : mapping of (group, n_judgments) to float
         Mean Δ.
     holes : mapping of str to ndarray of float, shape (run,)
@@ -78,7 +73,7 @@ class Reversals(Shown):
     constants : mapping of str to Constants
         Fitted to the contributing runs, by method.
     test, level, control, metadata
-        As requested.
+        Settings of `bayespool.comparisons.reversals`.
     """
 
     measure: Measure
@@ -105,15 +100,15 @@ class Reversals(Shown):
         )
 
     def to_frame(self, table: ReversalTable = "rates") -> pd.DataFrame:
-        """One of the tables: `rates`, `trends`, `p_values`, `risks`, `calibration` or `grades`."""
+        """The table of a name: `rates`, `trends`, `p_values`, `risks`, `calibration` or `grades`."""
         frame: pd.DataFrame = getattr(self, table)()
         return frame
 
     def gradable(self, group: str) -> BoolArray:
-        """Runs of a group by which announcements can be graded, shape (run,): all judgments leave no more
-        than one in a hundred of their ranks unjudged.
+        """Whether all judgments leave at most 1% of a run's ranks unjudged, as grading requires, shape
+        (run,).
         """
-        return np.asarray(self.holes[group] <= MOST_HOLES)
+        return np.asarray(self.holes[group] <= MAX_UNJUDGED_SHARE)
 
     def mean_holes(self, group: str) -> float:
         """Share of the ranks of a group's runs that all judgments leave unjudged."""
@@ -121,23 +116,21 @@ class Reversals(Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there is to note, a line each: what all judgments leave unjudged of each group's runs, and
-        which of them announcements are graded by; where the pool is shallower than the measure looks.
-        """
+        """Notes, one line each, on unjudged documents, graded runs, and pools shallower than the measure."""
         lines, is_graded = [], len(self.grades()) > 0
         for group, shares in self.holes.items():
             if not shares.any():
                 continue
-            said = (
+            line = (
                 f"all judgments leave {percent(self.mean_holes(group))} of the {group} runs' ranks unjudged, "
                 f"something of {int((shares > 0).sum())} of {len(shares)} runs; it counts as nonrelevant"
             )
             if is_graded:
-                said += (
+                line += (
                     f", and chances are graded on pairs of the {int(self.gradable(group).sum())} runs of "
-                    f"which no more than {percent(MOST_HOLES)} is unjudged"
+                    f"which no more than {percent(MAX_UNJUDGED_SHARE)} is unjudged"
                 )
-            lines.append(said)
+            lines.append(line)
         if is_graded:
             lines += [
                 f"{n} judgments reach down to rank {depth} of the pooled runs; what the posteriors say of "
@@ -166,8 +159,8 @@ class Reversals(Shown):
             true = self.truth[group, n] if (group, n, method.partition(">=")[0]) in self.draws else all_judged
             rmse = float(np.sqrt(np.mean((outcome.value - true) ** 2)))
             separability = outcome.better.sum() / _n_pairs(outcome.better)
-            said = (str(self.measure), group, n, self.pool_depth[n], self.residual[group, n], method)
-            rows.append((*said, float(outcome.value.mean()), rmse, separability))
+            row = (str(self.measure), group, n, self.pool_depth[n], self.residual[group, n], method)
+            rows.append((*row, float(outcome.value.mean()), rmse, separability))
         columns = ["measure", "group", "judgments", "pool_depth", "residual", "method", "value", "rmse"]
         return pd.DataFrame(rows, columns=[*columns, "separability"])
 
@@ -183,8 +176,8 @@ class Reversals(Shown):
             pairs ``separability`` and ``separability_all`` (significant under either set), ``kept``
             (significant under both the same way), ``reversed`` (significant under the smaller set, not under
             all), ``swapped`` (significant under both, opposite ways), ``gained`` (significant under all
-            only); and ``reversed_of_significant``, reversed or swapped among those that are significant under
-            the smaller set.
+            only); and ``reversed_of_significant``, the share reversed or swapped of those that are
+            significant under the smaller set.
         """
         import pandas as pd
 
@@ -246,7 +239,7 @@ class Reversals(Shown):
         return pd.concat(frames, ignore_index=True)
 
     def risks(self) -> pd.DataFrame:
-        """What was announced of each pair under fewer judgments, and what all judgments say.
+        """Announced probabilities for each pair under fewer judgments, and the outcome under all.
 
         Returns
         -------
@@ -281,7 +274,8 @@ class Reversals(Shown):
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def calibration(self, *, n_bins: int = 10) -> pd.DataFrame:
-        """Announced probabilities against what all judgments say, by bins: a reliability plot as a table.
+        """Announced probabilities against outcomes under all judgments, by bins: a reliability plot as a
+        table.
 
         Returns
         -------
@@ -301,14 +295,14 @@ class Reversals(Shown):
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def grades(self) -> pd.DataFrame:
-        """How good the announced probabilities were.
+        """Grades of the announced probabilities.
 
         Returns
         -------
         pandas.DataFrame
             One row per group, method, smaller judgment set and statement: ``n``, ``announced`` (mean
             probability), ``happened`` (share), ``brier`` and ``brier_constant`` (of announcing that share for
-            every pair, which nobody could know). Only pairs of two `gradable` runs count.
+            every pair, which is unknown beforehand). Only pairs of two `gradable` runs count.
         """
         import pandas as pd
 
@@ -330,10 +324,11 @@ class Reversals(Shown):
     def _statements(
         self,
     ) -> list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
-        found: list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]] = []
+        """Announced probabilities and outcomes of gradable pairs, with the key columns of each statement."""
+        statements: list[tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.bool_]]] = []
         risks = self.risks()
         if risks.empty:
-            return found
+            return statements
         for key, pairs in risks.groupby(["measure", "group", "method", "judgments"], sort=False):
             named = dict(zip(("measure", "group", "method", "judgments"), key, strict=True))
             pairs = pairs[pairs["gradable"]]
@@ -343,8 +338,8 @@ class Reversals(Shown):
                 ("significant", pairs, "prob_significant", "significant_all"),
             ):
                 numbers = part[probability].to_numpy(float), part[happened].to_numpy(bool)
-                found.append((named | {"statement": statement}, *numbers))
-        return found
+                statements.append((named | {"statement": statement}, *numbers))
+        return statements
 
     def _pairs(
         self, group: str, n: int, method: str

@@ -1,7 +1,6 @@
-"""Reliability of a whole comparison: how well scores on these topics tell runs apart on other topics.
+"""Generalizability theory: how reliably scores on these topics tell runs apart on other topics.
 
-Generalizability theory on the fully crossed runs × topics design with one score per cell: a run's effect is
-what is wanted, the topics' effect and what is left (interaction and error) are in its way.
+The design is runs × topics, fully crossed, with one score per cell.
 
 References
 ----------
@@ -24,7 +23,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class VarianceComponents:
-    """Variance between runs, between topics, and of what is left, each of shape (...) of the scores."""
+    """Variance between runs, between topics, and of the residual, each of shape (...) of the scores."""
 
     run: FloatArray
     topic: FloatArray
@@ -37,7 +36,7 @@ def variance_components(scores: npt.ArrayLike) -> VarianceComponents:
     Parameters
     ----------
     scores : array_like, shape (..., run, topic)
-        Two runs and two topics or more. Axes before are draws, say.
+        Two runs and two topics or more; axes before may be draws.
 
     Returns
     -------
@@ -78,12 +77,12 @@ def generalizability(scores: npt.ArrayLike, n_topics: int | None = None) -> Floa
     scores : array_like, shape (..., run, topic)
         Draws of completed judgments (draw, run, topic) give draws of the coefficient.
     n_topics : int, optional
-        Of the test collection spoken of; default: as many as there are.
+        Number of topics of the test collection; default: as in ``scores``.
 
     Returns
     -------
     ndarray of float, shape (...)
-        σ²_run / (σ²_run + σ²_residual/n); NaN where both are 0. It speaks of the order of runs.
+        σ²_run / (σ²_run + σ²_residual/n), the reliability of the order of runs; NaN where both are 0.
 
     Examples
     --------
@@ -103,13 +102,13 @@ def dependability(scores: npt.ArrayLike, n_topics: int | None = None) -> FloatAr
     ----------
     scores : array_like, shape (..., run, topic)
     n_topics : int, optional
-        Default: as many as there are.
+        Number of topics of the test collection; default: as in ``scores``.
 
     Returns
     -------
     ndarray of float, shape (...)
-        σ²_run / (σ²_run + (σ²_topic + σ²_residual)/n); NaN where all are 0. It speaks of the scores
-        themselves, and is never more than Eρ².
+        σ²_run / (σ²_run + (σ²_topic + σ²_residual)/n), the reliability of the scores themselves, never more
+        than Eρ²; NaN where all are 0.
 
     Examples
     --------
@@ -127,7 +126,7 @@ def _n_topics(scores: npt.ArrayLike, n_topics: int | None) -> int:
     return n
 
 
-def _share(wanted: FloatArray, in_the_way: FloatArray, n: int) -> FloatArray:
+def _share(signal: FloatArray, noise: FloatArray, n: int) -> FloatArray:
     with np.errstate(invalid="ignore"):
-        share: FloatArray = wanted / (wanted + in_the_way / n)
+        share: FloatArray = signal / (signal + noise / n)
     return share

@@ -1,8 +1,7 @@
-"""How often a pair of runs is significant over draws of completed judgments, in one pass over all pairs.
+"""Significance tests of all pairs of runs repeated over draws of completed judgments.
 
-A test of a pair needs the sum of its per-topic differences and the sum of their squares. In a draw with
-the (run, topic) matrix X of numbers of relevant documents both come from the runs' totals and from the Gram
-matrix G = X·Xᵀ: Σ(x_a − x_b)² = G_aa + G_bb − 2·G_ab. All of it are integers, so that no rounding decides.
+Paired sums come from the runs' totals and the Gram matrix G = X·Xᵀ of the (run, topic) matrix X of numbers of
+relevant documents: Σ(x_a − x_b)² = G_aa + G_bb − 2·G_ab. All are integers, so no rounding decides.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ DRAW_TESTS: tuple[SignificanceTest, ...] = ("paired-t", "tukey-hsd")
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
-_CELLS = 1 << 21  # numbers per array held at a time
+_MAX_CELLS_HELD = 1 << 21  # numbers
 
 
 @dataclass(frozen=True, eq=False)
 class SignificantDraws:
-    """In how many draws of completed judgments each pair differs significantly.
+    """Number of draws of completed judgments in which each pair differs significantly.
 
     Attributes
     ----------
@@ -52,12 +51,12 @@ class SignificantDraws:
         return (self.n_greater + self.n_greater.T) / self.n_draws
 
     def reversal_risk(self, better: BoolArray) -> FloatArray:
-        """Chance that completed judgments do not bear out what is claimed now.
+        """Chance that completed judgments do not confirm the significant differences of now.
 
         Parameters
         ----------
         better : ndarray of bool, shape (run, run)
-            Where the row's run is now significantly better than the column's.
+            Whether the row's run is now significantly better than the column's.
 
         Returns
         -------
@@ -84,9 +83,9 @@ def significant_draws(
         Numbers of relevant documents of completed judgments (`bayespool.Estimates`).
     test : {"paired-t", "tukey-hsd"}
     level : float in (0, 1), default 0.05
-        Significant is a p-value of at most this.
+        Largest significant p-value.
     control : {"none", "holm", "benjamini-hochberg"}
-        As `bayespool.comparisons.adjust_p_values` within each draw; Tukey's test needs none.
+        As in `bayespool.comparisons.adjust_p_values`, within each draw; Tukey's test needs none.
 
     Returns
     -------
@@ -120,7 +119,7 @@ def significant_draws(
     if n_topics < 2:
         raise InputError("one topic cannot be tested")
     n_greater = np.zeros((n_runs, n_runs), dtype=np.int64)
-    step = max(1, _CELLS // (n_runs * max(n_runs, n_topics)))
+    step = max(1, _MAX_CELLS_HELD // (n_runs * max(n_runs, n_topics)))
     for start in range(0, n_draws, step):
         part = draws[start : start + step].astype(np.float64)
         total = part.sum(axis=2)
@@ -156,9 +155,7 @@ def _paired_t(part: FloatArray, difference: FloatArray, level: float, control: C
 
 
 def _largest_rejected(p: FloatArray, level: float, control: Control) -> FloatArray:
-    """The largest p-value that is rejected in each draw, shape (draw, 1), −1 where none is; NaN is no member
-    of the family.
-    """
+    """Largest rejected p-value of each draw, shape (draw, 1), −1 where none is; NaN is not in the family."""
     ordered = np.sort(p, axis=1)
     n = (~np.isnan(p)).sum(axis=1, keepdims=True)
     k = np.arange(1, p.shape[1] + 1)

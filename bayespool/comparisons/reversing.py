@@ -73,7 +73,7 @@ def reversals(
     report : callable, optional
         Called with a line on each stage of the work as it begins.
     **settings
-        Of the named estimators: ``draws``, ``chains``, ….
+        Settings of the named estimators: ``draws``, ``chains``, ….
 
     Returns
     -------
@@ -87,21 +87,21 @@ def reversals(
     Notes
     -----
     Posterior estimators score contributing runs as copies that were not pooled
-    (`bayespool.comparisons.shallow.unpooled_copies`), which have the effect of a new organization, as the
-    other runs have; the runs themselves are evidence either way.
+    (`bayespool.comparisons.shallow.unpooled_copies`), which have the effect of a new organization, like the
+    other runs; the runs themselves remain evidence.
 
-    Runs have one ideal ranking (``nDCG(ideal='shared')@10``), because differences need one scale.
+    Runs share one ideal ranking (``nDCG(ideal='shared')@10``), because differences need one scale.
 
-    Even all judgments may leave documents unjudged in runs that did not contribute. "All judgments" then
-    takes these as nonrelevant, as the paper does, while draws complete them. The grading of announced chances
-    takes only pairs of runs of which all judgments leave no more than one rank in a hundred unjudged.
+    All judgments may still leave documents unjudged in runs that did not contribute. "All judgments" then
+    takes these as nonrelevant, as the paper does, while draws complete them. Announced chances are graded
+    only on pairs of runs with at most one unjudged rank in a hundred.
 
     Examples
     --------
     >>> from bayespool import load_example
     >>> from bayespool.comparisons import reversals
-    >>> found = reversals(load_example(), judgments=[300], estimators=["smoothed"], fitted=False)
-    >>> rates = found.rates().query("group == 'contributing' and against == 'same method'")
+    >>> result = reversals(load_example(), judgments=[300], estimators=["smoothed"], fitted=False)
+    >>> rates = result.rates().query("group == 'contributing' and against == 'same method'")
     >>> columns = ["method", "separability", "separability_all", "reversed"]
     >>> print(rates[columns].round(3).to_string(index=False))
          method  separability  separability_all  reversed
@@ -148,13 +148,17 @@ def reversals(
                 outcomes[group, n, name] = _outcome(estimates, test, level, control, random_seed)
                 if estimates.draws is None or test not in DRAW_TESTS:
                     continue
-                found = significant_draws(estimates.draws.on_grid(), test=test, level=level, control=control)
-                draws[group, n, name] = found
-                unknown = np.full(found.n_greater.shape, np.nan)
+                significance = significant_draws(
+                    estimates.draws.on_grid(), test=test, level=level, control=control
+                )
+                draws[group, n, name] = significance
+                unknown = np.full(significance.n_greater.shape, np.nan)
                 for share in announce:
-                    often = found.n_greater >= share * found.n_draws
-                    sure = often & (found.n_greater > found.n_greater.T)  # half and half is neither
-                    outcomes[group, n, f"{name}>={share:g}"] = Outcome(estimates.value, unknown, sure)
+                    often = significance.n_greater >= share * significance.n_draws
+                    better = often & (
+                        significance.n_greater > significance.n_greater.T
+                    )  # half and half is neither
+                    outcomes[group, n, f"{name}>={share:g}"] = Outcome(estimates.value, unknown, better)
     return Reversals(
         measure=parsed,
         groups=groups,
@@ -194,8 +198,8 @@ def _methods(estimators: Sequence[str | Estimator], **settings: Any) -> dict[str
         settings.keys() - {"random_seed"}, known, more={"reversals": options_of(ReversalSettings)}
     )
     chosen: dict[str, Estimator] = {AS_THEY_STAND: LowerBound()}
-    for one in named_estimators(estimators):
-        estimator = parse_estimator(one, **settings)
+    for named in named_estimators(estimators):
+        estimator = parse_estimator(named, **settings)
         if estimator.name in chosen and estimator.name != AS_THEY_STAND:
             raise InputError(f"two estimators are called {estimator.name!r}", hint="ask for one of them")
         chosen[estimator.name] = estimator
@@ -204,6 +208,7 @@ def _methods(estimators: Sequence[str | Estimator], **settings: Any) -> dict[str
 
 
 def _groups(collection: Collection, run_ids: Iterable[str] | None) -> dict[str, tuple[str, ...]]:
+    """Runs of the contributing and the non-contributing group, of two or more each."""
     index = collection.run_index(run_ids if run_ids is None else list(dict.fromkeys(run_ids)))
     groups = {
         name: tuple(collection.run_ids[i] for i in index if collection.pooled[i] == pooled)
@@ -223,6 +228,7 @@ def _fit(
     methods: Sequence[str],
     random_seed: int,
 ) -> dict[str, Constants]:
+    """Constants of each method, fitted to the lower bounds under all judgments."""
     n_all = int(collection.judged.sum())
     used = FIT_JUDGMENTS if FIT_JUDGMENTS[-1] < n_all else sizes
     truth = score_bounds(collection, runs, measure)
@@ -233,7 +239,7 @@ def _fit(
 
 
 def _with_constants(estimator: Any, constants: Constants) -> Estimator:
-    """The estimator with those of its constants replaced that the data touch."""
+    """Replace the constants of an estimator that the data determine."""
     fitted = {name: getattr(constants, name) for name in ("c", "e")}
     replaced: Estimator = dataclasses.replace(
         estimator, **{name: x for name, x in fitted.items() if not np.isnan(x)}
@@ -244,6 +250,7 @@ def _with_constants(estimator: Any, constants: Constants) -> Estimator:
 def _estimate(
     estimator: Estimator, collection: Collection, runs: tuple[str, ...], measure: Measure
 ) -> Estimates:
+    """Estimates of runs, by a posterior all together and as unpooled copies."""
     if isinstance(estimator, PosteriorEstimator):
         estimator = dataclasses.replace(estimator, together=True)
         collection, runs = unpooled_copies(collection, runs)
@@ -254,6 +261,7 @@ def _estimate(
 def _outcome(
     estimates: Estimates, test: SignificanceTest, level: float, control: Control, random_seed: int
 ) -> Outcome:
+    """Values, adjusted p-values, and significantly better runs of estimates."""
     p = adjust_p_values(p_values(estimates.per_topic, test, random_seed=random_seed), control)
     difference = np.subtract.outer(estimates.value, estimates.value)
     return Outcome(estimates.value, p, (p <= level) & (difference > 0))

@@ -1,4 +1,4 @@
-"""Settings of comparisons and reversals: each option described once."""
+"""Settings of comparisons and reversals, with each option described once."""
 
 from __future__ import annotations
 

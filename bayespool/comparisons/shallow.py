@@ -1,4 +1,4 @@
-"""Shallow judgment sets: what would be judged had the assessors stopped early (Ravana & Moffat 2010)."""
+"""Shallow judgment sets, as if assessors had stopped early (Ravana & Moffat 2010)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from bayespool.collection import Collection, rows
 from bayespool.collection.rankings import ranked
 from bayespool.errors import InputError
 
-_UNEXPLAINED = np.iinfo(np.int32).max
+_RANK_OF_UNEXPLAINED = np.iinfo(np.int32).max
 
 
 def judgment_ranks(collection: Collection) -> npt.NDArray[np.int32]:
-    """The smallest rank at which a pooled run retrieved each document, at whatever depth; shape (pair,).
+    """Smallest rank at which a pooled run retrieved each document, at any depth; shape (pair,).
 
-    The largest int32 where no pooled run retrieved it.
+    The largest int32 for documents that no pooled run retrieved.
     """
-    best = np.full(len(collection.relevance) + 1, _UNEXPLAINED, dtype=np.int32)
+    best = np.full(len(collection.relevance) + 1, _RANK_OF_UNEXPLAINED, dtype=np.int32)
     for run in np.flatnonzero(collection.pooled):
         document, ranks = ranked(collection.document, run)
-        best[document] = np.minimum(best[document], ranks + 1)  # a document stands once in a ranking
+        best[document] = np.minimum(best[document], ranks + 1)  # no ranking repeats a document
     return best[:-1]
 
 
@@ -35,7 +35,7 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
     collection : Collection
         With pooled runs.
     n_judgments : int
-        How many judgments to keep. If there are no more, all of them stay, and the collection is unchanged.
+        Number of judgments to keep; all of them if there are no more.
     random_seed : int
         Of the order within a rank.
 
@@ -51,25 +51,21 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
 
     Notes
     -----
-    The function tags each judgment with the smallest rank at which a contributing run retrieved its document,
-    sorts the judgments by tag and keeps a prefix (§4 of the paper).
+    Each judgment is tagged with the smallest rank at which a contributing run retrieved its document;
+    judgments are sorted by tag, and a prefix is kept (§4 of the paper).
 
-    - *Ties.* A tag stands for some hundreds to thousands of judgments, and the paper does not say in which
-      order they come. Here the order within a tag is random: in the order of the file the first topics would
-      have all of a tag's judgments and the last topics none.
-    - *Judgments that no pooled run explains*, because their contributor is not among the runs or was not a
-      run, come last, so that the sets are nested and end with all judgments.
+    - *Ties.* The order of the hundreds to thousands of judgments with one tag, left open by the paper, is
+      random: in the order of the file the first topics would have all of them and the last topics none.
+    - *Judgments that no pooled run explains* come last, so that sets are nested and end with all judgments.
     - *The pool depth* becomes the deepest tag in the prefix (and no run's is ever more than it was). The
-      other judgments with this tag are random holes. The alternative is the last complete depth, which is 0
-      if the prefix ends within the first rank, as it does for 1,000 judgments of TREC-8, where 72 runs put
-      1,487 documents on rank 1 of 50 topics; the pool would then be empty.
-    - *What held-out evidence means here.* A hidden document is a judged one that only one organization
-      retrieved within that depth. With the deepest tag as the depth every judgment of the prefix has a
-      contributor within it, so that none is taken for explained by nobody, and a hole, which is unjudged,
-      is never evidence. Which documents of the last tag are judged has nothing to do with who retrieved
-      them or whether they are relevant, so what is known of them is not biased by what is missing. Evidence
-      then comes from the ranks down to that depth; for a deeper cutoff it is extrapolated, and results say
-      so.
+      other judgments with this tag are random holes. The last complete depth would be 0, and the pool empty,
+      for a prefix within the first rank, such as 1,000 judgments of TREC-8, where 72 runs put 1,487 documents
+      on rank 1 of 50 topics.
+    - *Held-out evidence.* A hidden document is a judged one that only one organization retrieved within that
+      depth. Every judgment of the prefix then has a contributor, and unjudged holes are never evidence. Which
+      documents of the last tag are judged does not depend on who retrieved them or on their relevance, so the
+      evidence is not biased. It covers the ranks down to that depth; beyond, it is extrapolated, as notes of
+      results state.
 
     Examples
     --------
@@ -98,19 +94,10 @@ def judgment_subset(collection: Collection, n_judgments: int, *, random_seed: in
 
 
 def unpooled_copies(collection: Collection, run_ids: Iterable[str]) -> tuple[Collection, tuple[str, ...]]:
-    """The collection with a copy of each pooled run among those named, and the names to score instead.
+    """Add unpooled copies of the pooled runs among those named; also return the names to score instead.
 
-    A copy has the run's ranking and organization and did not contribute to the pool. A posterior estimator
-    gives it the effect of a new organization, as it does for runs that did not contribute; a pooled run that
-    is scored gets the effect that was learned of its own organization. The pooled runs are evidence in either
-    case.
-
-    Returns
-    -------
-    collection : Collection
-        The one given where none of the runs was pooled.
-    run_ids : tuple of str
-        In the order given.
+    A copy has the run's ranking and organization but did not contribute, so a posterior estimator gives it
+    the effect of a new organization. The pooled runs remain evidence.
     """
     index = collection.run_index(run_ids)
     copied = index[collection.pooled[index]]

@@ -1,8 +1,7 @@
-"""The field's significance tests of pairs of runs, on a (run, topic) matrix of scores.
+"""Two-sided significance tests of all pairs of runs on a (run, topic) matrix of scores.
 
-Every test is two-sided and answers for all pairs at once with a symmetric (run, run) matrix of p-values. The
-diagonal is NaN: a run is not compared with itself. Differences are rounded to 12 decimals first, so that
-0.3 − 0.2 and 0.2 − 0.1 are the same difference, as they are in numbers of documents.
+P-values are symmetric (run, run) matrices with NaN on the diagonal. Differences are rounded to 12 decimals,
+so that 0.3 − 0.2 equals 0.2 − 0.1, as in numbers of documents.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 _DECIMALS = 12
-_EXACT_WILCOXON = 50  # as SciPy's limit
-_CELLS = 1 << 24  # floats held at a time by the randomization test
+_MAX_EXACT_WILCOXON = 50  # as SciPy's limit
+_MAX_CELLS_HELD = 1 << 24  # numbers
 
 
 def p_values(
@@ -33,24 +32,7 @@ def p_values(
     n_flips: int = 10_000,
     random_seed: int = 0,
 ) -> FloatArray:
-    """P-values of all pairs of runs by the test that is named.
-
-    Parameters
-    ----------
-    scores : array_like of float, shape (run, topic)
-    test : {"paired-t", "wilcoxon", "randomization", "tukey-hsd"}
-    n_flips, random_seed : int
-        Of the randomization test.
-
-    Returns
-    -------
-    ndarray of float, shape (run, run)
-
-    Raises
-    ------
-    InputError
-        Unknown test; fewer than two topics; not a matrix.
-    """
+    """P-values of all pairs of runs by a named test on scores of shape (run, topic); shape (run, run)."""
     match test:
         case "paired-t":
             return paired_t(scores)
@@ -73,8 +55,8 @@ def paired_t(scores: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     ndarray of float, shape (run, run)
-        NaN for runs with the same score on every topic, where t is 0/0; 0 for runs with the same difference,
-        not zero, on every topic, where t is infinite; NaN where a score is NaN.
+        NaN for runs with the same score on every topic, where t is 0/0; 0 for runs with the same nonzero
+        difference on every topic, where t is infinite; NaN where a score is NaN.
 
     Examples
     --------
@@ -108,10 +90,10 @@ def wilcoxon(scores: npt.ArrayLike) -> FloatArray:
 
     Notes
     -----
-    Tied differences get their mean rank. Up to 50 differences that are not zero the p-value is exact, *given
-    the ranks as they are tied*: all 2ⁿ signs of them, by convolution over doubled ranks, which are integers.
-    SciPy's ``method="exact"`` is the same without ties and falls back to the normal approximation with them.
-    Beyond 50 it is the normal approximation with the tie correction and no continuity correction, as SciPy's.
+    Tied differences get their mean rank. With up to 50 nonzero differences the p-value is exact *given the
+    tied ranks*: all 2ⁿ signs, by convolution over doubled ranks, which are integers. SciPy's
+    ``method="exact"`` is the same without ties and falls back to the normal approximation with them. Beyond
+    50 it is the normal approximation with tie correction and without continuity correction, as in SciPy.
 
     Examples
     --------
@@ -134,7 +116,7 @@ def wilcoxon(scores: npt.ArrayLike) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * ndtr((smaller - total / 2) / np.sqrt((rank**2).sum(axis=1) / 4))
     doubled = np.rint(2 * rank).astype(np.int64)
-    for i in np.flatnonzero((n > 0) & (n <= _EXACT_WILCOXON)):
+    for i in np.flatnonzero((n > 0) & (n <= _MAX_EXACT_WILCOXON)):
         p[i] = 2 * _signed_rank_tail(doubled[i][~zero[i]], round(2 * smaller[i]))
     p[n == 0] = np.nan
     return _symmetric(np.minimum(p, 1), len(matrix))
@@ -147,20 +129,16 @@ def randomization(scores: npt.ArrayLike, *, n_flips: int = 10_000, random_seed: 
     ----------
     scores : array_like of float, shape (run, topic)
     n_flips : int, default 10,000
-        Sign vectors drawn where there are more than that many in all (more than 13 topics by default); else
-        every sign vector is tried and the p-value is exact.
+        Sign vectors drawn if there are more in all (more than 13 topics by default); else all are tried and
+        the p-value is exact. All pairs share them.
     random_seed : int
 
     Returns
     -------
     ndarray of float, shape (run, run)
-        The share of sign vectors whose mean is at least as far from 0 as the observed one; where they are
-        drawn, the observed one counts as another draw, so that no p-value is under 1 / (n_flips + 1). NaN for
-        runs with the same score on every topic, and where a score is NaN.
-
-    Notes
-    -----
-    The same sign vectors serve all pairs.
+        Share of sign vectors whose mean is at least as far from 0 as the observed one, which counts as
+        another draw if they are drawn, so that no p-value is under 1 / (n_flips + 1). NaN for runs with the
+        same score on every topic, and where a score is NaN.
 
     Examples
     --------
@@ -179,7 +157,7 @@ def randomization(scores: npt.ArrayLike, *, n_flips: int = 10_000, random_seed: 
         signs = 1.0 - 2.0 * drawn
     observed = np.abs(difference.sum(axis=1))
     n_extreme = np.zeros(len(difference))
-    step = max(1, _CELLS // len(signs))
+    step = max(1, _MAX_CELLS_HELD // len(signs))
     for start in range(0, len(difference), step):
         part = slice(start, start + step)
         flipped = np.abs(signs @ difference[part].T)
@@ -201,15 +179,15 @@ def tukey_hsd(scores: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     ndarray of float, shape (run, run)
-        Where the additive model leaves no error at all: 0 for runs whose means differ, NaN for the others.
-        All NaN where a score is NaN, for the error is common to all pairs.
+        Where the additive model leaves no error: 0 for runs whose means differ, NaN for the others. All NaN
+        where a score is NaN, because the error is common to all pairs.
 
     Notes
     -----
     score_rt = μ + run_r + topic_t + error; MSE is the sum of squared residuals over (R − 1)(T − 1), and
     ``q = |mean_r − mean_s| / sqrt(MSE / T)`` follows the studentized range of R groups with these degrees of
-    freedom. With two runs q is √2 times the t of `paired_t`, with its p-value. A p-value takes a millisecond
-    or so; `tukey_significant` needs one critical value for all pairs.
+    freedom. With two runs q is √2 times the t of `paired_t`, with its p-value. A p-value takes about a
+    millisecond; `tukey_significant` needs one critical value for all pairs.
 
     Examples
     --------
@@ -232,18 +210,7 @@ def tukey_hsd(scores: npt.ArrayLike) -> FloatArray:
 
 
 def tukey_significant(scores: npt.ArrayLike, level: float = 0.05) -> BoolArray:
-    """Which pairs differ significantly by Tukey's test; `tukey_hsd` ≤ level, from one critical value.
-
-    Parameters
-    ----------
-    scores : array_like of float, shape (run, topic)
-    level : float in (0, 1), default 0.05
-
-    Returns
-    -------
-    ndarray of bool, shape (run, run)
-        False where the p-value is undefined.
-    """
+    """Whether pairs differ significantly by Tukey's test, from one critical value, shape (run, run)."""
     statistic, degrees = _tukey_statistic(scores)
     if len(statistic) < 2:
         return np.zeros(statistic.shape, dtype=bool)
@@ -266,7 +233,7 @@ def adjust_p_values(p: FloatArray, control: Control = "holm") -> FloatArray:
     Parameters
     ----------
     p : ndarray of float, shape (run, run)
-        As the tests give them. `tukey_hsd` is already controlled and should not be adjusted again.
+        Unadjusted p-values; those of `tukey_hsd` are already controlled.
     control : {"none", "holm", "benjamini-hochberg"}
         Holm bounds the chance of any false claim in the family, Benjamini–Hochberg the expected share of
         false claims.
@@ -299,12 +266,13 @@ def adjust_p_values(p: FloatArray, control: Control = "holm") -> FloatArray:
 
 
 def check_level(level: float) -> None:
-    """Refuse a significance level that is none."""
+    """Raise `InputError` for a significance level outside (0, 1)."""
     if not 0 < level < 1:
         raise InputError(f"significance level {level} is not between 0 and 1")
 
 
 def _matrix(scores: npt.ArrayLike) -> FloatArray:
+    """Scores as an array of shape (run, topic), with two topics or more."""
     matrix = np.asarray(scores, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[1] < 2:
         raise InputError(
@@ -314,37 +282,33 @@ def _matrix(scores: npt.ArrayLike) -> FloatArray:
 
 
 def _differences(scores: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """The scores, and the differences of all pairs of runs, shape (pair, topic), in the order of
-    `np.triu_indices`.
-    """
+    """Scores, and differences of all pairs of runs, shape (pair, topic), as `np.triu_indices`."""
     matrix = _matrix(scores)
     first, second = np.triu_indices(len(matrix), 1)
     return matrix, np.round(matrix[first] - matrix[second], _DECIMALS)
 
 
 def _symmetric(of_pairs: FloatArray, n_runs: int) -> FloatArray:
-    """(run, run) with the values of the pairs on both sides of a NaN diagonal."""
+    """Values of pairs on both sides of a NaN diagonal, shape (run, run)."""
     matrix = np.full((n_runs, n_runs), np.nan)
     matrix[np.triu_indices(n_runs, 1)] = of_pairs
     matrix.T[np.triu_indices(n_runs, 1)] = of_pairs
     return matrix
 
 
-def _signed_rank_tail(doubled: npt.NDArray[np.int64], most: int) -> float:
-    """P(sum of positive doubled ranks ≤ most) with all signs equally likely."""
-    probability = np.zeros(most + 1)
+def _signed_rank_tail(doubled: npt.NDArray[np.int64], largest_sum: int) -> float:
+    """P(sum of positive doubled ranks ≤ largest_sum) with all signs equally likely."""
+    probability = np.zeros(largest_sum + 1)
     probability[0] = 1
     for rank in doubled:
         probability /= 2
-        if rank <= most:
-            probability[rank:] += probability[: most + 1 - rank].copy()
+        if rank <= largest_sum:
+            probability[rank:] += probability[: largest_sum + 1 - rank].copy()
     return float(probability.sum())
 
 
 def _tukey_statistic(scores: npt.ArrayLike) -> tuple[FloatArray, int]:
-    """The studentized range statistic of all pairs, (run, run) with NaN where it is 0/0, and its degrees of
-    freedom.
-    """
+    """Studentized range statistics, shape (run, run), NaN where 0/0, and their degrees of freedom."""
     matrix = _matrix(scores)
     n_runs, n_topics = matrix.shape
     degrees = (n_runs - 1) * (n_topics - 1)

@@ -31,7 +31,7 @@ def rmse_surface(
     ----------
     method : {"interpolated", "smoothed"}
     counts : iterable of JudgmentCounts
-        Counts of the same runs at the same cutoffs under several smaller judgment sets; all weigh alike.
+        Counts of the same runs at the same cutoffs under several smaller judgment sets, weighted equally.
     truth : JudgmentCounts
         Counts under the fullest set, whose lower bounds are the values to predict.
     c, e : array_like of float in [0, 1]
@@ -40,7 +40,7 @@ def rmse_surface(
     Returns
     -------
     ndarray of float, shape (c, e)
-        Per (judgment set, run, topic).
+        Root of the mean over (judgment set, run, topic).
 
     Raises
     ------

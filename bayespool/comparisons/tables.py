@@ -1,4 +1,4 @@
-"""Comparisons as a reader wants them: a row per pair of runs, the tests, and the chances."""
+"""Tables of comparisons for readers: pairs of runs, tests, and chances."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 PAIR_COLUMNS = ("as-judged", "p", "difference", "interval", "chance", "risk")
 """Columns of `pair_tables`, by name."""
 PAIR_KEYS = ("difference", "chance", "p", "risk")
-"""What pairs may be sorted by: the largest difference, the surest order, the smallest p-value, the largest
-risk of reversal first.
-"""
+"""Keys to sort pairs by: largest difference, surest order, smallest p-value, largest risk first."""
 Pair = tuple[str, str]
 
 TEST_NAMES = {
@@ -35,7 +33,7 @@ _CONTROLS = {
 
 
 def control_name(control: str, test: str, n_pairs: int) -> str:
-    """How p-values of a test are controlled over pairs; Tukey's by the test itself."""
+    """Name of the adjustment of a test's p-values over pairs."""
     if n_pairs == 1:
         return "one pair"
     return _CONTROLS[test if test == "tukey-hsd" else control].format(n=n_pairs)
@@ -48,47 +46,32 @@ def order_of_pairs(
     *,
     as_judged: str,
 ) -> list[Pair]:
-    """The pairs of one measure in the order asked for, as many as asked for.
-
-    Parameters
-    ----------
-    differences, significance : pandas.DataFrame
-        Frames of a comparison, of one measure; of the latter the first test counts.
-    arrangement : Arrangement or None
-        Sorted by one of `PAIR_KEYS`; without it as the pairs come, or, with ``top``, by difference.
-    as_judged : str
-        The method whose p-values count.
-
-    Raises
-    ------
-    InputError
-        Pairs cannot be sorted by that.
-    """
+    """Pairs of one measure, sorted and cut as arranged; p-values are of the first test on ``as_judged``."""
     chosen = arrangement or Arrangement()
     chosen.check(PAIR_COLUMNS, PAIR_KEYS)
     pairs = list(dict.fromkeys(zip(differences["run_a"], differences["run_b"], strict=True)))
     key = chosen.sort or ("difference" if chosen.top is not None else None)
     if key is not None:
-        here = rows_where(differences, scope="these-topics")
-        here = here if len(here) else differences
+        on_these_topics = rows_where(differences, scope="these-topics")
+        on_these_topics = on_these_topics if len(on_these_topics) else differences
         tested = (
             rows_where(significance, test=significance["test"].iloc[0]) if len(significance) else significance
         )
         if key == "p":
-            found = _by_key(rows_where(tested, method=as_judged), "p_adjusted", descending=False)
+            ordered = _by_key(rows_where(tested, method=as_judged), "p_adjusted", descending=False)
         elif key == "risk":
-            found = _by_key(rows_where(tested, method=_spoken(here)), "reversal_risk")
+            ordered = _by_key(rows_where(tested, method=_main_method(on_these_topics)), "reversal_risk")
         else:
-            group = rows_where(here, method=_spoken(here))
-            sure = group[["prob_greater", "prob_less"]].max(axis=1)
-            values = group["difference"].abs() if key == "difference" else sure
-            found = _by_key(group.assign(key=values), "key")
-        pairs = [*found, *(pair for pair in pairs if pair not in set(found))]
+            group = rows_where(on_these_topics, method=_main_method(on_these_topics))
+            surest = group[["prob_greater", "prob_less"]].max(axis=1)
+            values = group["difference"].abs() if key == "difference" else surest
+            ordered = _by_key(group.assign(key=values), "key")
+        pairs = [*ordered, *(pair for pair in pairs if pair not in set(ordered))]
     return pairs if chosen.top is None else pairs[: chosen.top]
 
 
-def _spoken(differences: pd.DataFrame) -> str:
-    """The first method with draws, or the first."""
+def _main_method(differences: pd.DataFrame) -> str:
+    """First method with draws, or the first."""
     drawn = differences[differences["lower"].notna()]
     return str((drawn if len(drawn) else differences)["method"].iloc[0])
 
@@ -109,27 +92,8 @@ def pair_tables(
     arrangement: Arrangement | None = None,
     notes: Sequence[str] = (),
 ) -> list[TextTable]:
-    """The tables of a paper, one per measure: what the judgments say of each pair, and what the posterior.
-
-    Parameters
-    ----------
-    differences, significance : pandas.DataFrame
-        Frames of a comparison.
-    ci_prob : float
-    control : str
-        Of the p-values over all pairs.
-    n_topics : int
-    as_judged : str
-        Name of the method that takes unjudged documents for nonrelevant.
-    arrangement : Arrangement, optional
-        Columns are of `PAIR_COLUMNS`.
-    notes : sequence of str
-        Below the last table.
-
-    Raises
-    ------
-    InputError
-        There is no such column, or pairs cannot be sorted by that.
+    """Tables of a paper, one per measure, of pairs as judged and by the posterior; the last one has
+    ``notes``.
     """
     made, chosen = [], arrangement or Arrangement()
     measures = list(dict.fromkeys(differences["measure"]))
@@ -140,21 +104,23 @@ def pair_tables(
         )
         test = str(tested["test"].iloc[0])
         pairs = order_of_pairs(of_measure, tested, chosen, as_judged=as_judged)
-        here = rows_where(of_measure, scope="these-topics")
-        method = _spoken(here) if len(here) else ""
+        on_these_topics = rows_where(of_measure, scope="these-topics")
+        method = _main_method(on_these_topics) if len(on_these_topics) else ""
         tested = rows_where(tested, test=test)
         judged, all_judged = rows_where(tested, method=as_judged), rows_where(tested, method=method)
-        drawn = _of_pairs(rows_where(here, method=method))
-        found = {"judged": _of_pairs(judged), "drawn": drawn, "tested": _of_pairs(all_judged)}
+        drawn = _row_by_pair(rows_where(on_these_topics, method=method))
+        rows_by_table = {"judged": _row_by_pair(judged), "drawn": drawn, "tested": _row_by_pair(all_judged)}
         has_draws = any(row["lower"] == row["lower"] for row in drawn.values())
         names = chosen.columns or (PAIR_COLUMNS if has_draws else PAIR_COLUMNS[:2])
-        n = len(_of_pairs(judged))
+        n = len(_row_by_pair(judged))
         made.append(
             TextTable(
                 caption=_caption(str(measure), pairs, n, n_topics, names, method)
                 + (f" p: {TEST_NAMES[test]}, {control_name(control, test, n)}." if "p" in names else ""),
                 header=("Run A", "Run B", *(_heading(name, ci_prob) for name in names)),
-                rows=tuple((*pair, *(_pair_cell(found, pair, name) for name in names)) for pair in pairs),
+                rows=tuple(
+                    (*pair, *(_pair_cell(rows_by_table, pair, name) for name in names)) for pair in pairs
+                ),
                 n_names=2,
                 label=f"comparison {measure}",
                 notes=tuple(notes) if measure == measures[-1] else (),
@@ -163,7 +129,7 @@ def pair_tables(
     return made
 
 
-def _of_pairs(frame: pd.DataFrame) -> dict[Pair, dict[str, Any]]:
+def _row_by_pair(frame: pd.DataFrame) -> dict[Pair, dict[str, Any]]:
     return {(row["run_a"], row["run_b"]): row for row in records(frame)}
 
 
@@ -173,7 +139,7 @@ def _heading(name: str, ci_prob: float) -> str:
     return headings.get(name, "Risk of\nreversal")
 
 
-def _pair_cell(found: dict[str, dict[Pair, dict[str, Any]]], pair: Pair, name: str) -> str:
+def _pair_cell(rows_by_table: dict[str, dict[Pair, dict[str, Any]]], pair: Pair, name: str) -> str:
     table, column = {
         "as-judged": ("judged", "difference"),
         "p": ("judged", "p_adjusted"),
@@ -182,7 +148,7 @@ def _pair_cell(found: dict[str, dict[Pair, dict[str, Any]]], pair: Pair, name: s
         "chance": ("drawn", "prob_greater"),
         "risk": ("tested", "reversal_risk"),
     }[name]
-    row = found[table].get(pair, {})
+    row = rows_by_table[table].get(pair, {})
     value = row.get(column, float("nan"))
     if name == "interval":
         return spread(value, row.get("upper", value), signed=True).replace(" … ", " to ")
@@ -197,14 +163,16 @@ def _caption(
     measure: str, pairs: Sequence[Pair], n: int, n_topics: int, names: Sequence[str], method: str
 ) -> str:
     which = f"{n} pair{'' if n == 1 else 's'}" if len(pairs) == n else f"{len(pairs)} of {n} pairs"
-    said = [f"Differences in {measure} of {which} of runs on {n_topics} topics."]
+    sentences = [f"Differences in {measure} of {which} of runs on {n_topics} topics."]
     if "as-judged" in names:
-        said.append("As judged: unjudged documents are nonrelevant.")
+        sentences.append("As judged: unjudged documents are nonrelevant.")
     if {"difference", "interval", "chance"} & set(names):
-        said.append(f"Posterior ({method}), interval and chance are over what the unjudged documents may be.")
+        sentences.append(
+            f"Posterior ({method}), interval and chance are over what the unjudged documents may be."
+        )
     if "risk" in names:
-        said.append("Risk: the chance that judging them takes a significant difference back.")
-    return " ".join(said)
+        sentences.append("Risk: the chance that judging them takes a significant difference back.")
+    return " ".join(sentences)
 
 
 def difference_cells(pairs: pd.DataFrame, ci_prob: float, rope: float) -> tuple[list[str], list[list[str]]]:
@@ -229,7 +197,7 @@ def difference_cells(pairs: pd.DataFrame, ci_prob: float, rope: float) -> tuple[
 
 
 def across_cells(pairs: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Heading and rows of what draws say of pairs on several measures at once."""
+    """Heading and rows of pairs on several measures at once."""
     header = [
         "run a",
         "run b",
@@ -248,7 +216,7 @@ def across_cells(pairs: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
 
 
 def across_overview_cells(overview: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """The same, summed up over pairs."""
+    """Heading and rows of pairs on several measures at once, summarized over pairs."""
     header = ["method", "pairs", "one order on all,\nchance over 0.95", "they disagree:\nmean chance"]
     rows = [
         [row["method"], str(row["n_pairs"]), str(row["n_sure"]), number(row["prob_disagree"], 3)]
@@ -271,7 +239,7 @@ def rank_cells(ranks: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
 
 
 def tested_cells(tests: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Heading and rows of one test on pairs, with the chances that it stands."""
+    """Heading and rows of one test on pairs, with the chances that completed judgments confirm it."""
     header = ["run a", "run b", "method", "a − b", "p", "adjusted\np", "significant"]
     header += ["chance, all\njudged", "risk of\nreversal"]
     rows = [
@@ -292,7 +260,7 @@ def tested_cells(tests: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
 
 
 def overview_cells(overview: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """The same, summed up over pairs."""
+    """Heading and rows of tests summarized over pairs."""
     header = ["method", "pairs", "significant", "chance, all judged:\nmean", "risk of reversal:\nmean"]
     rows = [
         [
@@ -323,7 +291,7 @@ def reliability_cells(reliability: pd.DataFrame) -> tuple[list[str], list[list[s
 
 
 def rows_where(frame: pd.DataFrame, **wanted: object) -> pd.DataFrame:
-    """Rows that have these values."""
+    """Rows with these values in the named columns."""
     for name, value in wanted.items():
         frame = frame[frame[name] == value]
     return frame
@@ -335,13 +303,13 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def by_pair(frame: pd.DataFrame, run_ids: Sequence[str]) -> pd.DataFrame:
-    """Rows of a pair together, pairs in the order of the runs."""
+    """Sort rows by pair, in the order of the runs."""
     place = {run: i for i, run in enumerate(run_ids)}
     return frame.sort_values(["run_a", "run_b"], kind="stable", key=lambda column: column.map(place))
 
 
 def in_order(frame: pd.DataFrame, pairs: Sequence[Pair]) -> pd.DataFrame:
-    """Rows of these pairs, in the order of the pairs."""
+    """Rows of these pairs, in their order."""
     place = {pair: i for i, pair in enumerate(pairs)}
     of_rows = [place.get(pair, -1) for pair in zip(frame["run_a"], frame["run_b"], strict=True)]
     rows = frame.assign(_place=of_rows)

@@ -1,8 +1,5 @@
-"""Result objects → matplotlib axes; nothing is computed here that is not already in a result.
-
-Every ``plot_`` function draws into the axes it is given, or into a new figure of its own that pyplot does not
-know, and returns the axes: ``plot_mae(result).figure`` is the figure. A ``draw_`` function returns a figure
-of several panels. Colors can be told apart with any color vision (`PALETTE`).
+"""Plots of results: ``plot_`` functions return axes, by default of a new figure, ``draw_`` functions
+figures.
 """
 
 from bayespool.plots.budgets import draw_budgets, plot_budgets, plot_ranking

@@ -1,4 +1,4 @@
-"""Budgets of pooling strategies: how biased their pools are, and which strategy is the least biased."""
+"""Plots of budgets of pooling strategies: bias by budget, and ranks of strategies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BIAS = {"mae": "MAE", "sre": "SRE", "sre_star": "SRE*"}
 def plot_budgets(
     result: Budgets, measure: object, bias_measure: str = "mae", *, ax: Axes | None = None
 ) -> Axes:
-    """Bias against the budget, a line per strategy: a panel of the figure 1 of Lipani et al. (2017).
+    """Bias against the budget, a line per strategy: a panel of figure 1 of Lipani et al. (2017).
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def plot_budgets(
 
 
 def draw_budgets(result: Budgets) -> Figure:
-    """The figure 1 of Lipani et al. (2017): a column per measure, a row per bias measure, one legend."""
+    """Figure 1 of Lipani et al. (2017): a column per measure, a row per bias measure, one legend."""
     from matplotlib.figure import Figure
 
     measures = result.settings.measures
@@ -63,8 +63,7 @@ def draw_budgets(result: Budgets) -> Figure:
 
 
 def plot_ranking(result: Budgets, *, ax: Axes | None = None) -> Axes:
-    """Ranks of strategies by their mean bias over budgets, the least biased at the bottom: the figure 2 of
-    Lipani et al. (2017).
+    """Ranks of strategies by their mean bias over budgets, as in figure 2 of Lipani et al. (2017).
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ def plot_ranking(result: Budgets, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        A place for each measure and bias measure, a line per strategy.
+        A column for each measure and bias measure, a line per strategy, the least biased at the bottom.
     """
     ranking, axes = result.ranking_frame(), axes_of(ax)
     places = [(str(m), bias) for m in result.settings.measures for bias in BIAS_MEASURES]

@@ -1,4 +1,4 @@
-"""Checks of the models: held-out predictions, comparison of models, self-calibration, engines."""
+"""Plots of checks of the models: held-out predictions, comparison of models, self-calibration, engines."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 def plot_predictive(
     prediction: HeldOutPrediction, *, ci_prob: float = 0.95, label_runs: bool = True, ax: Axes | None = None
 ) -> Axes:
-    """Predicted values of runs whose organizations were held out, beside what was observed; a row per run.
+    """Predicted and observed values of runs whose organizations were held out, a row per run.
 
-    Gray: the interval before anything is learnt. Thin and thick: the interval after learning from other
-    organizations, and its central 50 %. Dot: observed. Runs with nothing hidden are left out.
+    Gray: the prior interval. Thin and thick: the interval after learning from other organizations, and its
+    central 50 %. Dot: observed. Runs with nothing hidden are left out.
 
     Parameters
     ----------
     prediction : bayespool.experiments.HeldOutPrediction
     ci_prob : float in (0, 1)
     label_runs : bool
-        Whether the rows have names.
+        Whether to label rows with the runs' names.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -61,7 +61,7 @@ def plot_predictive(
 def plot_held_out_pit(prediction: HeldOutPrediction, *, n_bins: int = 10, ax: Axes | None = None) -> Axes:
     """Histogram of the randomized PIT of runs whose organizations were held out; read like `plot_pit`.
 
-    Between the dotted lines each bar would lie with 95 % probability if runs were independent.
+    If runs were independent, each bar would be between the dotted lines with 95 % probability.
 
     Parameters
     ----------
@@ -87,14 +87,14 @@ def plot_held_out_pit(prediction: HeldOutPrediction, *, n_bins: int = 10, ax: Ax
 
 
 def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -> Axes:
-    """By how much each model's log predictive density on held-out organizations is below the best one's.
+    """Difference of each model's log predictive density on held-out organizations from the best one's.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         Of `bayespool.experiments.elpd_frame`.
     measure : measure
-        One that the frame has.
+        One of the frame's.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -116,7 +116,7 @@ def plot_elpd(frame: pd.DataFrame, measure: object, *, ax: Axes | None = None) -
 def plot_ranks(
     calibration: SelfCalibration, quantity: str, *, prob: float = 0.95, ax: Axes | None = None
 ) -> Axes:
-    """Simulation-based calibration of one quantity: the distribution of ranks less the uniform one.
+    """Simulation-based calibration of one quantity: the distribution of ranks minus the uniform one.
 
     Parameters
     ----------
@@ -124,13 +124,13 @@ def plot_ranks(
     quantity : str
         One of its quantities.
     prob : float in (0, 1)
-        The band holds the whole line with this probability where all is right.
+        Probability that the band holds the whole line of a calibrated model.
     ax : matplotlib.axes.Axes, optional
 
     Returns
     -------
     matplotlib.axes.Axes
-        Above zero on the left: true values lie low among the draws more often than they should.
+        Above zero on the left: true values are low among the draws too often.
     """
     frame, axes = calibration.rank_frame(quantity, prob=prob), axes_of(ax)
     axes.fill_between(frame["expected"], frame["band_lower"], frame["band_upper"], color="0.88", lw=0)
@@ -145,7 +145,7 @@ def plot_ranks(
 def plot_engines(
     frame: pd.DataFrame, what: Literal["mean", "lower", "upper"], *, ax: Axes | None = None
 ) -> Axes:
-    """How far the Laplace engine is from NUTS in shares of the interval's width, a mark per run.
+    """Difference of the Laplace engine from NUTS in shares of the interval's width, a mark per run.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def plot_engines(
         axes.errorbar(table[f"{what}_off"], places, xerr=errors, fmt=".", color=POSTERIOR, ms=4, lw=0.8)
     axes.set_yticks(-np.arange(len(models)), [literal(model) for model in models])
     axes.set_ylim(0.5 - len(models), 0.5)
-    axes.locator_params(axis="x", nbins=4)  # more would run into one another
+    axes.locator_params(axis="x", nbins=4)  # more ticks would overlap
     axes.set_xlabel("Laplace − NUTS, share of width")
     axes.set_title({"mean": "means", "lower": "lower ends", "upper": "upper ends"}[what], fontsize="medium")
     return axes

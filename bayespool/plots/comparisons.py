@@ -1,4 +1,4 @@
-"""Comparisons of runs: differences of pairs with intervals, and chances of ranks."""
+"""Plots of comparisons of runs: differences of pairs with intervals, and chances of ranks."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from bayespool.comparisons.draws import Scope
 
 _SCOPES = {"population": "a population of topics", "these-topics": "these topics"}
-_AS_THEY_STAND = "lower-bound"
-_MOST_PAIRS = 15
-_MOST_IN_WORDS = 12  # runs whose chances are written into the cells
+_AS_JUDGED = "lower-bound"
+_MAX_PAIRS_DRAWN = 15
+_MAX_RUNS_WITH_TEXT = 12  # beyond, cells are too small for text
 
 
 def plot_differences(
@@ -42,27 +42,26 @@ def plot_differences(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """A row per pair of runs: the difference, with intervals of these topics and of a population of topics.
+    """Differences of pairs of runs, a row each, with intervals of these topics and of a population of topics.
 
     Parameters
     ----------
     comparison : bayespool.comparisons.Comparison
     measure : measure, optional
-        Default: the first one.
+        Default: the first.
     method : str, optional
-        One with draws; default: the first. Where there is none, the differences as they stand are all there
-        is.
+        One with draws; default: the first. Without any only the differences as judged are drawn.
     truth : mapping of str to float, optional
-        True values by run, where they are known.
+        True values by run, if known.
     legend : bool
     ax : matplotlib.axes.Axes, optional
-        Default: a new figure that is higher for more pairs. From seven runs on `plot_rank_probabilities` is
-        easier to read.
+        Default: a new figure, higher for more pairs. From seven runs on `plot_rank_probabilities` is easier
+        to read.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The shaded range is that of differences that do not matter (``rope``), if there is one.
+        With a shaded range of negligible differences (``rope``), if there is one.
 
     Raises
     ------
@@ -71,8 +70,8 @@ def plot_differences(
     """
     name = sole(comparison.measures, measure)
     rows = of_measure(comparison.differences(), name)
-    standing = rows[rows["method"] == _AS_THEY_STAND]
-    place = {pair: i for i, pair in enumerate(zip(standing["run_a"], standing["run_b"], strict=True))}
+    as_judged = rows[rows["method"] == _AS_JUDGED]
+    place = {pair: i for i, pair in enumerate(zip(as_judged["run_a"], as_judged["run_b"], strict=True))}
     axes = axes_of(ax, width=7, height=1.5 + 0.3 * len(place))
     size = float(np.clip(72 * inches_per_row(axes, len(place)) * 0.25, 2.5, 6))
     if comparison.rope:
@@ -84,14 +83,14 @@ def plot_differences(
         for scope, color, width in (("population", "0.75", 0.5), ("these-topics", POSTERIOR, 1.2)):
             mine = of_method[of_method["scope"] == scope]
             y = [place[pair] for pair in zip(mine["run_a"], mine["run_b"], strict=True)]
-            said = f"{_SCOPES[scope]}, {100 * comparison.ci_prob:g} %"
+            label = f"{_SCOPES[scope]}, {100 * comparison.ci_prob:g} %"
             if y:
-                axes.hlines(y, mine["lower"], mine["upper"], color=color, lw=width * size, label=said)
+                axes.hlines(y, mine["lower"], mine["upper"], color=color, lw=width * size, label=label)
             if scope == "these-topics" and y:
                 axes.plot(mine["difference"], y, "|", color="white", ms=1.2 * size, mew=1.5)
     y = list(place.values())
-    above = np.array(y) - 0.24  # where it hides no narrow interval
-    axes.plot(standing["difference"], above, "v", color=PALETTE[1], ms=size, mew=0, label="as it stands")
+    above = np.array(y) - 0.24  # to hide no narrow interval
+    axes.plot(as_judged["difference"], above, "v", color=PALETTE[1], ms=size, mew=0, label="as it stands")
     if truth is not None:
         true = [truth.get(a, np.nan) - truth.get(b, np.nan) for a, b in place]
         axes.plot(true, y, "x", color="black", ms=size, mew=1.4, label="truth")
@@ -110,13 +109,13 @@ def plot_rank_probabilities(
     scope: Scope = "these-topics",
     ax: Axes | None = None,
 ) -> Axes:
-    """Chances of ranks: a row per run, the best by its expected rank at the top, and a column per rank.
+    """Chances of ranks: a row per run, the best by expected rank at the top, and a column per rank.
 
     Parameters
     ----------
     comparison : bayespool.comparisons.Comparison
     measure : measure, optional
-        Default: the first one.
+        Default: the first.
     method : str, optional
         One with draws; default: the first.
     scope : {"these-topics", "population"}
@@ -126,8 +125,7 @@ def plot_rank_probabilities(
     Returns
     -------
     matplotlib.axes.Axes
-        The darker, the likelier; of up to twelve runs the chances are written into the cells, in percent. The
-        diamond is at the expected rank.
+        Darker is likelier; for up to twelve runs cells show percentages. Diamonds are expected ranks.
 
     Raises
     ------
@@ -144,22 +142,24 @@ def plot_rank_probabilities(
     chances = rows.pivot(index="run_id", columns="rank", values="prob_rank").loc[run_ids].to_numpy()
     expected = rows.drop_duplicates("run_id")["expected_rank"].to_numpy()
     n = len(run_ids)
-    axes = axes_of(ax, width=3 + min(0.45 * n, 9), height=1.4 + (0.3 if n <= _MOST_IN_WORDS else 0.13) * n)
+    axes = axes_of(
+        ax, width=3 + min(0.45 * n, 9), height=1.4 + (0.3 if n <= _MAX_RUNS_WITH_TEXT else 0.13) * n
+    )
     extent = (0.5, n + 0.5, n - 0.5, -0.5)
     image = axes.imshow(
         chances, cmap="Blues", vmin=0, vmax=1, aspect="auto", extent=extent, interpolation="none"
     )
-    axes.plot(expected, np.arange(n), "D", color=PALETTE[3], ms=3.5 if n <= _MOST_IN_WORDS else 2, mew=0)
-    if n <= _MOST_IN_WORDS:
+    axes.plot(expected, np.arange(n), "D", color=PALETTE[3], ms=3.5 if n <= _MAX_RUNS_WITH_TEXT else 2, mew=0)
+    if n <= _MAX_RUNS_WITH_TEXT:
         for (row, column), chance in np.ndenumerate(chances):
             if round(100 * chance):
                 text, at = f"{round(100 * chance)}", (column + 1, row)
                 color = "white" if chance > 0.6 else "0.25"
-                how: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "x-small"}
-                axes.annotate(text, at, (0, 5.5), textcoords="offset points", color=color, **how)
+                style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "x-small"}
+                axes.annotate(text, at, (0, 5.5), textcoords="offset points", color=color, **style)
     row_axis(axes, run_ids)
     axes.locator_params(axis="x", integer=True)
-    if n <= _MOST_IN_WORDS:
+    if n <= _MAX_RUNS_WITH_TEXT:
         axes.set_xticks(range(1, n + 1))
     axes.set_xlabel(f"rank by {name}, {_SCOPES[scope_]}")
     axes.set_title(literal(chosen), fontsize="medium")
@@ -170,19 +170,19 @@ def plot_rank_probabilities(
 
 
 def draw_comparison(comparison: Comparison) -> Figure:
-    """A figure with a panel per measure: differences of up to fifteen pairs, chances of ranks of more runs.
+    """Figure with a panel per measure: differences of up to fifteen pairs, chances of ranks of more runs.
 
-    Where no method has draws there are no chances of ranks, and all differences are drawn.
+    Without draws all differences are drawn.
     """
     from matplotlib.figure import Figure
 
     n_runs, measures = len(comparison.run_ids), comparison.measures
     n_pairs = n_runs * (n_runs - 1) // 2
-    by_rank = n_pairs > _MOST_PAIRS
+    by_rank = n_pairs > _MAX_PAIRS_DRAWN
     drawn = {str(measure) for measure, _, _ in comparison.draws}
     wide = 3 + min(0.45 * n_runs, 9) if by_rank and drawn else 6.4
     high = (
-        1.4 + (0.3 if n_runs <= _MOST_IN_WORDS else 0.13) * n_runs
+        1.4 + (0.3 if n_runs <= _MAX_RUNS_WITH_TEXT else 0.13) * n_runs
         if by_rank and drawn
         else 1.5 + 0.3 * n_pairs
     )

@@ -1,4 +1,4 @@
-"""Second judges: how often documents of each label are relevant, and what intervals are with labels."""
+"""Plots of second judges: relevance of documents by label, and intervals without and with labels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayespool.plots.style import (
-    AS_IT_STANDS,
+    AS_JUDGED,
     PALETTE,
     POSTERIOR,
     axes_of,
@@ -39,25 +39,24 @@ def plot_labels(
     relevant_from: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Share of relevant documents among those of each label, with intervals: what a label is worth.
+    """Share of relevant documents among those of each label, with intervals.
 
     Parameters
     ----------
     check : bayespool.experiments.JudgeCheck
     measure : measure, optional
-        Default: the first one.
+        Default: the first.
     judge : str, optional
-        Default: the first one.
+        Default: the first.
     relevant_from : int, optional
-        From which level on a document is relevant; default: the first that the measure asks.
+        Lowest relevant level; default: the first of the measure.
     ax : matplotlib.axes.Axes, optional
 
     Returns
     -------
     matplotlib.axes.Axes
-        Hidden documents, which one organization alone contributed, beside other judged ones. Where the two
-        differ, labels are worth something else on the documents that matter. A label that no document has
-        is without a mark.
+        Hidden documents, which only one organization contributed, beside other judged ones: where the two
+        differ, labels of judged documents do not carry over. A label without documents has no mark.
 
     Raises
     ------
@@ -69,8 +68,8 @@ def plot_labels(
     chosen = choose(judge, list(dict.fromkeys(rows["judge"])), "judge")
     rows = rows[rows["judge"] == chosen]
     levels = [str(level) for level in dict.fromkeys(rows["relevant_from"])]
-    asked = None if relevant_from is None else str(relevant_from)
-    level = int(choose(asked, levels, "level of relevance"))
+    wanted = None if relevant_from is None else str(relevant_from)
+    level = int(choose(wanted, levels, "level of relevance"))
     rows = rows[rows["relevant_from"] == level]
     labels = list(dict.fromkeys(rows["label"]))
     axes = axes_of(ax, width=4.8, height=3.6)
@@ -101,27 +100,26 @@ def plot_judged_runs(
     marks: Mapping[str, Mapping[str, float]] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """A row per run: its interval without the labels of a judge, and with them.
+    """Intervals of runs without the labels of a judge, and with them, a row per run.
 
     Parameters
     ----------
     check : bayespool.experiments.JudgeCheck
         With intervals (``intervals=True``).
     measure : measure, optional
-        Default: the first one.
+        Default: the first.
     judge : str, optional
-        Default: the first one.
+        Default: the first.
     truth : mapping of str to float, optional
-        True values by run, where they are known.
+        True values by run, if known.
     marks : mapping of str to mapping of str to float, optional
-        Further values by what they are called and by run, such as scores in which labels are taken for
-        judgments.
+        Further values by name and run, such as scores with labels as judgments.
     ax : matplotlib.axes.Axes, optional
 
     Returns
     -------
     matplotlib.axes.Axes
-        Runs stand in the order of the table ``runs``. Dots are posterior means.
+        Runs are in the order of the table ``runs``. Dots are posterior means.
 
     Raises
     ------
@@ -137,16 +135,16 @@ def plot_judged_runs(
     place = np.arange(len(runs))
     percent = f"{100 * float(rows['ci_prob'].iloc[0]):g} %"
     named = {"without": "without labels", "with": f"with those of {literal(chosen)}"}
-    for (which, said), shift, color in zip(
-        named.items(), (-0.15, 0.15), (AS_IT_STANDS, POSTERIOR), strict=True
+    for (which, label), shift, color in zip(
+        named.items(), (-0.15, 0.15), (AS_JUDGED, POSTERIOR), strict=True
     ):
         ends = rows[f"lower_{which}"], rows[f"upper_{which}"]
-        axes.hlines(place + shift, *ends, color=color, lw=3, alpha=0.6, label=f"{said}, {percent}")
+        axes.hlines(place + shift, *ends, color=color, lw=3, alpha=0.6, label=f"{label}, {percent}")
         axes.plot(rows[f"value_{which}"], place + shift, "o", color=color, ms=5, mew=0)
-    for k, (said, values) in enumerate((marks or {}).items()):
+    for k, (label, values) in enumerate((marks or {}).items()):
         mark, color = "DsP^v"[k % 5], PALETTE[1:][(2 + k) % (len(PALETTE) - 1)]
         x = [values.get(run, np.nan) for run in runs]
-        axes.plot(x, place + 0.15, mark, color=color, ms=5, mew=0, label=literal(said))
+        axes.plot(x, place + 0.15, mark, color=color, ms=5, mew=0, label=literal(label))
     if truth is not None:
         known = [truth.get(run, np.nan) for run in runs]
         axes.plot(known, place, "x", color="black", ms=6, mew=1.4, label="truth", zorder=4)
@@ -159,7 +157,7 @@ def plot_judged_runs(
 
 
 def draw_judges(check: JudgeCheck) -> Figure:
-    """A figure with `plot_labels` of every judge and level of relevance that the first measure asks."""
+    """Figure with `plot_labels` of every judge and relevance level of the first measure."""
     measure = check.measures[0]
     shown = [(judge.name, level) for judge in check.judges for level in check.relevant_from(measure)]
     figure, panels = figure_grid(len(shown), width=4.8, height=3.6)

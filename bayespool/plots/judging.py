@@ -1,18 +1,18 @@
-"""Judging in rounds: how fast intervals narrow."""
+"""Plot of judging in rounds: widths of intervals by number of judgments."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
 from bayespool.errors import InputError, known_names
-from bayespool.plots.style import AS_IT_STANDS, MARKS, POSTERIOR, axes_of, legend_above
+from bayespool.plots.style import AS_JUDGED, MARKS, POSTERIOR, axes_of, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayespool.experiments import JudgingRounds
 
-_COLORS = {"judge-next": POSTERIOR, "random": AS_IT_STANDS}
+_COLORS = {"judge-next": POSTERIOR, "random": AS_JUDGED}
 _LABELS = {"judge-next": "chosen by judge-next", "random": "chosen by chance"}
 _AXES = {"width": "mean width of the intervals", "widest": "width of the widest interval"}
 
@@ -32,8 +32,8 @@ def plot_judging(
     Returns
     -------
     matplotlib.axes.Axes
-        Crosses are the mean widths that were expected when the documents of a round were chosen; the widest
-        interval has none.
+        Crosses are the mean widths expected when a round's documents were chosen; the widest interval has
+        none.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Leave-out experiments: estimates against the truth, their errors, and how sure they are rightly."""
+"""Plots of leave-out experiments: estimates against the truth, errors, and calibration."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 from bayespool.errors import InputError
 from bayespool.experiments import LeaveOutResult, mae_by_cutoff
 from bayespool.measures import parse_measure
-from bayespool.plots.style import AS_IT_STANDS, MARKS, PALETTE, axes_of, color_of, legend_beside
+from bayespool.plots.style import AS_JUDGED, MARKS, PALETTE, axes_of, color_of, legend_beside
 from bayespool.tables.printable import literal
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_STYLES = ("-", "-.", ":")  # of lines once colors come round again
+_STYLES = ("-", "-.", ":")  # of lines, one for each turn of the colors
 
 
 def plot_truth(result: LeaveOutResult, measure: object, estimator: str, *, ax: Axes | None = None) -> Axes:
     """Estimates against true scores, a point per reported run, with intervals where there are any.
 
-    A perfect estimate lies on the diagonal. The gray marks are the scores as they stand, without the
-    judgments that only the left-out runs contributed.
+    A perfect estimate is on the diagonal. Gray marks are the scores as judged, without the judgments that
+    only the left-out runs contributed.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def plot_truth(result: LeaveOutResult, measure: object, estimator: str, *, ax: A
     room = 0.03 * (high - low or 1)
     limits = (low - room, high + room)
     axes.plot(limits, limits, color="0.8", lw=1, zorder=0)
-    axes.plot(truth, rows["as_judged"], "_", color=AS_IT_STANDS, ms=6, mew=1, label="as it stands", zorder=1)
+    axes.plot(truth, rows["as_judged"], "_", color=AS_JUDGED, ms=6, mew=1, label="as it stands", zorder=1)
     color = _color(result, estimator)
     if rows["lower"].notna().any():
         axes.vlines(
@@ -69,9 +69,8 @@ def plot_pit(
 ) -> Axes:
     """Histogram of the randomized PIT values of the reported runs; flat where the posterior is calibrated.
 
-    A hump says that intervals are too wide, a U that they are too narrow, a slope that estimates are off to
-    one side. Runs of one organization rise and fall together, so that few organizations make a rough
-    histogram.
+    A hump means that intervals are too wide, a U that they are too narrow, a slope that estimates are biased.
+    Runs of one organization are correlated, so few organizations make a rough histogram.
 
     Parameters
     ----------
@@ -94,7 +93,7 @@ def plot_pit(
 
 
 def _dots(result: LeaveOutResult, errors: pd.DataFrame, measure: str, axes: Axes) -> Axes:
-    """Errors under one measure: a row for each estimator, with its name beside it."""
+    """Errors under one measure, a labeled row for each estimator."""
     labels = result.settings.labels
     for i, label in enumerate(labels):
         [error] = errors.loc[errors["estimator"] == label, "mae"]
@@ -111,14 +110,13 @@ def _dots(result: LeaveOutResult, errors: pd.DataFrame, measure: str, axes: Axes
 
 
 def plot_mae(result: LeaveOutResult, family: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Mean absolute error of every estimator against the cutoff, one line each; under one measure alone a row
-    each.
+    """Mean absolute error of every estimator by cutoff, a line each; under a single measure a row each.
 
     Parameters
     ----------
     result : LeaveOutResult
     family : str, optional
-        Which of its measures, without the cutoff (`mae_by_cutoff`); default: those of the first one's family.
+        Measures without the cutoff (`mae_by_cutoff`); default: the family of the first one.
     ax : matplotlib.axes.Axes, optional
     """
     every = mae_by_cutoff(result.summary_frame(), result.settings.measures)
@@ -160,7 +158,7 @@ def plot_gain(
 ) -> Axes:
     """Change of the MAE by a correction against the reliability of the true scores, a point per collection.
 
-    The figure 2 of Lipani et al. (2015): does a correction help where a collection is unreliable?
+    Figure 2 of Lipani et al. (2015) asks whether a correction helps where a collection is unreliable.
 
     Parameters
     ----------
@@ -168,7 +166,7 @@ def plot_gain(
         By the name of the collection.
     measure : measure
     estimator, reference : str
-        Labels of every result's: the correction, and the runs as they stand.
+        Labels of every result's: the correction, and the runs as judged.
     coefficient : {"generalizability", "dependability"}
         Eρ² or Φ, with its interval.
     ax : matplotlib.axes.Axes, optional
@@ -176,9 +174,9 @@ def plot_gain(
     axes = axes_of(ax)
     axes.axhline(0, color="0.8", lw=1, zorder=0)
     for i, (name, result) in enumerate(results.items()):
-        found = result.reliability(measure)
-        x, y = getattr(found, coefficient), result.mae_change(measure, estimator, reference=reference)
-        ends = getattr(found, f"{coefficient}_lower"), getattr(found, f"{coefficient}_upper")
+        reliability = result.reliability(measure)
+        x, y = getattr(reliability, coefficient), result.mae_change(measure, estimator, reference=reference)
+        ends = getattr(reliability, f"{coefficient}_lower"), getattr(reliability, f"{coefficient}_upper")
         color, mark = PALETTE[i % len(PALETTE)], MARKS[i % len(MARKS)]
         axes.hlines(y, *ends, color=color, lw=1.2, alpha=0.6)
         axes.plot(x, y, mark, color=color, ms=6, label=literal(name))

@@ -1,4 +1,4 @@
-"""Experiments on random pools, common topics and run types: errors by width, by topics, by type."""
+"""Plots of errors by pool width, number of common topics, and run type."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bayespool.errors import InputError, known_names
 from bayespool.experiments import CommonTopicsResult, PoolWidthResult, RunTypesResult
 from bayespool.measures import parse_measure
 from bayespool.plots.style import (
-    AS_IT_STANDS,
+    AS_JUDGED,
     MARKS,
     PALETTE,
     axes_of,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _STYLES = {
-    "unadjusted": (AS_IT_STANDS, "-", None),
+    "unadjusted": (AS_JUDGED, "-", None),
     "mixed": (PALETTE[1], "-", "s"),
     "adjusted": (PALETTE[0], "-", "o"),
     "common-only": (PALETTE[2], "-", "^"),
@@ -35,7 +35,7 @@ _STYLES = {
 def plot_pool_width(result: PoolWidthResult, measure: object, *, ax: Axes | None = None) -> Axes:
     """Error of runs outside the pool against the width of the pool: means, and quartiles as bars.
 
-    The figure 1 of Webber & Park (2009).
+    Figure 1 of Webber & Park (2009).
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def plot_pool_width(result: PoolWidthResult, measure: object, *, ax: Axes | None
     Returns
     -------
     matplotlib.axes.Axes
-        The widths are on a logarithmic scale; the estimators stand a little apart.
+        Widths are on a logarithmic scale, with estimators slightly apart.
     """
     rows = of_measure(result.summary_frame(), measure)
     axes = axes_of(ax)
@@ -68,14 +68,15 @@ def plot_pool_width(result: PoolWidthResult, measure: object, *, ax: Axes | None
 def plot_common_topics(
     result: CommonTopicsResult, measure: object, estimator: str, width: int, *, ax: Axes | None = None
 ) -> Axes:
-    """Mean absolute error against the number of common topics, and what sampling theory says of it (dashed).
+    """Mean absolute error against the number of common topics, and its prediction by sampling theory
+    (dashed).
 
     Parameters
     ----------
     result : CommonTopicsResult
     measure : measure
     estimator : str
-        A label of the result's: what is adjusted.
+        Label of the adjusted estimator.
     width : int
         A pool width of the result's.
     ax : matplotlib.axes.Axes, optional
@@ -83,7 +84,7 @@ def plot_common_topics(
     Returns
     -------
     matplotlib.axes.Axes
-        The numbers of topics are on a logarithmic scale.
+        Numbers of topics are on a logarithmic scale.
     """
     rows = of_measure(result.summary_frame(), measure)
     rows = rows[(rows["estimator"] == estimator) & (rows["pool_width"] == width)]
@@ -109,14 +110,14 @@ def plot_common_topics(
 
 
 def plot_run_types(result: RunTypesResult, measure: object, kind: str, *, ax: Axes | None = None) -> Axes:
-    """Errors of the runs of a left-out type, a dot per run in a row per estimator; the bar is their mean.
+    """Errors of the runs of a left-out type, a dot per run in a row per estimator; bars are means.
 
     Parameters
     ----------
     result : RunTypesResult
     measure : measure
     kind : str
-        A type that was left out.
+        A left-out type.
     ax : matplotlib.axes.Axes, optional
     """
     rows = of_measure(result.frame(), measure)
@@ -139,7 +140,7 @@ def plot_run_types(result: RunTypesResult, measure: object, kind: str, *, ax: Ax
         axes.plot(group["error"], places, "o", color=color, ms=3, mew=0, alpha=0.6)
         axes.vlines(bias[label], -row - 0.35, -row + 0.35, color=color, lw=2)
     axes.set_yticks(-np.arange(len(labels)), [literal(label) for label in labels], fontsize="small")
-    axes.xaxis.set_major_locator(MaxNLocator(5))  # more would run into one another
+    axes.xaxis.set_major_locator(MaxNLocator(5))  # more ticks would overlap
     axes.set_xlabel(f"estimate − true {parse_measure(measure)}")
     axes.set_title(f"{literal(kind)} runs on a pool without any", fontsize="medium")
     return axes

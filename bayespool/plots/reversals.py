@@ -1,4 +1,4 @@
-"""Few judgments held against all: p-values, separability, and whether announced chances hold."""
+"""Plots of few judgments against all: p-values, separability, and calibration of announced chances."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def plot_p_values(
 ) -> Axes:
     """P-values under few judgments against those under all, a point per pair of runs, with four quadrants.
 
-    The figure 5 of Ravana & Moffat (2010). Pairs at the lower left are significant under both. Those at the
-    upper left were, and all judgments take it back; those at the lower right become significant.
+    Figure 5 of Ravana & Moffat (2010). Pairs at the lower left are significant under both; all judgments take
+    back those at the upper left, and make those at the lower right significant.
 
     Parameters
     ----------
@@ -41,15 +41,15 @@ def plot_p_values(
     group : str, optional
         Of runs; default: the first with two.
     method : str, optional
-        One with p-values; default: the scores as they stand.
+        One with p-values; default: the scores as judged.
     ax : matplotlib.axes.Axes, optional
 
     Returns
     -------
     matplotlib.axes.Axes
-        Both axes are logarithmic and begin at 10⁻⁶: points below are drawn there. In the corners stand
-        numbers of pairs, as shares in `Reversals.rates`: *kept* is significant in the same direction under
-        both, *swapped* in opposite ones.
+        Both axes are logarithmic and begin at 10⁻⁶, where smaller values are drawn. Corners show numbers of
+        pairs, with the names of `Reversals.rates`: *kept* is significant in the same direction under both,
+        *swapped* in opposite ones.
 
     Raises
     ------
@@ -80,11 +80,11 @@ def plot_p_values(
     kept = f"kept {n_pairs['kept']:,}"
     if n_pairs["swapped"]:
         kept += f", swapped {n_pairs['swapped']:,}"
-    how: dict[str, Any] = {"fontsize": "small", "transform": axes.transAxes}
-    how["bbox"] = {"fc": "white", "alpha": 0.7, "lw": 0, "pad": 1}
-    axes.text(0.02, 0.98, f"taken back {n_pairs['reversed']:,}", va="top", **how)
-    axes.text(0.02, 0.02, kept, **how)
-    axes.text(0.98, 0.02, f"gained {n_pairs['gained']:,}", ha="right", **how)
+    style: dict[str, Any] = {"fontsize": "small", "transform": axes.transAxes}
+    style["bbox"] = {"fc": "white", "alpha": 0.7, "lw": 0, "pad": 1}
+    axes.text(0.02, 0.98, f"taken back {n_pairs['reversed']:,}", va="top", **style)
+    axes.text(0.02, 0.02, kept, **style)
+    axes.text(0.98, 0.02, f"gained {n_pairs['gained']:,}", ha="right", **style)
     axes.set_xlabel(f"p with {n:,} judgments")
     axes.set_ylabel(f"p with all {reversals.n_judgments[-1]:,}")
     pairs = "1 pair" if rate["n_pairs"] == 1 else f"{rate['n_pairs']:,} pairs"
@@ -97,7 +97,7 @@ def plot_separability(
 ) -> Axes:
     """Share of pairs that are significantly different against the number of judgments, a line per method.
 
-    The figure 4 of Ravana & Moffat (2010).
+    Figure 4 of Ravana & Moffat (2010).
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def plot_separability(
     Returns
     -------
     matplotlib.axes.Axes
-        The numbers of judgments are on a logarithmic scale.
+        Numbers of judgments are on a logarithmic scale.
     """
     trends, group = reversals.trends(), choose(group, _groups(reversals), "pairs of runs")
     axes = axes_of(ax, width=6.5, height=4)
@@ -136,13 +136,13 @@ def plot_reversal_calibration(
     n_bins: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
-    """Announced chances against what all judgments say, a line per number of judgments.
+    """Announced chances against outcomes under all judgments, a line per number of judgments.
 
     Parameters
     ----------
     reversals : bayespool.comparisons.Reversals
     statement : {"reversed", "significant"}
-        That a difference that is significant now will not be (of the pairs that are significant), or that a
+        That a significant difference will not be (of the pairs that are significant now), or that a
         difference will be significant (of all pairs).
     group : str, optional
         Of runs; default: the first with two.
@@ -172,9 +172,9 @@ def plot_reversal_calibration(
         mine = rows[rows["judgments"] == n]
         if mine["n"].any():
             plot_calibration(mine, label=f"from {n:,} judgments", ax=axes)
-    what = {"reversed": "to be taken back", "significant": "to be significant"}[statement_]
+    event = {"reversed": "to be taken back", "significant": "to be significant"}[statement_]
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
-    axes.set_xlabel(f"announced chance {what}")
+    axes.set_xlabel(f"announced chance {event}")
     axes.set_ylabel("share that is, with all judgments")
     axes.set_title(f"{literal(method)}, {group} runs", fontsize="medium")
     if axes.get_legend_handles_labels()[0]:
@@ -185,7 +185,7 @@ def plot_reversal_calibration(
 
 
 def draw_reversals(reversals: Reversals) -> Figure:
-    """A figure with a row per group of runs: p-values, whether chances hold, and separability."""
+    """Figure with a row per group of runs: p-values, calibration of chances, and separability."""
     from matplotlib.figure import Figure
 
     groups = _groups(reversals)
@@ -201,7 +201,7 @@ def draw_reversals(reversals: Reversals) -> Figure:
 
 
 def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes | None = None) -> Axes:
-    """Reliability plot: how often what was announced with a probability happened.
+    """Reliability plot: share that happened against announced probability.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes 
     Returns
     -------
     matplotlib.axes.Axes
-        A mark per bin, larger for more cases; a perfect announcer lies on the diagonal.
+        A mark per bin, larger for more cases; perfect calibration is on the diagonal.
     """
     axes, filled = axes_of(ax), table[table["n"] > 0]
     if not axes.lines:
@@ -229,5 +229,5 @@ def plot_calibration(table: pd.DataFrame, *, label: str | None = None, ax: Axes 
 
 
 def _groups(reversals: Reversals) -> list[str]:
-    """Groups of runs in which there are pairs."""
+    """Groups of two runs or more."""
     return [group for group, runs in reversals.groups.items() if len(runs) > 1]

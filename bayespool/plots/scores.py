@@ -1,4 +1,4 @@
-"""Scores: a forest of bounds, corrections and intervals, by run or by topic; distance from the pool."""
+"""Plots of scores: bounds, corrections and intervals by run or topic, and distance from the pool."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from bayespool.errors import InputError
 from bayespool.plots.style import (
-    AS_IT_STANDS,
+    AS_JUDGED,
     MARKS,
     PALETTE,
     POSTERIOR,
@@ -32,25 +32,15 @@ if TYPE_CHECKING:
     from bayespool.scoring import Scores
 
 _BOUNDS = "0.6"
-_FEW_ROWS = 12  # so many have a line for each correction
-_WIDEST_GRID = 3
+_MAX_ROWS_WITH_LINE_PER_MARK = 12
+_MAX_GRID_COLUMNS = 3
 _FAR = PALETTE[3]
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """What is drawn of one table: a row per run, or per topic.
-
-    Attributes
-    ----------
-    table : pandas.DataFrame
-        Of `Scores.frame`, in the order of the rows.
-    names : list of str
-    main : str or None
-        The method whose interval is drawn as a bar.
-    marked : tuple of str
-        Methods drawn as marks.
-    truth : list of float or None
+    """Rows to draw, one per run or topic; ``main`` is the method of the bar, ``marked`` are those of
+    marks.
     """
 
     table: pd.DataFrame
@@ -71,31 +61,31 @@ def plot_forest(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """A row per run: its bounds, the point corrections as marks, and the posterior with its interval.
+    """Bounds of runs, a row each, the point corrections as marks, and the posterior with its interval.
 
     Parameters
     ----------
     scores : bayespool.scoring.scores.Scores
     measure : measure, optional
-        Default: the first one.
+        Default: the first.
     truth : mapping of str to float, optional
-        True values by run, where they are known.
+        True values by run, if known.
     method : str, optional
-        Whose interval is drawn as a bar; default: the first method with draws.
+        Method whose interval is drawn as a bar; default: the first with draws.
     corrections : bool or iterable of str
-        Which other methods are drawn as marks; a further posterior has a thin line for its interval.
+        Other methods to draw as marks; a further posterior has a thin line for its interval.
     order : {"estimate", "given"} or sequence of str
-        The best by the method's estimate at the top (as judged, where there is none), or as the scores have
-        them, or run ids from the top.
+        By the method's estimate, the best at the top (as judged without a method), in the order of the
+        scores, or run ids from the top.
     legend : bool
     ax : matplotlib.axes.Axes, optional
-        Default: a new figure that is higher for more runs: a line for each correction of up to twelve runs, a
-        quarter of an inch for each of more, so that 129 runs make 33 inches.
+        Default: a new figure, with a line for each correction of up to twelve runs, else a quarter of an
+        inch per run (33 inches for 129 runs).
 
     Returns
     -------
     matplotlib.axes.Axes
-        On axes that are too low for all names of runs every other one is left out, or more.
+        Axes too low for all names show every other one or fewer.
 
     Raises
     ------
@@ -134,7 +124,7 @@ def plot_topics(
     legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """A row per topic of one run, otherwise as `plot_forest`.
+    """Bounds and estimates of one run, a row per topic, otherwise as `plot_forest`.
 
     Parameters
     ----------
@@ -142,7 +132,7 @@ def plot_topics(
     run_id : str, optional
         Default: the first run.
     measure, method, corrections, order, legend, ax
-        As of `plot_forest`; topics stand in the order of the collection.
+        As in `plot_forest`; topics are in the order of the collection.
     truth : mapping of str to float, optional
         True values by topic.
 
@@ -178,7 +168,7 @@ def draw_forest(
     truth: Mapping[str, Mapping[str, float]] | None = None,
     corrections: bool | Iterable[str] = True,
 ) -> Figure:
-    """A figure with `plot_forest` of every measure, side by side; runs in the order of the first one.
+    """Figure with `plot_forest` of every measure, side by side; runs in the order of the first one.
 
     Parameters
     ----------
@@ -186,7 +176,7 @@ def draw_forest(
     truth : mapping of str to mapping of str to float, optional
         True values by measure, then by run.
     corrections : bool or iterable of str
-        As of `plot_forest`.
+        As in `plot_forest`.
     """
     names = [str(measure) for measure in scores.measures]
     table = of_measure(scores.frame(), names[0]).set_index("run_id", drop=False)
@@ -202,13 +192,13 @@ def draw_forest(
 
 
 def draw_topics(scores: Scores, measure: object = None) -> Figure:
-    """A figure with `plot_topics` of every run under one measure.
+    """Figure with `plot_topics` of every run under one measure.
 
     Parameters
     ----------
     scores : bayespool.scoring.scores.Scores
     measure : measure, optional
-        Default: the first one.
+        Default: the first.
     """
     from bayespool.tables.printable import literal
 
@@ -224,40 +214,40 @@ def draw_topics(scores: Scores, measure: object = None) -> Figure:
 def plot_distance(
     scores: Scores, measure: object = None, *, method: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """How unlike the pool each run is, and the chance that it is of a kind that the pool does not have.
+    """Distance of each run from the pool, and the chance that it is of a kind that the pool does not have.
 
     Parameters
     ----------
     scores : bayespool.scoring.scores.Scores
     measure : measure, optional
-        Default: the first one.
+        Default: the first.
     method : str, optional
-        A posterior; default: the first one that asks how far runs are from the pool.
+        A posterior; default: the first one with distances from the pool.
     ax : matplotlib.axes.Axes, optional
 
     Returns
     -------
     matplotlib.axes.Axes
-        A row per run, the farthest at the top, with its chance at the right end. The line is where a run
-        begins to be called unlike the pool if it is also more likely of a new kind than not; such runs are
-        orange diamonds.
+        A row per run, the farthest at the top, with its chance at the right end. The line is the distance
+        from which a run is called unlike the pool if it is also more likely of a new kind than not; such
+        runs are orange diamonds.
 
     Raises
     ------
     InputError
-        No method of the scores says how far runs are from the pool, as without a pool.
+        No method of the scores has distances from the pool, as without a pool.
     """
     from bayespool.posterior.distance import FAR, PoolDistance
 
     name = sole(scores.measures, measure)
     of_measure(scores.frame(), name)
-    asking = [
+    methods = [
         e.method
         for e in scores.estimates
         if str(e.measure) == name and e.distance is not None and np.isfinite(e.distance).any()
     ]
-    found = scores[choose(method, asking, "distance from the pool"), name]
-    distance, new_kind = found.of_runs("distance"), found.of_runs("new_kind")
+    estimates = scores[choose(method, methods, "distance from the pool"), name]
+    distance, new_kind = estimates.of_runs("distance"), estimates.of_runs("new_kind")
     order = np.argsort(-np.nan_to_num(distance, nan=-1), kind="stable")
     axes = axes_of(ax, width=6, height=1.3 + 0.25 * len(order))
     rows = np.arange(len(order))
@@ -270,7 +260,7 @@ def plot_distance(
     ):
         if which.any():
             axes.plot(distance[order][which], rows[which], mark, color=color, ms=5, label=label)
-    row_axis(axes, [found.run_ids[i] for i in order])
+    row_axis(axes, [estimates.run_ids[i] for i in order])
     axes.set_xlim(0, 1.05 * max(float(np.nanmax(distance)), FAR))
     beside = axes.secondary_yaxis("right")
     size = axes.get_yticklabels()[0].get_fontsize()
@@ -285,7 +275,7 @@ def plot_distance(
 
 
 def _main(scores: Scores, measure: str, method: str | None) -> str | None:
-    """The method that is drawn as a bar; None where there are no draws."""
+    """Method drawn as a bar; None without draws."""
     drawn = [e.method for e in scores.estimates if str(e.measure) == measure and e.draws is not None]
     return choose(method, drawn, "draws of") if method is not None or drawn else None
 
@@ -293,18 +283,20 @@ def _main(scores: Scores, measure: str, method: str | None) -> str | None:
 def _marked(
     scores: Scores, measure: str, main: str | None, corrections: bool | Iterable[str]
 ) -> tuple[str, ...]:
-    there = [e.method for e in scores.estimates if str(e.measure) == measure and e.method != main]
+    """Methods drawn as marks."""
+    others = [e.method for e in scores.estimates if str(e.measure) == measure and e.method != main]
     if isinstance(corrections, bool):
-        return tuple(name for name in there if name != "lower-bound") if corrections else ()
+        return tuple(name for name in others if name != "lower-bound") if corrections else ()
     chosen = tuple(corrections)
-    if unknown := [name for name in chosen if name not in there]:
-        raise InputError(f"the result has no {unknown[0]!r}", hint=f"it has {', '.join(there)}")
+    if unknown := [name for name in chosen if name not in others]:
+        raise InputError(f"the result has no {unknown[0]!r}", hint=f"it has {', '.join(others)}")
     return chosen
 
 
 def _ordered(
     scores: Scores, table: pd.DataFrame, main: str | None, order: Literal["estimate", "given"] | Sequence[str]
 ) -> list[str]:
+    """Run ids from the top."""
     if order == "given":
         return list(table.index)
     if order == "estimate":
@@ -315,8 +307,8 @@ def _ordered(
 
 
 def _height(n_rows: int, n_marks: int) -> float:
-    """Height in inches of a figure of rows: a line for each mark where there are few."""
-    return 1.4 + n_rows * (0.32 + 0.11 * n_marks if n_rows <= _FEW_ROWS else 0.25)
+    """Height of a figure of rows, in inches; few rows have a line for each mark."""
+    return 1.4 + n_rows * (0.32 + 0.11 * n_marks if n_rows <= _MAX_ROWS_WITH_LINE_PER_MARK else 0.25)
 
 
 def _topics(scores: Scores) -> str:
@@ -336,7 +328,7 @@ def _draw(axes: Axes, rows: _Rows, ci_prob: float, *, legend: bool) -> None:
         axes.plot(table[end], place, "|", color=_BOUNDS, ms=1.3 * size)
     if not np.array_equal(table["as_judged"], table["bound_lower"]):
         axes.plot(
-            table["as_judged"], place, "o", mfc="white", mec=AS_IT_STANDS, ms=0.8 * size, label="as judged"
+            table["as_judged"], place, "o", mfc="white", mec=AS_JUDGED, ms=0.8 * size, label="as judged"
         )
     if rows.main is not None:
         low, high = table[f"{rows.main}_lower"], table[f"{rows.main}_upper"]
@@ -363,7 +355,7 @@ def _draw(axes: Axes, rows: _Rows, ci_prob: float, *, legend: bool) -> None:
 
 
 def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
-    """Places within a row of the interval, and of the marks."""
+    """Offsets within a row of the interval, and of the marks."""
     if not n_marks:
         return 0.0, []
     if not is_stacked:
@@ -373,10 +365,10 @@ def _offsets(n_marks: int, *, is_stacked: bool) -> tuple[float, list[float]]:
 
 
 def _row_grid(names: Sequence[object], height: float) -> tuple[Figure, list[Axes]]:
-    """A figure of panels side by side, whose names of rows stand at the left alone."""
+    """Figure of panels side by side."""
     from matplotlib.figure import Figure
 
-    n_columns = min(len(names), _WIDEST_GRID)
+    n_columns = min(len(names), _MAX_GRID_COLUMNS)
     n_rows = -(-len(names) // n_columns)
     width = 7.0 if n_columns == 1 else 4.4 * n_columns
     figure = Figure(figsize=(width, height * n_rows + 0.3), layout="constrained")
@@ -387,12 +379,12 @@ def _row_grid(names: Sequence[object], height: float) -> tuple[Figure, list[Axes
 
 
 def _share_legend(figure: Figure, panels: Sequence[Axes]) -> None:
-    """One legend for all, above them; names of rows only at the left."""
+    """Put one legend above all panels, and names of rows only at the left."""
     handles: dict[str, Any] = {}
     for i, panel in enumerate(panels):
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-        if i % _WIDEST_GRID:
+        if i % _MAX_GRID_COLUMNS:
             panel.tick_params(labelleft=False)
             panel.set_ylabel("")
     width = figure.get_size_inches()[0]

@@ -1,4 +1,4 @@
-"""What all figures share: colors, marks, axes of rows and of counts, grids of panels, image files."""
+"""Style of all figures: colors, marks, axes of rows and of counts, grids of panels, image files."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ there are more lines than colors, marks and styles of lines differ.
 """
 POSTERIOR = PALETTE[0]
 """Color of the first posterior of a figure."""
-AS_IT_STANDS = "0.45"
-"""Color of scores as they stand, in which unjudged documents are nonrelevant."""
+AS_JUDGED = "0.45"
+"""Color of scores as judged, with unjudged documents nonrelevant."""
 MARKS = "osD^vXP*<>hp"
 """Marks of lines and points, by their number."""
 
@@ -43,12 +43,12 @@ _METADATA: dict[str, dict[str, Any]] = {
 
 
 def axes_of(ax: Axes | None, *, width: float = 5, height: float = 4) -> Axes:
-    """The axes that are given, or those of a new figure of that size in inches."""
+    """The axes ``ax``, or those of a new figure of this size in inches, unknown to pyplot."""
     return figure_grid(1, width=width, height=height)[1][0] if ax is None else ax
 
 
 def figure_grid(n_panels: int, *, width: float = 3.6, height: float = 3.6) -> tuple[Figure, Sequence[Axes]]:
-    """A figure that pyplot does not know, with a number of equal axes, three to a row.
+    """Figure with a number of equal axes, three to a row, which pyplot does not manage.
 
     Parameters
     ----------
@@ -71,11 +71,11 @@ def figure_grid(n_panels: int, *, width: float = 3.6, height: float = 3.6) -> tu
 
 
 def render(figure: Figure, file_format: ImageFormat) -> bytes:
-    """The figure as an image file's content; figures drawn alike give the same bytes."""
+    """Content of an image file of the figure; equal figures give the same bytes."""
     import matplotlib
 
     if any(axes.get_aspect() != "auto" for axes in figure.axes):
-        figure.draw_without_rendering()  # the layout makes room for titles of equal axes at its second pass
+        figure.draw_without_rendering()  # only a second layout makes room for titles of equal axes
     content = io.BytesIO()
     fonts = {"svg.hashsalt": "bayespool", "svg.fonttype": "path", "pdf.fonttype": 42}
     with matplotlib.rc_context(fonts):
@@ -84,14 +84,14 @@ def render(figure: Figure, file_format: ImageFormat) -> bytes:
 
 
 def color_of(labels: Sequence[str], label: str, posteriors: Sequence[str] | None = None) -> str:
-    """Color of one of several estimators: gray as it stands, blue for the first posterior, and so on.
+    """Color of an estimator: gray as judged, blue for the first of ``posteriors``, then the other colors.
 
-    ``posteriors`` are those of the labels that are posteriors', by default those with such a name.
+    By default posteriors are the labels that begin with "posterior".
     """
     if posteriors is None:
         posteriors = [name for name in labels if name.startswith("posterior")]
     if label == "lower-bound":
-        return AS_IT_STANDS
+        return AS_JUDGED
     if label in posteriors[:1]:
         return POSTERIOR
     others = [name for name in labels if name != "lower-bound" and name not in posteriors[:1]]
@@ -99,32 +99,26 @@ def color_of(labels: Sequence[str], label: str, posteriors: Sequence[str] | None
 
 
 def line_of(i: int) -> dict[str, Any]:
-    """Color, mark and style of the line with this number."""
+    """Color, mark and style of line ``i``."""
     style = ("-", "--", ":")[i // len(PALETTE) % 3]
     mark = MARKS[i % len(MARKS)]
     return {"color": PALETTE[i % len(PALETTE)], "ls": style, "marker": mark, "ms": 3.5, "lw": 1.2}
 
 
-def legend_beside(axes: Axes, **how: Any) -> None:
-    """A legend to the right of the axes."""
-    how = {"fontsize": "small", "loc": "center left", "bbox_to_anchor": (1.01, 0.5)} | how
-    axes.legend(frameon=False, **how)
+def legend_beside(axes: Axes, **options: Any) -> None:
+    """Put a legend to the right of the axes."""
+    options = {"fontsize": "small", "loc": "center left", "bbox_to_anchor": (1.01, 0.5)} | options
+    axes.legend(frameon=False, **options)
 
 
 def legend_above(axes: Axes, *, n_columns: int = 3) -> None:
-    """A legend above the axes, which is where a tall figure begins."""
+    """Put a legend above the axes, where a tall figure begins."""
     place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.3}
     axes.legend(frameon=False, fontsize="small", ncols=n_columns, columnspacing=1.2, **place)
 
 
 def of_measure(frame: pd.DataFrame, measure: object) -> pd.DataFrame:
-    """Rows of a table that are of a measure.
-
-    Raises
-    ------
-    InputError
-        There are none.
-    """
+    """Rows of a table for a measure; raises `InputError` without any."""
     name = str(parse_measure(measure))
     rows = frame[frame["measure"] == name]
     if rows.empty:
@@ -133,35 +127,27 @@ def of_measure(frame: pd.DataFrame, measure: object) -> pd.DataFrame:
     return rows
 
 
-def choose(asked: str | None, known: Sequence[str], what: str) -> str:
-    """What is asked for out of what there is; the first where nothing is asked for.
-
-    Raises
-    ------
-    InputError
-        The result has no such thing, or none at all.
-    """
-    if not known:
-        raise InputError(f"the result has no {what}")
-    if asked is not None and asked not in known:
-        raise InputError(f"the result has no {what} {asked!r}", hint=f"it has {', '.join(known)}")
-    return known[0] if asked is None else asked
+def choose(name: str | None, available: Sequence[str], kind: str) -> str:
+    """Check that ``name`` is available, by default the first; raises `InputError` otherwise."""
+    if not available:
+        raise InputError(f"the result has no {kind}")
+    if name is not None and name not in available:
+        raise InputError(f"the result has no {kind} {name!r}", hint=f"it has {', '.join(available)}")
+    return available[0] if name is None else name
 
 
 def sole(measures: Sequence[object], measure: object | None) -> str:
-    """Text of a measure that is asked for, or of the first one of a result."""
+    """Name of the measure, by default the first of a result."""
     return str(measures[0] if measure is None else parse_measure(measure))
 
 
 def inches_per_row(axes: Axes, n_rows: int) -> float:
-    """How much of the height of axes, in inches, each of a number of rows has."""
+    """Height of each of a number of rows, in inches."""
     return float(axes.get_window_extent().height / axes.figure.dpi / max(n_rows, 1))
 
 
 def row_axis(axes: Axes, names: Sequence[object]) -> None:
-    """A row per name, the first at the top; smaller names where rows are narrow, and where these would not be
-    readable, only every other one or fewer.
-    """
+    """Label rows from the top, in smaller type or only some of them where rows are narrow."""
     n = len(names)
     inches = inches_per_row(axes, n)
     size = float(np.clip(72 * 0.75 * inches, _SMALLEST_LABEL, _LABEL_SIZE))
@@ -172,7 +158,7 @@ def row_axis(axes: Axes, names: Sequence[object]) -> None:
 
 
 def count_axis(axes: Axes, counts: Sequence[int], *, base: int = 2) -> None:
-    """A logarithmic axis of counts with ticks at the counts themselves; those are labeled that have room."""
+    """Make a logarithmic axis with ticks at the counts, labeled where there is room."""
     from matplotlib.ticker import NullLocator
 
     counts = sorted(set(counts))

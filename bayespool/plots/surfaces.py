@@ -1,4 +1,4 @@
-"""Errors over two settings at once: constants of a correction; pool width and common topics."""
+"""Plots of errors over two settings: constants of a correction; pool width and common topics."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
     from bayespool.experiments import CommonTopicsResult
 
-_MOST_IN_CELLS = 150
+_MAX_CELLS_WITH_TEXT = 150
 
 
 def plot_rmse_surface(
     surface: npt.NDArray[np.float64], *, c: npt.ArrayLike, e: npt.ArrayLike, ax: Axes | None = None
 ) -> Axes:
-    """Error of a correction over its constants C and E, as lines of equal error; the cross is at the least.
+    """Error of a correction over its constants C and E, as lines of equal error with a cross at the minimum.
 
-    The figures 2 and 3 of Ravana & Moffat (2010), seen from above.
+    Figures 2 and 3 of Ravana & Moffat (2010), seen from above.
 
     Parameters
     ----------
     surface : ndarray of float, shape (c, e)
         Of `bayespool.comparisons.rmse_surface`.
     c, e : array_like of float
-        The constants that it was made with, two or more each.
+        Its constants, two or more each.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -42,7 +42,7 @@ def plot_rmse_surface(
     Raises
     ------
     InputError
-        The surface is not of that many constants.
+        The surface has another number of constants.
     """
     c_values, e_values = np.asarray(c, float), np.asarray(e, float)
     if surface.shape != (c_values.size, e_values.size) or min(surface.shape) < 2:
@@ -69,18 +69,18 @@ def plot_topics_surface(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Root mean squared error by pool width and number of common topics, the darker the larger.
+    """Root mean squared error by pool width and number of common topics, darker for larger.
 
-    It answers what an organizer asks who can pay for one more run in the pool or for topics judged in full
-    (Webber & Park 2009, §4).
+    It shows whether one more run in the pool or topics judged in full reduce errors more (Webber & Park 2009,
+    §4).
 
     Parameters
     ----------
     result : CommonTopicsResult
     measure : measure, optional
-        Default: the first one.
+        Default: the first.
     estimator : str, optional
-        What is adjusted; default: the first one.
+        The adjusted estimator; default: the first.
     score : str
         One of `bayespool.experiments.SCORES`.
     ax : matplotlib.axes.Axes, optional
@@ -88,8 +88,7 @@ def plot_topics_surface(
     Returns
     -------
     matplotlib.axes.Axes
-        A column per number of topics, a row per width; errors are written into the cells unless there are
-        very many.
+        A column per number of topics, a row per width, with errors written into up to 150 cells.
 
     Raises
     ------
@@ -108,7 +107,7 @@ def plot_topics_surface(
     n_rows, n_columns = errors.shape
     axes = axes_of(ax, width=2.4 + 0.62 * n_columns, height=1.6 + 0.42 * n_rows)
     image = axes.imshow(errors, cmap="Blues", vmin=0, aspect="auto", interpolation="none")
-    if errors.size <= _MOST_IN_CELLS:
+    if errors.size <= _MAX_CELLS_WITH_TEXT:
         for (row, column), error in np.ndenumerate(errors):
             color = "white" if error > 0.6 * np.nanmax(errors) else "0.2"
             place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "x-small", "color": color}

@@ -1,4 +1,4 @@
-"""All estimators by name: the corrections, the posteriors and those of the user's own."""
+"""Names of all estimators: corrections, posteriors, and those that users register."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bayespool.options import SamplingSettings, name_in, options_of, settings_in
 from bayespool.posterior import PosteriorEstimator
 from bayespool.posterior.preparation import models_of, prior_names
 
-_LARGEST = 1e100  # in a prior: its density is computed from squares
+_MAX_PRIOR_NUMBER = 1e100  # the density is computed from squares
 
 
 def _posterior(model: str, description: str, *, source: str = "", default: bool = False) -> None:
@@ -42,19 +42,18 @@ for _spec in MODELS.values():
 
 
 def register_model(spec: ModelSpec) -> ModelSpec:
-    """Make a model of one's own known: checks take it by its name, and ``posterior-`` with that name is an
-    estimator, in which underscores are hyphens.
+    """Register a model for checks, and as the estimator ``posterior-`` with its name, underscores as hyphens.
 
     Parameters
     ----------
     spec : ModelSpec
-        One that is declared again, as in a notebook, replaces the former. ``del MODELS[name]`` and ``del
-        ESTIMATORS["posterior-…"]`` make it unknown again.
+        Replaces an earlier model of that name that was registered, as in a notebook. ``del MODELS[name]`` and
+        ``del ESTIMATORS["posterior-…"]`` unregister it.
 
     Returns
     -------
     ModelSpec
-        As it is.
+        ``spec`` itself.
 
     Raises
     ------
@@ -63,8 +62,8 @@ def register_model(spec: ModelSpec) -> ModelSpec:
 
     Examples
     --------
-    A chance that depends on the run's organization, in all and on the topic, and on how many other runs have
-    the document:
+    A chance of relevance that depends on the run's organization, overall and by topic, and on how many other
+    runs have the document:
 
     >>> from bayespool import complete, load_example, register_model
     >>> from bayespool.models import Effect, Linear, ModelSpec, Prior
@@ -101,7 +100,7 @@ def register_model(spec: ModelSpec) -> ModelSpec:
 
 
 class EstimatorNames(Sequence[str]):
-    """Names of registered estimators, as they are at the time of asking; equal to a tuple of them."""
+    """Current names of registered estimators, as a sequence that equals a tuple of them."""
 
     def __init__(self, chosen: Callable[[EstimatorEntry], bool]) -> None:
         self._chosen = chosen
@@ -136,7 +135,7 @@ ESTIMATOR_NAMES = EstimatorNames(lambda entry: True)
 """All names, point corrections first."""
 
 DEFAULT_ESTIMATORS = EstimatorNames(lambda entry: entry.default)
-"""Those that are asked for where nobody names one."""
+"""Names of the estimators used by default."""
 
 ALL_ESTIMATORS = EstimatorNames(
     lambda entry: (
@@ -144,13 +143,12 @@ ALL_ESTIMATORS = EstimatorNames(
         or (entry.kind == "point" and not (entry.needs_settings or entry.needs_sample or entry.needs_judge))
     )
 )
-"""What ``estimators="all"`` stands for in experiments: measures as they stand, every correction that needs no
-argument, no sample for a pool and no second judge, and the default posterior."""
+"""Names of ``estimators="all"``: the default ones, and every correction that needs no settings, sampled pool
+or second judge."""
 
 
 def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tuple[str | Estimator, ...]:
-    """Names and estimators one by one: a name alone is one, ``"default"`` stands for `DEFAULT_ESTIMATORS` and
-    ``"all"`` for `ALL_ESTIMATORS`.
+    """List estimators, with ``"default"`` replaced by `DEFAULT_ESTIMATORS` and ``"all"`` by `ALL_ESTIMATORS`.
 
     Examples
     --------
@@ -162,20 +160,22 @@ def named_estimators(given: str | Estimator | Iterable[str | Estimator]) -> tupl
     listed: Iterable[str | Estimator]
     listed = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else given
     several = {"default": DEFAULT_ESTIMATORS, "all": ALL_ESTIMATORS}
-    return tuple(one for e in listed for one in (several[e] if isinstance(e, str) and e in several else (e,)))
+    return tuple(
+        estimator
+        for e in listed
+        for estimator in (several[e] if isinstance(e, str) and e in several else (e,))
+    )
 
 
 def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
-    """The estimator that a text such as ``interpolated(c=0.5, e=0.02)`` or ``posterior-background`` stands
-    for.
+    """Make an estimator from a text such as ``interpolated(c=0.5, e=0.02)`` or ``posterior-background``.
 
     Parameters
     ----------
     text : str or Estimator
-        A name out of `ESTIMATOR_NAMES`, with settings of that estimator in parentheses if need be.
+        A name from `ESTIMATOR_NAMES`, optionally with settings in parentheses.
     **settings
-        Defaults for settings that the text does not give; those that the estimator does not have are passed
-        over.
+        Defaults for settings that the text leaves out; those that the estimator does not have are ignored.
 
     Raises
     ------
@@ -195,11 +195,11 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
     if name not in ESTIMATORS:
         raise InputError(f"no estimator {name!r}", hint=known_names(name, ESTIMATOR_NAMES))
     entry = ESTIMATORS[name]
-    given = settings_in(text, "estimator", entry.make, fixed=entry.fixed)
+    of_text = settings_in(text, "estimator", entry.make, fixed=entry.fixed)
     try:
         fields = getattr(entry.make, "__dataclass_fields__", {})
-        merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | given
-        if issubclass(entry.make, PosteriorEstimator) and "priors" in settings and "priors" not in given:
+        merged = {k: v for k, v in settings.items() if k in fields and k not in entry.fixed} | of_text
+        if issubclass(entry.make, PosteriorEstimator) and "priors" in settings and "priors" not in of_text:
             names = prior_names(entry.fixed["model"])
             merged["priors"] = {k: v for k, v in settings["priors"].items() if k in names}
         estimator = entry(**merged)
@@ -216,12 +216,7 @@ def parse_estimator(text: str | Estimator, **settings: Any) -> Estimator:
 
 
 def parse_posterior(text: str | Estimator, **settings: Any) -> PosteriorEstimator:
-    """`parse_estimator` for what needs draws: the posterior that a text stands for.
-
-    Raises
-    ------
-    InputError
-        Unknown name or setting, or a point correction.
+    """Make a posterior from a text, as `parse_estimator`; a point correction raises `InputError`.
 
     Examples
     --------
@@ -237,12 +232,7 @@ def parse_posterior(text: str | Estimator, **settings: Any) -> PosteriorEstimato
 
 
 def refuse_large_priors(priors: Mapping[str, str | Prior]) -> None:
-    """Refuse priors that floating point has no density of.
-
-    Raises
-    ------
-    InputError
-        A number of one is beyond 1e100.
+    """Raise `InputError` for a prior with a number beyond 1e100, whose density overflows.
 
     Examples
     --------
@@ -253,11 +243,11 @@ def refuse_large_priors(priors: Mapping[str, str | Prior]) -> None:
     """
     for name, prior in priors.items():
         try:
-            is_large = any(abs(x) > _LARGEST for x in parse_prior(prior).args)
+            is_large = any(abs(x) > _MAX_PRIOR_NUMBER for x in parse_prior(prior).args)
         except OverflowError:  # a whole number of hundreds of digits
             is_large = True
         if is_large:
-            hint = f"its numbers are at most {_LARGEST:g}"
+            hint = f"its numbers are at most {_MAX_PRIOR_NUMBER:g}"
             raise InputError(f"prior of {name}: {prior} is too large", hint=hint)
 
 
@@ -279,12 +269,7 @@ def refuse_too_many_draws(
 
 
 def refuse_idle_priors(estimators: Iterable[Estimator], priors: Mapping[str, str]) -> None:
-    """Refuse priors that none of the estimators has: a name with a slip of the pen would change nothing.
-
-    Raises
-    ------
-    InputError
-    """
+    """Raise `InputError` for a prior that none of the estimators has, such as a misspelled name."""
     estimators = tuple(estimators)
     taken = {name for e in estimators if isinstance(e, PosteriorEstimator) for name in e.priors}
     if idle := [name for name in priors if name not in taken]:

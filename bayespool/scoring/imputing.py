@@ -1,4 +1,4 @@
-"""Completed qrels: draws of the judgments that any evaluation tool takes."""
+"""Completed qrels for any evaluation tool, from draws of the posterior."""
 
 from __future__ import annotations
 
@@ -35,29 +35,27 @@ from bayespool.scoring.scoring import (
 from bayespool.scoring.settings import ImputeSettings
 from bayespool.tables.reprs import Shown, one_line
 
-_NOT_OURS = {"model", "estimand", "random_seed", "draws", "joint"}  # of the settings of a posterior
+_NOT_IMPUTE_SETTINGS = {"model", "estimand", "random_seed", "draws", "joint"}  # fields of posteriors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Imputations(Shown):
-    """Some draws of the judgments, each a set of qrels.
-
-    Made by `bayespool.impute`.
+    """Completed qrels, each from one draw of the judgments, made by `bayespool.impute`.
 
     Attributes
     ----------
     completion : Completion
         All draws, from which these are taken.
     measures : tuple of Measure
-        The measures that said how deep judgments are completed.
+        Measures that the judgments are completed for.
     draws : tuple of int
         Number of the draw in the completion of each set of qrels.
     judged : mapping of str to mapping of str to int
-        Relevance by topic and document of the lines that all of them have.
+        Relevance by topic and document of the lines that all sets have.
     completed : ndarray of int, shape (draw, unknown)
         Relevance of the completed documents, in the order of ``completion.unknowns``.
     metadata : dict
-        Version, fingerprint, pool, settings: what the files must be quoted with.
+        Version, fingerprint, pool and settings, to quote with the files.
     """
 
     completion: Completion
@@ -77,17 +75,17 @@ class Imputations(Shown):
 
     @property
     def run_ids(self) -> tuple[str, ...]:
-        """The runs whose unjudged documents are completed."""
+        """Runs whose unjudged documents are completed."""
         return self.completion.unknowns.run_ids
 
     @property
     def query_ids(self) -> tuple[str, ...]:
-        """The topics."""
+        """Topics, in the order of the collection."""
         return self.completion.unknowns.collection.query_ids
 
     @property
     def n_judged(self) -> int:
-        """Lines that all qrels have."""
+        """Number of lines that all sets of qrels have."""
         return sum(map(len, self.judged.values()))
 
     @property
@@ -97,7 +95,7 @@ class Imputations(Shown):
 
     @property
     def n_found(self) -> float:
-        """Completed documents that a set of qrels has as relevant, a mean over the sets."""
+        """Mean number of completed documents that are relevant, over the sets of qrels."""
         return float((self.completed > 0).sum(axis=1).mean())
 
     @cached_property
@@ -107,37 +105,37 @@ class Imputations(Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the files has to know."""
+        """Notes on the draws and the files, one line each."""
         unknowns, levels = self.completion.unknowns, self.completion.levels
-        said = list(self.completion.notes)
-        said += [f"judgments of your own passed over: {p}" for p in self.metadata["passed_over"]]
+        notes = list(self.completion.notes)
+        notes += [f"judgments of your own passed over: {p}" for p in self.metadata["passed_over"]]
         if not len(unknowns):
-            said.append("nothing is unjudged: each file has the judgments of the qrels and nothing else")
+            notes.append("nothing is unjudged: each file has the judgments of the qrels and nothing else")
         there = unknowns.collection.levels
         if len(unknowns) and not set(there) <= set(levels):
-            said.append(
+            notes.append(
                 f"the qrels have relevance {_listed(there)}, completed documents {_listed(levels)}: these "
                 "measures tell no more apart; ask for a graded one for the rest"
             )
         for measure in self.measures:
             reach = reach_of_ideal(unknowns.collection, measure)
             if isinstance(measure, Normalized) and len(self.run_ids) > 1 and len(unknowns):
-                said.append(
+                notes.append(
                     f"tools make one ideal ranking of {measure} for these runs, score one of each run's own: "
                     "ask score for the shared one (--ideal shared), or impute for one run at a time"
                 )
             if isinstance(measure, Normalized) and reach < unknowns.depth:
-                said.append(
+                notes.append(
                     f"the ideal ranking of {measure} has completed documents down to rank {reach}, and the "
                     f"files down to rank {unknowns.depth}: ask for it alone to have what score gives"
                 )
         bare = [q for q, n in zip(self.query_ids, self.n_completed, strict=True) if not (self.judged[q] or n)]
         if bare:
-            said.append(
+            notes.append(
                 f"no judgment is left and nothing completed on {len(bare)} of {len(self.query_ids)} topics "
                 f"({bare[0]!r} for one), which tools leave out"
             )
-        return tuple(said)
+        return tuple(notes)
 
     def qrels(self, i: int) -> Qrels:
         """One set of qrels.
@@ -150,14 +148,13 @@ class Imputations(Shown):
         Returns
         -------
         Qrels
-            Topic by topic the judgments, and then the completed documents in the order of their ids.
-            Unjudged documents that are not completed stay out; those that the file lists as unjudged keep
-            their line.
+            By topic, the judgments and then the completed documents in the order of their ids. Unjudged
+            documents that are not completed are left out, unless the qrels list them as unjudged.
 
         Raises
         ------
         InputError
-            There are not as many.
+            ``i`` is out of range.
         """
         if not 0 <= i < len(self):
             raise InputError(f"there are no qrels {i}", hint=f"0 to {len(self) - 1}")
@@ -185,23 +182,23 @@ def impute(
     report: Callable[[str], None] | None = None,
     **settings: Unpack[ImputeOptions],
 ) -> Imputations:
-    """Completed qrels: draws from the posterior of the judgments, for any evaluation tool.
+    """Complete qrels with draws from the posterior of the judgments, for any evaluation tool.
 
     Parameters
     ----------
     collection : Collection
     run_ids : str or iterable of str, optional
-        Default: the runs that were not pooled, or with ``unpool`` none but those named there. Their unjudged
-        documents are completed, and no others.
+        Runs whose unjudged documents are completed. Default: the runs that were not pooled, or with
+        ``unpool`` only those named there.
     {options}
     qrels : Qrels, optional
-        The judgments as they were read. Their lines keep their order and their negative relevances; without
-        them, judgments stand in the order of topics and document ids, with 0 for what is judged and negative.
+        The judgments as they were read, whose lines keep their order and their negative relevances. Default:
+        judgments in the order of topics and document ids, with 0 for negative ones.
     report : callable, optional
         Called with a line on each stage of the work as it begins.
     **settings
-        Settings of the posterior: ``engine``, ``tune``, ``chains``, ``priors``, …. How many draws it has is
-        for ``estimator`` to say, as in ``"posterior-combined(draws=2000)"``.
+        Settings of the posterior: ``engine``, ``tune``, ``chains``, ``priors``, …. The number of its draws
+        is set in ``estimator``, as in ``"posterior-combined(draws=2000)"``.
 
     Returns
     -------
@@ -211,8 +208,8 @@ def impute(
     ------
     InputError
         An estimator without draws of judgments; unknown run, measure or setting; more qrels than draws; a
-        measure over the ideal ranking of the judged documents alone, which tools do not have any more when
-        they are given completed qrels.
+        measure with the ideal ranking of the judged documents alone, which tools cannot tell from completed
+        qrels.
 
     Warns
     -----
@@ -223,8 +220,8 @@ def impute(
 
     Notes
     -----
-    Under one measure the draws are those of `bayespool.score`: the mean and the standard deviation over all
-    of them are what it gives, and over ``draws`` of them the same within the Monte-Carlo error of so many.
+    Under one measure, the mean and standard deviation over all draws are those of `bayespool.score`; those
+    over ``draws`` of them differ by Monte-Carlo error.
 
     Examples
     --------
@@ -243,9 +240,9 @@ def impute(
         random_seed=random_seed,
     )
     chosen = parse_posterior(estimator, draws, estimand=estimand, random_seed=random_seed, **settings)
-    asked = parse_measures(measures)
-    refuse_of_judgments(asked)
-    for measure in asked:
+    parsed = parse_measures(measures)
+    refuse_of_judgments(parsed)
+    for measure in parsed:
         if isinstance(measure, Normalized) and measure.ideal == "judged":
             raise InputError(
                 f"{measure}: tools make the ideal ranking of all documents of the qrels, completed ones too",
@@ -256,17 +253,17 @@ def impute(
     collection, targets, unpooled = find_targets(
         collection, run_ids, unpool=unpool, unpool_by=unpool_by, pool_depth=pool_depth
     )
-    warn_of_unused_relevance(collection, asked)
-    warn_of_judges(collection, targets, asked, estimand=chosen.estimand)
+    warn_of_unused_relevance(collection, parsed)
+    warn_of_judges(collection, targets, parsed, estimand=chosen.estimand)
     if report is not None:
         report(f"completing: {chosen.name}")
     chosen = dataclasses.replace(chosen, joint=True)
-    completion = chosen.complete(collection, targets, asked)
+    completion = chosen.complete(collection, targets, parsed)
     numbers = spread_draws(completion.n_draws, draws)
     pool = describe_pool(collection)
     return Imputations(
         completion=completion,
-        measures=asked,
+        measures=parsed,
         draws=numbers,
         judged=_lines(completion, qrels),
         completed=_completed(completion, numbers),
@@ -277,7 +274,7 @@ def impute(
             "unpooled": unpooled,
             "passed_over": list(collection.passed_over),
             "runs": list(targets),
-            "measures": [str(measure) for measure in asked],
+            "measures": [str(measure) for measure in parsed],
             "estimator": describe_estimator(chosen),
             "weights": dict(completion.weights),
             "levels": list(completion.levels),
@@ -290,29 +287,31 @@ def impute(
 
 
 def parse_posterior(estimator: str | PosteriorEstimator, n_draws: int, **settings: Any) -> PosteriorEstimator:
-    """The posterior that `impute` takes some draws of.
+    """Make the posterior from which `impute` takes draws.
 
     Parameters
     ----------
     estimator : str or PosteriorEstimator
     n_draws : int
-        How many are taken.
+        Number of draws to take.
     **settings
-        Its settings, where the text does not give them.
+        Defaults for settings that the text leaves out.
 
     Raises
     ------
     InputError
-        Unknown name or setting, an estimator that is no posterior, fewer draws than are to be taken.
+        Unknown name or setting, an estimator that is no posterior, or one with fewer than ``n_draws`` draws.
 
     Examples
     --------
     >>> parse_posterior("posterior-ratio(draws=2000)", 20, chains=1).draws
     2000
     """
-    own = set(PosteriorEstimator.__dataclass_fields__) - _NOT_OURS
-    given = set(settings) - {"estimand", "random_seed"}
-    refuse_unknown_settings(given, own, of="posteriors", more={"impute": options_of(ImputeSettings)})
+    own = set(PosteriorEstimator.__dataclass_fields__) - _NOT_IMPUTE_SETTINGS
+    names_of_settings = set(settings) - {"estimand", "random_seed"}
+    refuse_unknown_settings(
+        names_of_settings, own, of="posteriors", more={"impute": options_of(ImputeSettings)}
+    )
     chosen = parse_estimator(estimator, **settings)
     if not isinstance(chosen, PosteriorEstimator):
         names = [name for name, entry in ESTIMATORS.items() if issubclass(entry.make, PosteriorEstimator)]
@@ -321,27 +320,16 @@ def parse_posterior(estimator: str | PosteriorEstimator, n_draws: int, **setting
             hint=f"name a posterior: {', '.join(names)}",
         )
     refuse_idle_priors([chosen], settings.get("priors") or {})
-    if n_draws > (there := chosen.draws * chosen.chains):
+    if n_draws > (available := chosen.draws * chosen.chains):
         raise InputError(
-            f"{n_draws} completed qrels out of {there} draws",
+            f"{n_draws} completed qrels out of {available} draws",
             hint=f"ask for more, as in {chosen.name}(draws={-(-n_draws // chosen.chains)})",
         )
     return chosen
 
 
 def spread_draws(n_draws: int, n_taken: int) -> tuple[int, ...]:
-    """Numbers of some draws, spread evenly over all of them: those of fewer are the first of those of more.
-
-    Parameters
-    ----------
-    n_draws : int
-        How many there are.
-    n_taken : int
-        How many are taken, at most as many.
-
-    Notes
-    -----
-    The numbers from 0 on with their binary digits reversed: the sequence of van der Corput.
+    """Numbers of ``n_taken`` draws, evenly spread (van der Corput); fewer are the beginning of more.
 
     Examples
     --------
@@ -365,9 +353,7 @@ def _completed(completion: Completion, draws: tuple[int, ...]) -> npt.NDArray[np
 
 
 def _lines(completion: Completion, qrels: Qrels | None) -> dict[str, dict[str, int]]:
-    """Relevance by topic and document of what is judged, or listed and not completed: as the qrels have it
-    where it is theirs.
-    """
+    """Relevance of judged and listed documents by topic and document, as ``qrels`` has it where given."""
     unknowns, collection = completion.unknowns, completion.unknowns.collection
     judged: dict[str, dict[str, int]] = {query_id: {} for query_id in collection.query_ids}
     there, ids = np.flatnonzero(collection.judged), collection.doc_ids.to_pylist()
@@ -393,4 +379,5 @@ def _lines(completion: Completion, qrels: Qrels | None) -> dict[str, dict[str, i
 
 
 def _listed(levels: Iterable[int]) -> str:
+    """Levels of relevance as text."""
     return ", ".join(map(str, levels))

@@ -1,4 +1,4 @@
-"""What to judge next: the unjudged documents whose judgments should tell most."""
+"""Choose the unjudged documents whose judgments reduce uncertainty most."""
 
 from __future__ import annotations
 
@@ -40,24 +40,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FloatArray = npt.NDArray[np.float64]
-_MOST_STEPS = 1000
-"""How many judgments a plan looks ahead at most."""
+_MAX_STEPS = 1000  # judgments that a plan looks ahead
 
 
 @dataclass(frozen=True)
 class Afterwards:
-    """The effect of all your own judgments together, beside the effect expected at the start.
+    """The effect of all your own judgments, beside the effect expected before the first of them.
 
-    If you judge in rounds, each round prints what it expects, given the answers of the earlier ones. This
-    class looks at all rounds from the start of the first one, with none of the answers.
+    Each round of judging prints what it expects given the earlier answers; this covers all rounds together.
 
     Attributes
     ----------
     n : int
-        How many there are.
+        Number of your own judgments.
     before, expected, now : float
-        The quantity to reduce: with none of the judgments, as expected from there after judging these
-        documents, and as it is now.
+        The quantity to reduce: without these judgments, its expectation then after judging these documents,
+        and its present value.
     """
 
     n: int
@@ -69,17 +67,9 @@ class Afterwards:
 class Plan(NamedTuple):
     """Documents to judge, each the most informative one given those before it.
 
-    Attributes
-    ----------
-    unknown : ndarray of int, shape (document,)
-        Positions among the completion's unknowns.
-    expected : ndarray of float, shape (document,)
-        The expected quantity after each.
-    left : ndarray of float, shape (sum,)
-        Each interval or chance as expected after all of them.
-    n_needed : int or None
-        After how many it is expected to be low enough; None without a target, or if all that the plan looks
-        ahead are not enough.
+    ``unknown``: positions among the completion's unknowns, shape (document,). ``expected``: expected total
+    after each, shape (document,). ``left``: each interval or chance expected after all, shape (sum,).
+    ``n_needed``: judgments expected to reach the target, None without one or beyond the steps looked ahead.
     """
 
     unknown: npt.NDArray[np.intp]
@@ -90,9 +80,7 @@ class Plan(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NextJudgments(Shown):
-    """Documents to judge, the most informative first.
-
-    Made by `bayespool.judge_next`.
+    """Documents to judge, the most informative first, made by `bayespool.judge_next`.
 
     Attributes
     ----------
@@ -106,14 +94,14 @@ class NextJudgments(Shown):
     expected : ndarray of float, shape (document,)
         The expected criterion after the documents down to this one are judged.
     left : ndarray of float, shape (sum,)
-        Each interval or chance of the target as expected after all of them are judged.
+        Each interval or chance of the target expected after all of them are judged.
     chance : ndarray of float, shape (document,)
         Chance that each is relevant; under a graded measure its expected gain, from 0 to 1.
     until : float or None
-        Where judging may stop.
+        Value of the criterion at which judging may stop.
     n_needed : int or None
-        How many judgments that is expected to take; None without ``until``, or if all that the plan looks
-        ahead are not enough.
+        Number of judgments expected to reach it; None without ``until``, or if the judgments looked ahead
+        are not enough.
     afterwards : Afterwards or None
         The effect of your own judgments so far.
     metadata : dict
@@ -136,22 +124,22 @@ class NextJudgments(Shown):
         return len(self.unknown)
 
     def __repr__(self) -> str:
-        said = f"{len(self)} documents for {self.criterion} of {self.measure}"
-        return one_line("NextJudgments", said)
+        text = f"{len(self)} documents for {self.criterion} of {self.measure}"
+        return one_line("NextJudgments", text)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there is to note of the draws, a line each. Every output has these lines."""
+        """Notes on the draws, one line each; every output has them."""
         return self.completion.notes
 
     @property
     def criterion(self) -> str:
-        """The quantity to reduce, in words (`Target.criterion`)."""
+        """The quantity to reduce, in words."""
         return self.target.criterion(self.until)
 
     @property
     def now(self) -> float:
-        """What it is now."""
+        """Its present value."""
         return self.target.total(self.target.now, self.until)
 
     @property
@@ -161,7 +149,7 @@ class NextJudgments(Shown):
 
     @property
     def widest(self) -> tuple[float, float]:
-        """The largest interval or chance of the target: now, and as expected when all these are judged."""
+        """The largest interval or chance of the target: now, and expected when all these are judged."""
         now, left = self.target.now, self.left
         return float(now.max(initial=0.0)), float(left.max(initial=0.0))
 
@@ -178,17 +166,15 @@ class NextJudgments(Shown):
 
     @cached_property
     def runs_of(self) -> tuple[tuple[str, ...], ...]:
-        """Which of the runs have each document within the depth of the measure, the best rank first; none for
-        one that an ideal ranking alone may have.
-        """
+        """Runs that have each document within the measure's depth, the best rank first."""
         u = self.completion.unknowns
-        found = []
+        runs_by_document = []
         for document, t in zip(self.unknown, u.topic[self.unknown], strict=True):
             run, rank, unknown = u.places_on(t)
-            there = np.flatnonzero((unknown == document - u.start[t]) & (rank < self.measure.cutoff))
-            order = there[np.lexsort((run[there], rank[there]))]
-            found.append(tuple(u.run_ids[r] for r in run[order]))
-        return tuple(found)
+            places = np.flatnonzero((unknown == document - u.start[t]) & (rank < self.measure.cutoff))
+            order = places[np.lexsort((run[places], rank[places]))]
+            runs_by_document.append(tuple(u.run_ids[r] for r in run[order]))
+        return tuple(runs_by_document)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per document.
@@ -196,8 +182,8 @@ class NextJudgments(Shown):
         Returns
         -------
         pandas.DataFrame
-            Columns ``query_id``, ``doc_id``, ``rank`` (the best that a run gives it), ``runs`` (those that
-            have it, with spaces between), ``chance``, ``expected``.
+            Columns ``query_id``, ``doc_id``, ``rank`` (the best of any run), ``runs`` (separated by spaces),
+            ``chance``, ``expected``.
         """
         import pandas as pd
 
@@ -236,16 +222,16 @@ def judge_next(
     report: Callable[[str], None] | None = None,
     **settings: Unpack[PosteriorOptions],
 ) -> NextJudgments:
-    """The unjudged documents whose judgment is expected to tell most of some runs.
+    """Choose the unjudged documents whose judgments are expected to be most informative about some runs.
 
     Parameters
     ----------
     collection : Collection
         With your own judgments so far (`Collection.add_judgments`), from which the models learn.
     run_ids : str or iterable of str, optional
-        Default: the runs that were not pooled, or with ``unpool`` none but those named there.
+        Default: the runs that were not pooled, or with ``unpool`` only those named there.
     measures : measure
-        P@10, nDCG@10, AP@100, …; one of them. Judgments are chosen for one at a time.
+        One measure: P@10, nDCG@10, AP@100, ….
     {options}
     report : callable, optional
         Called with a line on each stage of the work as it begins.
@@ -268,16 +254,16 @@ def judge_next(
 
     Notes
     -----
-    A judgment of a document is worth what it takes, on average over its answers, from the variance of a run's
-    mean or of a difference: its own share, and what it says of other documents through slopes, the topic and
-    the organization. Documents are taken one by one, each given those before it. A document that several runs
-    have is paid once, so that runs are completed together, other than in `score`.
+    The worth of judging a document is the expected reduction of the variance of a run's mean or of a
+    difference: its own share, and what it tells about other documents through slopes, the topic and the
+    organization. Documents are chosen one by one, each given those before it. A document that several runs
+    have is judged once, so runs are completed together, unlike in `score`.
 
     Examples
     --------
     >>> from bayespool import judge_next, load_example
-    >>> found = judge_next(load_example(), "new-b", "P@10", budget=5)
-    >>> len(found), found.expected_after < found.now
+    >>> judgments = judge_next(load_example(), "new-b", "P@10", budget=5)
+    >>> len(judgments), judgments.expected_after < judgments.now
     (5, True)
     """
     JudgeNextSettings(
@@ -291,8 +277,8 @@ def judge_next(
         ci_prob=ci_prob,
         random_seed=random_seed,
     )
-    needed = ideal or ("own" if goal == "interval" else "shared")
-    (measure,) = with_ideal([sole_measure(measures)], needed)
+    kind_of_ideal = ideal or ("own" if goal == "interval" else "shared")
+    (measure,) = with_ideal([sole_measure(measures)], kind_of_ideal)
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
     refuse_unknown_settings(
         settings, known, of="posteriors", more={"judge_next": options_of(JudgeNextSettings)}
@@ -306,16 +292,18 @@ def judge_next(
     check_goal(goal, len(targets))
     warn_of_unused_relevance(collection, (measure,))
     warn_of_judges(collection, targets, (measure,), estimand=estimand)
-    told = collection.is_own
+    is_own = collection.is_own
     afterwards = None
     say = report or (lambda line: None)
     say(f"completing: {chosen.name}")
     completion = chosen.complete(collection, targets, measure)
-    target, influence = _look(completion, measure, goal, ci_prob)
-    if told.any():
+    target, influence = _find_target_and_influence(completion, measure, goal, ci_prob)
+    if is_own.any():
         say("completing without the judgments of your own")
-        before = chosen.complete(collection.without_judgments(told), targets, measure)
-        afterwards = _afterwards(_look(before, measure, goal, ci_prob), before, told, target, until)
+        before = chosen.complete(collection.without_judgments(is_own), targets, measure)
+        afterwards = _afterwards(
+            _find_target_and_influence(before, measure, goal, ci_prob), before, is_own, target, until
+        )
     say("choosing")
     planned = plan(influence, target, budget, until)
     now, pool = target.total(target.now, until), describe_pool(collection)
@@ -352,49 +340,27 @@ def judge_next(
 
 
 def sole_measure(measures: object) -> Measure:
-    """The one measure that judgments are chosen for.
-
-    Raises
-    ------
-    InputError
-        Several, or one of the judgments themselves.
-    """
-    asked = parse_measures(measures)
-    if len(asked) != 1:
-        raise InputError(f"{len(asked)} measures", hint="choose judgments for one at a time")
-    refuse_of_judgments(asked)
-    return asked[0]
+    """Parse the measure of `judge_next`; several, or one of the judgments themselves, raise `InputError`."""
+    parsed = parse_measures(measures)
+    if len(parsed) != 1:
+        raise InputError(f"{len(parsed)} measures", hint="choose judgments for one at a time")
+    refuse_of_judgments(parsed)
+    return parsed[0]
 
 
 def plan(influence: Influence, target: Target, budget: int, until: float | None = None) -> Plan:
-    """Documents one by one, each the most telling given those before it.
-
-    Parameters
-    ----------
-    influence : Influence
-    target : Target
-    budget : int
-        Documents to choose at most.
-    until : float, optional
-        What is low enough.
-
-    Returns
-    -------
-    Plan
-        Of fewer documents than the budget where no other one is expected to tell anything; of none where it
-        is low enough already.
-    """
+    """Choose documents one by one; fewer than ``budget`` if no other is informative or judging may stop."""
     belief = Belief(influence, target.contrasts)
     before = belief.variance.copy()
     n_needed = 0 if until is not None and target.total(target.now, until) <= until else None
-    steps = min(budget if until is None else max(budget, _MOST_STEPS), len(influence))
+    steps = min(budget if until is None else max(budget, _MAX_STEPS), len(influence))
     chosen, expected, left = [], [], target.now
     for step in range(0 if n_needed == 0 else steps):
         if step >= budget and n_needed is not None:
             break
         gain = belief.gains(target.worth(before, belief.variance, until))
         best = int(gain.argmax())
-        if gain[best] <= 0:  # as it is where nothing is left open
+        if gain[best] <= 0:
             break
         belief.judge(best)
         after = target.left_open(before, belief.variance)
@@ -407,8 +373,10 @@ def plan(influence: Influence, target: Target, budget: int, until: float | None 
     return Plan(np.array(chosen, dtype=np.intp), np.array(expected, dtype=float), left, n_needed)
 
 
-def _look(completion: Completion, measure: Measure, goal: Goal, ci_prob: float) -> tuple[Target, Influence]:
-    """What is open, and how it hangs on documents."""
+def _find_target_and_influence(
+    completion: Completion, measure: Measure, goal: Goal, ci_prob: float
+) -> tuple[Target, Influence]:
+    """Quantities to reduce, and their dependence on documents."""
     values = completion.evaluate(measure)[0]
     return (
         find_target(goal, completion.unknowns.run_ids, values, ci_prob),
@@ -417,21 +385,21 @@ def _look(completion: Completion, measure: Measure, goal: Goal, ci_prob: float) 
 
 
 def _afterwards(
-    looked: tuple[Target, Influence],
+    at_start: tuple[Target, Influence],
     before: Completion,
-    told: npt.NDArray[np.bool_],
+    is_own: npt.NDArray[np.bool_],
     target: Target,
     until: float | None,
 ) -> Afterwards:
-    """What was open without the judgments told, what was to be expected of them, and what they left."""
-    then, influence = looked
+    """Compare the target without one's own judgments, its expectation after them, and its present value."""
+    then, influence = at_start
     belief = Belief(influence, then.contrasts)
-    at_first = belief.variance.copy()
-    for document in np.flatnonzero(told[before.unknowns.pair[influence.document]]):
+    variance = belief.variance.copy()
+    for document in np.flatnonzero(is_own[before.unknowns.pair[influence.document]]):
         belief.judge(int(document))
     return Afterwards(
-        n=int(told.sum()),
+        n=int(is_own.sum()),
         before=then.total(then.now, until),
-        expected=then.total(then.left_open(at_first, belief.variance), until),
+        expected=then.total(then.left_open(variance, belief.variance), until),
         now=target.total(target.now, until),
     )

@@ -1,4 +1,4 @@
-"""What judgments are for: intervals of runs, the order of two runs, or that of many."""
+"""Goals of judging: intervals of runs, the order of two runs, or the ranking of several."""
 
 from __future__ import annotations
 
@@ -19,20 +19,10 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What judgments are to bring down.
+    """Quantities that judgments are to reduce, one per sum of runs' means (``contrasts``, shape (sum, run)).
 
-    Attributes
-    ----------
-    goal : {"interval", "comparison", "ranking"}
-    contrasts : ndarray of float, shape (sum, run)
-        The sums of the runs' means that it is about: each mean, or differences of two.
-    mean : ndarray of float, shape (sum,)
-        Their expectations.
-    now : ndarray of float, shape (sum,)
-        Width of the interval of each, or the chance that a difference has the other sign than it is now
-        taken to have, from the draws.
-    names : tuple of str
-        What each is.
+    ``mean``: expectations, shape (sum,). ``now``: widths of intervals, or chances that the sign of a
+    difference is wrong, shape (sum,). ``names``: label of each.
     """
 
     goal: Goal
@@ -42,9 +32,7 @@ class Target:
     names: tuple[str, ...]
 
     def left_open(self, before: FloatArray, left: FloatArray) -> FloatArray:
-        """What of `now` is expected to be left, shape (sum,), where so much is left of variances before: all
-        of it where no document says anything of a sum.
-        """
+        """Part of `now` expected to be left when variances fall from ``before`` to ``left``, shape (sum,)."""
         if self.goal == "interval":
             at_first, later = np.sqrt(before), np.sqrt(left)
         else:
@@ -54,7 +42,7 @@ class Target:
         return np.asarray(self.now * np.minimum(share, 1))
 
     def criterion(self, until: float | None = None) -> str:
-        """What `total` is, in words."""
+        """Name of the quantity `total`."""
         if self.goal != "interval":
             return {"comparison": "", "ranking": "mean "}[self.goal] + "chance of a wrong order"
         if len(self.names) == 1:
@@ -62,16 +50,14 @@ class Target:
         return "mean width of the intervals" if until is None else "widest interval"
 
     def total(self, single: FloatArray, until: float | None = None) -> float:
-        """One number of those of the sums: the mean width of the intervals, or the widest where that is what
-        has to be as narrow as ``until``; the mean chance of a wrong order.
-        """
+        """Mean of the sums' quantities, shape (sum,); the widest interval if ``until`` is given."""
         if not len(single):
             return 0.0
         return float(single.max() if self.goal == "interval" and until is not None else single.mean())
 
     def worth(self, before: FloatArray, left: FloatArray, until: float | None) -> FloatArray:
-        """What a little less variance of each sum is worth, shape (sum,): what is left open over the variance
-        that is left; nothing for an interval that is narrow enough, as long as another one is not.
+        """Worth of each sum's variance, shape (sum,); 0 for narrow intervals while others exceed
+        ``until``.
         """
         still_open = np.where(left > 0, self.left_open(before, left), 0.0)
         if self.goal == "interval" and until is not None and (wide := still_open > until).any():
@@ -80,13 +66,7 @@ class Target:
 
 
 def check_goal(goal: Goal, n_runs: int) -> None:
-    """Raise for a goal that is none, or none of so many runs.
-
-    Raises
-    ------
-    InputError
-        Unknown goal; a comparison of other than two runs, a ranking of fewer than two.
-    """
+    """Raise `InputError` for an unknown goal, or one that does not apply to this number of runs."""
     if goal not in get_args(Goal):
         raise InputError(f"no goal {goal!r}", hint=known_names(goal, get_args(Goal)))
     if goal == "comparison" and n_runs != 2:
@@ -97,20 +77,7 @@ def check_goal(goal: Goal, n_runs: int) -> None:
 
 
 def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: float) -> Target:
-    """What is open now under a goal.
-
-    Parameters
-    ----------
-    goal : {"interval", "comparison", "ranking"}
-    run_ids : tuple of str
-    values : Values, shape (draw, run, topic)
-    ci_prob : float
-
-    Raises
-    ------
-    InputError
-        Unknown goal; a comparison of other than two runs, a ranking of fewer than two.
-    """
+    """Quantities to reduce under a goal, from values of shape (draw, run, topic)."""
     check_goal(goal, len(run_ids))
     n_runs, means = len(run_ids), values.means()
     if goal == "interval":
@@ -131,20 +98,10 @@ def find_target(goal: Goal, run_ids: tuple[str, ...], values: Values, ci_prob: f
 
 
 def chance_of_wrong_order(mean: FloatArray, variance: FloatArray, left: FloatArray) -> FloatArray:
-    """Chance that a difference has another sign than it will be taken to have after more judgments.
+    """Chance that the sign of a difference changes with more judgments, shape (sum,), by Owen's T.
 
-    Parameters
-    ----------
-    mean, variance : ndarray of float, shape (sum,)
-        Of the difference now, taken as normal.
-    left : ndarray of float, shape (sum,)
-        Variance that the judgments will leave.
-
-    Returns
-    -------
-    ndarray of float, shape (sum,)
-        Its expectation over what they may say: of Φ(−|m|/√left) over m ~ N(mean, variance − left), which is
-        2 T(mean/√variance, √(left/(variance − left))) with Owen's T. 0 where nothing is left.
+    The expectation of Φ(−|m|/√left) over m ~ N(mean, variance − left) is 2 T(mean/√variance, √(left/known))
+    with known = variance − left.
 
     Examples
     --------

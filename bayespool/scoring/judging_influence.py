@@ -1,4 +1,4 @@
-"""How the values of runs depend on single documents: what a judgment of each would tell."""
+"""Dependence of runs' values on single documents."""
 
 from __future__ import annotations
 
@@ -11,30 +11,21 @@ from bayespool.measures import Additive, Measure, Normalized, Values
 from bayespool.posterior import Completion
 from bayespool.posterior.amounts import CELLS
 
-MOST_DOCUMENTS = 5000
-"""Documents that are looked at, those with the largest share in the variance."""
-_MOST_ON_TOPIC = 300  # of a measure that is no sum
+MAX_DOCUMENTS = 5000
+"""Documents that are considered, those with the largest share in the variance."""
+_MAX_DOCUMENTS_ON_TOPIC = 300  # for a measure that is no sum
 
 FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """Values of runs as sums over unjudged documents, and how these vary together.
+    """Runs' means as expectation plus a sum over documents of ``weight`` × (worth − expected worth).
 
-    A run's mean is its expectation plus a sum over documents of ``weight`` × (worth − expected worth). For a
-    sum of gains that is the measure itself, for any other measure the best such approximation over the draws.
-
-    Attributes
-    ----------
-    document : ndarray of int, shape (document,)
-        Positions among the completion's unknowns.
-    weight : ndarray of float, shape (run, document)
-        What one unit of a document's worth adds to the mean of each run.
-    expected : ndarray of float32, shape (draw, document)
-        Expected worth in each draw of the parameters.
-    within : ndarray of float, shape (document,)
-        Variance of the worth that is left when the parameters are known.
+    Exact for a sum of gains, otherwise the best such approximation over the draws. ``document``: positions
+    among the unknowns, shape (document,). ``weight``: shape (run, document). ``expected``: worth in each draw
+    of the parameters, shape (draw, document). ``within``: variance of the worth given the parameters, shape
+    (document,).
     """
 
     document: npt.NDArray[np.intp]
@@ -46,14 +37,13 @@ class Influence:
         return len(self.document)
 
     def chance(self, documents: npt.NDArray[np.intp]) -> FloatArray:
-        """Expected worth of some of the documents, by position among the unknowns, shape (document,)."""
+        """Expected worth of documents given by position among the unknowns, shape (document,)."""
         expected = self.expected[:, np.searchsorted(self.document, documents)]
         return np.asarray(expected.mean(axis=0, dtype=np.float64))
 
 
 def worth_of_levels(measure: Measure, levels: tuple[int, ...]) -> FloatArray:
-    """What a document of each level is worth under a measure, from 0 to 1: what a ranking of it alone gets,
-    or loses under a measure that falls.
+    """Worth of a document of each level from 0 to 1, shape (level,): the change of the measure by it alone.
 
     Examples
     --------
@@ -72,45 +62,31 @@ def worth_of_levels(measure: Measure, levels: tuple[int, ...]) -> FloatArray:
 
 
 def find_influence(completion: Completion, measure: Measure, values: Values) -> Influence:
-    """How the means of the completion's runs depend on its unjudged documents.
-
-    Parameters
-    ----------
-    completion : Completion
-    measure : Measure
-        One that the completion serves.
-    values : Values, shape (draw, run, topic)
-        What the completion says of it.
-
-    Returns
-    -------
-    Influence
-        Of at most `MOST_DOCUMENTS` documents, in the order of the unknowns.
-    """
+    """Influence of at most `MAX_DOCUMENTS` documents on values, shape (draw, run, topic)."""
     unknowns = completion.unknowns
     worth = worth_of_levels(measure, completion.levels)
     is_sum = isinstance(measure, Additive) and not isinstance(measure, Normalized)
-    found = Influence(
+    empty = Influence(
         document=np.zeros(0, dtype=np.intp),
         weight=np.zeros((len(unknowns.run_ids), 0)),
         expected=np.zeros((completion.n_draws, 0), dtype=np.float32),
         within=np.zeros(0),
     )
-    parts = [found]
+    parts = [empty]
     for t in np.flatnonzero(np.diff(unknowns.start)).tolist():
         if is_sum:
             weight = _weights_of_sum(measure, worth, completion, t)
         else:
             drawn = worth.astype(np.float32)[completion.block(t)]
             weight = _fitted_weights(drawn, values.amount[:, :, t] / values.unit)
-        parts.append(_of_topic(completion, t, worth, weight / values.n_topics))
-        if sum(map(len, parts)) > 2 * MOST_DOCUMENTS:
+        parts.append(_influence_on_topic(completion, t, worth, weight / values.n_topics))
+        if sum(map(len, parts)) > 2 * MAX_DOCUMENTS:
             parts = [_largest(parts)]
     return _largest(parts)
 
 
 def _weights_of_sum(measure: Measure, worth: FloatArray, completion: Completion, topic: int) -> FloatArray:
-    """What a unit of worth of each of a topic's documents adds to each run, shape (run, document)."""
+    """Change of each run's value by a unit of worth of a topic's documents, shape (run, document)."""
     assert isinstance(measure, Additive)  # for the type checker
     unknowns = completion.unknowns
     run, rank, unknown = unknowns.places_on(topic)
@@ -125,27 +101,30 @@ def _weights_of_sum(measure: Measure, worth: FloatArray, completion: Completion,
 
 
 def _fitted_weights(drawn: npt.NDArray[np.float32], values: FloatArray) -> FloatArray:
-    """Coefficients of the best linear prediction of values, shape (draw, run), from the worth of documents,
-    shape (draw, document); those of the documents that vary most with the values. ``drawn`` is changed.
+    """Least-squares coefficients, shape (run, document), of values (draw, run) on worth (draw, document).
+
+    ``drawn`` is changed in place; only the documents that vary most with the values have coefficients.
     """
     drawn -= drawn.mean(axis=0, dtype=np.float64).astype(np.float32)
     y = values - values.mean(axis=0)
     weights = np.zeros((y.shape[1], drawn.shape[1]))
     variance = np.einsum("dn,dn->n", drawn, drawn).astype(np.float64)
-    there = np.flatnonzero(variance > 0)
-    if len(there) > _MOST_ON_TOPIC:
+    varying = np.flatnonzero(variance > 0)
+    if len(varying) > _MAX_DOCUMENTS_ON_TOPIC:
         together = (drawn.T @ y.astype(np.float32)).astype(np.float64)
-        share = (together**2).sum(axis=1)[there] / variance[there]
-        there = np.sort(there[np.argsort(-share, kind="stable")[:_MOST_ON_TOPIC]])
-    x = drawn[:, there].astype(np.float64)
+        share = (together**2).sum(axis=1)[varying] / variance[varying]
+        varying = np.sort(varying[np.argsort(-share, kind="stable")[:_MAX_DOCUMENTS_ON_TOPIC]])
+    x = drawn[:, varying].astype(np.float64)
     gram = x.T @ x
-    gram[np.diag_indices_from(gram)] += 1e-6 * variance[there] + 1e-9
-    weights[:, there] = np.linalg.solve(gram, x.T @ y).T
+    gram[np.diag_indices_from(gram)] += 1e-6 * variance[varying] + 1e-9
+    weights[:, varying] = np.linalg.solve(gram, x.T @ y).T
     return weights
 
 
-def _of_topic(completion: Completion, topic: int, worth: FloatArray, weight: FloatArray) -> Influence:
-    """The influence of those of a topic's documents that have any."""
+def _influence_on_topic(
+    completion: Completion, topic: int, worth: FloatArray, weight: FloatArray
+) -> Influence:
+    """Influence of those of a topic's documents that have any."""
     near = np.flatnonzero((np.abs(weight) > 1e-12).any(axis=0))
     n_draws = completion.n_draws
     expected, within = np.empty((n_draws, len(near)), dtype=np.float32), np.zeros(len(near))
@@ -164,16 +143,21 @@ def _of_topic(completion: Completion, topic: int, worth: FloatArray, weight: Flo
 
 
 def _largest(parts: list[Influence]) -> Influence:
-    """The documents of all parts, or those of them with the largest shares."""
-    found = Influence(
+    """Influence of the documents of all parts with the largest shares in the variance."""
+    influence = Influence(
         np.concatenate([part.document for part in parts]),
         np.concatenate([part.weight for part in parts], axis=1),
         np.concatenate([part.expected for part in parts], axis=1),
         np.concatenate([part.within for part in parts]),
     )
-    if len(found) <= MOST_DOCUMENTS:
-        return found
-    between = found.expected.var(axis=0, dtype=np.float64)
-    share = (found.weight**2).sum(axis=0) * (found.within + between)
-    kept = np.sort(np.argsort(-share, kind="stable")[:MOST_DOCUMENTS])
-    return Influence(found.document[kept], found.weight[:, kept], found.expected[:, kept], found.within[kept])
+    if len(influence) <= MAX_DOCUMENTS:
+        return influence
+    between = influence.expected.var(axis=0, dtype=np.float64)
+    share = (influence.weight**2).sum(axis=0) * (influence.within + between)
+    kept = np.sort(np.argsort(-share, kind="stable")[:MAX_DOCUMENTS])
+    return Influence(
+        influence.document[kept],
+        influence.weight[:, kept],
+        influence.expected[:, kept],
+        influence.within[kept],
+    )

@@ -1,4 +1,4 @@
-"""Tables for a paper, a page or a README: what results write as .tex, .md and .html."""
+"""Tables of results for papers, pages and READMEs, written as .tex, .md and .html."""
 
 from __future__ import annotations
 
@@ -14,35 +14,21 @@ from bayespool.tables.markup import html_page
 from bayespool.tables.reprs import Shown
 
 PAPER_FORMATS = (".tex", ".md", ".html")
-"""Endings of files with tables to be read; nothing reads them back."""
+"""Endings of files with tables for readers."""
 
-_ROWS = 10  # of a table in a notebook
+_MAX_NOTEBOOK_ROWS = 10
 
 
 @dataclass(frozen=True)
 class Paper:
-    """Tables of a result, and what they must be quoted with.
-
-    Attributes
-    ----------
-    title : str
-    tables : tuple of TextTable
-    comments : tuple of str
-        Comments in LaTeX, the foot of a page in HTML.
-    """
+    """Tables of a result, with comments that quote its version and collection."""
 
     title: str
     tables: tuple[TextTable, ...]
     comments: tuple[str, ...] = ()
 
     def text(self, suffix: str) -> str:
-        """The tables in the format of a file that ends in .tex, .md or .html.
-
-        Raises
-        ------
-        InputError
-            There is no such format.
-        """
+        """Text of the tables for a file that ends in .tex, .md or .html; others raise `InputError`."""
         if suffix == ".tex":
             return latex_tables(self.tables, self.comments)
         if suffix == ".md":
@@ -53,11 +39,11 @@ class Paper:
 
 
 class WithPaper(Shown, ABC):
-    """A result with tables for a paper, which a notebook shows, too."""
+    """Base of results that have tables for a paper and show them in a notebook."""
 
     @abstractmethod
     def paper(self, arrangement: Arrangement | None = None) -> Paper:
-        """The tables that `to_latex`, `to_markdown` and `to_html` are of.
+        """Make the tables of `to_latex`, `to_markdown` and `to_html`.
 
         Parameters
         ----------
@@ -67,16 +53,16 @@ class WithPaper(Shown, ABC):
     def to_latex(
         self, *, columns: Sequence[str] | None = None, sort: str | None = None, top: int | None = None
     ) -> str:
-        r"""Tables for ``\input`` in a LaTeX document, with the rules of booktabs, a caption and a label.
+        r"""Tables for ``\input`` in a LaTeX document, with booktabs rules, a caption and a label.
 
         Parameters
         ----------
         columns : sequence of str, optional
-            Names as ``--columns`` has them.
+            Names of columns, as in ``--columns``.
         sort : str, optional
-            What rows are sorted by, as ``--sort`` has it.
+            Column to sort rows by, as in ``--sort``.
         top : int, optional
-            Rows that are shown.
+            Number of rows to show.
 
         Raises
         ------
@@ -88,21 +74,23 @@ class WithPaper(Shown, ABC):
     def to_markdown(
         self, *, columns: Sequence[str] | None = None, sort: str | None = None, top: int | None = None
     ) -> str:
-        """The tables of `to_latex` in Markdown."""
+        """Tables of `to_latex` in Markdown."""
         return self.paper(Arrangement(columns, sort, top)).text(".md")
 
     def to_html(
         self, *, columns: Sequence[str] | None = None, sort: str | None = None, top: int | None = None
     ) -> str:
-        """The tables of `to_latex` as a page, which asks for nothing from elsewhere."""
+        """Tables of `to_latex` as a self-contained page."""
         return self.paper(Arrangement(columns, sort, top)).text(".html")
 
     def _repr_html_(self) -> str:
-        return html_repr(repr(self), tuple(map(_beginning, self.paper().tables)))
+        return html_repr(repr(self), tuple(map(_first_rows, self.paper().tables)))
 
 
-def _beginning(table: TextTable) -> TextTable:
-    """The first rows of a table; notes stay in ``notes``."""
-    left = len(table.rows) - _ROWS
-    more = f" The first {_ROWS} of {len(table.rows)} rows." if left > 0 else ""
-    return dataclasses.replace(table, rows=table.rows[:_ROWS], caption=table.caption + more, notes=())
+def _first_rows(table: TextTable) -> TextTable:
+    """First rows of a table, without its notes."""
+    left = len(table.rows) - _MAX_NOTEBOOK_ROWS
+    more = f" The first {_MAX_NOTEBOOK_ROWS} of {len(table.rows)} rows." if left > 0 else ""
+    return dataclasses.replace(
+        table, rows=table.rows[:_MAX_NOTEBOOK_ROWS], caption=table.caption + more, notes=()
+    )

@@ -1,4 +1,4 @@
-"""A measure for ``pt.Experiment`` of PyTerrier, and for any other user of ir_measures."""
+"""A measure for ``pt.Experiment`` of PyTerrier and other users of ir_measures."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ def pyterrier_measure(
     random_seed: int = 1,
     **settings: Unpack[ScoreOptions],
 ) -> Any:
-    """A measure of ir_measures whose value is the estimate that `bayespool.score` gives.
+    """Make a measure of ir_measures whose value is the estimate of `bayespool.score`.
 
-    ``pt.Experiment`` takes texts and measures of ir_measures, no functions; this is one of the latter. It
-    scores each system of the experiment by the experiment's judgments, as one of a new organization.
+    In ``pt.Experiment`` it scores each system by the experiment's judgments, as one of a new organization.
 
     Parameters
     ----------
     measure : measure
-        ``"P@10"``, ``"nDCG@10"`` and so on.
+        ``"P@10"``, ``"nDCG@10"``, ….
     quantity : {"mean", "lower", "upper"}
         The estimate, or an end of its interval.
     estimator : str
@@ -56,17 +55,16 @@ def pyterrier_measure(
     Raises
     ------
     InputError
-        ir_measures is not installed; an unknown measure or quantity; an interval of an estimator that has
-        none.
+        ir_measures is not installed; an unknown measure or quantity; an interval of an estimator without
+        draws.
 
     Notes
     -----
-    ``pt.Experiment`` asks for a value on each topic and takes their mean. The interval is that of the mean
-    over topics, and the ends of intervals on single topics do not average to its ends. So with ``"lower"`` a
-    topic has its estimate plus the distance from the mean's estimate to the lower end of the mean's interval:
-    the mean is that end, a single topic's value says nothing, and tests of differences are those of the
-    estimates. Topics of the experiment without judgments have no value. With ``batch_size``
-    ``pt.Experiment`` evaluates batches of topics one by one, with the judgments of each alone: leave it out.
+    ``pt.Experiment`` takes the mean of values on topics, but ends of intervals on topics do not average to
+    the ends of the mean's interval. With ``"lower"`` or ``"upper"`` each topic has its estimate plus the
+    distance from the mean's estimate to that end: only the mean is meaningful, and tests of differences are
+    those of the estimates. Topics without judgments have no value. Leave out ``batch_size``, with which
+    ``pt.Experiment`` evaluates each batch of topics with its judgments alone.
 
     Examples
     --------
@@ -86,8 +84,8 @@ def pyterrier_measure(
         raise InputError("ir_measures is not installed", hint="pip install ir_measures") from None
     if quantity not in get_args(Quantity):
         raise InputError(f"no quantity {quantity!r}", hint=known_names(quantity, get_args(Quantity)))
-    asked = parse_measure(measure)
-    refuse_of_judgments([asked])
+    parsed = parse_measure(measure)
+    refuse_of_judgments([parsed])
     if settings.get("pool") is not None:
         reading = Reading(
             id_from=settings.get("run_id", "file"),
@@ -101,19 +99,19 @@ def pyterrier_measure(
         scores = score(
             {_SYSTEM: run[["query_id", "doc_id", "score"]]},
             qrels,
-            asked,
+            parsed,
             estimators=estimator,
             ci_prob=ci_prob,
             random_seed=random_seed,
             **settings,
         )
-        (found,) = scores.estimates
+        (estimates,) = scores.estimates
         off = 0.0
         if quantity != "mean":
-            if found.draws is None:
+            if estimates.draws is None:
                 hint = "name a posterior, such as posterior-combined"
-                raise InputError(f"{found.method} has no interval", hint=hint)
-            off = float(found.interval(ci_prob)[quantity == "upper"][0] - found.value[0])
-        yield from zip(scores.query_ids, (found.per_topic[0] + off).tolist(), strict=True)
+                raise InputError(f"{estimates.method} has no interval", hint=hint)
+            off = float(estimates.interval(ci_prob)[quantity == "upper"][0] - estimates.value[0])
+        yield from zip(scores.query_ids, (estimates.per_topic[0] + off).tolist(), strict=True)
 
-    return ir_measures.define(evaluate, f"bayespool {asked} {quantity}", support_cutoff=False)
+    return ir_measures.define(evaluate, f"bayespool {parsed} {quantity}", support_cutoff=False)

@@ -1,4 +1,4 @@
-"""Scores as a reader wants them: a row per run, with the bounds, the estimates and the interval."""
+"""Tables and notes of scores for readers: a row per run, with bounds, estimates and intervals."""
 
 from __future__ import annotations
 
@@ -32,9 +32,8 @@ SCORE_COLUMNS = (
     "distance",
     "new-kind",
 )
-"""Columns by name, beside the names of estimators; ``estimates`` are all point corrections, ``mean`` and
-``interval`` those of each posterior.
-"""
+"""Names of columns, beside those of estimators; ``estimates`` are all point corrections, ``mean`` and
+``interval`` those of each posterior."""
 _BOUNDS = {
     "as-judged": "as_judged",
     "lower": "bound_lower",
@@ -52,23 +51,12 @@ _AS_JUDGED = (
     "judgments goes below lower or beyond upper"
 )
 _ENDS = re.compile(r"_(lower|upper|std|distance|new_kind)$")
-_SIDE_BY_SIDE = 8  # numbers of a row: what a page has room for
+_MAX_NUMBERS_PER_ROW = 8  # that fit on a page
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of numbers, as text.
-
-    Attributes
-    ----------
-    name : str
-        ``lower``, ``interval`` or the name of an estimator.
-    heading : str
-        In full, with line ends where it may be broken.
-    label : str
-        Short, for a terminal.
-    cells : tuple of str
-    """
+    """One column of numbers as text; the heading has line ends where it may break, the label is short."""
 
     name: str
     heading: str
@@ -77,7 +65,7 @@ class Column:
 
 
 def methods_in(frame: pd.DataFrame) -> dict[str, bool]:
-    """Estimators that a frame of scores has columns of, each with whether it has an interval."""
+    """Estimators with columns in a frame of scores, each with whether it has an interval."""
     first = max(i for i, name in enumerate(frame.columns) if name in _BOUNDS.values()) + 1
     names = [str(name) for name in frame.columns[first:] if name not in ("ci_prob", "note")]
     methods = [name for name in names if _ENDS.sub("", name) == name or _ENDS.sub("", name) not in names]
@@ -85,14 +73,12 @@ def methods_in(frame: pd.DataFrame) -> dict[str, bool]:
 
 
 def whole_columns(frame: pd.DataFrame) -> list[str]:
-    """Names of all that a wide table has room for."""
+    """Names of all columns of a wide table."""
     return [*_as_judged(frame), "lower", "upper", "residual", *methods_in(frame)]
 
 
 def short_columns(frame: pd.DataFrame) -> list[str]:
-    """Names of what fits 80 columns: the lower bound, how much is unjudged, and the posterior; where there is
-    none, the estimates.
-    """
+    """Names of columns that fit 80 characters: lower bound, share unjudged, posterior or else estimates."""
     drawn = any(methods_in(frame).values())
     return [*_as_judged(frame), "lower", "unjudged", *(["mean", "interval"] if drawn else ["estimates"])]
 
@@ -105,7 +91,7 @@ def _paper_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def has_as_judged(frame: pd.DataFrame) -> bool:
-    """Whether a completion of the judgments may take a run below its score as it stands."""
+    """Whether a completion of the judgments may take a run below its score as judged."""
     return bool((frame["as_judged"] - frame["bound_lower"] > 1e-9).any())
 
 
@@ -114,25 +100,13 @@ def _as_judged(frame: pd.DataFrame) -> list[str]:
 
 
 def check_arrangement(arrangement: Arrangement, methods: Sequence[str]) -> None:
-    """Raise for a column that no table of these estimators has.
-
-    Raises
-    ------
-    InputError
-        There is no such column, or rows cannot be sorted by it.
-    """
+    """Raise `InputError` for columns or sort keys that no table of these estimators has."""
     known = [*SCORE_COLUMNS, *methods]
     arrangement.check(["all", *known], ["run", *(name for name in known if name != "estimates")])
 
 
 def arranged(frame: pd.DataFrame, arrangement: Arrangement) -> pd.DataFrame:
-    """Rows of one measure in the order asked for, and as many of them.
-
-    Raises
-    ------
-    InputError
-        There is no such column.
-    """
+    """Sort the rows of one measure and keep the first; an unknown column raises `InputError`."""
     key = arrangement.sort or ("mean" if arrangement.top is not None else None)
     if key == "run":
         frame = frame.sort_values("run_id", kind="stable")
@@ -143,7 +117,7 @@ def arranged(frame: pd.DataFrame, arrangement: Arrangement) -> pd.DataFrame:
 
 
 def _values(frame: pd.DataFrame, key: str) -> npt.NDArray[np.float64]:
-    """Numbers that rows are sorted by: the width of an interval, a column of the frame."""
+    """Numbers to sort rows by, shape (row,); those of ``interval`` are widths."""
     methods = methods_in(frame)
     drawn = [name for name, has in methods.items() if has]
     column = _BOUNDS.get(key, key)
@@ -158,16 +132,7 @@ def _values(frame: pd.DataFrame, key: str) -> npt.NDArray[np.float64]:
 
 
 def columns_of(frame: pd.DataFrame, names: Sequence[str], ci_prob: float) -> list[Column]:
-    """Columns of numbers of one measure, in the order of their names.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Rows of `bayespool.Scores.to_frame` of one measure.
-    names : sequence of str
-        Of `SCORE_COLUMNS`, or of estimators; ``all`` is every column that a wide table has.
-    ci_prob : float
-    """
+    """Columns of one measure, by names of `SCORE_COLUMNS` or estimators, or ``all``."""
     methods = methods_in(frame)
     drawn = [name for name, has in methods.items() if has]
     made: list[Column] = []
@@ -234,7 +199,7 @@ def _suffixed(method: str, name: str) -> str:
 
 
 def ideal_lines(metadata: Mapping[str, Any]) -> list[str]:
-    """What the ideal rankings of measures are made of, as `bayespool.Scores.metadata` has it."""
+    """Notes on what the ideal rankings of measures are made of."""
     lines = []
     for ideal, what in _IDEALS.items():
         if measures := [name for name, group in metadata.get("ideals", {}).items() if group == ideal]:
@@ -248,19 +213,10 @@ def note_lines(
     run_ids: Sequence[str],
     measures: Sequence[object],
 ) -> list[str]:
-    """What there is to note of runs, those first that are of the most runs. A statement stands once, with the
-    runs and measures that it is of.
-
-    Parameters
-    ----------
-    statements : mapping of (str, measure) to sequence of str
-        `bayespool.Scores.statements`.
-    run_ids : sequence of str
-    measures : sequence of measures
-    """
+    """Notes of runs, those of the most runs first; each statement once, with its runs and measures."""
     runs_of: dict[tuple[str, str], list[str]] = {}
-    for (run, measure), said in statements.items():
-        for statement in said:
+    for (run, measure), texts in statements.items():
+        for statement in texts:
             runs = runs_of.setdefault((str(measure), statement), [])
             if run not in runs:
                 runs.append(run)
@@ -271,10 +227,10 @@ def note_lines(
     for (of_runs, statement), of in measures_of.items():
         together.setdefault((of_runs, tuple(of)), []).append(statement)
     lines = []
-    for (of_runs, of_measures), said in sorted(together.items(), key=lambda item: -len(item[0][0])):
+    for (of_runs, of_measures), texts in sorted(together.items(), key=lambda item: -len(item[0][0])):
         who = "all runs" if 1 < len(of_runs) == len(run_ids) else some_of(of_runs)
         where = "" if len(of_measures) == len(measures) else f" ({', '.join(of_measures)})"
-        lines.append(f"{who}: {'; '.join(said)}{where}")
+        lines.append(f"{who}: {'; '.join(texts)}{where}")
     return lines
 
 
@@ -284,18 +240,7 @@ def score_notes(
     statements: Mapping[tuple[str, Any], Sequence[str]],
     shown: Collection[str] | None = None,
 ) -> list[str]:
-    """All that there is to note of scores, a line each, which every output has.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        `bayespool.Scores.to_frame`.
-    metadata : mapping
-    statements : mapping of (str, measure) to sequence of str
-        `bayespool.Scores.statements`.
-    shown : collection of str, optional
-        Names of columns, where notes on others are to be left out.
-    """
+    """All notes of scores, one line each; with ``shown`` only those on columns of these names."""
     run_ids, measures = (list(dict.fromkeys(frame[name])) for name in ("run_id", "measure"))
     lines = ideal_lines(metadata)
     if has_as_judged(frame) and (shown is None or "as-judged" in shown):
@@ -309,24 +254,17 @@ def score_notes(
 def shown_statements(
     statements: Mapping[tuple[str, Any], Sequence[str]], hidden: Collection[str]
 ) -> dict[tuple[str, Any], tuple[str, ...]]:
-    """Statements without those of methods that no column shows.
-
-    Parameters
-    ----------
-    statements : mapping of (str, measure) to sequence of str
-        `bayespool.Scores.statements`; one of a method begins with its name.
-    hidden : collection of str
-        Methods without a column.
+    """Statements but those of ``hidden`` methods; a statement of a method begins with its name.
 
     Examples
     --------
-    >>> said = {("a", "AP@100"): ["anti-precision: defined for P@n alone", "2 topics missing"]}
-    >>> shown_statements(said, ["anti-precision"])
+    >>> statements = {("a", "AP@100"): ["anti-precision: defined for P@n alone", "2 topics missing"]}
+    >>> shown_statements(statements, ["anti-precision"])
     {('a', 'AP@100'): ('2 topics missing',)}
     """
     starts = tuple(f"{method}: " for method in hidden)
     return {
-        key: tuple(text for text in said if not text.startswith(starts)) for key, said in statements.items()
+        key: tuple(text for text in texts if not text.startswith(starts)) for key, texts in statements.items()
     }
 
 
@@ -338,26 +276,9 @@ def paper_tables(
     arrangement: Arrangement | None = None,
     notes: Sequence[str] = (),
 ) -> list[TextTable]:
-    """The tables of a paper: run, lower bound, estimates, posterior mean and interval.
+    """Tables of a paper, one for all measures if at most eight numbers are in a row, otherwise one for each.
 
-    Measures stand side by side in one table where a row has no more than eight numbers then; else each has a
-    table of its own.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        `bayespool.Scores.to_frame`, also per topic.
-    ci_prob : float
-    scope : str
-        What the values are of: "mean over 50 topics".
-    arrangement : Arrangement, optional
-    notes : sequence of str
-        Below the last table.
-
-    Raises
-    ------
-    InputError
-        There is no such column.
+    ``scope`` names the topics ("mean over 50 topics"); ``notes`` are put below the last table.
     """
     chosen = arrangement or Arrangement()
     check_arrangement(chosen, list(methods_in(frame)))
@@ -369,7 +290,7 @@ def paper_tables(
         rows = frame[frame["measure"] == measure]
         of_measure[measure] = arranged(rows, chosen)
         columns[measure] = _shown(of_measure[measure], chosen, ci_prob)
-    together = len(measures) > 1 and sum(map(len, columns.values())) <= _SIDE_BY_SIDE
+    together = len(measures) > 1 and sum(map(len, columns.values())) <= _MAX_NUMBERS_PER_ROW
     first = of_measure[measures[0]]
     if together:  # one order of the rows, that of the first measure
         for measure in measures:
@@ -397,7 +318,7 @@ def paper_tables(
 
 
 def _shown(frame: pd.DataFrame, chosen: Arrangement, ci_prob: float) -> list[Column]:
-    """Columns that have anything in them: a correction that is not defined for the measure is left out."""
+    """Columns but the empty ones of corrections that are not defined for the measure."""
     made = columns_of(frame, chosen.columns or _paper_columns(frame), ci_prob)
     return [column for column in made if set(column.cells) != {"–"}] or made
 
@@ -413,18 +334,20 @@ def _caption(
 ) -> str:
     n = rows["run_id"].nunique()
     runs = f"{n_all} run{'' if n_all == 1 else 's'}" if n == n_all else f"{n} of {n_all} runs"
-    said = [f"{' and '.join(measures)} of {runs}, {scope}."]
+    sentences = [f"{' and '.join(measures)} of {runs}, {scope}."]
     names = {column.name for column in shown}
     below = [m for m in measures if _as_judged(frame[frame["measure"] == m])]
     if "as-judged" in names:
-        said.append("As judged: unjudged documents are nonrelevant.")
+        sentences.append("As judged: unjudged documents are nonrelevant.")
     if "lower" in names and not below:
-        said.append("Lower: unjudged documents are nonrelevant.")
+        sentences.append("Lower: unjudged documents are nonrelevant.")
     elif "lower" in names:
-        said.append("Lower: no completion of the judgments goes below it.")
+        sentences.append("Lower: no completion of the judgments goes below it.")
     if "unjudged" in names:
-        said.append("Unjudged: share of the ranks that the measure looks at.")
+        sentences.append("Unjudged: share of the ranks that the measure looks at.")
     drawn = [m for m, has in methods_in(frame).items() if has and {m, f"{m} interval"} & names]
     if drawn:
-        said.append(f"Means and intervals ({', '.join(drawn)}) are over what the unjudged documents may be.")
-    return " ".join(said)
+        sentences.append(
+            f"Means and intervals ({', '.join(drawn)}) are over what the unjudged documents may be."
+        )
+    return " ".join(sentences)

@@ -1,4 +1,4 @@
-"""What `bayespool.score` gives: bounds and estimates of many methods, measures and runs, and their tables."""
+"""Bounds and estimates of runs, as `bayespool.score` returns them, and their tables."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Scores(WithPaper):
     ci_prob : float
         Probability of the intervals in the frames.
     metadata : dict
-        Version, fingerprint, pool, settings: what a result must be quoted with.
+        Version, fingerprint, pool and settings, to quote with a result.
     """
 
     run_ids: tuple[str, ...]
@@ -58,59 +58,61 @@ class Scores(WithPaper):
         return one_line("Scores", f"{of} on {len(self.query_ids)} topics, by {some_of(methods, 3)}")
 
     def __getitem__(self, key: tuple[str, object]) -> Estimates:
-        """The estimates of one method under one measure: ``scores["posterior-combined", "P@10"]``."""
-        asked: object = key
-        if not isinstance(asked, tuple) or len(asked) != 2:
-            raise KeyError(f"{asked!r}: write scores[method, measure]: scores['posterior-combined', 'P@10']")
+        """Estimates of one method under one measure: ``scores["posterior-combined", "P@10"]``."""
+        key_: object = key
+        if not isinstance(key_, tuple) or len(key_) != 2:
+            raise KeyError(f"{key_!r}: write scores[method, measure]: scores['posterior-combined', 'P@10']")
         method, measure = key
         for estimate in self.estimates:
             if estimate.method == method and str(estimate.measure) == str(measure):
                 return estimate
-        there = ", ".join(dict.fromkeys(f"{e.method}, {e.measure}" for e in self.estimates))
-        raise KeyError(f"no estimates {method!r}, {str(measure)!r}; there are: {there}")
+        available = ", ".join(dict.fromkeys(f"{e.method}, {e.measure}" for e in self.estimates))
+        raise KeyError(f"no estimates {method!r}, {str(measure)!r}; there are: {available}")
 
     @property
     def notes(self) -> dict[tuple[str, Measure], str]:
-        """What is off, by run and measure; empty text where nothing is."""
-        return {key: "; ".join(said) for key, said in self.statements.items()}
+        """Notes by run and measure; empty text where there are none."""
+        return {key: "; ".join(texts) for key, texts in self.statements.items()}
 
     @cached_property
     def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
-        """What `notes` are made of, one by one."""
+        """Statements that `notes` join, by run and measure."""
         statements = {}
         pool, deep = self.metadata["pool"], self.metadata["estimand"] == "complete"
-        for measure, found in zip(self.measures, self.bounds, strict=True):
-            missing = (found.n_missing == measure.cutoff).sum(axis=1)
+        for measure, bounds in zip(self.measures, self.bounds, strict=True):
+            missing = (bounds.n_missing == measure.cutoff).sum(axis=1)
             for r, run in enumerate(self.run_ids):
-                said = [] if pool["n_pooled_runs"] else ["no pooled runs"]
+                texts = [] if pool["n_pooled_runs"] else ["no pooled runs"]
                 if run in (yours := self.metadata["runs_of_the_user"]) and len(yours) > 1:
-                    said.append(f"{len(yours)} runs that no list names count as one organization, yours")
+                    texts.append(f"{len(yours)} runs that no list names count as one organization, yours")
                 if run in self.metadata.get("unpooled", {}):
-                    said.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")
-                said += [
+                    texts.append(f"as if new: {self.metadata['unpooled'][run]} taken out of the pool")
+                texts += [
                     f"judgments of your own passed over: {p}" for p in self.metadata.get("passed_over", ())
                 ]
                 if pool["n_organizations"] == 1:
-                    said.append("a pool of one organization: how organizations differ is not known from it")
+                    texts.append("a pool of one organization: how organizations differ is not known from it")
                 below = measure.cutoff > pool["depth"] > 0 and not pool["strategy"]
-                if deep and found.has_unjudged[r] and below:
-                    said.append(f"ranks below the pool depth of {pool['depth']} are extrapolated")
+                if deep and bounds.has_unjudged[r] and below:
+                    texts.append(f"ranks below the pool depth of {pool['depth']} are extrapolated")
                 if missing[r]:
-                    said.append(f"{missing[r]} of {len(self.query_ids)} topics missing from the run")
-                if not found.has_unjudged[r]:
-                    said.append("nothing unjudged")
-                elif not found.n_judged[r].any():
-                    said.append("nothing of it is judged: are these the collection's document ids?")
+                    texts.append(f"{missing[r]} of {len(self.query_ids)} topics missing from the run")
+                if not bounds.has_unjudged[r]:
+                    texts.append("nothing unjudged")
+                elif not bounds.n_judged[r].any():
+                    texts.append("nothing of it is judged: are these the collection's document ids?")
                 for e in self.estimates:
                     if e.measure == measure and e.notes and e.notes[r]:
-                        said.append(f"{e.method}: {e.notes[r]}")
-                statements[run, measure] = tuple(said)
+                        texts.append(f"{e.method}: {e.notes[r]}")
+                statements[run, measure] = tuple(texts)
         return statements
 
     @property
     def note_lines(self) -> tuple[str, ...]:
-        """What there is to note of the whole result, a line each: what ideal rankings are made of, and every
-        statement with the runs and measures that it is of. Every output has these lines.
+        """Notes of the whole result, one line each: on ideal rankings, and each statement with its runs and
+        measures.
+
+        Every output has these lines.
         """
         return tuple(score_notes(self.to_frame(), self.metadata, self.statements))
 
@@ -120,31 +122,37 @@ class Scores(WithPaper):
         Returns
         -------
         pandas.DataFrame
-            Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``as_judged`` (B, as trec_eval
-            gives it), ``bound_lower`` and ``bound_upper`` (what no completion of the judgments goes below or
-            beyond: B and T, but for measures over an ideal ranking), ``residual`` (Δ = T − B, see
-            `bayespool.evidence.Bounds`), ``unjudged`` (unjudged documents among the ranks that the measure
-            looks at, a share), one column per method with its value, for each posterior method also
-            ``<method>_lower`` and ``<method>_upper``, the ends of its interval, and per run only, where the
-            method asks how unlike the pool a run is, ``<method>_distance`` and ``<method>_new_kind``; then
-            ``ci_prob`` and ``note``.
+            Columns ``run_id``, ``query_id`` (per topic only), ``measure``, ``as_judged`` (B, as in
+            trec_eval), ``bound_lower`` and ``bound_upper`` (bounds over all completions of the judgments: B
+            and T, but for measures over an ideal ranking), ``residual`` (Δ = T − B, see
+            `bayespool.evidence.Bounds`), ``unjudged`` (share of the measure's ranks with an unjudged
+            document), one column per method with its value, for each posterior also the ends of its interval
+            ``<method>_lower`` and ``<method>_upper``, and per run only, where the method measures the
+            distance of a run from the pool, ``<method>_distance`` and ``<method>_new_kind``; then ``ci_prob``
+            and ``note``.
         """
         import pandas as pd
 
         frames, notes = [], self.notes
-        for measure, found in zip(self.measures, self.bounds, strict=True):
+        for measure, bounds in zip(self.measures, self.bounds, strict=True):
             n_topics = len(self.query_ids) if per_topic else 1
-            # one division of a total each: a bound and an estimate that reaches it are the same number
-            amounts = (found.low, found.least, found.most, found.width)
-            bounds_ = [(v.scores() if per_topic else v.means()).ravel() for v in amounts]
+            # divide each total once, so that a bound equals an estimate that reaches it
+            amounts = (bounds.low, bounds.least, bounds.most, bounds.width)
+            columns_of_bounds = [(v.scores() if per_topic else v.means()).ravel() for v in amounts]
             columns: dict[str, Any] = {"run_id": np.repeat(np.array(self.run_ids, dtype=object), n_topics)}
             if per_topic:
                 columns["query_id"] = np.tile(np.array(self.query_ids, dtype=object), len(self.run_ids))
             columns |= {
                 "measure": str(measure),
-                **dict(zip(("as_judged", "bound_lower", "bound_upper", "residual"), bounds_, strict=True)),
+                **dict(
+                    zip(
+                        ("as_judged", "bound_lower", "bound_upper", "residual"),
+                        columns_of_bounds,
+                        strict=True,
+                    )
+                ),
             }
-            columns["unjudged"] = (found.unjudged_on_topics if per_topic else found.unjudged_share).ravel()
+            columns["unjudged"] = (bounds.unjudged_on_topics if per_topic else bounds.unjudged_share).ravel()
             for e in (e for e in self.estimates if e.measure == measure):
                 columns |= e.columns(self.ci_prob, per_topic=per_topic)
             columns["ci_prob"] = self.ci_prob
@@ -162,7 +170,7 @@ class Scores(WithPaper):
         Parameters
         ----------
         arrangement : Arrangement, optional
-            Columns are of `bayespool.scoring.score_tables.SCORE_COLUMNS`, or names of estimators.
+            With columns of `bayespool.scoring.score_tables.SCORE_COLUMNS`, or names of estimators.
         per_topic : bool
             One row per run and topic.
         """
@@ -175,9 +183,7 @@ class Scores(WithPaper):
         return Paper(f"Scores: {some_of(self.measures)}", tuple(tables), (quoted,))
 
     def summary_frame(self, *, per_topic: bool = False) -> pd.DataFrame:
-        """One row per run, measure and method (and topic): `Estimates.summary_frame` of all estimates, one
-        below the other.
-        """
+        """`Estimates.summary_frame` of all estimates: one row per run, measure and method (and topic)."""
         import pandas as pd
 
         frames = [e.summary_frame(ci_prob=self.ci_prob, per_topic=per_topic) for e in self.estimates]
@@ -189,14 +195,14 @@ class Scores(WithPaper):
         Parameters
         ----------
         method : str, optional
-            One with draws; may be left out where there is only one.
+            One with draws; may be left out if there is only one.
         per_topic : bool, default False
             With the draws on each topic, too.
 
         Returns
         -------
         xarray.DataTree
-            See `bayespool.measures.estimates.Estimates.to_arviz`; with the group ``constant_data``, too:
+            As of `bayespool.measures.estimates.Estimates.to_arviz`, with the group ``constant_data``:
             ``as_judged``, ``bound_lower``, ``bound_upper`` and ``residual`` as in `to_frame`, by (measure,
             run_id), with ``per_topic`` also ``as_judged_by_topic``, ….
 
@@ -219,25 +225,27 @@ class Scores(WithPaper):
         if method not in drawn:
             wrong = f"no draws of {method}" if method or not drawn else "several methods have draws"
             raise InputError(wrong, hint=f"there are draws of: {', '.join(drawn) or 'no method'}")
-        places = [(b.least, b.most, b.low, b.width) for b in self.bounds]
+        amounts = [(b.least, b.most, b.low, b.width) for b in self.bounds]
         constant = {}
         for i, name in enumerate(("bound_lower", "bound_upper", "as_judged", "residual")):
-            constant[name] = np.array([found[i].means() for found in places])
+            constant[name] = np.array([values[i].means() for values in amounts])
             if per_topic:
-                constant[f"{name}_by_topic"] = np.array([found[i].scores() for found in places])
+                constant[f"{name}_by_topic"] = np.array([values[i].scores() for values in amounts])
         chosen = [e for e in self.estimates if e.method == method]
         return draws_container(chosen, per_topic=per_topic, constant_data=constant)
 
     def to_netcdf(self, path: PathLike, method: str | None = None, *, per_topic: bool = False) -> None:
-        """Write `to_arviz`, `to_frame` and the metadata to a NetCDF file, whole or not at all; the same
-        scores give the same bytes. `bayespool.read_scores` reads it back.
+        """Write `to_arviz`, `to_frame` and the metadata to a NetCDF file, to be read by
+        `bayespool.read_scores`.
+
+        The same scores give the same bytes; the file is written whole or not at all.
 
         Raises
         ------
         InputError
             As `to_arviz`.
         OutputError
-            The file cannot be written; what stood there is untouched.
+            The file cannot be written; an existing one is left as it was.
         """
         tree = self.to_arviz(method, per_topic=per_topic)
         described = with_notes(self.metadata, self.note_lines, self.statements)

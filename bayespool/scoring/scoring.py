@@ -1,4 +1,4 @@
-"""Many estimators × measures × runs → one frozen `Scores`: the main job."""
+"""Score runs: estimators × measures × runs to one `Scores`."""
 
 from __future__ import annotations
 
@@ -36,18 +36,7 @@ from bayespool.scoring.scores import Scores
 
 
 def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]) -> None:
-    """Warn of a measure that asks for a relevance that no document of the qrels has.
-
-    Parameters
-    ----------
-    collection : Collection
-    measures : iterable of Measure
-
-    Warns
-    -----
-    InputWarning
-        Once per measure.
-    """
+    """Warn of each measure that needs a relevance that no document of the qrels has."""
     for measure in measures:
         if not (collection.relevance >= measure.rel).any():
             warn_caller(
@@ -57,13 +46,7 @@ def warn_of_unused_relevance(collection: Collection, measures: Iterable[Measure]
 
 
 def refuse_of_judgments(measures: Iterable[Measure]) -> None:
-    """Refuse a measure that is of the judgments as they stand, where values are to be estimated.
-
-    Raises
-    ------
-    InputError
-        There is one.
-    """
+    """Raise `InputError` for a measure of the judgments themselves, which has nothing to estimate."""
     for measure in measures:
         if measure.of_judgments:
             raise InputError(
@@ -73,12 +56,7 @@ def refuse_of_judgments(measures: Iterable[Measure]) -> None:
 
 
 def expect_collection(given: object) -> None:
-    """Refuse what is no collection where one is expected.
-
-    Raises
-    ------
-    InputError
-    """
+    """Raise `InputError` for anything but a collection."""
     if not isinstance(given, Collection):
         hint = "read_collection and build_collection make one of runs and judgments; score takes these, too"
         raise InputError(f"a {type(given).__name__} where a Collection is expected", hint=hint)
@@ -92,7 +70,7 @@ def find_targets(
     unpool_by: Literal["organization", "run"],
     pool_depth: int | None,
 ) -> tuple[Collection, tuple[str, ...], dict[str, str]]:
-    """Which runs are scored, on which pool.
+    """Find the runs to score, and the collection with the pool that they are scored by.
 
     Parameters
     ----------
@@ -103,23 +81,23 @@ def find_targets(
     Returns
     -------
     Collection
-        Pooled to the depth asked for, without what only the runs taken out had brought, and with the
-        judgments of one's own on what is unjudged then.
+        Pooled to ``pool_depth``, without judgments that only the unpooled runs contributed, and with one's
+        own judgments of documents that are then unjudged.
     tuple of str
         The runs to score.
     dict of str to str
-        Those taken out of the pool, each with what left because of it (`bayespool.pooling.take_out`).
+        The unpooled runs, each with what left the pool because of it (`bayespool.pooling.take_out`).
 
     Raises
     ------
     InputError
         Nothing to score; a name to unpool that is neither a run nor an organization, or both; a depth beyond
-        the pool's; a judgment of one's own on a document that the pool's judges otherwise.
+        the pool's; a judgment of one's own that contradicts one of the pool.
 
     Warns
     -----
     InputWarning
-        Judgments of one's own that do not count (`bayespool.collection.check_own_judgments`).
+        Judgments of one's own that are ignored (`bayespool.collection.check_own_judgments`).
     """
     expect_collection(collection)
     if pool_depth is not None:
@@ -133,15 +111,15 @@ def find_targets(
     elif run_ids is None:
         targets = collection.unpooled_run_ids
     else:
-        asked = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
-        targets = tuple(dict.fromkeys((*asked, *unpooled)))
+        named = (run_ids,) if isinstance(run_ids, str) else tuple(run_ids)
+        targets = tuple(dict.fromkeys((*named, *unpooled)))
     if not targets:
         raise InputError("no run to score")
     return collection, targets, unpooled
 
 
 class ScoreOptions(ReadOptions, PosteriorOptions, total=False):
-    """Further arguments of `score`: how runs and judgments are read, and settings of estimators."""
+    """Further arguments of `score`: options of reading, and settings of estimators."""
 
 
 @overload
@@ -316,7 +294,7 @@ def score(
         chosen, n_measures=len(parsed), n_runs=len(targets), n_topics=len(collection.query_ids)
     )
     bounds = tuple(score_bounds(collection, targets, measure, estimand=estimand) for measure in parsed)
-    _warn_of_pooled_runs(collection, targets, bounds)
+    _warn_of_judged_runs(collection, targets, bounds)
     if any(isinstance(e, PosteriorEstimator) for e in chosen):
         warn_of_no_pool(whole)
     results = []
@@ -371,12 +349,12 @@ def _collection_of(
     reading: Mapping[str, Any],
     unpool: str | Iterable[str] | None,
 ) -> tuple[Collection, str | Iterable[str] | None]:
-    """The collection, or that of runs and judgments, and the ids of its runs to score."""
+    """The collection, or the one made of runs and judgments, and the ids of its runs to score."""
     if isinstance(collection, Collection):
         if qrels is not None or reading:
-            asked = ", ".join([*reading, *(["qrels"] if qrels is not None else [])])
+            superfluous = ", ".join([*reading, *(["qrels"] if qrels is not None else [])])
             raise InputError(
-                f"the collection has judgments and a pool already ({asked})",
+                f"the collection has judgments and a pool already ({superfluous})",
                 hint="give these to read_collection, which makes one, or runs in the place of the collection",
             )
         return collection, cast("str | Iterable[str] | None", run_ids)
@@ -390,16 +368,16 @@ def _collection_of(
 
 
 def _diagnostics(estimates: Iterable[Estimates]) -> Iterator[dict[str, Any]]:
-    """What the checks of draws found, as JSON can hold it."""
+    """Results of the checks of draws, as JSON can hold them."""
     for e in estimates:
         if e.diagnostics is not None:
-            found = {"method": e.method, "measure": str(e.measure), **dataclasses.asdict(e.diagnostics)}
-            found["problems"] = list(e.diagnostics.problems)
-            yield {name: None if value != value else value for name, value in found.items()}
+            checks = {"method": e.method, "measure": str(e.measure), **dataclasses.asdict(e.diagnostics)}
+            checks["problems"] = list(e.diagnostics.problems)
+            yield {name: None if value != value else value for name, value in checks.items()}
 
 
-def _warn_of_pooled_runs(collection: Collection, targets: Sequence[str], bounds: Sequence[Bounds]) -> None:
-    """Warn of runs to score that the pool contains and that have nothing unjudged under any measure."""
+def _warn_of_judged_runs(collection: Collection, targets: Sequence[str], bounds: Sequence[Bounds]) -> None:
+    """Warn of pooled runs that have nothing unjudged under any measure."""
     pooled = collection.pooled[collection.run_index(targets)]
     judged = np.all([~one.has_unjudged for one in bounds], axis=0)
     known = [run for run, at_hand in zip(targets, pooled & judged, strict=True) if at_hand]

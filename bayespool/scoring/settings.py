@@ -1,4 +1,4 @@
-"""Settings of scores, completed judgments and what to judge next: each option described once."""
+"""Settings of `score`, `impute` and `judge_next`, with each option described once."""
 
 from __future__ import annotations
 

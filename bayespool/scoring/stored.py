@@ -1,4 +1,4 @@
-"""What was written, read back: tables, what they must be quoted with, and draws where they were kept."""
+"""Read results back from files: tables, metadata, and draws where they were stored."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from bayespool.tables.reprs import Shown, one_line
 if TYPE_CHECKING:
     import pandas as pd
 
-_GROUP = "scores"  # of a container: one variable, the table and the metadata as the JSON file has them
-_FOLDS = "folds"  # in a folder of an experiment: what is finished before the rest is
-_NOTED = ("notes", "warnings", "problems")  # in metadata: lists of lines
-_STATEMENTS = "statements"  # in metadata of scores: what the lines are made of
-_TEXTS = ("run_id", "query_id", "measure", "note")  # columns; all others are numbers
+_GROUP = "scores"  # of a container: the table and the metadata as JSON
+_FOLDS = "folds"  # folder of the finished parts of an experiment
+_NOTE_KEYS = ("notes", "warnings", "problems")  # lists of lines in metadata
+_STATEMENTS = "statements"  # in metadata of scores: by run and measure
+_TEXT_COLUMNS = ("run_id", "query_id", "measure", "note")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredScores(WithPaper):
-    """Scores of an earlier call. Nothing of it is worked out anew.
+    """Scores of an earlier call, as they were written.
 
     Attributes
     ----------
     columns : mapping of str to sequence
-        Those of the table that was stored.
+        Columns of the stored table.
     metadata : mapping
-        Version, fingerprint, pool, settings: what a result must be quoted with, as JSON has it.
+        Version, fingerprint, pool and settings, to quote with a result.
     """
 
     columns: Mapping[str, Sequence[Any]] = field(repr=False)
@@ -67,19 +67,19 @@ class StoredScores(WithPaper):
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
-        """Measures, in their order; one's own have to be registered."""
+        """Measures, in their order; your own ones have to be registered."""
         return tuple(parse_measure(measure) for measure in dict.fromkeys(self.columns["measure"]))
 
     @cached_property
     def notes(self) -> dict[tuple[str, Measure], str]:
-        """What is off, by run and measure; empty text where nothing is."""
+        """Notes by run and measure; empty text where there are none."""
         of = {str(measure): measure for measure in self.measures}
         rows = zip(*(self.columns[name] for name in ("run_id", "measure", "note")), strict=True)
         return {(run, of[measure]): note for run, measure, note in rows}
 
     @cached_property
     def statements(self) -> dict[tuple[str, Measure], tuple[str, ...]]:
-        """What `notes` are made of, one by one; of a file that has the notes alone, each as a whole."""
+        """Statements that `notes` join; a file without them has each note as one statement."""
         if self._statements is None:
             return {key: (note,) if note else () for key, note in self.notes.items()}
         of = {(row["run_id"], row["measure"]): tuple(row[_STATEMENTS]) for row in self._statements}
@@ -87,16 +87,16 @@ class StoredScores(WithPaper):
 
     @property
     def note_lines(self) -> tuple[str, ...]:
-        """What there is to note, as `bayespool.Scores.note_lines` has it."""
+        """Notes, one line each, as in `bayespool.Scores.note_lines`."""
         return tuple(score_notes(self.to_frame(), self.metadata, self.statements))
 
     def to_frame(self) -> pd.DataFrame:
-        """The table that was stored, `bayespool.Scores.to_frame` to the last digit."""
+        """The stored table, equal to `bayespool.Scores.to_frame`."""
         import pandas as pd
 
         return pd.DataFrame(
             {
-                name: np.array(values, dtype=object if name in _TEXTS else np.float64)
+                name: np.array(values, dtype=object if name in _TEXT_COLUMNS else np.float64)
                 for name, values in self.columns.items()
             }
         )
@@ -104,7 +104,7 @@ class StoredScores(WithPaper):
     frame = to_frame
 
     def paper(self, arrangement: Arrangement | None = None) -> Paper:
-        """The tables for a paper, as `bayespool.Scores.paper` makes them."""
+        """Tables for a paper, as in `bayespool.Scores.paper`."""
         frame = self.to_frame()
         tables = paper_tables(
             frame,
@@ -117,7 +117,7 @@ class StoredScores(WithPaper):
         return Paper(f"Scores: {some_of(self.measures)}", tuple(tables), (quoted,))
 
     def to_arviz(self) -> Any:
-        """Draws of the estimates, as `bayespool.Scores.to_arviz` made them.
+        """Draws of the estimates, as in `bayespool.Scores.to_arviz`.
 
         Raises
         ------
@@ -132,13 +132,13 @@ class StoredScores(WithPaper):
 
 
 def read_scores(path: PathLike) -> StoredScores:
-    """Scores that ``bayespool score --output``, `bayespool.report.write_scores` or
-    `bayespool.Scores.to_netcdf` wrote.
+    """Read scores written by ``score --output``, `bayespool.report.write_scores` or
+    `bayespool.Scores.to_netcdf`.
 
     Parameters
     ----------
     path : path
-        Ending in .json, .parquet or .nc. A CSV file has no metadata and is no result to be read back.
+        Ending in .json, .parquet or .nc; a CSV file has no metadata and cannot be read back.
 
     Returns
     -------
@@ -163,32 +163,32 @@ def read_scores(path: PathLike) -> StoredScores:
     place = Path(path)
     readers = {".json": _from_json, ".parquet": _from_parquet, ".nc": _from_netcdf}
     if place.suffix not in readers:
-        what = place.suffix or "a file without ending"
-        raise InputError(f"cannot read scores from {what}", path=place, hint=f"use {', '.join(readers)}")
+        ending = place.suffix or "a file without ending"
+        raise InputError(f"cannot read scores from {ending}", path=place, hint=f"use {', '.join(readers)}")
     if not place.is_file():
         raise InputError("there is no such file", path=place)
-    found = readers[place.suffix](place)
-    if found is None or not _are_scores(found):
+    stored = readers[place.suffix](place)
+    if stored is None or not _are_scores(stored):
         raise InputError("holds no scores", path=place, hint="score --output writes them")
-    return found
+    return stored
 
 
-def _are_scores(found: StoredScores) -> bool:
-    """Whether columns have the types that those of scores have."""
+def _are_scores(stored: StoredScores) -> bool:
+    """Whether the columns have the names and types of scores."""
     wanted = {"run_id", "measure", "as_judged", "bound_lower", "note"}
-    if not isinstance(found.metadata, dict) or not wanted <= set(found.columns):
+    if not isinstance(stored.metadata, dict) or not wanted <= set(stored.columns):
         return False
-    if not isinstance(found.metadata.get("ideals", {}), dict):
+    if not isinstance(stored.metadata.get("ideals", {}), dict):
         return False
-    for name, values in found.columns.items():
-        allowed = (str,) if name in _TEXTS else (int, float, type(None))
+    for name, values in stored.columns.items():
+        allowed = (str,) if name in _TEXT_COLUMNS else (int, float, type(None))
         if not values or not all(isinstance(value, allowed) for value in values):
             return False
-    return found._statements is None or _are_statements(found._statements)
+    return stored._statements is None or _are_statements(stored._statements)
 
 
 def _are_statements(rows: object) -> bool:
-    """Whether these are rows of `with_notes`."""
+    """Whether rows are statements as of `with_notes`."""
     return isinstance(rows, list) and all(
         isinstance(row, dict)
         and all(isinstance(row.get(name), str) for name in ("run_id", "measure"))
@@ -200,19 +200,19 @@ def _are_statements(rows: object) -> bool:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredResults(Shown):
-    """Results of an earlier command or call, whatever it was. Nothing of them is worked out anew.
+    """Results of an earlier command or call of any kind, as they were written.
 
     Attributes
     ----------
     experiment : str
-        What was done: ``leave-out``, ``budgets``, ``completed qrels``, … as ``settings.json`` of a folder
-        says; empty where a single file does not say it.
+        ``leave-out``, ``budgets``, ``completed qrels``, … as in ``settings.json`` of a folder; empty for a
+        file that does not name it.
     settings : mapping
-        All that was written beside the tables: version, fingerprint, pool, settings.
+        Metadata of the tables: version, fingerprint, pool, settings.
     tables : mapping of str to pandas.DataFrame
-        By name, to the last digit.
+        Stored tables by name.
     notes : tuple of str
-        Notes, warnings and problems that were written with them.
+        Notes, warnings and problems.
     files : mapping of str to Path
         The other files of a folder: figures, completed qrels, containers.
     """
@@ -242,16 +242,16 @@ class StoredResults(Shown):
         return self.tables[name]
 
     def container(self, name: str) -> Any:
-        """A file that ends in ``.nc`` as an ``xarray.DataTree`` for ArviZ.
+        """Read a file that ends in ``.nc`` as an ``xarray.DataTree`` for ArviZ.
 
         Raises
         ------
         InputError
             There is no such file, or it holds no container.
         """
-        there = [file for file in self.files if file.endswith(".nc")]
-        if name not in there:
-            raise InputError(f"no container {name!r}", hint=f"there are: {', '.join(there) or 'none'}")
+        containers = [file for file in self.files if file.endswith(".nc")]
+        if name not in containers:
+            raise InputError(f"no container {name!r}", hint=f"there are: {', '.join(containers) or 'none'}")
         try:
             return container_of_bytes(read_bytes_back(self.files[name]) or b"")
         except (OSError, ValueError):
@@ -259,13 +259,14 @@ class StoredResults(Shown):
 
 
 def read_results(path: PathLike) -> StoredResults:
-    """Results that a command wrote with ``--output``: a folder (``leave-out``, ``check``, ``judges``,
-    ``budgets``, ``pool-width``, ``common-topics``, ``run-types``, ``impute``), or a file that ends in .json
-    or .parquet (``score``, ``compare``, ``reversals``, ``pool``, ``judge-next``).
+    """Read results that a command wrote with ``--output``.
 
     Parameters
     ----------
     path : path
+        A folder (``leave-out``, ``check``, ``judges``, ``budgets``, ``pool-width``, ``common-topics``,
+        ``run-types``, ``impute``), or a file that ends in .json or .parquet (``score``, ``compare``,
+        ``reversals``, ``pool``, ``judge-next``).
 
     Returns
     -------
@@ -274,7 +275,7 @@ def read_results(path: PathLike) -> StoredResults:
     Raises
     ------
     InputError
-        There is nothing, or nothing of ours; a file of the folder is missing or is not as it was written.
+        There are no results; a file of the folder is missing or was changed.
 
     Examples
     --------
@@ -295,17 +296,19 @@ def read_results(path: PathLike) -> StoredResults:
     if place.is_dir():
         return _from_folder(place)
     if place.suffix not in (".json", ".parquet"):
-        what = place.suffix or "a file without ending"
+        ending = place.suffix or "a file without ending"
         raise InputError(
-            f"cannot read results from {what}", path=place, hint="name a folder, or a .json or .parquet file"
+            f"cannot read results from {ending}",
+            path=place,
+            hint="name a folder, or a .json or .parquet file",
         )
     if not place.is_file():
         raise InputError("there is no such file or folder", path=place)
     content = read_bytes_back(place) or b""
-    found = _tables_of_json(content) if place.suffix == ".json" else read_frame(content)
-    if found is None:
+    tables_and_settings = _tables_of_json(content) if place.suffix == ".json" else read_frame(content)
+    if tables_and_settings is None:
         raise InputError("holds no results", path=place, hint="--output of the commands writes them")
-    tables, settings = found
+    tables, settings = tables_and_settings
     held = tables if isinstance(tables, dict) else {place.stem: tables}
     return StoredResults("", settings, held, _notes_of(settings))
 
@@ -331,14 +334,14 @@ def _from_folder(folder: Path) -> StoredResults:
         if content is None:
             raise InputError("is missing, which settings.json names", path=path)
         if path.suffix == ".csv":
-            continue  # the same table stands in a Parquet file
+            continue  # its table is also in a Parquet file
         if path.suffix != ".parquet":
             files[name] = path
             continue
-        found = read_frame(content) if digest(content) == written else None
-        if found is None:
+        table = read_frame(content) if digest(content) == written else None
+        if table is None:
             raise InputError("is not as it was written", path=path, hint="run the command again")
-        tables[path.stem] = found[0]
+        tables[path.stem] = table[0]
     return StoredResults(experiment, settings, tables, _notes_of(settings), files)
 
 
@@ -346,9 +349,9 @@ def _tables_of_json(content: bytes) -> tuple[dict[str, pd.DataFrame], dict[str, 
     import pandas as pd
 
     try:
-        found = json.loads(content)
-        settings = dict(found.pop("metadata"))
-        tables = {name: pd.DataFrame(rows) for name, rows in found.items()}
+        document = json.loads(content)
+        settings = dict(document.pop("metadata"))
+        tables = {name: pd.DataFrame(rows) for name, rows in document.items()}
         for frame in tables.values():
             for name in frame.columns:  # null is NaN in a column of numbers
                 if frame[name].isna().any() and not any(isinstance(x, str) for x in frame[name]):
@@ -359,9 +362,9 @@ def _tables_of_json(content: bytes) -> tuple[dict[str, pd.DataFrame], dict[str, 
 
 
 def _notes_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """What was written in the places of notes, warnings and problems."""
-    said = [settings.get(name) for name in _NOTED]
-    return tuple(dict.fromkeys(str(note) for notes in said if isinstance(notes, list) for note in notes))
+    """Notes, warnings and problems in settings."""
+    lists = [settings.get(name) for name in _NOTE_KEYS]
+    return tuple(dict.fromkeys(str(note) for notes in lists if isinstance(notes, list) for note in notes))
 
 
 def with_notes(
@@ -369,28 +372,19 @@ def with_notes(
     notes: Sequence[str],
     statements: Mapping[tuple[str, Measure], Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """Metadata as they are written: with what there is to note, a list of lines, and of scores with the
-    statements of each run and measure, a list of them because a statement may have a semicolon itself.
-
-    Parameters
-    ----------
-    metadata : mapping
-    notes : sequence of str
-    statements : mapping of (str, Measure) to sequence of str, optional
-        `bayespool.Scores.statements`.
-    """
+    """Metadata with notes, and with statements of scores by run and measure."""
     made = {**metadata, "notes": list(notes)}
     if statements is not None:
         made[_STATEMENTS] = [
-            {"run_id": run, "measure": str(measure), _STATEMENTS: list(said)}
-            for (run, measure), said in statements.items()
-            if said
+            {"run_id": run, "measure": str(measure), _STATEMENTS: list(texts)}
+            for (run, measure), texts in statements.items()
+            if texts
         ]
     return made
 
 
 def with_scores(container: Any, frame: pd.DataFrame, metadata: Mapping[str, Any]) -> Any:
-    """A container of draws with the table and the metadata in a group of its own."""
+    """Container of draws with the table and the metadata in a group of its own."""
     import xarray as xr
 
     text = np.array(json_text({"scores": frame}, metadata), dtype=object)
@@ -404,8 +398,8 @@ def _from_json(path: Path) -> StoredScores | None:
 
 
 def _from_parquet(path: Path) -> StoredScores | None:
-    found = read_parquet(path)
-    return None if found is None else _scores_of(*found)
+    parts = read_parquet(path)
+    return None if parts is None else _scores_of(*parts)
 
 
 def _from_netcdf(path: Path) -> StoredScores | None:
@@ -418,10 +412,10 @@ def _from_netcdf(path: Path) -> StoredScores | None:
 
 
 def _of_text(text: str | None, container: Any = None) -> StoredScores | None:
-    """Of the text of a JSON file."""
+    """Scores in the text of a JSON file."""
     try:
-        found = json.loads(text or "")
-        rows, metadata = found["scores"], found["metadata"]
+        document = json.loads(text or "")
+        rows, metadata = document["scores"], document["metadata"]
         columns = {name: [row[name] for row in rows] for name in rows[0]}
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         return None
@@ -429,7 +423,7 @@ def _of_text(text: str | None, container: Any = None) -> StoredScores | None:
 
 
 def _scores_of(columns: Mapping[str, Sequence[Any]], metadata: Any, container: Any = None) -> StoredScores:
-    """Scores of what was written with `with_notes`."""
+    """Scores from columns and metadata as of `with_notes`."""
     if not isinstance(metadata, dict):
         return StoredScores(columns, metadata, container)
     own = {name: value for name, value in metadata.items() if name not in ("notes", _STATEMENTS)}

@@ -38,7 +38,7 @@ def one_by_one(test: Any, control: Any) -> tuple[np.ndarray, np.ndarray]:
 def test_significant_draws_are_those_of_the_test_in_each_draw(
     test: str, control: str, cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bayespool.comparisons.repeated_tests._CELLS", cells)
+    monkeypatch.setattr("bayespool.comparisons.repeated_tests._MAX_CELLS_HELD", cells)
     draws, expected = one_by_one(test, control)
     found = significant_draws(draws, test=test, level=0.05, control=control)  # type: ignore[arg-type]
     np.testing.assert_array_equal(found.n_greater, expected)

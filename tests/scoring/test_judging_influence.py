@@ -132,7 +132,7 @@ def test_the_largest_shares_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where topics are looked at one by one."""
     completion, found, values = looked("RBP(p=0.5)@20")
     share = (found.weight**2).sum(axis=0) * (found.within + found.expected.var(axis=0, dtype=float))
-    monkeypatch.setattr(module, "MOST_DOCUMENTS", 12)
+    monkeypatch.setattr(module, "MAX_DOCUMENTS", 12)
     few = find_influence(completion, parse_measure("RBP(p=0.5)@20"), values)
     place = np.sort(np.argsort(-share, kind="stable")[:12])
     assert few.document.tolist() == found.document[place].tolist()
@@ -152,7 +152,7 @@ def test_of_a_measure_that_is_no_sum_as_many_documents_as_vary_most_with_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     completion, _, values = looked("nDCG@10")
-    monkeypatch.setattr(module, "_MOST_ON_TOPIC", 3)
+    monkeypatch.setattr(module, "_MAX_DOCUMENTS_ON_TOPIC", 3)
     few = find_influence(completion, parse_measure("nDCG@10"), values)
     n = np.bincount(completion.unknowns.topic[few.document], minlength=N_TOPICS)
     assert (n.max(), n.sum() > 40) == (3, True)
