@@ -54,9 +54,9 @@ def build_collection(
     Parameters
     ----------
     runs : Runs
-        At least one, with distinct run ids; the collection sorts them by id. Data frames, ``{query_id:
-        {doc_id: score}}``, rows, objects of ir_measures and ranx, `Run`, paths; a mapping from names to them,
-        or several of them.
+        At least one, with distinct run ids; the collection sorts them by id. Data frames, rows,
+        ``{query_id: {doc_id: score}}``, objects of ir_measures and ranx, `Run`, paths; a mapping from names
+        to them, or several of them.
     qrels : Judgments
         The judgments, in the same forms; they define the topics.
     organizations : mapping of str to str, path or frame, optional
@@ -307,9 +307,7 @@ def _organizations(
     run_ids: Sequence[str], organization_of: Mapping[str, str], own: set[str]
 ) -> tuple[tuple[str, ...], IntArray, int]:
     """Names of the organizations, organization of each run, shape (run,), and the user's (−1 for none)."""
-    listed = set(
-        organization_of.values()
-    )  # a run without an organization must not join one that has its name
+    listed = set(organization_of.values())  # a run that is not in the list must not join one of its name
     users = USER_ORGANIZATION
     while users in listed or users in run_ids:
         users += "'"

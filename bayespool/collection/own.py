@@ -93,9 +93,9 @@ def remember(collection: Of, qrels: Qrels) -> Of:
         )
     pair, value, own = line_pair[known], codes[known], _own_of(collection)
     before = own.relevance[pair]
-    if len(contradicting := pair[(before >= 0) & (before != value)]):
+    if len(conflicts := pair[(before >= 0) & (before != value)]):
         raise InputError(
-            f"{_named(collection, contradicting[:1])} has relevance {own.relevance[contradicting[0]]} in other "
+            f"{_named(collection, conflicts[:1])} has relevance {own.relevance[conflicts[0]]} in other "
             "judgments of your own",
             path=qrels.path,
             hint="keep one of them",
@@ -168,10 +168,10 @@ def refuse_contradictions(collection: Collection) -> None:
     own = collection.own
     if own is None:
         return
-    contradicting = np.flatnonzero(own.waiting & (own.relevance != collection.relevance))
-    if len(contradicting):
+    conflicts = np.flatnonzero(own.waiting & (own.relevance != collection.relevance))
+    if len(conflicts):
         raise InputError(
-            f"{_named(collection, contradicting[:1])} has relevance {collection.relevance[contradicting[0]]} in the "
+            f"{_named(collection, conflicts[:1])} has relevance {collection.relevance[conflicts[0]]} in the "
             "qrels and another one here",
             path=own.path,
             hint="judgments of your own are for documents that nobody has judged; runs that are to leave the "
