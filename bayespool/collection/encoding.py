@@ -25,50 +25,25 @@ _MAX_BYTES_OF_32_BIT_OFFSETS = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EncodedRun:
-    """Rankings of a run, topic by topic, best document first but for ties.
-
-    Attributes
-    ----------
-    run_id : str
-    path : Path or None
-    length : ndarray of int64, shape (topic,)
-        Number of documents on each topic of the qrels.
-    document : ndarray of int32, shape (line,)
-        Numbers of documents within their topic, by an `Encoding`.
-    tied : ndarray of bool, shape (line,), or None
-        Whether a document is tied with the one before it; None if none is.
-    score : ndarray of float32, shape (line,), or None
-        Scores, if kept.
-    """
+    """Rankings of a run, topic by topic, best document first but for ties; arrays of shape (line,)."""
 
     run_id: str
     path: Path | None
-    length: npt.NDArray[np.int64]
-    document: npt.NDArray[np.int32]
-    tied: npt.NDArray[np.bool_] | None
-    score: npt.NDArray[np.float32] | None
+    length: npt.NDArray[np.int64]  # documents on each topic of the qrels, shape (topic,)
+    document: npt.NDArray[np.int32]  # numbers of an `Encoding`, within a topic
+    tied: npt.NDArray[np.bool_] | None  # with the document before; None if none is
+    score: npt.NDArray[np.float32] | None  # None if scores are not kept
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Pairs:
-    """All pairs of a topic and a document, topic by topic, within a topic in byte order.
+    """All pairs of a topic and a document, topic by topic, within a topic in byte order."""
 
-    Attributes
-    ----------
-    doc_ids : pyarrow.StringArray or LargeStringArray, shape (pair,)
-    n_present, first : ndarray of int32, shape (topic,)
-        Number of pairs of each topic, and its first pair.
-    of_number : ndarray of int32, shape (pair,)
-        Pair of each number of an `Encoding`, topic by topic.
-    judged : ndarray of int32, shape (judgment,)
-        Pairs of the judgments, topic by topic, within a topic in the order of the qrels.
-    """
-
-    doc_ids: pa.StringArray | pa.LargeStringArray
-    n_present: npt.NDArray[np.int32]
-    first: npt.NDArray[np.int32]
-    of_number: npt.NDArray[np.int32]
-    judged: npt.NDArray[np.int32]
+    doc_ids: pa.StringArray | pa.LargeStringArray  # shape (pair,)
+    n_present: npt.NDArray[np.int32]  # pairs of each topic, shape (topic,)
+    first: npt.NDArray[np.int32]  # first pair of each topic, shape (topic,)
+    of_number: npt.NDArray[np.int32]  # pair of each number of an `Encoding`, topic by topic, shape (pair,)
+    judged: npt.NDArray[np.int32]  # pairs of the judgments, by topic in file order, shape (judgment,)
 
 
 class Encoding:

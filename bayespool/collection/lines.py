@@ -42,34 +42,16 @@ _LENIENT_HINT = "fix the file, or pass strict=False (--lenient) to "
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Columns of a kind of file, and which of them are read.
+    """Columns of a kind of file, and which of them are read."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the kind of file in messages.
-    columns : tuple of str
-        Names in the order of the file; ``query_id`` and ``doc_id`` are always read.
-    width : str
-        Number of columns in words.
-    integer, real : str or None
-        Columns read as integers (``rank``, ``relevance``) and as real numbers (``score``, ``label``).
-    bounds : tuple of int
-        Smallest and largest integer accepted.
-    wants_tag : bool
-        Whether distinct values of ``tag`` are collected.
-    keep : str
-        Which of several lines about one document ``strict=False`` keeps.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    width: str
-    integer: str | None
-    bounds: tuple[int, int]
-    real: str | None
-    wants_tag: bool
-    keep: str
+    name: str  # of the kind of file, in messages
+    columns: tuple[str, ...]  # in the order of the file; query_id and doc_id are always read
+    width: str  # number of columns in words
+    integer: str | None  # column read as integers (rank, relevance)
+    bounds: tuple[int, int]  # smallest and largest integer accepted
+    real: str | None  # column read as real numbers (score, label)
+    wants_tag: bool  # whether distinct values of ``tag`` are collected
+    keep: str  # which of several lines about one document strict=False keeps
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -52,18 +52,10 @@ class Pool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DepthPool:
-    """A pool of each run's first documents.
+    """A pool of each run's first documents."""
 
-    Attributes
-    ----------
-    depth : int
-        Common depth, which applies to unpooled runs; 0 if no pool is known.
-    depths : tuple of int, one per run
-        Depth to which each run of the collection was or would have been pooled.
-    """
-
-    depth: int
-    depths: tuple[int, ...]
+    depth: int  # common depth, which applies to unpooled runs; 0 if no pool is known
+    depths: tuple[int, ...]  # to which each run of the collection was or would have been pooled
 
     @classmethod
     def even(cls, depth: int, n_runs: int) -> DepthPool:

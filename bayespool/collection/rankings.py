@@ -20,20 +20,13 @@ class Rankings:
     """Rankings of very different lengths, indexed like an array of shape (run, topic, rank).
 
     Indexing returns dense arrays, filled with ``end`` after the last document of a ranking.
-
-    Attributes
-    ----------
-    values : ndarray, shape (entry,)
-        Entries run by run, within a run topic by topic, from the first rank down.
-    length : ndarray of int32, shape (run, topic)
-        Number of entries of each ranking.
-    end : number
-        Fill value after the last entry: −1 for documents, NaN for scores.
     """
 
-    values: npt.NDArray[Any]
-    length: IntArray
-    end: float
+    values: npt.NDArray[
+        Any
+    ]  # run by run, within a run topic by topic, from the first rank down, shape (entry,)
+    length: IntArray  # number of entries of each ranking, shape (run, topic)
+    end: float  # −1 for documents, NaN for scores
 
     def __post_init__(self) -> None:
         for name in ("values", "length"):
