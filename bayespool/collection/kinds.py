@@ -21,15 +21,19 @@ def refuse_file_of_another_kind(text: bytes, path: Path, last: str) -> None:
     """Refuse text that looks like another kind of file; ``last`` is the column of numbers expected."""
     first = _first_lines(text)
     if last == "score":
-        if line := _most(first, _is_judgment):
+        if line := _first_if_most(first, _is_judgment):
             reason = "looks like judgments or labels (query_id iteration doc_id relevance), not like a run"
             raise InputError(reason, path=path, line=line, hint=_GIVE_OTHERS)
         return
     expected = "judgments" if last == "relevance" else "labels of a judge"
-    if line := _most(first, _is_of_run):
+    if line := _first_if_most(first, _is_of_run):
         reason = f"looks like a run (query_id Q0 doc_id rank score tag), not like {expected}"
         raise InputError(reason, path=path, line=line, hint=f"{_GIVE_RUN} {last}")
-    if last == "relevance" and (line := _most(first, _is_label)) and any(_is_fraction(f) for _, f in first):
+    if (
+        last == "relevance"
+        and (line := _first_if_most(first, _is_label))
+        and any(_is_fraction(f) for _, f in first)
+    ):
         reason = "looks like labels of a judge (numbers that are not whole), not like judgments"
         hint = "give labels as a judge (--judge), and here judgments with whole numbers"
         raise InputError(reason, path=path, line=line, hint=hint)
@@ -69,7 +73,7 @@ def _first_lines(text: bytes) -> list[tuple[int, list[bytes]]]:
     return lines
 
 
-def _most(lines: list[tuple[int, list[bytes]]], look: Look) -> int:
+def _first_if_most(lines: list[tuple[int, list[bytes]]], look: Look) -> int:
     """Number of the first line that looks so, if most lines do; else 0."""
     matches = [number for number, fields in lines if look(fields)]
     return matches[0] if 2 * len(matches) > len(lines) else 0
