@@ -1,4 +1,4 @@
-"""Loops that are the algorithm, compiled by numba when they are first called."""
+"""Compilation of loops by numba at their first call."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _Loop = TypeVar("_Loop", bound=Callable[..., Any])
 
 
 def compiled(loop: _Loop) -> _Loop:
-    """The function, compiled at its first call and then kept on disk; numba is not imported before.
+    """Compile a function with numba at its first call and cache it on disk; numba is imported only then.
 
-    Where nothing can be kept (an installation that is read-only, and no home that is writable; a full disk),
-    each process compiles it anew, and a `CacheWarning` says so once.
+    If no folder for the cache is writable or the disk is full, each process compiles it anew, with one
+    `CacheWarning`.
 
     Parameters
     ----------
@@ -36,10 +36,10 @@ def compiled(loop: _Loop) -> _Loop:
     def call(*arguments: Any) -> Any:
         try:
             return machine_code()(*arguments)
-        except OSError:  # it cannot be written there; it is compiled by now
+        except OSError:  # the cache cannot be written; the loop is compiled by now
             say_no_cache()
             return machine_code()(*arguments)
-        except SystemError as error:  # numba's words for Ctrl-C while its machine code returns
+        except SystemError as error:  # numba raises it for Ctrl-C while machine code returns
             if isinstance(error.__cause__, KeyboardInterrupt):
                 raise error.__cause__ from None
             raise
@@ -48,11 +48,11 @@ def compiled(loop: _Loop) -> _Loop:
 
 
 def has_cache(loop: Callable[..., Any]) -> bool:
-    """Whether there is a place to keep a function that is compiled; warns where there is none."""
+    """Whether a compiled function can be cached on disk; warns if not."""
     import numba
 
     try:
-        numba.njit(cache=True)(loop)  # which compiles nothing yet
+        numba.njit(cache=True)(loop)  # compiles nothing yet
     except RuntimeError:
         say_no_cache()
         return False
@@ -60,7 +60,7 @@ def has_cache(loop: Callable[..., Any]) -> bool:
 
 
 def cache_folder() -> str | None:
-    """A folder in which compiled functions are kept; None where none can be written to."""
+    """Folder of cached compiled functions; None if none is writable."""
     import numba
 
     try:
@@ -75,7 +75,7 @@ def _probe(x: float) -> float:
 
 @cache
 def say_no_cache() -> None:
-    """Warn, in this process once, that compiled loops are not kept."""
+    """Warn, once per process, that compiled loops are not cached."""
     warn_caller(
         "compiled loops cannot be kept on disk, so that each process compiles them anew, which takes some "
         "seconds; name a folder that is writable in NUMBA_CACHE_DIR",

@@ -1,4 +1,4 @@
-"""Exception and warning classes of bayespool, and nothing else."""
+"""Exceptions and warnings of bayespool, and helpers for their messages."""
 
 from __future__ import annotations
 
@@ -36,22 +36,21 @@ __all__ = [
 class BayespoolError(Exception):
     """Base class of every error that bayespool raises on purpose.
 
-    The command line prints its message and exits with status 1; anything else is a bug and keeps its
-    traceback.
+    The command line prints its message and exits with status 1. Anything else is a bug.
     """
 
 
 class InputError(BayespoolError):
-    """Input that cannot be used as it is.
+    """Input that cannot be used.
 
     Parameters
     ----------
     reason : str
         What is wrong.
     path : Path or str, optional
-        The file (or folder) at fault.
+        File or folder at fault.
     line : int, optional
-        The line at fault, counted from 1.
+        Line at fault, counted from 1.
     hint : str, optional
         What the user can do about it.
 
@@ -70,11 +69,11 @@ class InputError(BayespoolError):
 
 
 class OutputError(BayespoolError):
-    """A result that cannot be written; whatever stood at the path before is untouched."""
+    """A result that cannot be written; an existing file is left untouched."""
 
 
 class WorkerError(BayespoolError):
-    """A process that worked on a part of an experiment died before it was done."""
+    """A process that worked on a part of an experiment died."""
 
 
 class BayespoolWarning(UserWarning):
@@ -82,45 +81,43 @@ class BayespoolWarning(UserWarning):
 
 
 class CacheWarning(BayespoolWarning):
-    """Compiled loops cannot be kept on disk: every process compiles them anew."""
+    """Compiled loops cannot be cached on disk, so that every process compiles them anew."""
 
 
 class InputWarning(BayespoolWarning):
-    """Input lines, documents or runs were skipped or reinterpreted (``strict=False``), or are of no use."""
+    """Input lines, documents or runs were skipped or read otherwise (``strict=False``), or are of no use."""
 
 
 class OrganizationWarning(BayespoolWarning):
-    """Runs have no known organization, so that each counts as an organization of its own."""
+    """Runs have no known organization, so that each is an organization of its own."""
 
 
 class PartialListWarning(OrganizationWarning):
-    """A list of organizations names runs that were not read, as that of a whole campaign does where a part of
-    its runs is read.
-    """
+    """A list of organizations names runs that were not read, such as the list of a whole campaign."""
 
 
 class PoolWarning(BayespoolWarning):
-    """The pool that was discovered looks unlike a depth-k pool."""
+    """The discovered pool does not look like a depth-k pool."""
 
 
 class StatedPoolWarning(PoolWarning):
-    """The judgments are not those that the strategy, budget and seed stated of the pool lead to."""
+    """The judgments do not follow from the strategy, budget and seed stated of the pool."""
 
 
 class NoPoolWarning(BayespoolWarning):
-    """No pooled run is at hand: posterior estimates rest on informative priors."""
+    """There is no pooled run, so that posterior estimates rest on informative priors."""
 
 
 class PooledRunWarning(BayespoolWarning):
-    """A run to score is in the pool and judged in full, so that nothing of it is left to estimate."""
+    """A run to score is in the pool and fully judged, so that nothing is left to estimate."""
 
 
 class DiagnosticsWarning(BayespoolWarning):
-    """A sampler's diagnostics failed, so that its draws should not be trusted as they are."""
+    """A sampler's diagnostics failed, so that its draws should not be trusted."""
 
 
 class JobsWarning(BayespoolWarning):
-    """More processes are asked for than there are cores."""
+    """More processes are requested than there are cores."""
 
 
 class JudgeWarning(BayespoolWarning):
@@ -128,63 +125,62 @@ class JudgeWarning(BayespoolWarning):
 
 
 class MemoryWarning(BayespoolWarning):
-    """What is asked may take more memory than there is."""
+    """The request may need more memory than there is."""
 
 
 class ExperimentChangedWarning(BayespoolWarning):
-    """What is stored of an experiment cannot be used: it is of another input or setting, or damaged."""
+    """Stored parts of an experiment cannot be used: they are of other inputs or settings, or damaged."""
 
 
-_PASSED_OVER = {"bayespool", "concurrent", "contextlib", "functools", "joblib"}
-"""Packages whose frames are no caller's: ours, and those that call our functions for us."""
+_NOT_CALLERS = {"bayespool", "concurrent", "contextlib", "functools", "joblib"}
+"""Packages whose frames are skipped: ours, and those through which we call our own functions."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Give a warning at the first line outside the package, going out from here.
+    """Warn at the first line outside the package, going up the stack from here.
 
     Parameters
     ----------
     message : str
     category : type
-        Out of `bayespool.errors`, as a rule.
+        Usually a class of `bayespool.errors`.
 
     Warns
     -----
     Warning
-        The one given. Its ``filename`` and ``lineno`` are those of the call of a public function, in a
-        script, a notebook or a test. An estimator of the user's own that calls the package is such a caller.
+        The given one, located where a script, notebook, test or user's own estimator calls a public function.
     """
     frame = sys._getframe(1)
-    while frame.f_back is not None and _name(frame.f_globals).split(".")[0] in _PASSED_OVER:
+    while frame.f_back is not None and _module_name(frame.f_globals).split(".")[0] in _NOT_CALLERS:
         frame = frame.f_back
     warnings.warn_explicit(
         message,
         category,
         frame.f_code.co_filename,
         frame.f_lineno,
-        module=_name(frame.f_globals),
+        module=_module_name(frame.f_globals),
         registry=frame.f_globals.setdefault("__warningregistry__", {}),
     )
 
 
-def _name(names: dict[str, object]) -> str:
-    """Name of the module that a frame runs in; functions that a dataclass is given have its module's."""
+def _module_name(names: dict[str, object]) -> str:
+    """Name of the module that a frame runs in; generated methods of a dataclass have its module's."""
     return str(names.get("__name__") or "")
 
 
-_BEGINNING = 3  # characters of a name that stand for it
+_MIN_PREFIX_CHARACTERS = 3
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
-    """The question which of the known names was meant; empty where none is near.
+    """Question whether a similar known name was meant; empty if none is similar.
 
     Parameters
     ----------
     name : object
-        What was given. Upper and lower case count alike. The beginning of one name alone, three characters
-        at least, stands for that name.
+        The name in question. Case does not matter. Three or more characters that begin exactly one known name
+        select it.
     known : iterable of object
-        Names that there are.
+        Known names.
 
     Examples
     --------
@@ -197,24 +193,24 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     >>> did_you_mean("elephant", ["draws", "tune"])
     ''
     """
-    names = {str(one).lower(): str(one) for one in known}
-    given = str(name).lower()
-    begun = [one for one in names if len(given) >= _BEGINNING and one.startswith(given)]
-    near = begun if len(begun) == 1 else difflib.get_close_matches(given, names, n=1, cutoff=0.7)
+    names = {str(known_name).lower(): str(known_name) for known_name in known}
+    text = str(name).lower()
+    begun = [lower for lower in names if len(text) >= _MIN_PREFIX_CHARACTERS and lower.startswith(text)]
+    near = begun if len(begun) == 1 else difflib.get_close_matches(text, names, n=1, cutoff=0.7)
     return f"did you mean {names[near[0]]!r}?" if near else ""
 
 
 def known_names(name: object, known: Iterable[object], *, before: str = "known: ") -> str:
-    """A hint: which name was probably meant, and all that there are.
+    """Hint for an unknown name: the similar known name, and all known names.
 
     Parameters
     ----------
     name : object
-        What was given.
+        The name in question.
     known : iterable of object
-        Names that there are, in the order in which they are listed.
+        Known names, in the order in which they are listed.
     before : str
-        What stands before the list.
+        Text before the list.
 
     Examples
     --------
@@ -223,6 +219,6 @@ def known_names(name: object, known: Iterable[object], *, before: str = "known: 
     >>> known_names("x", ["take", "combmnz"], before="there are: ")
     'there are: take, combmnz'
     """
-    names = [str(one) for one in known]
-    asked = did_you_mean(name, names)
-    return f"{asked} {before}{', '.join(names)}".lstrip()
+    names = [str(known_name) for known_name in known]
+    question = did_you_mean(name, names)
+    return f"{question} {before}{', '.join(names)}".lstrip()

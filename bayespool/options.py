@@ -1,7 +1,7 @@
-"""What an option is, and the options that many commands and functions share.
+"""Options that commands and functions share, each described once in a settings class.
 
-A settings class describes each option once. From its fields come the options of a command, the parameters in
-a docstring, what is stored to tell results apart, and the tables of the documentation.
+From its fields come a command's options, a docstring's parameters, stored settings, and tables of the
+documentation.
 """
 
 from __future__ import annotations
@@ -54,22 +54,22 @@ class Option:
     Attributes
     ----------
     help : str
-        What it does, in a sentence or two: in the help of commands, docstrings and tables.
+        Description in a sentence or two, for commands, docstrings and tables.
     more : str
-        What else there is to know, in docstrings and tables only.
+        Further details, for docstrings and tables only.
     of : type or Literal
-        What one value is.
+        Type of one value.
     many : {"", "repeated", "listed"}
-        Whether there may be several: a command's option that is repeated, or one text with commas.
+        Whether there may be several values: a repeated option of a command, or one text with commas.
     typed : str
-        The type in a docstring, where ``of`` does not say it.
+        Type in a docstring, if ``of`` does not suffice.
     flag : str
-        Names on the command line, where it is not the argument's: ``--seed``, ``--measure -m``.
+        Names on the command line, if they are not the argument's: ``--seed``, ``--measure -m``.
     least, most, above, below : float, optional
-        Bounds of a number, included (the first two) or not.
+        Bounds of a number, inclusive (the first two) or exclusive.
     of_parts : bool
-        Whether what is worked out for a part of an experiment, such as a fold, depends on it. The others say
-        how many parts there are or what is reported of them.
+        Whether changing it invalidates stored parts of an experiment, such as folds. Other options set the
+        number of parts or what is reported of them.
     """
 
     help: str
@@ -86,25 +86,25 @@ class Option:
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """Values that it may have; empty where these are not a few words."""
+        """Permitted values, empty unless ``of`` is a Literal."""
         return get_args(self.of) if get_origin(self.of) is Literal else ()
 
     def flags(self, name: str) -> list[str]:
-        """Its names on the command line."""
+        """Names on the command line."""
         return (self.flag or f"--{name.replace('_', '-')}").split()
 
     def check(self, name: str, value: Any) -> None:
-        """Raise `InputError` for a value that is no choice or out of bounds; None is always one."""
-        for one in value if self.many and isinstance(value, tuple) else (value,):
-            if one is None:
+        """Raise `InputError` for a value that is no choice or out of bounds; None always passes."""
+        for item in value if self.many and isinstance(value, tuple) else (value,):
+            if item is None:
                 continue
-            if self.choices and one not in self.choices:
-                raise InputError(f"{name} cannot be {one!r}", hint=known_names(one, self.choices))
-            if isinstance(one, int) and abs(one) > _LARGEST and not name.endswith("seed"):
-                raise InputError(f"{name} cannot be {one!r}", hint=f"at most {_LARGEST:,}")
-            if not all(inside(one) for _, inside in self._bounds()):
-                hint = " and ".join(said for said, _ in self._bounds())
-                raise InputError(f"{name} cannot be {one!r}", hint=hint)
+            if self.choices and item not in self.choices:
+                raise InputError(f"{name} cannot be {item!r}", hint=known_names(item, self.choices))
+            if isinstance(item, int) and abs(item) > _MAX_INTEGER and not name.endswith("seed"):
+                raise InputError(f"{name} cannot be {item!r}", hint=f"at most {_MAX_INTEGER:,}")
+            if not all(inside(item) for _, inside in self._bounds()):
+                hint = " and ".join(bound for bound, _ in self._bounds())
+                raise InputError(f"{name} cannot be {item!r}", hint=hint)
 
     def _shown(self, bound: float) -> str:
         return f"{bound:,}" if self.of is int else f"{bound:g}"
@@ -120,31 +120,32 @@ class Option:
             yield f"below {self._shown(self.below)}", lambda x: bool(x < self.below)
 
 
-_LARGEST = 2**31 - 1  # of what is counted
-_AS_ASKED: Any = object()
+_MAX_INTEGER = 2**31 - 1  # of any option but a seed
+_SAME_AS_DEFAULT: Any = object()
 
 
-def option(default: Any, what: Option, *, held: Any = _AS_ASKED) -> Any:
-    """A field of a settings class.
+def option(default: Any, spec: Option, *, held: Any = _SAME_AS_DEFAULT) -> Any:
+    """Make a field of a settings class.
 
     Parameters
     ----------
     default : object
-        What holds where nothing is asked: the default of function and command.
-    what : Option
+        Default of function and command.
+    spec : Option
     held : object, optional
-        What the field then holds, if that is something else; ``...`` for a field without a default, which is
-        made from what is asked.
+        Default of the field, if it is something else; ``...`` for a field without a default, which is made
+        from the argument.
     """
-    metadata = {"option": what, "default": default}
+    metadata = {"option": spec, "default": default}
     if held is ...:
         return dataclasses.field(metadata=metadata)
-    return dataclasses.field(default=default if held is _AS_ASKED else held, metadata=metadata)
+    return dataclasses.field(default=default if held is _SAME_AS_DEFAULT else held, metadata=metadata)
 
 
 def options_of(cls: type) -> dict[str, tuple[Option, Any]]:
-    """Options of a settings class by name, each with the default of function and command; those that most
-    classes have come first and last.
+    """Options of a settings class by name, each with the default of function and command.
+
+    Options that most classes have come first and last.
     """
     places = {"measures": 0, "estimators": 1, "ci_prob": 3, "random_seed": 4}
     fields = sorted(dataclasses.fields(cls), key=lambda f: places.get(f.name, 2))
@@ -153,14 +154,14 @@ def options_of(cls: type) -> dict[str, tuple[Option, Any]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Base of the settings classes, whose values are checked when they are made."""
+    """Base of the settings classes, which checks values on creation."""
 
     def __post_init__(self) -> None:
-        for name, (what, default) in options_of(type(self)).items():
+        for name, (spec, default) in options_of(type(self)).items():
             value = getattr(self, name)
             if value is None and default is not None:
                 raise InputError(f"{name} cannot be None", hint="leave it out for its default")
-            what.check(name, value)
+            spec.check(name, value)
 
 
 def describe_estimator(estimator: Any) -> dict[str, Any]:
@@ -172,22 +173,22 @@ def describe_estimator(estimator: Any) -> dict[str, Any]:
     }
 
 
-def check_types(given: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
-    """Refuse values of the wrong kind among settings read from a text such as ``rrf(k=60)``.
+def check_types(settings: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
+    """Refuse settings of the wrong type, read from a text such as ``rrf(k=60)``.
 
     Parameters
     ----------
-    given : mapping of str to object
+    settings : mapping of str to object
     hints : mapping of str to type
-        What each setting is; those that have none are passed over.
+        Type of each setting; settings without one are not checked.
 
     Raises
     ------
     ValueError
-        A value is of another kind.
+        A value is of another type.
     """
     numbers = {int: (int,), float: (int, float)}
-    for name, value in given.items():
+    for name, value in settings.items():
         hint = hints.get(name)
         if hint in numbers and (not isinstance(value, numbers[hint]) or isinstance(value, bool)):
             raise ValueError(f"{name} must be {'a whole number' if hint is int else 'a number'}")
@@ -198,7 +199,7 @@ def check_types(given: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
 
 
 def documented(cls: type) -> Callable[[Function], Function]:
-    """Decorator that puts the options of a settings class where the docstring says ``{options}``."""
+    """Decorator that replaces ``{options}`` in a docstring by the options of a settings class."""
 
     def put(function: Function) -> Function:
         if function.__doc__ is not None:  # python -OO has none
@@ -210,23 +211,23 @@ def documented(cls: type) -> Callable[[Function], Function]:
 
 
 def _parameters(cls: type) -> str:
-    """The options as parameters of a numpydoc docstring."""
+    """Options as parameters of a numpydoc docstring."""
     lines = []
-    for name, (what, default) in options_of(cls).items():
+    for name, (spec, default) in options_of(cls).items():
         ends = ", optional" if default is None else f", default {default!r}"
-        lines.append(f"{name} : {what.typed or _type(what)}{ends}".replace("'", '"'))
+        lines.append(f"{name} : {spec.typed or _type(spec)}{ends}".replace("'", '"'))
         lines += textwrap.wrap(
-            f"{what.help} {what.more}", 106, initial_indent="    ", subsequent_indent="    "
+            f"{spec.help} {spec.more}", 106, initial_indent="    ", subsequent_indent="    "
         )
     return "\n".join(lines)
 
 
-def _type(what: Option) -> str:
-    if what.choices:
-        one = f"{{{', '.join(repr(choice) for choice in what.choices)}}}"
+def _type(spec: Option) -> str:
+    if spec.choices:
+        item = f"{{{', '.join(repr(choice) for choice in spec.choices)}}}"
     else:
-        one = "path" if what.of is Path else str(what.of.__name__)
-    return f"sequence of {one}" if what.many else one
+        item = "path" if spec.of is Path else str(spec.of.__name__)
+    return f"sequence of {item}" if spec.many else item
 
 
 MEASURES = Option(
@@ -309,8 +310,8 @@ class FilesSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingSettings(FilesSettings):
-    """How files are read and the pool is found: arguments of `read_collection`, options of every command that
-    reads a collection.
+    """How files are read and the pool is found: arguments of `read_collection` and options of its
+    commands.
     """
 
     judges: tuple[tuple[str, str], ...] | None = option(
@@ -396,9 +397,7 @@ class ReadingRunsSettings(ReadingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingSettings(Settings):
-    """Settings of posterior estimators that functions pass on to those that are named, and that every command
-    with estimators has.
-    """
+    """Settings of posterior estimators, which functions pass on to the named ones."""
 
     priors: tuple[tuple[str, str], ...] | None = option(
         None,
@@ -428,7 +427,7 @@ class SamplingSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class TargetSettings(Settings):
-    """Which runs of which pool are to be estimated, what of, and from which seed."""
+    """Runs and pool to estimate, estimand and seed."""
 
     unpool: tuple[str, ...] = option(
         None,
@@ -455,14 +454,14 @@ class TargetSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class ScoringSettings(TargetSettings):
-    """What `score` and `compare` have in common beside measures and estimators."""
+    """Common settings of `score` and `compare` beside measures and estimators."""
 
     ideal: Literal["own", "shared", "judged"] | None = option("own", IDEAL)
     ci_prob: float = option(0.95, CI_PROB)
 
 
 def name_in(text: str) -> str:
-    """The name that a text begins with.
+    """Name at the beginning of a text.
 
     Examples
     --------
@@ -473,25 +472,25 @@ def name_in(text: str) -> str:
 
 
 def settings_in(
-    text: str, what: str, make: type[Any], *, fixed: Collection[str] = frozenset()
+    text: str, kind: str, make: type[Any], *, fixed: Collection[str] = frozenset()
 ) -> dict[str, Any]:
-    """The settings that a text gives.
+    """Parse the settings in a text.
 
     Parameters
     ----------
     text : str
         ``name``, or ``name(setting=value, …)`` with numbers, quoted texts, tuples, True or False as values.
-    what : str
+    kind : str
         What the name is of, in messages: ``"strategy"``.
     make : type
         Its class, whose arguments the settings are.
     fixed : collection of str
-        Arguments that the text may not give.
+        Arguments that the text may not set.
 
     Raises
     ------
     InputError
-        A text of another form, a setting that there is not, a value that is none or of another kind.
+        The text has another form, an unknown setting, or a value that cannot be read or has another type.
 
     Examples
     --------
@@ -506,57 +505,57 @@ def settings_in(
     name, (_, opened, rest) = name_in(text), text.strip().partition("(")
     if not opened:
         return {}
-    said, known = f"{what} {text!r}", _arguments(make)
+    subject, known = f"{kind} {text!r}", _arguments(make)
     form = f"write {name}({_example(make, fixed)})"
     try:
         call = ast.parse(f"f({rest}", mode="eval").body
     except SyntaxError:
         problem = "cannot be read" if rest.endswith(")") else "the parenthesis is not closed"
-        raise InputError(f"{said}: {problem}", hint=form) from None
+        raise InputError(f"{subject}: {problem}", hint=form) from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-        raise InputError(f"{said}: write settings as name=value", hint=form)
-    given = {}
+        raise InputError(f"{subject}: write settings as name=value", hint=form)
+    settings = {}
     for keyword in call.keywords:
         if keyword.arg is None:
-            raise InputError(f"{said}: write settings as name=value", hint=form)
+            raise InputError(f"{subject}: write settings as name=value", hint=form)
         if keyword.arg in fixed or (known is not None and keyword.arg not in known):
-            has = [one for one in known or () if one not in fixed] or ["none"]
+            has = [argument for argument in known or () if argument not in fixed] or ["none"]
             raise InputError(
-                f"{said}: there is no setting {keyword.arg!r}",
+                f"{subject}: there is no setting {keyword.arg!r}",
                 hint=known_names(keyword.arg, has, before=f"{name} has "),
             )
         try:
-            given[keyword.arg] = ast.literal_eval(keyword.value)
+            settings[keyword.arg] = ast.literal_eval(keyword.value)
         except ValueError:
             raise InputError(
-                f"{said}: {keyword.arg} cannot be {ast.unparse(keyword.value)}",
+                f"{subject}: {keyword.arg} cannot be {ast.unparse(keyword.value)}",
                 hint="write a number, a text in quotes, True or False",
             ) from None
     try:
-        check_types(given, _hints(make))
+        check_types(settings, _hints(make))
     except ValueError as error:
-        raise InputError(f"{said}: {error}") from None
-    return given
+        raise InputError(f"{subject}: {error}") from None
+    return settings
 
 
 def _arguments(make: type[Any]) -> tuple[str, ...] | None:
-    """Names of the arguments of a class; None where it takes any."""
+    """Names of the arguments of a class; None if it accepts any."""
     parameters = inspect.signature(make).parameters.values()
-    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return None
-    return tuple(one.name for one in parameters)
+    return tuple(parameter.name for parameter in parameters)
 
 
 def _example(make: type[Any], fixed: Collection[str]) -> str:
-    """A setting of a class as a text gives it, with its default."""
-    for one in inspect.signature(make).parameters.values():
-        if one.name not in fixed and isinstance(one.default, int | float | str | tuple):
-            return f"{one.name}={one.default!r}"
+    """A setting of a class with its default, as written in a text."""
+    for parameter in inspect.signature(make).parameters.values():
+        if parameter.name not in fixed and isinstance(parameter.default, int | float | str | tuple):
+            return f"{parameter.name}={parameter.default!r}"
     return "setting=value"
 
 
 def _hints(make: type[Any]) -> dict[str, Any]:
     try:
         return get_type_hints(make)
-    except NameError:  # one of the user's own whose annotations are for the reader only
+    except NameError:  # a user's own class whose annotations are only for readers
         return {}

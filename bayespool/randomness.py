@@ -1,8 +1,4 @@
-"""Random numbers that depend on a seed and on names, not on positions in an array.
-
-The random numbers of a document, or of an organization, are the same whatever else is scored, in whatever
-order and in chunks of whatever size.
-"""
+"""Random numbers that depend on a seed and on names, not on the order or the number of things drawn."""
 
 from __future__ import annotations
 
@@ -18,13 +14,13 @@ KeyArray = npt.NDArray[np.uint64]
 
 
 def key_of(*names: object, n_bytes: int = 8) -> int:
-    """A number of so many bytes from names, the same on every machine and in any order of work."""
+    """Integer of ``n_bytes`` bytes from names, the same on every machine."""
     text = "\0".join(map(str, names))
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=n_bytes).digest(), "little")
 
 
 def document_keys(random_seed: int, query_id: str, doc_ids: Iterable[str]) -> KeyArray:
-    """A key for each document of a topic, shape (document,)."""
+    """Key of each document of a topic, shape (document,)."""
     start = hashlib.blake2b(f"{random_seed}\0{query_id}\0".encode(), digest_size=8)
     keys = []
     for doc_id in doc_ids:
@@ -35,12 +31,12 @@ def document_keys(random_seed: int, query_id: str, doc_ids: Iterable[str]) -> Ke
 
 
 def normals(n: int, *names: object) -> npt.NDArray[np.float64]:
-    """Standard normal numbers of some names; the first m of n are those of n = m."""
+    """Standard normal numbers for some names, shape (n,); a larger n only appends to them."""
     return np.random.default_rng(key_of(*names)).standard_normal(n)
 
 
 def scrambled(draws: npt.NDArray[np.integer]) -> KeyArray:
-    """Numbers of draws as 64 random bits each (the finalizer of SplitMix64)."""
+    """Indices of draws as 64 random bits each (the finalizer of SplitMix64), of the same shape."""
     with np.errstate(over="ignore"):
         z = (draws.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,21 +1,16 @@
-"""Runs and judgments as dense integer arrays: who ranked what where, who contributed what to the pool.
-
-This is the only place that orders a ranking and the only one that knows organizations.
+"""Readers and writers of TREC files, and the `Collection` of runs, judgments, labels and pool made from them.
 
 Documents are *pair codes*: every (topic, document) that a run retrieved or an assessor judged has one
-integer, numbered by topic and then by document id in byte order. ``relevance[pair]`` is therefore a flat
-array and each question about a ranking one vectorized look-up; within a topic a larger code is a larger
-document id, which is what trec_eval's tie rule asks for.
+integer, numbered by topic and then by document id in byte order, so that a larger code within a topic is a
+larger document id, as trec_eval breaks ties.
 
-Its modules read and write TREC runs, judgments and lists of organizations; nothing else opens an input file.
-
-A file is plain, gzip, xz or zstd, whatever its name says. It is read as UTF-8, and as Latin-1 where that
-fails. A line ends with LF, CRLF or CR; columns stand apart by ASCII white space. The first bad line is an
-`InputError` with file, line and reason; with ``strict=False`` bad lines are skipped, counted (`Skipped`)
-and told in one `InputWarning` per file.
+Files may be plain, gzip, xz or zstd, whatever their names. Text is UTF-8, else Latin-1; lines end with LF,
+CRLF or CR; ASCII white space separates columns. The first bad line raises an `InputError` with file, line and
+reason; with ``strict=False`` bad lines are skipped, counted (`Skipped`) and reported in one `InputWarning`
+per file.
 
 +---------------------------------------------+-----------------+---------------------------------------+
-| oddity                                      | ``strict=True`` | ``strict=False``                      |
+| content                                     | ``strict=True`` | ``strict=False``                      |
 +=============================================+=================+=======================================+
 | blank lines, CRLF, tabs, several blanks,    | read            | read                                  |
 | blanks at the ends of a line, no end of the |                 |                                       |

@@ -1,4 +1,4 @@
-"""From runs that have been read and encoded, and judgments, to a `Collection`."""
+"""Construction of a `Collection` from encoded runs and judgments."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from bayespool.collection.sources import (
 from bayespool.errors import InputError
 
 USER_ORGANIZATION = "(yours)"
-"""Name of the organization of the runs to score that no list of organizations names.
+"""Organization of runs to score that no list of organizations names.
 
-Where a list has the name itself, ours gets apostrophes; `Collection.user_organization` tells which it is.
+Apostrophes are added if a list has this name; `Collection.user_organization` is its index.
 """
 
 
@@ -49,37 +49,36 @@ def build_collection(
     own_run_ids: Iterable[str] = (),
     scores: bool = False,
 ) -> Collection:
-    """A collection from runs and judgments, in memory or in files.
+    """Build a collection from runs and judgments, in memory or in files.
 
     Parameters
     ----------
     runs : Runs
-        At least one; run ids distinct. Their order does not matter: the collection has them sorted by id.
-        Data frames, ``{query_id: {doc_id: score}}``, rows, objects of ir_measures and ranx, `Run`, paths; a
-        mapping from names to them, or several of them (`bayespool.collection.runs_of`).
+        At least one, with distinct run ids; the collection sorts them by id. Data frames, rows,
+        ``{query_id: {doc_id: score}}``, objects of ir_measures and ranx, `Run`, paths; a mapping from names
+        to them, or several of them.
     qrels : Judgments
-        The judgments, in the same forms; their topics are the topics.
+        The judgments, in the same forms; they define the topics.
     organizations : mapping of str to str, path or frame, optional
-        Run id to organization. A run that is missing counts as an organization of its own.
+        Run id to organization. A missing run is an organization of its own.
     order : {"score", "rank"}
         ``"score"`` is trec_eval's order: score descending in single precision, ties by document id
-        descending; ``"rank"`` takes the ranks of the run files, which some campaigns pooled by.
+        descending; ``"rank"`` uses the ranks of the run files, which some campaigns pooled by.
     negative : {"listed", "unjudged", "nonrelevant"}
-        What a negative relevance means. ``"listed"``: −1 is in the pool and not judged, anything below (−2:
-        spam) is judged and not relevant. ``"unjudged"``: all are as if they were not there.
-        ``"nonrelevant"``: all are judged and not relevant.
+        Meaning of a negative relevance. ``"listed"``: −1 is in the pool and unjudged, lower values (−2: spam)
+        are nonrelevant. ``"unjudged"``: all are as if they were not in the qrels. ``"nonrelevant"``: all are
+        nonrelevant.
     pooled_run_ids : iterable of str
-        The runs that contributed to the pool; `bayespool.discover_pool` finds them where they are not known.
+        Runs that contributed to the pool; `bayespool.discover_pool` finds them if they are unknown.
     pool_depth : int or mapping of str to int
-        Down to which rank they did: one depth, or one for each pooled run, of which the commonest (the
-        largest of equals) is the common depth.
+        Depth of the pool: one for all, or one for each pooled run, of which the commonest (the largest of
+        equals) is the common depth.
     given_run_ids : sequence of str
-        The runs to score in the order in which they were given, kept as they are.
+        Runs to score in the order of the user, kept unchanged.
     own_run_ids : iterable of str
-        Runs of the user. Those that ``organizations`` lacks are of one organization, `USER_ORGANIZATION`.
+        Runs of the user. Those that ``organizations`` lacks form one organization, `USER_ORGANIZATION`.
     scores : bool, default False
-        Whether the collection keeps the scores of the runs (`Collection.score`), which some pooling
-        strategies read.
+        Whether to keep the scores of the runs (`Collection.score`), which some pooling strategies need.
 
     Returns
     -------
@@ -89,7 +88,7 @@ def build_collection(
     ------
     InputError
         No run, two runs with one id, a run without any topic of the qrels, qrels without a relevant document,
-        ranks asked for and not read, a pooled run without a depth.
+        order by ranks that were not read, a pooled run without a depth.
     """
     judgments = qrels_of(qrels)
     encoding = encoding_of(judgments, order=order, scores=scores)
@@ -107,7 +106,7 @@ def build_collection(
 
 
 def encoding_of(qrels: Qrels, *, order: Order = "score", scores: bool = False) -> Encoding:
-    """What runs are read into, so that the text of each can be forgotten; then `collection_of` takes them.
+    """Make an encoding that run after run can be read into; `collection_of` then takes the encoded runs.
 
     Raises
     ------
@@ -132,13 +131,13 @@ def collection_of(
     given_run_ids: Sequence[str] = (),
     own_run_ids: Iterable[str] = (),
 ) -> Collection:
-    """A collection of runs that an encoding has encoded; see `build_collection`."""
-    _check(runs)
+    """Build a collection of runs that an encoding has encoded; see `build_collection`."""
+    _refuse_duplicates(runs)
     read = sorted(runs, key=lambda run: run.run_id)
-    place = _Places(np.array([run.length for run in read]))
-    _check_size(place, [run.run_id for run in read], encoding.query_ids)
+    flat = _FlatRankings(np.array([run.length for run in read]))
+    _check_size(flat, [run.run_id for run in read], encoding.query_ids)
     pairs = encoding.finish()
-    document, score = _rankings(read, pairs, place, scores=read[0].score is not None)
+    document, score = _rankings(read, pairs, flat, scores=read[0].score is not None)
     codes, negatives = relevance_codes(encoding.qrels.relevance, negative)
     relevance = np.full(len(pairs.of_number), UNJUDGED, dtype=np.int16)
     relevance[pairs.judged] = encoding.judgments.in_order(codes)
@@ -166,7 +165,7 @@ def collection_of(
 
 
 class Building(TypedDict, total=False):
-    """Arguments of `build_collection` that `unjudged_collection` hands on."""
+    """Arguments of `build_collection` that `unjudged_collection` passes on."""
 
     organizations: Organizations | None
     order: Order
@@ -179,19 +178,18 @@ class Building(TypedDict, total=False):
 
 
 def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Collection:
-    """A collection of runs of which nothing is judged yet: what a pool is chosen from before assessors begin.
+    """Build a collection without judgments, such as for choosing a pool before assessors begin.
 
     Parameters
     ----------
     runs : sequence of Run
-        Their topics are the topics, all that any of them has.
+        Runs whose topics, all together, are the topics.
     **building
         Arguments of `build_collection`.
 
     Returns
     -------
     Collection
-        Without a judgment.
 
     Raises
     ------
@@ -204,7 +202,7 @@ def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Co
     >>> unjudged_collection([run_from_frame({"q1": {"d1": 2.0, "d2": 1.0}}, "bm25")])
     <Collection: 1 runs (0 pooled to depth 0), 1 organizations, 1 topics, 0 judgments, 0 relevant>
     """
-    first: dict[str, str] = {}  # a document of each topic, as topics are those of judgments
+    first: dict[str, str] = {}  # a document of each topic, since judgments define the topics
     for run in runs:
         names = run.query_id.dictionary.to_pylist()
         codes, lines = np.unique(run.query_id.indices.to_numpy(), return_index=True)
@@ -214,7 +212,7 @@ def unjudged_collection(runs: Sequence[Run], **building: Unpack[Building]) -> Co
     return collection.without_judgments(np.ones(len(collection.relevance), dtype=bool))
 
 
-def _check(runs: Sequence[EncodedRun]) -> None:
+def _refuse_duplicates(runs: Sequence[EncodedRun]) -> None:
     if not runs:
         raise InputError("no runs given")
     first: dict[str, EncodedRun] = {}
@@ -228,8 +226,8 @@ def _check(runs: Sequence[EncodedRun]) -> None:
         first[run.run_id] = run
 
 
-class _Places:
-    """Where the rankings stand in one flat array: with room for the longest each, or one after another."""
+class _FlatRankings:
+    """Positions of the rankings in one flat array, padded to the longest or, if ragged, without gaps."""
 
     def __init__(self, length: npt.NDArray[np.int64]) -> None:
         self.length = length.astype(np.int32)
@@ -241,16 +239,16 @@ class _Places:
         self.size = int(self._end[-1])
 
     def fill(self, values: npt.NDArray[Any], r: int, lines: npt.NDArray[Any]) -> None:
-        """Put what stands on a run's lines, topic by topic, into its places."""
+        """Write values of a run's lines, topic by topic, to the positions of run ``r``."""
         of_run = values[self._start[r] : self._end[r]]
         if self.is_ragged or self.depth * len(self.length[r]) == len(lines):
             of_run[:] = lines
         else:
-            there = np.arange(self.depth) < self.length[r][:, None]
-            of_run.reshape(there.shape)[there] = lines
+            is_used = np.arange(self.depth) < self.length[r][:, None]
+            of_run.reshape(is_used.shape)[is_used] = lines
 
     def as_rankings(self, values: npt.NDArray[Any], end: float) -> npt.NDArray[Any] | Rankings:
-        """What collections have: an array of shape (run, topic, rank), dense or not."""
+        """Dense or ragged rankings, shape (run, topic, rank), of flat values."""
         return (
             Rankings(values, self.length, end)
             if self.is_ragged
@@ -259,37 +257,37 @@ class _Places:
 
 
 def _rankings(
-    runs: Sequence[EncodedRun], pairs: Pairs, place: _Places, *, scores: bool
+    runs: Sequence[EncodedRun], pairs: Pairs, flat: _FlatRankings, *, scores: bool
 ) -> tuple[IntArray | Rankings, npt.NDArray[np.float32] | Rankings | None]:
-    """Pairs of all runs from the first rank down, and their scores."""
-    document = np.full(place.size, -1, dtype=np.int32)
-    score = np.full(place.size, np.nan, dtype=np.float32) if scores else None
+    """Pairs and scores of all runs from the first rank down, shape (run, topic, rank) each."""
+    document = np.full(flat.size, -1, dtype=np.int32)
+    score = np.full(flat.size, np.nan, dtype=np.float32) if scores else None
 
     def fill(r: int) -> None:
         run = runs[r]
-        found = pairs.of_number[run.document + np.repeat(pairs.first, run.length)]
+        documents = pairs.of_number[run.document + np.repeat(pairs.first, run.length)]
         if run.tied is not None:
             group = np.cumsum(~run.tied).astype(np.uint64)
-            packed = group << np.uint64(32) | (np.uint64(0x7FFFFFFF) - found.astype(np.uint64))
+            packed = group << np.uint64(32) | (np.uint64(0x7FFFFFFF) - documents.astype(np.uint64))
             order = packed.argsort(axis=-1, kind="stable")
-            found = found[order]
+            documents = documents[order]
             if score is not None and run.score is not None:
-                place.fill(score, r, run.score[order])
+                flat.fill(score, r, run.score[order])
         elif score is not None and run.score is not None:
-            place.fill(score, r, run.score)
-        place.fill(document, r, found)
+            flat.fill(score, r, run.score)
+        flat.fill(document, r, documents)
 
     with ThreadPoolExecutor(N_THREADS) as threads:
         list(threads.map(fill, range(len(runs))))
-    return place.as_rankings(document, -1), None if score is None else place.as_rankings(score, np.nan)
+    return flat.as_rankings(document, -1), None if score is None else flat.as_rankings(score, np.nan)
 
 
-def _check_size(place: _Places, run_ids: Sequence[str], query_ids: tuple[str, ...]) -> None:
-    """Refuse rankings for which there is not enough memory; see `check_memory`."""
-    r, t = divmod(int(place.length.argmax()), len(query_ids))
+def _check_size(flat: _FlatRankings, run_ids: Sequence[str], query_ids: tuple[str, ...]) -> None:
+    """Refuse rankings that need more memory than is free."""
+    r, t = divmod(int(flat.length.argmax()), len(query_ids))
     check_memory(
-        4 * place.size,
-        f"rankings of {len(run_ids)} runs on {len(query_ids)} topics, {place.depth:,} ranks deep as the "
+        4 * flat.size,
+        f"rankings of {len(run_ids)} runs on {len(query_ids)} topics, {flat.depth:,} ranks deep as the "
         f"longest ({run_ids[r]}, topic {query_ids[t]}),",
         "cut the longest runs, or leave them out",
     )
@@ -308,8 +306,8 @@ def _depth_pool(run_ids: Sequence[str], pooled: set[str], depth: int | Mapping[s
 def _organizations(
     run_ids: Sequence[str], organization_of: Mapping[str, str], own: set[str]
 ) -> tuple[tuple[str, ...], IntArray, int]:
-    """Names of the organizations, which is whose run, and which is the user's (−1: none)."""
-    listed = set(organization_of.values())  # a run without an organization does not join one of its name
+    """Names of the organizations, organization of each run, shape (run,), and the user's (−1 for none)."""
+    listed = set(organization_of.values())  # a run that is not in the list must not join one of its name
     users = USER_ORGANIZATION
     while users in listed or users in run_ids:
         users += "'"

@@ -1,4 +1,4 @@
-"""Runs and judgments as dense integer arrays: who ranked what where, who contributed what to the pool."""
+"""The `Collection` of runs, judgments and pool as integer arrays."""
 
 from __future__ import annotations
 
@@ -39,22 +39,21 @@ IntArray = npt.NDArray[np.int32]
 class Collection:
     """Topics, runs and judgments of one test collection.
 
-    Made by `build_collection` or `bayespool.read_collection`, never by hand. Nothing in it changes, its
-    arrays are read-only; `unpool` and `truncate_pool` return another collection that shares the rankings.
+    Made by `build_collection` or `bayespool.read_collection`. It is immutable and its arrays are read-only;
+    `unpool` and `truncate_pool` return another collection that shares the rankings.
 
     Attributes
     ----------
     run_ids : tuple of str
-        Names of the runs, pooled or not, in the order of axis ``run``: sorted, so that the order of files
-        never matters.
+        Names of the runs, pooled or not, sorted, in the order of axis ``run``.
     query_ids : tuple of str
-        The topics of the qrels, numeric ones in numeric order; the denominator of every mean.
+        Topics of the qrels, numeric ones in numeric order; every mean is over all of them.
     document : ndarray of int32, shape (run, topic, rank), or Rankings
-        Pair codes from the first rank down, −1 where the run has ended. `Rankings`, which are indexed alike,
-        where a dense array would be large and less than half full.
+        Pair codes from the first rank down, −1 after the end of the run. `Rankings` are indexed alike and
+        replace a dense array that would be large and less than half full.
     relevance : ndarray of int16, shape (pair,)
-        Judged relevance, 0 or more; negative where there is no judgment: `LISTED` for a document that the
-        qrels list as being in the pool (−1 in the file), `UNJUDGED` for all others.
+        Judged relevance, 0 or more; for unjudged documents `LISTED` if the qrels list them as being in the
+        pool (−1 in the file), else `UNJUDGED`.
     pair_topic : ndarray of int32, shape (pair,)
         Topic of a pair, ascending.
     doc_ids : pyarrow.StringArray, shape (pair,)
@@ -66,24 +65,23 @@ class Collection:
     pooled : ndarray of bool, shape (run,)
         Whether a run contributed to the pool.
     pooling : Pool
-        What would have been judged had other runs contributed: a depth per run (`DepthPool`).
+        Rule by which contributing runs determine the judged documents, such as a depth per run.
     added_for : ndarray of int32, shape (pair,)
-        The run because of which a judgment was added by `add_judgments`; −1 for all others.
+        Run to which a judgment added by `add_judgments` is attributed; −1 for all others.
     negatives : Negatives
-        The negative judgments of the qrels file, and what they are taken for.
+        Negative judgments of the qrels file and their meaning.
     given_run_ids : tuple of str
-        The runs to score, in the order in which the user gave them; empty where they were not told apart.
+        Runs to score, in the order of the user; empty if they were not distinguished.
     user_organization : int
-        Index of the user's own organization, to which the runs to score belong that no list of organizations
-        names; −1 where there is no such run.
+        Index of the user's own organization, that of runs to score which no list of organizations names;
+        −1 if there is no such run.
     score : ndarray of float32, shape (run, topic, rank), or Rankings, or None
-        Scores of the documents in `document`, in single precision as they are compared, NaN where the run has
-        ended. Where runs are in the order of their ranks, scores need not descend. None where they were not
-        kept.
+        Scores of the documents in `document`, in single precision, NaN after the end of the run. They need
+        not descend if runs are ordered by rank. None if they were not kept.
     judges : tuple of Judge
-        Second judges and their labels, which are no judgments.
+        Second judges and their labels.
     own : OwnJudgments or None
-        Judgments of one's own, those that do not count among them (`add_judgments`).
+        The user's own judgments, in use or not (`add_judgments`).
     """
 
     run_ids: tuple[str, ...]
@@ -127,16 +125,13 @@ class Collection:
 
     @property
     def pool_depth(self) -> int:
-        """Down to which rank the pooled runs' documents were judged, the common depth where the runs have
-        depths of their own; 0 where no pool is known.
-        """
+        """Common depth to which the pooled runs' documents were judged; 0 if no pool is known."""
         return self.pooling.depth
 
     def depth_of(self, run_index: npt.NDArray[np.intp]) -> IntArray:
         """Depth to which each of these runs was pooled, shape (run,).
 
-        For a run that is not in the pool it is the depth to which it would have been: its own former one if
-        it was taken out of the pool, else the common depth.
+        For an unpooled run it is its former depth if it was taken out of the pool, else the common depth.
 
         Examples
         --------
@@ -154,12 +149,12 @@ class Collection:
 
     @property
     def unpooled_run_ids(self) -> tuple[str, ...]:
-        """Names of the other runs: those that are scored where none is named."""
+        """Names of the other runs, which are scored by default."""
         return tuple(run for run, pooled in zip(self.run_ids, self.pooled, strict=True) if not pooled)
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """The positive relevance levels of the judgments, ascending."""
+        """Positive relevance levels of the judgments, ascending."""
         return tuple(np.unique(self.relevance[self.relevance > 0]).tolist())
 
     @property
@@ -168,7 +163,7 @@ class Collection:
         return self.relevance >= 0
 
     def without_judgments(self, gone: npt.NDArray[np.bool_]) -> Self:
-        """The same collection with some documents, shape (pair,), unjudged."""
+        """Return the collection with some documents, shape (pair,), unjudged."""
         return dataclasses.replace(
             self,
             relevance=np.where(gone, np.int16(UNJUDGED), self.relevance),
@@ -178,12 +173,12 @@ class Collection:
 
     @property
     def is_own(self) -> npt.NDArray[np.bool_]:
-        """Whether the judgment of each document is one's own (`add_judgments`), shape (pair,)."""
+        """Whether the judgment of each document is the user's own (`add_judgments`), shape (pair,)."""
         return np.zeros(len(self.relevance), dtype=bool) if self.own is None else self.own.counts
 
     @property
     def passed_over(self) -> tuple[str, ...]:
-        """Judgments of one's own that do not count, counted and named, with the reason."""
+        """Numbers and examples of the user's own judgments that are not in use, with the reason."""
         return () if self.own is None else self.own.passed_over
 
     @cached_property
@@ -195,8 +190,8 @@ class Collection:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that change with any ranking, judgment, organization or pool setting,
-        with any label of a judge, and with any score where scores are kept.
+        """Sixteen hexadecimal digits that change with every ranking, judgment, organization, pool
+        setting, label and score.
         """
         digest = hashlib.blake2b(digest_size=8)
         labels = tuple(judge.fingerprint for judge in self.judges)
@@ -226,7 +221,7 @@ class Collection:
         return find_sole_contributor(self, self.organization)
 
     def run_index(self, run_ids: str | Iterable[str] | None = None) -> npt.NDArray[np.intp]:
-        """Positions of the named runs on axis ``run``; all of them without an argument.
+        """Positions of the named runs on axis ``run``, shape (run,); of all runs by default.
 
         Raises
         ------
@@ -254,12 +249,12 @@ class Collection:
         return str(self.doc_ids[int(pair)].as_py())
 
     def pool(self, run_index: npt.NDArray[np.intp] | None = None) -> npt.NDArray[np.bool_]:
-        """Which pairs are in the pool of the given runs (default: all pooled ones), shape (pair,)."""
+        """Whether each pair is in the pool of the given runs (default: all pooled ones), shape (pair,)."""
         index = np.flatnonzero(self.pooled) if run_index is None else run_index
         return self.pooling.judged(self, index)
 
     def with_pool(self, pooled: npt.NDArray[np.bool_], pool: Pool | int) -> Self:
-        """The same judgments with another account of how they came about.
+        """Return the collection with the same judgments and another pool.
 
         Parameters
         ----------
@@ -274,30 +269,27 @@ class Collection:
 
     @property
     def contributors(self) -> npt.NDArray[np.intp]:
-        """Positions of the runs because of which something was judged, ascending: the pooled ones, and those
-        with added judgments.
-        """
+        """Positions of runs to which a judgment is attributed, pooled or with added judgments, ascending."""
         return np.union1d(np.flatnonzero(self.pooled), self.added_for[self.added_for >= 0])
 
     def contributed(self, run_index: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-        """Which pairs were judged because of the given runs, as far as that is known, shape (pair,)."""
+        """Whether each pair was judged because of the given runs, as far as known, shape (pair,)."""
         return self.pool(run_index[self.pooled[run_index]]) | np.isin(self.added_for, run_index)
 
     def add_judgments(self, qrels: Qrels) -> Self:
-        """The collection with judgments of one's own on documents that nobody had judged.
+        """Add the user's own judgments of unjudged documents.
 
-        They count like all others in every measure. The models learn from them, too: each is taken to have
-        been judged because of the run outside the pool that ranks it best, as a pooled document was because
-        of a pooled run. A judgment of a document that the qrels judge does not count; it does once that
-        judgment goes, because runs leave the pool (`unpool`, `truncate_pool`). So it does not matter whether
-        runs leave before judgments are added or after.
+        They count in every measure, and models learn from them: each is attributed to the run outside the
+        pool that ranks its document best, as a pooled document is to a pooled run. A judgment of a document
+        that the qrels judge comes into use once that judgment goes because runs leave the pool (`unpool`,
+        `truncate_pool`), so that the order of the two steps does not matter.
 
         Parameters
         ----------
         qrels : Qrels
             Judgments of documents that runs of the collection retrieve. Topics and documents that no run has
-            are of no use and passed over, with a warning. A negative relevance means what it means in the
-            collection's qrels.
+            are ignored with a warning. A negative relevance has the meaning that it has in the collection's
+            qrels.
 
         Returns
         -------
@@ -306,7 +298,7 @@ class Collection:
         Raises
         ------
         InputError
-            A document is judged already, and otherwise; or no line is a judgment, or none is of use.
+            A document has another relevance already; no line is a judgment; or none is of use.
 
         Warns
         -----
@@ -319,37 +311,36 @@ class Collection:
         return collection
 
     def remember_judgments(self, qrels: Qrels) -> Self:
-        """As `add_judgments`, before it is known who leaves the pool: a document may be judged otherwise.
+        """Add judgments as `add_judgments` does, but allow contradictions until the pool is final.
 
-        `bayespool.collection.check_own_judgments` refuses it if it still is when the pool is settled.
+        `bayespool.collection.check_own_judgments` then refuses those that remain.
         """
         return remember(self, qrels)
 
     def with_added(self, pair: npt.NDArray[Any], relevance: npt.NDArray[Any]) -> Self:
-        """The collection with judgments added on unjudged documents, as `add_judgments` adds them.
+        """Add judgments of unjudged documents, as `add_judgments` adds them.
 
         Parameters
         ----------
         pair : ndarray of int, shape (document,)
             Pair codes, each once.
         relevance : ndarray of int, shape (document,)
-            0 or more.
+            Relevance, 0 or more.
         """
         return with_own(self, pair, relevance)
 
     def unpool(self, run_ids: str | Iterable[str] | None = None, *, organization: str | None = None) -> Self:
-        """The collection as it would be had some runs, or all runs of an organization, not been pooled.
+        """Return the collection as if some runs, or all runs of an organization, had not been pooled.
 
-        The pool is asked again without the runs. A judgment goes when its document is not in the pool then.
-        Judgments that no pooled run explains stay: whoever contributed them is not among the removed. So do
-        judgments of one's own, and those count that the qrels' judgments had been in the way of. The
-        runs keep their rankings, and `depth_of` still says how deep they were pooled. A pool of a fixed
-        budget takes other documents in their place, whose judgments are there as far as they are known.
+        A judgment goes if its document is not in the pool of the remaining runs. Judgments that no pooled run
+        explains stay, and so do the user's own, including those that the qrels' judgments kept out of use.
+        The runs keep their rankings, and `depth_of` still gives their former depth. A pool of a fixed budget
+        takes other documents instead, with their judgments as far as these are known.
 
         Parameters
         ----------
         run_ids : str or iterable of str, optional
-            Runs to take out of the pool. Runs that were not pooled contributed nothing and change nothing.
+            Runs to take out of the pool. Unpooled runs change nothing.
         organization : str, optional
             Take out all runs of this organization instead.
 
@@ -374,10 +365,10 @@ class Collection:
             raise InputError("unpool takes run ids or an organization, one of the two")
         if organization is not None:
             if organization not in self.organizations:
-                asked = did_you_mean(organization, self.organizations)
+                question = did_you_mean(organization, self.organizations)
                 raise InputError(
                     f"no organization {organization!r}",
-                    hint=f"{asked} known: {some(self.organizations)}".lstrip(),
+                    hint=f"{question} known: {some(self.organizations)}".lstrip(),
                 )
             removed = self.organization == self.organizations.index(organization)
         else:
@@ -393,9 +384,9 @@ class Collection:
         return count_own(dataclasses.replace(smaller, pooled=pooled, relevance=relevance))
 
     def truncate_pool(self, depth: int) -> Self:
-        """The collection as it would be had only the pooled runs' first ``depth`` documents been judged.
+        """Return the collection as if only the pooled runs' first ``depth`` documents had been judged.
 
-        Judgments of one's own stay, as in `unpool`. Runs that were pooled less deep keep their depth.
+        The user's own judgments stay, as in `unpool`. Runs that were pooled less deep keep their depth.
 
         Raises
         ------
@@ -410,5 +401,5 @@ class Collection:
 
 
 def some(names: Sequence[str], n: int = 3) -> str:
-    """The first names of a list, for a message."""
+    """First names of a list, for a message."""
     return ", ".join(map(repr, names[:n])) + (" …" if len(names) > n else "")

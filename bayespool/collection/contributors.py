@@ -1,4 +1,4 @@
-"""Who alone contributed each document to the pool."""
+"""Sole contributors of documents to the pool."""
 
 from __future__ import annotations
 
@@ -17,19 +17,8 @@ IntArray = npt.NDArray[np.int32]
 
 
 def sole_contributor(collection: Collection, by: Literal["organization", "run"] = "organization") -> IntArray:
-    """Who alone contributed each document to the pool.
-
-    Parameters
-    ----------
-    collection : Collection
-    by : {"organization", "run"}
-        What counts as one contributor.
-
-    Returns
-    -------
-    ndarray of int32, shape (pair,)
-        Index of the organization (or run) that alone retrieved the document within the pool depth; −1 where
-        several did or none; read-only.
+    """Organization (or run) that alone contributed each document to the pool, shape (pair,); −1 for
+    several or none.
     """
     if by not in ("organization", "run"):
         raise InputError(f"cannot hold out by {by!r}", hint="organization or run")
@@ -39,7 +28,7 @@ def sole_contributor(collection: Collection, by: Literal["organization", "run"] 
 
 
 def find_sole_contributor(collection: Collection, unit: IntArray) -> IntArray:
-    """`sole_contributor` by any unit, an index for each run."""
+    """`sole_contributor` by any unit, whose index each run has, shape (run,)."""
     if not collection.pooling.is_union:
         return _needed_contributor(collection, unit)
     n_contributors = np.zeros(len(collection.relevance), dtype=np.int32)
@@ -55,8 +44,8 @@ def find_sole_contributor(collection: Collection, unit: IntArray) -> IntArray:
 
 
 def _needed_contributor(collection: Collection, unit: IntArray) -> IntArray:
-    """The same for a pool that is no union: who has to be there for a document to be judged; of several the
-    one that ranks it best, the first of equals.
+    """Unit without which the pool lacks each document, shape (pair,); of several the one that ranks it
+    best.
     """
     pooled, inside = np.flatnonzero(collection.pooled), collection.pool()
     n_pairs, n_ranks = len(collection.relevance), collection.document.shape[2]

@@ -1,4 +1,4 @@
-"""Documents of runs as numbers: what lets a collection forget the text of a run once it has been read."""
+"""Encoding of the documents of runs as numbers, after which the text of a run can be discarded."""
 
 from __future__ import annotations
 
@@ -20,68 +20,35 @@ from bayespool.collection.resources import MEMORY, N_THREADS
 from bayespool.errors import InputError
 
 Order = Literal["score", "rank"]
-_MOST_BYTES = 2**31 - 1  # of ids that 32-bit offsets can count
+_MAX_BYTES_OF_32_BIT_OFFSETS = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EncodedRun:
-    """The rankings of a run, topic by topic, best document first but for ties.
-
-    Attributes
-    ----------
-    run_id : str
-    path : Path or None
-    length : ndarray of int64, shape (topic,)
-        Documents on each topic of the qrels.
-    document : ndarray of int32, shape (line,)
-        Documents as numbers of an `Encoding`, of a topic.
-    tied : ndarray of bool, shape (line,), or None
-        Whether a document is tied with the one before it; None where none is.
-    score : ndarray of float32, shape (line,), or None
-        Scores, where they are kept.
-    """
+    """Rankings of a run, topic by topic, best document first but for ties; arrays of shape (line,)."""
 
     run_id: str
     path: Path | None
-    length: npt.NDArray[np.int64]
-    document: npt.NDArray[np.int32]
-    tied: npt.NDArray[np.bool_] | None
-    score: npt.NDArray[np.float32] | None
+    length: npt.NDArray[np.int64]  # documents on each topic of the qrels, shape (topic,)
+    document: npt.NDArray[np.int32]  # numbers of an `Encoding`, within a topic
+    tied: npt.NDArray[np.bool_] | None  # with the document before; None if none is
+    score: npt.NDArray[np.float32] | None  # None if scores are not kept
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Pairs:
-    """All pairs of a topic and a document, topic by topic, in each in byte order.
+    """All pairs of a topic and a document, topic by topic, within a topic in byte order."""
 
-    Attributes
-    ----------
-    doc_ids : pyarrow.StringArray or LargeStringArray, shape (pair,)
-    n_present, first : ndarray of int32, shape (topic,)
-        How many of them a topic has, and which is its first.
-    of_number : ndarray of int32, shape (pair,)
-        The pair of each number of an `Encoding`, topic by topic.
-    judged : ndarray of int32, shape (judgment,)
-        The pairs of the judgments, topic by topic, in each in the order of the qrels.
-    """
-
-    doc_ids: pa.StringArray | pa.LargeStringArray
-    n_present: npt.NDArray[np.int32]
-    first: npt.NDArray[np.int32]
-    of_number: npt.NDArray[np.int32]
-    judged: npt.NDArray[np.int32]
+    doc_ids: pa.StringArray | pa.LargeStringArray  # shape (pair,)
+    n_present: npt.NDArray[np.int32]  # pairs of each topic, shape (topic,)
+    first: npt.NDArray[np.int32]  # first pair of each topic, shape (topic,)
+    of_number: npt.NDArray[np.int32]  # pair of each number of an `Encoding`, topic by topic, shape (pair,)
+    judged: npt.NDArray[np.int32]  # pairs of the judgments, by topic in file order, shape (judgment,)
 
 
 class Encoding:
-    """Numbers for the documents of each topic, in the order in which they are met.
-
-    Parameters
-    ----------
-    qrels : Qrels
-        Its topics are the topics. Its documents have the first numbers.
-    order : {"score", "rank"}
-        What runs are ordered by.
-    scores : bool
-        Whether scores are kept.
+    """Numbers of the documents of each topic of the qrels, in order of first occurrence, judged ones
+    first.
     """
 
     def __init__(self, qrels: Qrels, *, order: Order = "score", scores: bool = False) -> None:
@@ -89,19 +56,13 @@ class Encoding:
         self.qrels = qrels
         self.order = order
         self._scores = scores
-        self.judgments = _Column(qrels, self.query_ids)
+        self.judgments = _LinesByTopic(qrels, self.query_ids)
         self._ids: list[pa.StringArray] = [
             self.judgments.doc_ids.slice(*self.judgments.span(t)) for t in range(len(self.query_ids))
         ]
 
     def encode(self, runs: Sequence[Run]) -> list[EncodedRun]:
-        """Runs without their texts; one call after the other.
-
-        Raises
-        ------
-        InputError
-            A run without any topic of the qrels, ranks asked for and not read.
-        """
+        """Encode runs, which drops their text; calls must not overlap."""
         for run in runs:
             if self.order == "rank" and run.rank is None:
                 raise InputError(
@@ -110,26 +71,28 @@ class Encoding:
                     hint="order by score instead",
                 )
         with ThreadPoolExecutor(N_THREADS) as threads:
-            columns = list(threads.map(partial(_Column, query_ids=self.query_ids), runs))
+            columns = list(threads.map(partial(_LinesByTopic, query_ids=self.query_ids), runs))
             numbers = [np.empty(int(column.n_lines.sum()), dtype=np.int32) for column in columns]
             list(threads.map(partial(self._number, columns, numbers), range(len(self.query_ids))))
             return list(threads.map(self._ordered, runs, columns, numbers))
 
-    def _number(self, columns: Sequence[_Column], numbers: Sequence[npt.NDArray[np.int32]], t: int) -> None:
+    def _number(
+        self, columns: Sequence[_LinesByTopic], numbers: Sequence[npt.NDArray[np.int32]], t: int
+    ) -> None:
         """Number the documents of a topic."""
         spans = [column.span(t) for column in columns]
         lines = [column.doc_ids.slice(*span) for column, span in zip(columns, spans, strict=True)]
         known = self._ids[t]
         chunks = pc.dictionary_encode(pa.chunked_array([known, *lines]), memory_pool=MEMORY).chunks
         self._ids[t] = chunks[-1].dictionary
-        found = np.concatenate([chunk.indices.to_numpy() for chunk in chunks])  # empty ones are left out
+        codes = np.concatenate([chunk.indices.to_numpy() for chunk in chunks])  # chunks lack empty arrays
         end = len(known)
         for number, (start, n) in zip(numbers, spans, strict=True):
-            number[start : start + n] = found[end : end + n]
+            number[start : start + n] = codes[end : end + n]
             end += n
 
-    def _ordered(self, run: Run, column: _Column, number: npt.NDArray[np.int32]) -> EncodedRun:
-        """A run in the order of its scores or ranks."""
+    def _ordered(self, run: Run, column: _LinesByTopic, number: npt.NDArray[np.int32]) -> EncodedRun:
+        """Order a run by its scores or ranks."""
         key = _ascending(run.rank) if self.order == "rank" else _descending(run.score)
         topic = np.repeat(np.arange(len(column.n_lines), dtype=np.uint64), column.n_lines)
         packed = topic << np.uint64(32) | column.in_order(key)
@@ -145,7 +108,7 @@ class Encoding:
         return EncodedRun(run.run_id, run.path, column.n_lines, number, tied if tied.any() else None, score)
 
     def finish(self) -> Pairs:
-        """Pairs for the numbers. The encoding is of no use after that."""
+        """Pairs of the numbers; the encoding cannot be used afterwards."""
 
         def sort(t: int) -> tuple[pa.StringArray, npt.NDArray[np.int32]]:
             ids = self._ids[t]
@@ -168,8 +131,10 @@ class Encoding:
         )
 
 
-class _Column:
-    """Lines of a run, or of the qrels, on topics of the qrels: topic by topic, in each in file order."""
+class _LinesByTopic:
+    """Lines of a run or of the qrels on topics of the qrels, topic by topic, within a topic in file
+    order.
+    """
 
     def __init__(self, source: Run | Qrels, query_ids: tuple[str, ...]) -> None:
         index = {q: t for t, q in enumerate(query_ids, start=1)}  # 0: other topics
@@ -184,7 +149,7 @@ class _Column:
             )
         self.n_lines = np.array(n_lines)
         self._start = np.cumsum(self.n_lines) - self.n_lines
-        if (topic[1:] >= topic[:-1]).all():  # the usual case
+        if (topic[1:] >= topic[:-1]).all():
             self._lines: slice | npt.NDArray[np.intp] = slice(n_other, None)
             self.doc_ids = source.doc_id.slice(n_other)
         else:
@@ -192,33 +157,33 @@ class _Column:
             self.doc_ids = pc.take(source.doc_id, pa.array(self._lines), memory_pool=MEMORY)
 
     def span(self, t: int) -> tuple[int, int]:
-        """First line of a topic and their number."""
+        """First line of a topic and number of its lines."""
         return int(self._start[t]), int(self.n_lines[t])
 
     def in_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """What stands on the lines of the source, line by line as here."""
+        """Values of the lines of the source, shape (line,), in the order of these lines."""
         return values[self._lines]
 
 
 def _query_ids(qrels: Qrels) -> tuple[str, ...]:
-    """Topics of the qrels: numbers first, in their order, then other names in theirs."""
+    """Topics of the qrels: numbers in numeric order, then other names in text order."""
     topics = {str(q) for q in qrels.query_id.unique().to_pylist()}
 
     def place(q: str) -> tuple[int, int, str, str]:
-        digits = q.lstrip("0")  # a number of any length: the longer one is the larger
+        digits = q.lstrip("0")  # a number of any length; a longer one is larger
         return (0, len(digits), digits, q) if q.isascii() and q.isdigit() else (1, 0, "", q)
 
     return tuple(sorted(topics, key=place))
 
 
 def _ascending(rank: npt.NDArray[np.int32] | None) -> npt.NDArray[np.uint32]:
-    assert rank is not None  # for the type checker: `Encoding.encode` has asked
+    assert rank is not None  # for the type checker: `Encoding.encode` has checked
     return (rank.astype(np.int64) + 2**31).astype(np.uint32)
 
 
 def _descending(score: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
-    """Keys that ascend as the single-precision score descends; equal floats, 0.0 and −0.0 among them, have
-    equal keys.
+    """Unsigned keys that ascend as the single-precision score descends, equal for equal floats (0.0 and
+    −0.0 too).
     """
     with np.errstate(over="ignore"):
         bits = (score.astype(np.float32) + np.float32(0)).view(np.uint32)
@@ -227,8 +192,8 @@ def _descending(score: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
 
 
 def _concatenated(ids: Sequence[pa.StringArray]) -> pa.StringArray | pa.LargeStringArray:
-    """All ids in one array, one with 64-bit offsets where 32 bits cannot count their bytes."""
+    """All ids in one array, with 64-bit offsets if 32 bits cannot count their bytes."""
     n_bytes = sum(part.nbytes for part in ids)
-    if n_bytes > _MOST_BYTES:
+    if n_bytes > _MAX_BYTES_OF_32_BIT_OFFSETS:
         ids = [part.cast(pa.large_string(), memory_pool=MEMORY) for part in ids]
     return pa.concat_arrays(ids, memory_pool=MEMORY)

@@ -1,4 +1,4 @@
-"""Finding, opening, decompressing and decoding input files."""
+"""Search, decompression and decoding of input files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayespool.errors import InputError
 from bayespool.options import MAX_FILE_SIZE
 from bayespool.tables.files import PathLike
 
-_NOT_COUNTED = "hidden files and folders do not count"
+_HIDDEN_HINT = "hidden files and folders do not count"
 
 Source = PathLike | Iterable[PathLike]
 
@@ -30,39 +30,16 @@ _KINDS = (
 
 
 def find_files(source: Source) -> tuple[Path, ...]:
-    """Files that a source stands for, each once, sorted by name.
+    """Files of a path, glob pattern, folder, or iterable of those, each once, sorted by name; at least one.
 
-    Parameters
-    ----------
-    source : path, glob pattern, folder, or iterable of those
-        A folder stands for every file in it, whatever its name, except hidden ones and folders; a pattern
-        (``runs/input.*``, ``**`` for folders at any depth) for the files it matches, with the same
-        exceptions. A path that exists is taken as it is, be there a ``*`` in it.
-
-    Returns
-    -------
-    tuple of Path
-        At least one. A file that two parts of the source stand for comes back once.
-
-    Raises
-    ------
-    InputError
-        A part of the source stands for no file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name in ("b.run", "a.run.gz", ".hidden"):
-    ...         _ = Path(folder, name).write_text("")
-    ...     [path.name for path in find_files(folder)]
-    ['a.run.gz', 'b.run']
+    Hidden files and folders inside a folder or a pattern do not count. An existing path is no pattern, even
+    with ``*`` in it.
     """
     parts = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not parts:
         raise InputError("no file is named", hint="give a file, a folder or a pattern")
-    found = {os.path.abspath(path): path for part in parts for path in _find_part(part)}
-    return tuple(sorted(found.values(), key=lambda path: (path.name, str(path))))
+    files = {os.path.abspath(path): path for part in parts for path in _find_part(part)}
+    return tuple(sorted(files.values(), key=lambda path: (path.name, str(path))))
 
 
 def _find_part(part: PathLike) -> list[Path]:
@@ -78,7 +55,7 @@ def _files_at(path: Path) -> list[Path]:
     if path.is_dir():
         files = [child for child in path.iterdir() if child.is_file() and not child.name.startswith(".")]
         if not files:
-            raise InputError("no file in this folder", path=path, hint=_NOT_COUNTED)
+            raise InputError("no file in this folder", path=path, hint=_HIDDEN_HINT)
         return files
     if path.exists():
         return [path]
@@ -86,34 +63,18 @@ def _files_at(path: Path) -> list[Path]:
         files = [match for name in glob.glob(str(path), recursive=True) if (match := Path(name)).is_file()]
         if files:
             return files
-        raise InputError("no file matches this pattern", path=path, hint=_NOT_COUNTED)
+        raise InputError("no file matches this pattern", path=path, hint=_HIDDEN_HINT)
     raise InputError("no such file or folder", path=path, hint="check the path")
 
 
 def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
-    """Bytes of a file without a byte order mark, decompressed by what they are, whatever the name says.
-
-    Parameters
-    ----------
-    path : Path
-        A plain, gzip, xz or zstd file.
-    max_size : int
-        Most MiB that there may be, decompressed.
-
-    Returns
-    -------
-    bytes
-        More than white space, and no NUL among them.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, is no regular file, is too large, damaged, empty or binary.
+    """Bytes of a file of at most ``max_size`` MiB, decompressed, without byte order mark; not empty or
+    binary.
     """
     try:
         status = path.stat()
-        for is_it, name, hint in _KINDS:
-            if is_it(status.st_mode):
+        for is_kind, name, hint in _KINDS:
+            if is_kind(status.st_mode):
                 raise InputError(f"is {name} where a file is expected", path=path, hint=hint)
         if status.st_size > max_size * _MIB:
             raise _too_large(path, max_size)
@@ -137,29 +98,13 @@ def read_bytes(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
 
 
 def read_text(path: Path, *, max_size: int = MAX_FILE_SIZE) -> bytes:
-    r"""Text of a file as UTF-8 with ``\n`` line ends; a file that is not UTF-8 is taken for Latin-1.
-
-    Parameters
-    ----------
-    path, max_size
-        As for `read_bytes`.
-
-    Returns
-    -------
-    bytes
-        As from `read_bytes`. ``\r\n`` and a lone ``\r`` have become ``\n``.
-
-    Raises
-    ------
-    InputError
-        As for `read_bytes`.
-    """
+    r"""Text of a file as UTF-8 with ``\n`` line ends; `read_bytes`, then `as_text`."""
     return as_text(read_bytes(path, max_size=max_size))
 
 
 @contextlib.contextmanager
 def enough_memory(path: Path) -> Iterator[None]:
-    """Say which file there was not enough memory for."""
+    """Name the file in the error if memory does not suffice to read it."""
     try:
         yield
     except MemoryError:
@@ -168,17 +113,8 @@ def enough_memory(path: Path) -> Iterator[None]:
 
 
 def as_text(data: bytes) -> bytes:
-    r"""Bytes as UTF-8 with ``\n`` line ends, from UTF-8 or else Latin-1 with line ends of any kind.
-
-    Parameters
-    ----------
-    data : bytes
-        What `read_bytes` gives.
-
-    Returns
-    -------
-    bytes
-        The same object where nothing is to be done.
+    r"""Bytes as UTF-8 with ``\n`` line ends, from UTF-8 or else Latin-1; unchanged bytes are the same
+    object.
     """
     if not data.isascii():
         try:

@@ -1,4 +1,4 @@
-"""Runs and judgments from objects in memory: data frames, nested dictionaries, rows."""
+"""Runs, judgments and labels from objects in memory: data frames, nested dictionaries, rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayespool.errors import InputError
 
 
 def run_from_frame(frame: Any, run_id: str) -> Run:
-    """Run of a data frame, of a nested dictionary or of rows.
+    """Make a run from a data frame, a nested dictionary or rows.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def run_from_frame(frame: Any, run_id: str) -> Run:
     ------
     InputError
         A column is missing, an id is missing or empty, a score is no number, a rank no integer, or a document
-        stands twice in a topic.
+        is repeated in a topic.
 
     Examples
     --------
@@ -42,24 +42,23 @@ def run_from_frame(frame: Any, run_id: str) -> Run:
     <Run bm25: 3 documents, 2 topics>
     """
     try:
-        what = f"run {text_of(run_id)}"
+        origin = f"run {text_of(run_id)}"
     except ValueError as error:
         raise InputError(f"run_id cannot be used ({error})") from None
-    columns = columns_of(frame, ("query_id", "doc_id", "score"), what, optional=("rank",))
-    query_id, doc_id = _pairs(columns, what)
-    score = numbers_of(columns["score"], "score", what)
-    rank = integers_of(columns["rank"], "rank", what, np.int32) if "rank" in columns else None
+    columns = columns_of(frame, ("query_id", "doc_id", "score"), origin, optional=("rank",))
+    query_id, doc_id = _pairs(columns, origin)
+    score = numbers_of(columns["score"], "score", origin)
+    rank = integers_of(columns["rank"], "rank", origin, np.int32) if "rank" in columns else None
     return Run(run_id=run_id, query_id=query_id, doc_id=doc_id, score=score, rank=rank)
 
 
 def qrels_from_frame(frame: Any) -> Qrels:
-    """Judgments of a data frame, of a nested dictionary or of rows.
+    """Make judgments from a data frame, a nested dictionary or rows.
 
     Parameters
     ----------
     frame : DataFrame, mapping or iterable
-        As for `run_from_frame`, with ``relevance`` (or ``label``, ``rel``, ``score``) in the place of the
-        score.
+        As for `run_from_frame`, with ``relevance`` (or ``label``, ``rel``, ``score``) instead of the score.
 
     Returns
     -------
@@ -69,28 +68,27 @@ def qrels_from_frame(frame: Any) -> Qrels:
     ------
     InputError
         A column is missing, an id is missing or empty, a relevance is no integer from -32,768 to 32,767, or a
-        document stands twice in a topic.
+        document is repeated in a topic.
 
     Examples
     --------
     >>> qrels_from_frame({"q1": {"d1": 1, "d2": 0}})
     <Qrels: 2 judgments, 1 topic>
     """
-    what = "qrels"
-    columns = columns_of(frame, ("query_id", "doc_id", "relevance"), what)
-    query_id, doc_id = _pairs(columns, what)
-    relevance = integers_of(columns["relevance"], "relevance", what, np.int16)
+    origin = "qrels"
+    columns = columns_of(frame, ("query_id", "doc_id", "relevance"), origin)
+    query_id, doc_id = _pairs(columns, origin)
+    relevance = integers_of(columns["relevance"], "relevance", origin, np.int16)
     return Qrels(query_id=query_id, doc_id=doc_id, relevance=relevance)
 
 
 def labels_from_frame(frame: Any) -> Labels:
-    """Labels of a second judge of a data frame, of a nested dictionary or of rows.
+    """Make labels of a second judge from a data frame, a nested dictionary or rows.
 
     Parameters
     ----------
     frame : DataFrame, mapping or iterable
-        As for `run_from_frame`, with ``label`` (or ``relevance``, ``rel``, ``score``) in the place of the
-        score.
+        As for `run_from_frame`, with ``label`` (or ``relevance``, ``rel``, ``score``) instead of the score.
 
     Returns
     -------
@@ -106,21 +104,21 @@ def labels_from_frame(frame: Any) -> Labels:
     >>> labels_from_frame({"q1": {"d1": 3, "d2": 0.5}})
     <Labels: 2 documents, 1 topic>
     """
-    what = "labels"
-    columns = columns_of(frame, ("query_id", "doc_id", "label"), what)
-    query_id, doc_id = _pairs(columns, what)
-    label = numbers_of(columns["label"], "label", what)
+    origin = "labels"
+    columns = columns_of(frame, ("query_id", "doc_id", "label"), origin)
+    query_id, doc_id = _pairs(columns, origin)
+    label = numbers_of(columns["label"], "label", origin)
     return Labels(query_id=query_id, doc_id=doc_id, label=label)
 
 
-def _pairs(columns: dict[str, Any], what: str) -> tuple[pa.DictionaryArray, pa.StringArray]:
-    """Topic and document of each row."""
-    query_id, doc_id = (ids_of(columns[name], name, what) for name in ("query_id", "doc_id"))
+def _pairs(columns: dict[str, Any], origin: str) -> tuple[pa.DictionaryArray, pa.StringArray]:
+    """Topic and document of each row, without repeats."""
+    query_id, doc_id = (ids_of(columns[name], name, origin) for name in ("query_id", "doc_id"))
     topics = query_id.dictionary_encode()
     again = repeats(topics, doc_id)
     if again.size:
         row = int(again[0])
-        reason = f"{what}: document {doc_id[row]} is repeated in topic {query_id[row]}, in row {row + 1}"
-        several = "; several runs in one frame need a column run_id" if what.startswith("run ") else ""
+        reason = f"{origin}: document {doc_id[row]} is repeated in topic {query_id[row]}, in row {row + 1}"
+        several = "; several runs in one frame need a column run_id" if origin.startswith("run ") else ""
         raise InputError(reason, hint=f"keep one row per document and topic{several}")
     return topics, doc_id

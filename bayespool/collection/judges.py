@@ -1,4 +1,4 @@
-"""Labels of second judges on the documents of a collection, such as those of a language model."""
+"""Second judges, such as language models, and their labels on the documents of a collection."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from bayespool.collection.contents import Collection
 
 MOST_GRADES = 6
-"""Labels of more distinct values are cut into as many grades, finer at the top."""
+"""Largest number of grades; labels of more distinct values are cut into as many, finer at the top."""
 
-_MANY = 50  # labels that are no judgments do not agree with so many of them without an exception
+_MIN_AGREEMENTS = 50  # without exception, which suffice to recognize labels as the judgments themselves
 
-_TAIL = (0.25, 0.5, 0.75, 0.875, 0.95)  # where they are cut: relevant documents are few
+_GRADE_QUANTILES = (0.25, 0.5, 0.75, 0.875, 0.95)  # finer at the top, as relevant documents are few
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judge:
-    """A second judge: a label for some of a collection's documents. Evidence, never a judgment.
+    """A second judge: labels of some documents of a collection, which are evidence and no judgments.
 
     Attributes
     ----------
     name : str
     label : ndarray of float64, shape (pair,)
-        NaN where there is none.
+        Label of each document; NaN for none.
     organization : ndarray of int32, shape (run,), optional
-        Who submitted which run, where the collection's organizations are something else; an index into them.
+        Index of the submitter of each run, if that differs from the collection's organizations.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Judge:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.__dict__.pop("grade", None)  # arrays come out of a pickle writeable
+        self.__dict__.pop("grade", None)  # unpickled arrays are writeable
         self.__post_init__()
 
     def __repr__(self) -> str:
@@ -62,24 +62,26 @@ class Judge:
 
     @property
     def is_labeled(self) -> npt.NDArray[np.bool_]:
-        """Which documents have a label, shape (pair,)."""
+        """Whether each document has a label, shape (pair,)."""
         return ~np.isnan(self.label)
 
     @cached_property
     def thresholds(self) -> tuple[float, ...]:
-        """Where a grade begins, but for the lowest, ascending: every label that there is, or five cuts of
-        them where there are more than `MOST_GRADES`, fewer where many labels are equal.
+        """Smallest label of each grade but the lowest, ascending.
+
+        Each distinct label is a grade; of more than `MOST_GRADES` five quantiles are, fewer where labels are
+        equal.
         """
         values = np.unique(self.label[self.is_labeled])
         if len(values) > MOST_GRADES:
-            cuts = np.quantile(self.label[self.is_labeled], _TAIL, method="higher")
-            cuts = cuts if cuts[-1] > values[0] else values[1:2]  # nearly all are the lowest
+            cuts = np.quantile(self.label[self.is_labeled], _GRADE_QUANTILES, method="higher")
+            cuts = cuts if cuts[-1] > values[0] else values[1:2]  # nearly all labels are the lowest
             values = np.unique(np.append(values[0], cuts))
         return tuple(values[1:].tolist())
 
     @cached_property
     def grade(self) -> npt.NDArray[np.int8]:
-        """How many thresholds a label reaches, shape (pair,); −1 where there is none."""
+        """Number of thresholds that each label reaches, shape (pair,); −1 for no label."""
         grade = np.searchsorted(self.thresholds, self.label, side="right").astype(np.int8)
         grade[~self.is_labeled] = -1
         grade.flags.writeable = False
@@ -87,23 +89,23 @@ class Judge:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes with its name and every label."""
+        """Sixteen hexadecimal digits that change with the name and every label."""
         digest = hashlib.blake2b(self.name.encode(), digest_size=8)
         digest.update(np.ascontiguousarray(self.label).data)
         return digest.hexdigest()
 
 
 def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collection:
-    """The collection with labels of second judges.
+    """Add labels of second judges to a collection.
 
-    They are no judgments: no measure counts them. Models with predictors learn from documents whose relevance
-    is known what a label is worth (:doc:`Labels of second judges </judges>`).
+    No measure counts them. Models with predictors learn from judged documents how much a label is worth
+    (:doc:`Labels of second judges </judges>`).
 
     Parameters
     ----------
     collection : Collection
     judges : mapping of str to Labels
-        By name. Labels of documents that no run retrieves and nobody judged are passed over.
+        Labels by name. Those of documents that no run retrieves and nobody judged are ignored.
 
     Returns
     -------
@@ -112,13 +114,13 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
     Raises
     ------
     InputError
-        A judge of that name is there already, or none of the labels is of a document of the collection; or
-        the labels are the judgments themselves.
+        A judge has the name of another; no label is of a document of the collection; or the labels are the
+        judgments themselves.
 
     Warns
     -----
     InputWarning
-        All labels of a judge are the same, so that they say nothing.
+        All labels of a judge are the same.
 
     Examples
     --------
@@ -159,26 +161,25 @@ def add_judges(collection: Collection, judges: Mapping[str, Labels]) -> Collecti
 
 
 def judged_by(collection: Collection, judge: Judge) -> Collection:
-    """The collection as if just the documents that have a label of a judge were judged, and relevant."""
+    """Collection in which exactly the documents labeled by a judge are judged, and relevant."""
     relevance = np.where(judge.is_labeled, np.int16(1), np.int16(UNJUDGED))
     return dataclasses.replace(collection, relevance=relevance)
 
 
 def _are_judgments(collection: Collection, label: npt.NDArray[np.float64]) -> bool:
-    """Whether labels are many of the collection's judgments, without an exception, and of no other document.
-
-    A negative one stands for no judgment, or for not relevant, as in qrels.
+    """Whether labels equal many of the judgments, without exception, and no other document has one but
+    negative.
     """
     labeled, judged = ~np.isnan(label), collection.judged
     same = judged & (np.maximum(label, 0) == collection.relevance)
     other = labeled & np.where(judged, ~same, label >= 0)
-    return int(same.sum()) >= _MANY and not other.any()
+    return int(same.sum()) >= _MIN_AGREEMENTS and not other.any()
 
 
 def find_pairs(
     collection: Collection, query_id: pa.DictionaryArray, doc_id: pa.StringArray
 ) -> npt.NDArray[np.intp]:
-    """Pair codes of documents of topics, −1 where the collection does not have them, shape (line,)."""
+    """Pair codes of documents of topics, shape (line,); −1 for documents outside the collection."""
     topic = topic_codes(collection, query_id)
     pairs = np.full(len(topic), -1)
     for t in np.unique(topic[topic >= 0]):
@@ -192,7 +193,7 @@ def find_pairs(
 
 
 def topic_codes(collection: Collection, query_id: pa.DictionaryArray) -> npt.NDArray[Any]:
-    """Position of each line's topic, −1 for another's, shape (line,)."""
+    """Position of the topic of each line, shape (line,); −1 for topics outside the collection."""
     topic_of = {name: t for t, name in enumerate(collection.query_ids)}
     names = query_id.dictionary.to_pylist()
     codes: npt.NDArray[Any] = np.array([topic_of.get(name, -1) for name in names], dtype=np.intp)

@@ -1,9 +1,7 @@
-r"""From the text of a TREC file to columns, by a fast path and a tolerant one.
+r"""Parsers of the text of a TREC file into columns: a fast one by pyarrow, and a tolerant one line by line.
 
-Both read the same bytes: UTF-8 with ``\n`` line ends, as `bayespool.collection.files.read_text` leaves them.
-The fast path hands a well-formed file to pyarrow and gives up at any sign of trouble; the tolerant path then
-goes through the lines one by one and knows their numbers. White space is the ASCII one, as in trec_eval: an
-id may hold any other character.
+Both read UTF-8 with ``\n`` line ends, as `bayespool.collection.files.read_text` returns it. White space is
+ASCII's, as in trec_eval; an id may hold any other character.
 """
 
 from __future__ import annotations
@@ -29,54 +27,36 @@ from bayespool.collection.resources import MEMORY
 from bayespool.errors import InputError
 
 _BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f", b"   ")
-_UNSEEN = tuple(c.encode() for c in "\ufeff\xa0\u2007\u202f")  # byte order mark, no-break spaces
-_UNSEEN_ANYWHERE = re.compile(b"|".join(_UNSEEN))
-_UNSEEN_AT_AN_END = re.compile(b"^(?:%b)+|(?:%b)+$" % (_UNSEEN_ANYWHERE.pattern, _UNSEEN_ANYWHERE.pattern))
-_TAKEN_OFF = "read without byte order marks and no-break spaces"
+_INVISIBLE = tuple(c.encode() for c in "\ufeff\xa0\u2007\u202f")  # byte order mark, no-break spaces
+_INVISIBLE_ANYWHERE = re.compile(b"|".join(_INVISIBLE))
+_INVISIBLE_AT_AN_END = re.compile(
+    b"^(?:%b)+|(?:%b)+$" % (_INVISIBLE_ANYWHERE.pattern, _INVISIBLE_ANYWHERE.pattern)
+)
+_INVISIBLE_REMOVED = "read without byte order marks and no-break spaces"
 _INTEGER = re.compile(rb"[+-]?[0-9]{1,100}")
-_BLOCK_BYTES = 1 << 24  # what pyarrow parses at a time: bounds its memory beside the file's own bytes
-_LONGEST_LINE = 1 << 20  # bytes
-_SCANNED_BYTES = 1 << 16  # what is looked at together: stays in the processor's cache
-_FIX = "fix the file, or pass strict=False (--lenient) to "
+_BLOCK_BYTES = 1 << 24  # parsed by pyarrow at a time: bounds its memory
+_MAX_LINE_BYTES = 1 << 20
+_SCAN_BLOCK_BYTES = 1 << 16  # a block that stays in the processor's cache
+_LENIENT_HINT = "fix the file, or pass strict=False (--lenient) to "
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns of a kind of file, and which of them are wanted.
+    """Columns of a kind of file, and which of them are read."""
 
-    Attributes
-    ----------
-    name : str
-        What such a file is called in a message.
-    columns : tuple of str
-        Names in the order of the file; ``query_id`` and ``doc_id`` are always read.
-    width : str
-        Their number in words.
-    integer : str or None
-        The column to read as integers (``rank``, ``relevance``).
-    bounds : tuple of int
-        The smallest and the largest integer accepted there.
-    real : str or None
-        The column to read as real numbers (``score``, ``label``).
-    wants_tag : bool
-        Whether the distinct values of ``tag`` are collected.
-    keep : str
-        Which of several lines about one document ``strict=False`` keeps.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    width: str
-    integer: str | None
-    bounds: tuple[int, int]
-    real: str | None
-    wants_tag: bool
-    keep: str
+    name: str  # of the kind of file, in messages
+    columns: tuple[str, ...]  # in the order of the file; query_id and doc_id are always read
+    width: str  # number of columns in words
+    integer: str | None  # column read as integers (rank, relevance)
+    bounds: tuple[int, int]  # smallest and largest integer accepted
+    real: str | None  # column read as real numbers (score, label)
+    wants_tag: bool  # whether distinct values of ``tag`` are collected
+    keep: str  # which of several lines about one document strict=False keeps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """The wanted columns of a file, one entry per line kept, in file order."""
+    """Columns of a file, shape (line,) each, for the lines kept, in file order."""
 
     query_id: pa.DictionaryArray
     doc_id: pa.StringArray
@@ -107,7 +87,7 @@ LABELS = dataclasses.replace(
 
 
 def run_layout(*, ranks: bool, tag: bool) -> Layout:
-    """Layout of a run file, with its ranks and its tag where they are wanted."""
+    """Layout of a run file, with ranks and tag where requested."""
     return Layout(
         name="a run file",
         columns=("query_id", "iteration", "doc_id", "rank", "score", "tag"),
@@ -121,7 +101,7 @@ def run_layout(*, ranks: bool, tag: bool) -> Layout:
 
 
 def parse_lines(text: bytes, path: Path, layout: Layout, *, strict: bool) -> Lines:
-    """Columns of a text in the given layout, by the fast path where it can be taken."""
+    """Columns of a text in a layout, by the fast parser where possible."""
     lines = parse_fast(text, layout)
     if lines is not None:
         return lines
@@ -130,14 +110,14 @@ def parse_lines(text: bytes, path: Path, layout: Layout, *, strict: bool) -> Lin
 
 
 def parse_fast(text: bytes, layout: Layout) -> Lines | None:
-    """Columns by pyarrow, or None when anything at all is unusual about the lines."""
-    if _has_unseen(text) or _has_long_line(text):
+    """Columns by pyarrow, or None if anything about the lines is unusual."""
+    if _has_invisible(text) or _has_long_line(text):
         return None
     text, delimiter = _one_delimiter(text)
     symbols = pa.dictionary(pa.int32(), pa.string())
     types = {"query_id": symbols, "doc_id": pa.string()}
     if layout.integer:
-        types[layout.integer] = symbols  # few distinct values, and one function converts them in both paths
+        types[layout.integer] = symbols  # few distinct values, which `_integer` converts
     if layout.real:
         types[layout.real] = pa.float64()
     if layout.wants_tag:
@@ -152,7 +132,7 @@ def parse_fast(text: bytes, layout: Layout) -> Lines | None:
                 delimiter=delimiter, quote_char=False, double_quote=False, escape_char=False
             ),
             convert_options=pa.csv.ConvertOptions(
-                check_utf8=False,  # read_text has seen to it
+                check_utf8=False,  # read_text has checked
                 column_types=types,
                 include_columns=list(types),
                 null_values=[],
@@ -178,9 +158,9 @@ def _one_delimiter(text: bytes) -> tuple[bytes, str]:
     delimiter = b" " if b" " in text else b"\t"
     if b"\v" in text or b"\f" in text or (delimiter == b" " and b"\t" in text):
         text, delimiter = text.translate(_BLANKS_TO_SPACE), b" "
-    if not _has_blanks_together(text):  # the usual case
+    if not _has_blanks_together(text):
         return text.strip(delimiter), delimiter.decode()
-    if delimiter * 2 in text:  # one pass in numpy: half the time of bytes.replace repeated, and no GIL
+    if delimiter * 2 in text:  # half the time of repeated bytes.replace, without the GIL
         characters = np.frombuffer(text, dtype=np.uint8)
         keep = characters != delimiter[0]
         keep[1:] |= keep[:-1].copy()
@@ -193,10 +173,10 @@ def _one_delimiter(text: bytes) -> tuple[bytes, str]:
 
 
 def _has_blanks_together(text: bytes) -> bool:
-    """Whether two bytes of white space follow each other; faster than a search for each pair of them."""
+    """Whether two bytes of white space follow each other; faster than a search for each pair."""
     characters = np.frombuffer(text, dtype=np.uint8)
-    for start in range(0, len(text), _SCANNED_BYTES):
-        blank = characters[start : start + _SCANNED_BYTES + 1] <= ord(" ")
+    for start in range(0, len(text), _SCAN_BLOCK_BYTES):
+        blank = characters[start : start + _SCAN_BLOCK_BYTES + 1] <= ord(" ")
         if (blank[1:] & blank[:-1]).any():
             return True
     return False
@@ -216,7 +196,7 @@ def _integers(column: pa.DictionaryArray, layout: Layout) -> npt.NDArray[np.int3
 
 
 def parse_tolerantly(text: bytes, path: Path, layout: Layout, *, strict: bool) -> Lines:
-    """Columns line by line: the first bad line is an InputError when strict, skipped and counted when not."""
+    """Columns line by line; the first bad line raises an `InputError` if strict, else it is skipped."""
     queries: dict[bytes, int] = {}
     documents: list[bytes] = []
     tags: dict[bytes, int] = {}
@@ -225,26 +205,26 @@ def parse_tolerantly(text: bytes, path: Path, layout: Layout, *, strict: bool) -
     tally: dict[str, list[int]] = {}  # reason -> [lines, first line]
     malformed: InputError | None = None
     width = len(layout.columns)
-    for number, line in enumerate(iter(partial(BytesIO(text).readline, _LONGEST_LINE + 1), b""), start=1):
-        if len(line) > _LONGEST_LINE:
-            reason = f"is longer than {_LONGEST_LINE:,} bytes"
+    for number, line in enumerate(iter(partial(BytesIO(text).readline, _MAX_LINE_BYTES + 1), b""), start=1):
+        if len(line) > _MAX_LINE_BYTES:
+            reason = f"is longer than {_MAX_LINE_BYTES:,} bytes"
             raise InputError(reason, path=path, line=number, hint=f"{layout.name} has short lines")
         fields = line.split()
         if not fields:
             continue
-        fields, wrong = _seen(fields) if _has_unseen(line) else (fields, "")
+        fields, problem = _without_invisible(fields) if _has_invisible(line) else (fields, "")
         try:
-            if wrong and strict:
-                raise _BadLine(_TAKEN_OFF, wrong, "take such characters off")
-            if wrong:
-                tally.setdefault(_TAKEN_OFF, [0, number])[0] += 1
+            if problem and strict:
+                raise _BadLine(_INVISIBLE_REMOVED, problem, "take such characters off")
+            if problem:
+                tally.setdefault(_INVISIBLE_REMOVED, [0, number])[0] += 1
             if len(fields) < width or (strict and len(fields) > width):
                 raise _wrong_width(len(fields), layout)
             real = _real(fields[layout.columns.index(layout.real)], layout.real) if layout.real else 0.0
             integer = _integer(fields[layout.columns.index(layout.integer)], layout) if layout.integer else 0
         except _BadLine as bad:
             if strict:
-                malformed = InputError(bad.detail, path=path, line=number, hint=_FIX + bad.remedy)
+                malformed = InputError(bad.detail, path=path, line=number, hint=_LENIENT_HINT + bad.remedy)
                 break
             tally.setdefault(bad.reason, [0, number])[0] += 1
             continue
@@ -260,7 +240,7 @@ def parse_tolerantly(text: bytes, path: Path, layout: Layout, *, strict: bool) -
 
     query_id, doc_id = _symbols(query_codes, queries), _text(documents)
     again = repeats(query_id, doc_id)
-    if strict and again.size:  # earlier in the file than the line where the loop stopped
+    if strict and again.size:  # on an earlier line than the malformed one
         raise _repeated(int(again[0]), query_id, doc_id, numbers, path, layout)
     if malformed is not None:
         raise malformed
@@ -299,7 +279,7 @@ def _best_of_each(
     integers: npt.NDArray[np.int32],
     layout: Layout,
 ) -> npt.NDArray[np.intp]:
-    """Entries to keep, ascending, one per (topic, document): see `Layout.keep`; the first of equals."""
+    """Entries to keep, ascending, one per (topic, document): `Layout.keep`, the first of equals."""
     codes, place = pair_codes(query_id, doc_id), np.arange(len(doc_id))
     if layout.integer == "rank":
         order = np.lexsort((place, integers, codes))
@@ -314,38 +294,42 @@ def _best_of_each(
 
 
 def _has_long_line(text: bytes) -> bool:
-    """Whether a line may be longer than is read: such a line fills a block of half its length."""
-    half = _LONGEST_LINE // 2
+    """Whether a line may be too long: such a line fills a block of half its length."""
+    half = _MAX_LINE_BYTES // 2
     return any(text.find(b"\n", end - half, end) < 0 for end in range(half, len(text) + 1, half))
 
 
-def _has_unseen(text: bytes) -> bool:
-    return not text.isascii() and any(character in text for character in _UNSEEN)
+def _has_invisible(text: bytes) -> bool:
+    return not text.isascii() and any(character in text for character in _INVISIBLE)
 
 
-def _seen(fields: list[bytes]) -> tuple[list[bytes], str]:
-    """Columns without characters that nobody sees, in the topic and around the document; and what was wrong
-    with the first of these, if anything was.
+def _without_invisible(fields: list[bytes]) -> tuple[list[bytes], str]:
+    """Columns without invisible characters in the topic and around the document, and the first problem
+    or ''.
     """
-    bare, wrong = list(fields), ""
-    for name, place, unseen in (("topic", 0, _UNSEEN_ANYWHERE), ("document", 2, _UNSEEN_AT_AN_END)):
-        if place < len(fields) and unseen.search(fields[place]):
-            bare[place] = unseen.sub(b"", fields[place])
-            wrong = wrong or f"{name} {_shown(fields[place])} has a byte order mark or a no-break space in it"
-    return [field for field in bare if field], wrong
+    bare, problem = list(fields), ""
+    for name, place, pattern in (("topic", 0, _INVISIBLE_ANYWHERE), ("document", 2, _INVISIBLE_AT_AN_END)):
+        if place < len(fields) and pattern.search(fields[place]):
+            bare[place] = pattern.sub(b"", fields[place])
+            problem = (
+                problem or f"{name} {_quoted(fields[place])} has a byte order mark or a no-break space in it"
+            )
+    return [field for field in bare if field], problem
 
 
 class _BadLine(Exception):
-    """A line that breaks the layout: how it is counted, how it is told, what strict=False does with it."""
+    """A line that breaks the layout: its reason when counted, detail when raised, and remedy of
+    strict=False.
+    """
 
     def __init__(self, reason: str, detail: str, remedy: str = "skip such lines") -> None:
         super().__init__(detail)
         self.reason, self.detail, self.remedy = reason, detail, remedy
 
 
-def _wrong_width(found: int, layout: Layout) -> _BadLine:
-    detail = f"expected {len(layout.columns)} columns, found {found}"
-    if found < len(layout.columns):
+def _wrong_width(n_columns: int, layout: Layout) -> _BadLine:
+    detail = f"expected {len(layout.columns)} columns, found {n_columns}"
+    if n_columns < len(layout.columns):
         return _BadLine(f"skipped, fewer than {layout.width} columns", detail)
     return _BadLine(f"used the first {layout.width} columns", detail, f"use the first {layout.width} columns")
 
@@ -356,7 +340,7 @@ def _real(token: bytes, name: str) -> float:
     except ValueError:
         value = None
     if value is None:
-        raise _BadLine(f"skipped, {name} is not a number", f"{name} {_shown(token)} is not a number")
+        raise _BadLine(f"skipped, {name} is not a number", f"{name} {_quoted(token)} is not a number")
     if value != value:
         raise _BadLine(f"skipped, {name} is NaN", f"{name} is NaN, which has no place in an order")
     return value
@@ -365,15 +349,15 @@ def _real(token: bytes, name: str) -> float:
 def _integer(token: bytes, layout: Layout) -> int:
     name, (low, high) = layout.integer, layout.bounds
     if not _INTEGER.fullmatch(token):
-        raise _BadLine(f"skipped, {name} is not an integer", f"{name} {_shown(token)} is not an integer")
+        raise _BadLine(f"skipped, {name} is not an integer", f"{name} {_quoted(token)} is not an integer")
     value = int(token)
     if not low <= value <= high:
-        detail = f"{name} {_shown(token)} is out of range ({low:,} to {high:,})"
+        detail = f"{name} {_quoted(token)} is out of range ({low:,} to {high:,})"
         raise _BadLine(f"skipped, {name} is out of range", detail)
     return value
 
 
-def _shown(token: bytes) -> str:
+def _quoted(token: bytes) -> str:
     text = token.decode()
     return repr(text if len(text) <= 40 else text[:39] + "…")
 
@@ -389,5 +373,5 @@ def _repeated(
     codes = pair_codes(query_id, doc_id)
     first = numbers[int(np.argmax(codes == codes[entry]))]
     reason = f"document {doc_id[entry]} is repeated in topic {query_id[entry]} (first on line {first})"
-    hint = f"{_FIX}keep the {layout.keep} of each document"
+    hint = f"{_LENIENT_HINT}keep the {layout.keep} of each document"
     return InputError(reason, path=path, line=numbers[entry], hint=hint)

@@ -1,4 +1,4 @@
-"""Lists about runs in CSV: organizations, types."""
+"""CSV lists about runs: organizations, types."""
 
 from __future__ import annotations
 
@@ -14,28 +14,7 @@ _RUN_ID_NAMES = ("run_id", "run", "tag")
 
 
 def csv_entries(data: bytes, path: Path, names: Sequence[str]) -> Iterator[tuple[str, str, int]]:
-    """Run id, value and line of each entry of a list.
-
-    Parameters
-    ----------
-    data : bytes
-        What `bayespool.collection.files.read_bytes` gives. Its header names ``run_id`` (or ``run``, ``tag``)
-        and the value, in any order and among other columns.
-    path : Path
-        For messages.
-    names : sequence of str
-        What the column of the value may be called, the usual name first.
-
-    Yields
-    ------
-    tuple of (str, str, int)
-        Possibly empty texts.
-
-    Raises
-    ------
-    InputError
-        No proper CSV, a header without these columns or with one of them twice, a line of another width.
-    """
+    """Run id, value and line number of each entry; ``names`` are accepted names of the value's column."""
     rows = csv.reader(io.StringIO(as_text(data).decode(), newline=""), strict=True)
     header: list[str] = []
     places = (0, 1)
@@ -59,7 +38,7 @@ def csv_entries(data: bytes, path: Path, names: Sequence[str]) -> Iterator[tuple
 
 
 def _places(named: list[str], names: Sequence[str], path: Path, line: int) -> tuple[int, int]:
-    """Positions of the run id and of the value."""
+    """Positions of the columns of the run id and of the value."""
     header = [name.lower() for name in named]
     run_id = next((name for name in _RUN_ID_NAMES if name in header), "")
     value = next((name for name in names if name in header), "")

@@ -1,4 +1,4 @@
-"""Collections without a pooled run: posteriors rest on priors alone, and whoever asks is told so once."""
+"""Warnings about collections without a pooled run, given once per collection."""
 
 from __future__ import annotations
 
@@ -7,33 +7,24 @@ import weakref
 from bayespool.collection.contents import Collection
 from bayespool.errors import NoPoolWarning, warn_caller
 
-_said: weakref.WeakSet[Collection] = weakref.WeakSet()
+_warned: weakref.WeakSet[Collection] = weakref.WeakSet()
 
 
 def say_no_pool(collection: Collection, message: str) -> None:
-    """Warn where a collection is made that it has no pooled run; nobody has to say so when it is used.
-
-    Warns
-    -----
-    NoPoolWarning
-    """
-    _said.add(collection)
+    """Warn when a collection without a pooled run is made, so that later uses need not."""
+    _warned.add(collection)
     warn_caller(message, NoPoolWarning)
 
 
 def warn_of_no_pool(collection: Collection) -> None:
-    """Warn where a posterior is asked of a collection without a pooled run, if nobody did when it was made.
-
-    Warns
-    -----
-    NoPoolWarning
+    """Warn of a posterior without a pooled run, unless making the collection warned already.
 
     Examples
     --------
     >>> from bayespool import load_example
     >>> warn_of_no_pool(load_example())  # which has a pool
     """
-    if not collection.pooled.any() and collection not in _said:
+    if not collection.pooled.any() and collection not in _warned:
         warn_caller(
             "the collection has no pooled run: posterior estimates rest on informative priors; give the "
             "campaign's runs as pool=, or find the pooled ones with discover_pool",

@@ -1,4 +1,4 @@
-"""Judgments of one's own: all that were given, those that count, and why others do not."""
+"""The user's own judgments: all of them, those in use, and reasons why others are not."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
 Of = TypeVar("Of", bound="Collection")
 
-_NAMED = 5  # documents that a message has
+_MAX_DOCUMENTS_IN_MESSAGE = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OwnJudgments:
-    """Judgments of one's own on documents of a collection.
+    """The user's own judgments on documents of a collection.
 
     Attributes
     ----------
     relevance : ndarray of int16, shape (pair,)
-        As given; negative where there is none.
+        Relevance as given; negative where there is none.
     counts : ndarray of bool, shape (pair,)
-        Which of them are judgments of the collection. The others are of documents that the qrels judge; they
-        count once that judgment goes, because runs leave the pool.
+        Which of them are in use. The others are of documents that the qrels judge; they come into use when
+        runs leave the pool and take the qrels' judgment with them.
     path : Path or None
         The file, the last of several.
     passed_over : tuple of str
-        Those that do not count and never will, counted and named, with the reason.
+        Numbers and examples of those that never come into use, with the reason.
     """
 
     relevance: npt.NDArray[np.int16]
@@ -55,15 +55,15 @@ class OwnJudgments:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.__post_init__()  # arrays come out of a pickle writeable
+        self.__post_init__()  # unpickled arrays are writeable
 
     @property
     def waiting(self) -> npt.NDArray[np.bool_]:
-        """Which of them do not count, because the qrels judge their documents, shape (pair,)."""
+        """Judgments not in use because the qrels judge their documents, shape (pair,)."""
         return (self.relevance >= 0) & ~self.counts
 
     def without(self, gone: npt.NDArray[np.bool_]) -> OwnJudgments:
-        """Without those that count on some documents, shape (pair,); those that wait are kept."""
+        """The judgments without those in use on documents ``gone``, shape (pair,); waiting ones stay."""
         return dataclasses.replace(
             self,
             relevance=np.where(self.counts & gone, np.int16(UNJUDGED), self.relevance),
@@ -72,7 +72,7 @@ class OwnJudgments:
 
 
 def remember(collection: Of, qrels: Qrels) -> Of:
-    """The collection with judgments of one's own, which count where nobody has judged their document
+    """Add the user's own judgments, in use where their document is unjudged
     (`Collection.remember_judgments`).
     """
     topic = topic_codes(collection, qrels.query_id)
@@ -93,9 +93,9 @@ def remember(collection: Of, qrels: Qrels) -> Of:
         )
     pair, value, own = line_pair[known], codes[known], _own_of(collection)
     before = own.relevance[pair]
-    if len(otherwise := pair[(before >= 0) & (before != value)]):
+    if len(conflicts := pair[(before >= 0) & (before != value)]):
         raise InputError(
-            f"{_named(collection, otherwise[:1])} has relevance {own.relevance[otherwise[0]]} in other "
+            f"{_named(collection, conflicts[:1])} has relevance {own.relevance[conflicts[0]]} in other "
             "judgments of your own",
             path=qrels.path,
             hint="keep one of them",
@@ -103,17 +103,17 @@ def remember(collection: Of, qrels: Qrels) -> Of:
     relevance = own.relevance.copy()
     relevance[pair] = value
     useless = (codes >= 0) & (line_pair < 0)
-    said = (
+    reasons = (
         *_count_lines(qrels, useless & (topic < 0), "of topics that the collection does not have"),
         *_count_lines(qrels, useless & (topic >= 0), "of documents that no run retrieves"),
     )
-    own = OwnJudgments(relevance, own.counts, qrels.path, (*own.passed_over, *said))
-    _warn_of_passed_over(own, said)
+    own = OwnJudgments(relevance, own.counts, qrels.path, (*own.passed_over, *reasons))
+    _warn_of_passed_over(own, reasons)
     return count_own(dataclasses.replace(collection, own=own))
 
 
 def count_own(collection: Of) -> Of:
-    """The collection with judgments of one's own on all unjudged documents that have one."""
+    """Put the user's own judgments of all unjudged documents into use."""
     if collection.own is None:
         return collection
     new = np.flatnonzero(collection.own.waiting & (collection.relevance < 0))
@@ -121,7 +121,7 @@ def count_own(collection: Of) -> Of:
 
 
 def with_own(collection: Of, pair: npt.NDArray[Any], value: npt.NDArray[Any]) -> Of:
-    """The collection with judgments of one's own on these documents (`Collection.with_added`)."""
+    """Add the user's own judgments on these pairs, shape (document,) (`Collection.with_added`)."""
     relevance, added_for, own = collection.relevance.copy(), collection.added_for.copy(), _own_of(collection)
     of_own, counts = own.relevance.copy(), own.counts.copy()
     relevance[pair] = of_own[pair] = value
@@ -132,7 +132,7 @@ def with_own(collection: Of, pair: npt.NDArray[Any], value: npt.NDArray[Any]) ->
 
 
 def without_own(collection: Of) -> Of:
-    """The collection as it was before judgments of one's own counted, all of which wait."""
+    """Remove the user's own judgments from use; all of them wait."""
     own = collection.own
     if own is None:
         return collection
@@ -141,18 +141,7 @@ def without_own(collection: Of) -> Of:
 
 
 def check_own_judgments(collection: Collection) -> Collection:
-    """The collection with those judgments of one's own alone that count, once its pool is settled.
-
-    Raises
-    ------
-    InputError
-        The qrels judge a document otherwise, or none of the judgments counts.
-
-    Warns
-    -----
-    InputWarning
-        Judgments of documents that the qrels judge, with their number and the first of them.
-    """
+    """Keep only own judgments in use, once the pool is final; refuse contradictions, warn of the others."""
     own = collection.own
     if own is None or not own.waiting.any():
         return collection
@@ -164,30 +153,25 @@ def check_own_judgments(collection: Collection) -> Collection:
             hint="are these the topics and documents of this collection?",
         )
     waiting = np.flatnonzero(own.waiting)
-    said = f"{len(waiting)} of documents that the qrels judge already ({_named(collection, waiting)})"
-    _warn_of_passed_over(own, (said,))
-    settled = dataclasses.replace(
+    reason = f"{len(waiting)} of documents that the qrels judge already ({_named(collection, waiting)})"
+    _warn_of_passed_over(own, (reason,))
+    own = dataclasses.replace(
         own,
         relevance=np.where(own.counts, own.relevance, np.int16(UNJUDGED)),
-        passed_over=(*own.passed_over, said),
+        passed_over=(*own.passed_over, reason),
     )
-    return dataclasses.replace(collection, own=settled)
+    return dataclasses.replace(collection, own=own)
 
 
 def refuse_contradictions(collection: Collection) -> None:
-    """Refuse judgments of one's own where the qrels have another relevance.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse own judgments that differ from the qrels."""
     own = collection.own
     if own is None:
         return
-    otherwise = np.flatnonzero(own.waiting & (own.relevance != collection.relevance))
-    if len(otherwise):
+    conflicts = np.flatnonzero(own.waiting & (own.relevance != collection.relevance))
+    if len(conflicts):
         raise InputError(
-            f"{_named(collection, otherwise[:1])} has relevance {collection.relevance[otherwise[0]]} in the "
+            f"{_named(collection, conflicts[:1])} has relevance {collection.relevance[conflicts[0]]} in the "
             "qrels and another one here",
             path=own.path,
             hint="judgments of your own are for documents that nobody has judged; runs that are to leave the "
@@ -196,13 +180,13 @@ def refuse_contradictions(collection: Collection) -> None:
 
 
 def _own_of(collection: Collection) -> OwnJudgments:
-    """Judgments of one's own, of which there may be none."""
+    """The user's own judgments, empty if there are none."""
     nothing = np.full(len(collection.relevance), UNJUDGED, dtype=np.int16)
     return collection.own or OwnJudgments(nothing, np.zeros(len(nothing), dtype=bool))
 
 
 def _best_outside_the_pool(collection: Collection, pair: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    """The run outside the pool that ranks each document best, the first of equals; −1 where none does."""
+    """Unpooled run that ranks each pair best, the first of equals, shape (document,); −1 for none."""
     best = np.full(len(collection.relevance) + 1, collection.document.shape[2], dtype=np.int32)
     run = np.full(len(collection.relevance) + 1, -1, dtype=np.int32)
     for r in np.flatnonzero(~collection.pooled):
@@ -213,28 +197,35 @@ def _best_outside_the_pool(collection: Collection, pair: npt.NDArray[Any]) -> np
     return of_pair
 
 
-def _count_lines(qrels: Qrels, lines: npt.NDArray[np.bool_], what: str) -> tuple[str, ...]:
-    """How many lines these are, if any, of what, and the first of them, for a message."""
+def _count_lines(qrels: Qrels, lines: npt.NDArray[np.bool_], description: str) -> tuple[str, ...]:
+    """Number of marked lines and the first of them, for a message; empty if there are none."""
     index = np.flatnonzero(lines)
-    names = [(qrels.doc_id[int(i)].as_py(), qrels.query_id[int(i)].as_py()) for i in index[:_NAMED]]
-    return (f"{len(index)} {what} ({_some_documents(names, len(index))})",) if len(index) else ()
+    names = [
+        (qrels.doc_id[int(i)].as_py(), qrels.query_id[int(i)].as_py())
+        for i in index[:_MAX_DOCUMENTS_IN_MESSAGE]
+    ]
+    return (f"{len(index)} {description} ({_some_documents(names, len(index))})",) if len(index) else ()
 
 
 def _named(collection: Collection, pairs: npt.NDArray[Any]) -> str:
-    """The first of some documents with their topics, for a message."""
-    first = [(collection.doc_id(p), collection.query_ids[collection.pair_topic[p]]) for p in pairs[:_NAMED]]
+    """First of some documents with their topics, for a message."""
+    first = [
+        (collection.doc_id(p), collection.query_ids[collection.pair_topic[p]])
+        for p in pairs[:_MAX_DOCUMENTS_IN_MESSAGE]
+    ]
     return _some_documents(first, len(pairs))
 
 
 def _some_documents(first: Sequence[tuple[str, str]], n: int) -> str:
-    """The first of ``n`` documents with their topics, for a message."""
-    said = ", ".join(f"document {doc_id} of topic {query_id}" for doc_id, query_id in first)
-    return said + (f", and {n - _NAMED} more" if n > _NAMED else "")
+    """First of ``n`` documents with their topics, for a message."""
+    names = ", ".join(f"document {doc_id} of topic {query_id}" for doc_id, query_id in first)
+    n_more = n - _MAX_DOCUMENTS_IN_MESSAGE
+    return names + (f", and {n_more} more" if n_more > 0 else "")
 
 
-def _warn_of_passed_over(own: OwnJudgments, said: tuple[str, ...]) -> None:
-    """Warn of judgments that do not count, if there are any."""
-    if said:
+def _warn_of_passed_over(own: OwnJudgments, reasons: tuple[str, ...]) -> None:
+    """Warn of judgments that are not in use, if there are any."""
+    if reasons:
         warn_caller(
-            f"{own.path or 'judgments of your own'}: passed over are {' and '.join(said)}", InputWarning
+            f"{own.path or 'judgments of your own'}: passed over are {' and '.join(reasons)}", InputWarning
         )

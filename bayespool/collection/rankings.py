@@ -1,4 +1,4 @@
-"""Rankings of runs that hold no empty ranks, and what reads them and dense arrays alike."""
+"""Rankings without empty ranks, and functions that read them and dense arrays alike."""
 
 from __future__ import annotations
 
@@ -11,42 +11,22 @@ import numpy.typing as npt
 from bayespool.collection.memory import check_memory
 
 IntArray = npt.NDArray[np.int32]
-_SMALL = 2**26  # bytes up to which an array is dense however empty it is
-_WORTH_IT = 2  # times as many ranks as documents
+_MAX_BYTES_ALWAYS_DENSE = 2**26
+_MIN_RANKS_PER_DOCUMENT = 2  # of ragged rankings; a fuller array stays dense
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rankings:
-    """Rankings of very different lengths: an array of shape (run, topic, rank) that holds no empty ranks.
+    """Rankings of very different lengths, indexed like an array of shape (run, topic, rank).
 
-    It is indexed as the dense array would be and gives dense arrays, whose ranks after the end of a ranking
-    have the value ``end``. Where such an array is too large for the memory that there is, it says so.
-    A collection has one where a dense array would be large and less than half full: one run that ranks
-    a million documents for one topic would make those of all runs and topics as long.
-
-    Attributes
-    ----------
-    values : ndarray, shape (entry,)
-        What stands at the ranks: run by run, in each topic by topic, from the first rank down.
-    length : ndarray of int32, shape (run, topic)
-        Entries of each ranking.
-    end : number
-        What stands after the last entry: −1 for no document, NaN for no score.
-
-    Examples
-    --------
-    >>> rankings = Rankings(np.array([7, 8, 9, 6]), np.array([[3, 0], [0, 1]]), -1)
-    >>> rankings.shape
-    (2, 2, 3)
-    >>> rankings[0, :, :2].tolist()
-    [[7, 8], [-1, -1]]
-    >>> rankings[:, 1, 0].tolist()
-    [-1, 6]
+    Indexing returns dense arrays, filled with ``end`` after the last document of a ranking.
     """
 
-    values: npt.NDArray[Any]
-    length: IntArray
-    end: float
+    values: npt.NDArray[
+        Any
+    ]  # run by run, within a run topic by topic, from the first rank down, shape (entry,)
+    length: IntArray  # number of entries of each ranking, shape (run, topic)
+    end: float  # −1 for documents, NaN for scores
 
     def __post_init__(self) -> None:
         for name in ("values", "length"):
@@ -59,7 +39,7 @@ class Rankings:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.__post_init__()  # arrays come out of a pickle writeable
+        self.__post_init__()  # unpickled arrays are writeable
 
     def __repr__(self) -> str:
         n_runs, n_topics, depth = self.shape
@@ -67,27 +47,21 @@ class Rankings:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Runs, topics, and the length of the longest ranking."""
+        """Number of runs, of topics, and length of the longest ranking."""
         n_runs, n_topics = self.length.shape
         depth: int = self.__dict__["_depth"]
         return n_runs, n_topics, depth
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes."""
+        """Size in memory, in bytes."""
         return int(self.values.nbytes + self.length.nbytes + self.__dict__["_start"].nbytes)
 
     def __len__(self) -> int:
         return len(self.length)
 
     def __getitem__(self, key: Any) -> npt.NDArray[Any]:
-        """Part of the dense array; a slice of ranks has no step.
-
-        Raises
-        ------
-        InputError
-            It takes more memory than there is.
-        """
+        """Dense array of the indexed part; a slice of ranks has no step."""
         parts = key if isinstance(key, tuple) else (key,)
         if len(parts) > 3 or any(part is Ellipsis or part is None for part in parts):
             raise IndexError("rankings are indexed by run, topic and rank")
@@ -104,19 +78,19 @@ class Rankings:
         wanted = np.where(wanted < 0, wanted + self.shape[2], wanted)
         if ((wanted < 0) | (wanted >= self.shape[2])).any():
             raise IndexError(f"a rank is beyond the {self.shape[2]} that there are")
-        there = wanted < length
-        found = np.where(there, self.values[np.where(there, start + wanted, 0)], self.end)
-        of_ranks: npt.NDArray[Any] = found.astype(self.values.dtype)[()]
+        exists = wanted < length
+        entries = np.where(exists, self.values[np.where(exists, start + wanted, 0)], self.end)
+        of_ranks: npt.NDArray[Any] = entries.astype(self.values.dtype)[()]
         return of_ranks
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        """The whole dense array."""
+        """Whole dense array, shape (run, topic, rank)."""
         return self[:] if dtype is None else self[:].astype(dtype)
 
     def _dense(
         self, start: npt.NDArray[Any], length: npt.NDArray[Any], first: int, last: int
     ) -> npt.NDArray[Any]:
-        """Some ranks of some rankings, shape (…, rank)."""
+        """Ranks ``first`` to ``last`` of rankings, shape (…, rank)."""
         shape = (*length.shape, last - first)
         check_memory(
             int(np.prod(shape, dtype=np.int64)) * self.values.itemsize,
@@ -133,7 +107,8 @@ class Rankings:
 def is_ragged(length: npt.NDArray[np.integer]) -> bool:
     """Whether rankings of these lengths, shape (run, topic), are kept as `Rankings`."""
     n_ranks = length.size * int(length.max(initial=0))
-    return 4 * n_ranks > _SMALL and n_ranks > _WORTH_IT * int(length.sum(dtype=np.int64))
+    n_documents = int(length.sum(dtype=np.int64))
+    return 4 * n_ranks > _MAX_BYTES_ALWAYS_DENSE and n_ranks > _MIN_RANKS_PER_DOCUMENT * n_documents
 
 
 def lengths(document: IntArray | Rankings) -> IntArray:
@@ -145,26 +120,16 @@ def lengths(document: IntArray | Rankings) -> IntArray:
 
 
 def longest(document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int) -> list[int]:
-    """Down to which rank an array of the rankings of some runs on each topic goes, a dense one in full."""
+    """Number of ranks needed for these runs, one per topic; the full depth for a dense array."""
     n_ranks = document.shape[2]
     if not isinstance(document, Rankings):
         return [n_ranks] * document.shape[1]
-    most = document.length[np.atleast_1d(runs)].max(axis=0, initial=min(1, n_ranks))
-    of_topics: list[int] = most.tolist()
+    of_topics: list[int] = document.length[np.atleast_1d(runs)].max(axis=0, initial=min(1, n_ranks)).tolist()
     return of_topics
 
 
 def ranked(document: IntArray | Rankings, run: int | np.integer) -> tuple[IntArray, IntArray]:
-    """The documents of a run and their ranks from 0, two arrays of one shape; of all topics.
-
-    The documents of a dense array have −1 among them for no document.
-
-    Examples
-    --------
-    >>> documents, rank = ranked(Rankings(np.array([7, 8, 9, 6]), np.array([[3, 0], [0, 1]]), -1), 0)
-    >>> documents.tolist(), rank.tolist()
-    ([7, 8, 9], [0, 1, 2])
-    """
+    """Documents of a run on all topics and their ranks from 0, of equal shapes; −1 marks no document."""
     if not isinstance(document, Rankings):
         of_run = document[run]
         return of_run, np.broadcast_to(np.arange(of_run.shape[1], dtype=np.int32), of_run.shape)
@@ -177,31 +142,19 @@ def ranked(document: IntArray | Rankings, run: int | np.integer) -> tuple[IntArr
 def within(
     document: IntArray | Rankings, runs: npt.NDArray[np.integer] | np.integer, depth: int | None
 ) -> IntArray:
-    """The documents that some runs rank down to a depth, an array of any shape; −1 among them is none."""
+    """Documents that these runs rank above a depth, an array of any shape; −1 marks no document."""
     if not isinstance(document, Rankings):
         top: IntArray = document[np.atleast_1d(runs), :, :depth]
         return top
     n = document.length[runs] if depth is None else np.minimum(document.length[runs], depth)
-    found: IntArray = document.values[_spans(document.__dict__["_start"][runs], n)]
-    return found
+    documents: IntArray = document.values[_spans(document.__dict__["_start"][runs], n)]
+    return documents
 
 
 def blocks(
     document: IntArray | Rankings, runs: npt.NDArray[np.integer] | int
 ) -> list[tuple[slice | npt.NDArray[np.intp], int]]:
-    """Topics to look at together, and down to which rank: in full and without many empty ranks.
-
-    Parameters
-    ----------
-    document : ndarray or Rankings
-    runs : ndarray of int, or int
-        The runs to look at.
-
-    Returns
-    -------
-    list of tuple
-        Topics, and ranks of the longest ranking; all topics at once of a dense array.
-    """
+    """Groups of topics with rankings of similar lengths, each with the number of ranks of its longest."""
     if not isinstance(document, Rankings):
         return [(slice(None), document.shape[2])]
     last = np.array(longest(document, runs))
@@ -211,7 +164,18 @@ def blocks(
 
 
 def rows(document: npt.NDArray[Any] | Rankings, runs: npt.NDArray[np.integer]) -> npt.NDArray[Any] | Rankings:
-    """The rankings of some runs, dense or not as they were."""
+    """Rankings of some runs, dense or ragged like the input.
+
+    Parameters
+    ----------
+    document : ndarray of shape (run, topic, rank), or Rankings
+    runs : ndarray of int
+        Positions on the axis ``run``.
+
+    Returns
+    -------
+    ndarray of shape (run, topic, rank), or Rankings
+    """
     if not isinstance(document, Rankings):
         of_runs: npt.NDArray[Any] = document[runs]
         return of_runs
@@ -220,7 +184,7 @@ def rows(document: npt.NDArray[Any] | Rankings, runs: npt.NDArray[np.integer]) -
 
 
 def _spans(start: npt.NDArray[Any], n: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Positions from each start on, as many as it has, one after another."""
+    """Positions ``start`` to ``start + n − 1`` of each span, concatenated."""
     start, n = start.ravel(), n.ravel().astype(np.int64)
     before = np.cumsum(n) - n
     return np.repeat(start - before, n) + np.arange(int(n.sum()))

@@ -1,4 +1,4 @@
-"""Reading runs, judgments and lists of organizations from files."""
+"""Readers of runs, judgments, labels and lists of organizations from files."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from bayespool.tables.files import PathLike
 IdFrom = Literal["file", "tag"]
 
 BATCH = 384 << 20
-"""Bytes of run files whose lines are in memory at a time where they are encoded at once."""
+"""Bytes of run files whose lines are in memory together."""
 
-_TIMES_SMALLER = 6  # a compressed run than its text
+_COMPRESSION_RATIO = 6  # of text to a compressed run
 _COMPRESSION = re.compile(r"\.(gz|xz|zst)$", re.IGNORECASE)
 _ENDING = re.compile(r"\.(run|txt|res|trec)$")
 
@@ -40,23 +40,24 @@ def read_run(
     ranks: bool = False,
     max_file_size: int = MAX_FILE_SIZE,
 ) -> Run:
-    """Run of one file: ``topic Q0 document rank score tag`` on each line.
+    """Read a run file: ``topic Q0 document rank score tag`` on each line.
 
     Parameters
     ----------
     path : path
         The file, plain, gz, xz or zst.
     run_id : str, optional
-        Name of the run, before anything ``id_from`` says.
+        Name of the run; overrides ``id_from``.
     id_from : {"file", "tag"}
-        Where the name comes from: the file's name without a compression suffix, without ``input.`` in front
-        and without a final ``.run``, ``.txt``, ``.res`` or ``.trec``; or the tag, the sixth column.
+        Source of the name: the file's name without a compression suffix, without ``input.`` in front and
+        without a final ``.run``, ``.txt``, ``.res`` or ``.trec``; or the tag, the sixth column.
     strict : bool
-        Whether the first bad line is an error. If not, bad lines are skipped, counted and reported.
+        Whether the first bad line is an error (`bayespool.collection` lists bad lines). Otherwise bad lines
+        are skipped, counted and reported.
     ranks : bool
-        Whether to read the ranks. They are checked only when they are read.
+        Whether to read and check the ranks.
     max_file_size : int
-        Most MiB of text in the file, decompressed.
+        Largest decompressed size of the file, in MiB.
 
     Returns
     -------
@@ -72,10 +73,6 @@ def read_run(
     -----
     InputWarning
         Once, when ``strict=False`` skipped lines or read them otherwise.
-
-    Notes
-    -----
-    What counts as a bad line is in the table of `bayespool.collection`.
     """
     run = _read_run(
         Path(path), run_id=run_id, id_from=id_from, strict=strict, ranks=ranks, max_file_size=max_file_size
@@ -93,12 +90,12 @@ def read_runs(
     max_file_size: int = MAX_FILE_SIZE,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Run, ...]:
-    """Runs of all files that a source stands for, in the order of the files' names.
+    """Read all run files of a source, in the order of the files' names.
 
     Parameters
     ----------
     source : path, glob pattern, folder, or iterable of those
-        As for `find_files`.
+        A folder means all files in it but hidden ones; ``**`` in a pattern matches folders of any depth.
     id_from, strict, ranks, max_file_size
         As for `read_run`.
     progress : callable, optional
@@ -111,7 +108,7 @@ def read_runs(
     Raises
     ------
     InputError
-        As for `find_files` and `read_run`; or two files hold a run of the same name.
+        As for `read_run`; a part of the source matches no file; two files hold a run of the same name.
 
     Warns
     -----
@@ -138,38 +135,16 @@ def read_batches(
     max_file_size: int = MAX_FILE_SIZE,
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[list[Run]]:
-    """Runs of files, as many at a time as are held in memory together.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-    id_from, strict, ranks, max_file_size, progress
-        As for `read_runs`.
-
-    Yields
-    ------
-    list of Run
-        Runs of the next files, of about `BATCH` bytes in all.
-
-    Raises
-    ------
-    InputError
-        As for `read_runs`.
-
-    Warns
-    -----
-    InputWarning
-        As for `read_runs`.
-    """
+    """Runs of files in batches of about `BATCH` bytes; errors and warnings as for `read_runs`."""
     read = partial(
         _read_run, run_id=None, id_from=id_from, strict=strict, ranks=ranks, max_file_size=max_file_size
     )
     path_of: dict[str, Path | None] = {}
     readers = ThreadPoolExecutor(N_THREADS, thread_name_prefix="bayespool-reader")
     try:
-        for some in _batches(paths):
+        for files in _batches(paths):
             batch = []
-            for run in readers.map(read, some):
+            for run in readers.map(read, files):
                 if run.run_id in path_of:
                     hint = "rename one, or leave one out"
                     reason = f"holds a run named {run.run_id!r}, as does {path_of[run.run_id]}"
@@ -185,12 +160,12 @@ def read_batches(
 
 
 def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """Files of about `BATCH` bytes at a time, decompressed."""
+    """Files in batches of about `BATCH` bytes, decompressed."""
     batch: list[Path] = []
     size = 0
     for path in paths:
-        n_bytes = path.stat().st_size if path.is_file() else 0  # what is no file is refused when it is read
-        n_bytes *= _TIMES_SMALLER if _COMPRESSION.search(path.name) else 1
+        n_bytes = path.stat().st_size if path.is_file() else 0  # other things are refused when read
+        n_bytes *= _COMPRESSION_RATIO if _COMPRESSION.search(path.name) else 1
         if batch and size + n_bytes > BATCH:
             yield batch
             batch, size = [], 0
@@ -216,7 +191,7 @@ def _read_run(
             hint = 'split the file, or name the run by its file (id_from="file")'
             raise InputError(reason, path=path, hint=hint)
         run_id = lines.tags[0]
-    assert lines.real is not None  # for the type checker: the layout asks for it
+    assert lines.real is not None  # for the type checker: the layout has such a column
     return Run(
         run_id=id_of_file(path) if run_id is None else run_id,
         query_id=lines.query_id,
@@ -229,8 +204,7 @@ def _read_run(
 
 
 def id_of_file(path: Path) -> str:
-    """Name that a run has by its file: without a compression suffix, ``input.`` in front and ``.run``,
-    ``.txt``, ``.res`` or ``.trec`` at the end; a name that is not UTF-8 is taken for Latin-1, as texts are.
+    """Name of a run by its file (see `read_run`); a name that is not UTF-8 is read as Latin-1.
 
     Examples
     --------
@@ -243,23 +217,23 @@ def id_of_file(path: Path) -> str:
 
 def _warn(skipped: tuple[Skipped, ...]) -> None:
     if skipped:
-        told = []
+        parts = []
         for part in skipped:
             lines = "1 line" if part.n_lines == 1 else f"{part.n_lines:,} lines"
-            told.append(f"{lines} {part.reason} (first: line {part.first_line})")
-        warn_caller(f"{skipped[0].path}: {'; '.join(told)}", InputWarning)
+            parts.append(f"{lines} {part.reason} (first: line {part.first_line})")
+        warn_caller(f"{skipped[0].path}: {'; '.join(parts)}", InputWarning)
 
 
 def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_FILE_SIZE) -> Qrels:
-    """Judgments of one file: ``topic iteration document relevance`` on each line.
+    """Read a qrels file: ``topic iteration document relevance`` on each line.
 
     Parameters
     ----------
     path : path
         The file, plain, gz, xz or zst.
     strict : bool
-        Whether the first bad line is an error. If not, bad lines are skipped, counted and reported; of
-        several judgments of a document in a topic the last is kept.
+        Whether the first bad line is an error (`bayespool.collection` lists bad lines). Otherwise bad lines
+        are skipped, counted and reported; of several judgments of a document in a topic the last is kept.
     max_file_size : int
         As for `read_run`.
 
@@ -276,16 +250,11 @@ def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_
     -----
     InputWarning
         Once, when ``strict=False`` skipped lines or read them otherwise.
-
-    Notes
-    -----
-    What counts as a bad line is in the table of `bayespool.collection`. Whether anything is relevant is not
-    asked here.
     """
     path = Path(path)
     with enough_memory(path):
         lines = parse_lines(read_text(path, max_size=max_file_size), path, QRELS, strict=strict)
-    assert lines.integer is not None  # for the type checker: the layout asks for it
+    assert lines.integer is not None  # for the type checker: the layout has such a column
     _warn(lines.skipped)
     return Qrels(
         query_id=lines.query_id,
@@ -297,7 +266,7 @@ def read_qrels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_
 
 
 def read_labels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX_FILE_SIZE) -> Labels:
-    """Labels of a second judge in one file: ``topic iteration document label`` on each line.
+    """Read a file of labels of a second judge: ``topic iteration document label`` on each line.
 
     Parameters
     ----------
@@ -316,8 +285,8 @@ def read_labels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX
     Raises
     ------
     InputError
-        The file cannot be read or has no usable line; a bad line (when strict), such as one whose label is no
-        number, or NaN.
+        The file cannot be read or has no usable line; a bad line (when strict), such as a label that is no
+        number or NaN.
 
     Warns
     -----
@@ -327,7 +296,7 @@ def read_labels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX
     path = Path(path)
     with enough_memory(path):
         lines = parse_lines(read_text(path, max_size=max_file_size), path, LABELS, strict=strict)
-    assert lines.real is not None  # for the type checker: the layout asks for it
+    assert lines.real is not None  # for the type checker: the layout has such a column
     _warn(lines.skipped)
     return Labels(
         query_id=lines.query_id, doc_id=lines.doc_id, label=lines.real, path=path, skipped=lines.skipped
@@ -335,13 +304,13 @@ def read_labels(path: PathLike, *, strict: bool = True, max_file_size: int = MAX
 
 
 def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
-    """Organization of each run, from a list in CSV or XML.
+    """Read the organization of each run, from a list in CSV or XML.
 
     Parameters
     ----------
     path : path
         A CSV file whose header names ``run_id`` (or ``run``, ``tag``) and ``organization``, in any order
-        and among other columns; or XML as the Lipani tools have it,
+        and among other columns; or XML of the Lipani tools,
         ``<set><runs><tag>…</tag><organization>…</organization></runs>…</set>``.
     max_file_size : int
         As for `read_run`.
@@ -354,8 +323,8 @@ def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) ->
     Raises
     ------
     InputError
-        The file cannot be read; a column is missing or stands there twice, an organization is missing; a run
-        is listed with two organizations.
+        The file cannot be read; a column is missing or repeated, an organization is missing; a run has two
+        organizations.
     """
     path = Path(path)
     with enough_memory(path):
@@ -365,21 +334,21 @@ def read_organizations(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) ->
 def _organizations(data: bytes, path: Path) -> dict[str, str]:
     is_xml = data.lstrip().startswith(b"<")
     entries = _xml_entries(data, path) if is_xml else csv_entries(data, path, ["organization"])
-    found: dict[str, tuple[str, int | None]] = {}
+    organizations: dict[str, tuple[str, int | None]] = {}
     for run_id, organization, line in entries:
         if not run_id:
             raise InputError(f"no run id beside organization {organization!r}", path=path, line=line)
         if not organization:
             hint = "name one, or take the run off the list"
             raise InputError(f"run {run_id!r} has no organization", path=path, line=line, hint=hint)
-        known, known_line = found.setdefault(run_id, (organization, line))
+        known, known_line = organizations.setdefault(run_id, (organization, line))
         if known != organization:
             where = f" on line {known_line}" if known_line else ""
             reason = f"run {run_id!r} belongs to {organization!r} here and to {known!r}{where}"
             raise InputError(reason, path=path, line=line, hint="keep one of them")
-    if not found:
+    if not organizations:
         raise InputError("lists no run", path=path, hint="give one line per run")
-    return {run_id: organization for run_id, (organization, _) in found.items()}
+    return {run_id: organization for run_id, (organization, _) in organizations.items()}
 
 
 def _xml_entries(data: bytes, path: Path) -> Iterator[tuple[str, str, int | None]]:

@@ -1,4 +1,4 @@
-"""What a file holds once it is read: a run, a set of judgments, and what was left out of them."""
+"""Records of one file each: a run, judgments or labels, and the lines left out of it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """What ``strict=False`` left out of a file, or read otherwise, for one reason.
+    """Lines of a file that ``strict=False`` left out or read differently, for one reason.
 
     Attributes
     ----------
     path : Path
         The file.
     reason : str
-        What was done and why. Only the reasons that begin with ``skipped`` lost a line.
+        What was done and why. Only reasons that begin with ``skipped`` lost a line.
     n_lines : int
-        How many lines.
+        Number of lines.
     first_line : int
-        The first of them, counted from 1: the line that ``strict=True`` names for this reason. A document on
-        several lines is counted, and its line given, from its second line on, whichever of them was kept.
+        The first of them, counted from 1, which ``strict=True`` names for this reason. Of a document on
+        several lines the second and later ones count, whichever line was kept.
     """
 
     path: Path
@@ -35,7 +35,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Run:
-    """Lines of one run, in the order of the file; a ranking only once a `Collection` has ordered them.
+    """Lines of one run in file order; a `Collection` orders them into a ranking.
 
     Attributes
     ----------
@@ -43,15 +43,15 @@ class Run:
         Name of the run.
     query_id : pyarrow.DictionaryArray of int32 -> string, shape (line,)
     doc_id : pyarrow.StringArray, shape (line,)
-        Topic and document of each line. No pair of them stands twice.
+        Topic and document of each line; each pair occurs once.
     score : ndarray of float64, shape (line,)
         Scores as written; never NaN, possibly infinite.
     rank : ndarray of int32, shape (line,), or None
-        Ranks as written, None when they were not asked for or are not there.
+        Ranks as written; None when they were not requested or are missing.
     path : Path or None
-        The file read, None for a run made from a frame.
+        The file; None for a run made from a frame.
     skipped : tuple of Skipped
-        What ``strict=False`` left out.
+        Lines that ``strict=False`` left out.
     """
 
     run_id: str
@@ -68,19 +68,19 @@ class Run:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Qrels:
-    """Judgments, in the order of the file.
+    """Judgments in file order.
 
     Attributes
     ----------
     query_id : pyarrow.DictionaryArray of int32 -> string, shape (line,)
     doc_id : pyarrow.StringArray, shape (line,)
-        Topic and document of each judgment. No pair of them stands twice.
+        Topic and document of each judgment; each pair occurs once.
     relevance : ndarray of int16, shape (line,)
-        Relevance as written; what a negative one means is for `Collection` to say.
+        Relevance as written; `Collection` interprets negative values.
     path : Path or None
-        The file read, None for judgments made from a frame.
+        The file; None for judgments made from a frame.
     skipped : tuple of Skipped
-        What ``strict=False`` left out.
+        Lines that ``strict=False`` left out.
     """
 
     query_id: pa.DictionaryArray
@@ -95,19 +95,19 @@ class Qrels:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Labels:
-    """Labels of a second judge, in the order of the file.
+    """Labels of a second judge in file order.
 
     Attributes
     ----------
     query_id : pyarrow.DictionaryArray of int32 -> string, shape (line,)
     doc_id : pyarrow.StringArray, shape (line,)
-        Topic and document of each label. No pair of them stands twice.
+        Topic and document of each label; each pair occurs once.
     label : ndarray of float64, shape (line,)
         Labels as written, of any range; never NaN.
     path : Path or None
-        The file read, None for labels made from a frame.
+        The file; None for labels made from a frame.
     skipped : tuple of Skipped
-        What ``strict=False`` left out.
+        Lines that ``strict=False`` left out.
     """
 
     query_id: pa.DictionaryArray

@@ -1,4 +1,4 @@
-"""What reading files and building collections take of the machine: memory and threads."""
+"""Memory pool and number of threads for reading files and building collections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of runs, automatic or manual for example: a list that campaigns publish beside the runs."""
+"""Types of runs, such as automatic or manual, from lists that campaigns publish."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TYPE_NAMES = ("type", "run_type")
 
 
 def read_run_types(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dict[str, str]:
-    """Type of each run, from a CSV file.
+    """Read the type of each run from a CSV file.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def read_run_types(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dic
         A CSV file whose header names ``run_id`` (or ``run``, ``tag``) and ``type`` (or ``run_type``), in any
         order and among other columns.
     max_file_size : int
-        Most MiB of text in the file, decompressed.
+        Largest decompressed size of the file, in MiB.
 
     Returns
     -------
@@ -32,18 +32,18 @@ def read_run_types(path: PathLike, *, max_file_size: int = MAX_FILE_SIZE) -> dic
     Raises
     ------
     InputError
-        The file cannot be read; a column is missing or stands there twice, a run id or a type is missing; a
-        run is listed with two types.
+        The file cannot be read; a column is missing or repeated, a run id or a type is missing; a run has two
+        types.
     """
     path = Path(path)
-    found: dict[str, str] = {}
+    types: dict[str, str] = {}
     for run_id, kind, line in csv_entries(read_bytes(path, max_size=max_file_size), path, _TYPE_NAMES):
         if not run_id or not kind:
-            what = f"run {run_id!r} has no type" if run_id else f"no run id beside type {kind!r}"
-            raise InputError(what, path=path, line=line, hint="name it, or leave the line out")
-        if found.setdefault(run_id, kind) != kind:
-            what = f"run {run_id!r} is {kind!r} here and {found[run_id]!r} before"
-            raise InputError(what, path=path, line=line, hint="keep one of them")
-    if not found:
+            reason = f"run {run_id!r} has no type" if run_id else f"no run id beside type {kind!r}"
+            raise InputError(reason, path=path, line=line, hint="name it, or leave the line out")
+        if types.setdefault(run_id, kind) != kind:
+            reason = f"run {run_id!r} is {kind!r} here and {types[run_id]!r} before"
+            raise InputError(reason, path=path, line=line, hint="keep one of them")
+    if not types:
         raise InputError("lists no run", path=path, hint="begin with run_id,type and give one line per run")
-    return found
+    return types

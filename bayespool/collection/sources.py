@@ -1,6 +1,5 @@
-"""Runs, judgments, labels and organizations from whatever holds them: files, frames, dictionaries, rows.
-
-The one place that knows the forms of input.
+"""Readers of runs, judgments, labels and organizations in every form of input: files, frames, dictionaries,
+rows.
 """
 
 from __future__ import annotations
@@ -16,7 +15,15 @@ from typing import Any, Literal, Protocol, TypeVar, cast, overload
 import numpy as np
 import pyarrow as pa
 
-from bayespool.collection.columns import NAMES, column_names, columns_of, ids_of, is_frame, is_row, settled
+from bayespool.collection.columns import (
+    NAMES,
+    column_names,
+    columns_of,
+    ids_of,
+    is_frame,
+    is_row,
+    materialized,
+)
 from bayespool.collection.files import find_files
 from bayespool.collection.frames import labels_from_frame, qrels_from_frame, run_from_frame
 from bayespool.collection.irds import irds_name, irds_rows
@@ -36,50 +43,50 @@ Taken = TypeVar("Taken")
 
 
 class Frame(Protocol):
-    """What has columns by name: data frames of pandas and polars, tables of Arrow."""
+    """Object with named columns: a data frame of pandas or polars, a table of Arrow."""
 
     @property
     def columns(self) -> Any:
-        """Their names."""
+        """Names of the columns."""
 
 
-class OfRanx(Protocol):
+class RanxObject(Protocol):
     """A run or judgments of ranx."""
 
     def to_dataframe(self) -> Any:
-        """Columns ``q_id, doc_id, score``."""
+        """Data frame with columns ``q_id, doc_id, score``."""
 
 
 _ByTopic = Mapping[Any, Mapping[Any, float]]
 _Row = tuple[Any, ...] | Mapping[str, Any]
 _Path = str | os.PathLike[str]
-_Run = _Path | Run | Frame | OfRanx | _ByTopic | Iterable[_Row]
+_Run = _Path | Run | Frame | RanxObject | _ByTopic | Iterable[_Row]
 
 Runs = (
     _Path
     | Run
     | Frame
-    | OfRanx
+    | RanxObject
     | _ByTopic
     | Mapping[str, _Run]
-    # one alternative for all lists: a checker infers the type of a mixed one from it
-    | Iterable[_Path | Run | Frame | OfRanx | _Row | Iterable[_Row]]
+    # one alternative for all lists, so that a type checker can infer the type of a mixed one
+    | Iterable[_Path | Run | Frame | RanxObject | _Row | Iterable[_Row]]
 )
 """A run or several: paths, globs, folders, ``irds:`` names, frames, ``{query_id: {doc_id: score}}``, rows,
 objects of ranx, `Run`; a mapping from names to them, or an iterable of them."""
-Judgments = _Path | Qrels | Frame | OfRanx | _ByTopic | Iterable[_Row]
+Judgments = _Path | Qrels | Frame | RanxObject | _ByTopic | Iterable[_Row]
 """Judgments: a path, an ``irds:`` name, a frame, ``{query_id: {doc_id: relevance}}``, rows, an object of
 ranx, `Qrels`."""
-_Labels = _Path | Labels | Frame | OfRanx | _ByTopic | Iterable[_Row]
+_Labels = _Path | Labels | Frame | RanxObject | _ByTopic | Iterable[_Row]
 Judges = _Path | Iterable[_Path] | Mapping[str, _Labels]
 """Labels of second judges: paths, or a mapping from names to paths, frames, dictionaries, rows, `Labels`."""
 Organizations = _Path | Mapping[str, str] | Frame | Iterable[_Row]
-"""Who submitted which run: a path, a mapping, or a frame or rows with ``run_id`` and ``organization``."""
+"""Organization of each run: a path, a mapping, or a frame or rows with ``run_id`` and ``organization``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How files among the sources are read: arguments of `bayespool.collection.read_run`.
+    """Options for reading files among the sources, as for `bayespool.collection.read_run`.
 
     Attributes
     ----------
@@ -118,29 +125,9 @@ def runs_of(
     reading: Reading | None = None,
     take: Callable[[Sequence[Run]], Sequence[Any]] | None = None,
 ) -> list[list[Any]]:
-    """Runs of some sources, each read once though several sources have it.
+    """Read the runs of each source, each file or object once; ``take`` converts runs batch by batch.
 
-    Parameters
-    ----------
-    *sources : Runs or None
-        None, and what is empty, has no run. A run is named by its file, by the mapping or the column
-        ``run_id`` (``run``, ``tag``) that it stands in, or as its object is. A frame may hold several runs.
-    names : sequence of str
-        For each source what a run without a name is called; where there are several ``run-1``, ``run-2``, ….
-    reading : Reading, optional
-    take : callable, optional
-        What is made of runs as soon as they have been read, so many at a time as are in memory together.
-
-    Returns
-    -------
-    list of list of Run
-        One for each source, files of a folder by name, all else in the order given; or what ``take`` makes of
-        each run.
-
-    Raises
-    ------
-    InputError
-        A source stands for no run, or for none that can be read; two files hold a run of the same name.
+    ``names`` are the names of runs without one, per source; several become ``run-1``, ``run-2``, ….
 
     Examples
     --------
@@ -150,36 +137,40 @@ def runs_of(
     >>> runs_of({"bm25": mine, "dense": [{"qid": "q1", "docno": "d3", "score": 0.5}]})
     [[<Run bm25: 2 documents, 1 topic>, <Run dense: 1 documents, 1 topic>]]
     """
-    how = reading or Reading()
+    reading = reading or Reading()
     seen: _Seen = {}
-    listed: list[list[Path | Run]] = []
+    items_of_sources: list[list[Path | Run]] = []
     named: dict[Run, Run] = {}
     for source, name in zip(sources, names, strict=True):
-        items = list(dict.fromkeys(_items(source, how, seen)))
+        items = list(dict.fromkeys(_items(source, reading, seen)))
         unnamed = [item for item in items if isinstance(item, Run) and not item.run_id and item not in named]
         for place, run in enumerate(unnamed, 1):
             run_id = name if len(unnamed) == 1 else f"{name}-{place}"
             named[run] = dataclasses.replace(run, run_id=run_id)
-        listed.append([named.get(item, item) if isinstance(item, Run) else item for item in items])
-    paths = list(dict.fromkeys(item for items in listed for item in items if isinstance(item, Path)))
+        items_of_sources.append([named.get(item, item) if isinstance(item, Run) else item for item in items])
+    paths = list(
+        dict.fromkeys(item for items in items_of_sources for item in items if isinstance(item, Path))
+    )
     batches = read_batches(
         paths,
-        id_from=how.id_from,
-        strict=how.strict,
-        ranks=how.ranks,
-        max_file_size=how.max_file_size,
-        progress=how.progress,
+        id_from=reading.id_from,
+        strict=reading.strict,
+        ranks=reading.ranks,
+        max_file_size=reading.max_file_size,
+        progress=reading.progress,
     )
-    at_hand = list(dict.fromkeys(item for items in listed for item in items if isinstance(item, Run)))
+    runs_in_memory = list(
+        dict.fromkeys(item for items in items_of_sources for item in items if isinstance(item, Run))
+    )
     taken: dict[Path | Run, Any] = {}
-    for batch in itertools.chain([at_hand] if at_hand else [], batches):
-        keys = batch if batch is at_hand else [cast("Path", run.path) for run in batch]
+    for batch in itertools.chain([runs_in_memory] if runs_in_memory else [], batches):
+        keys = batch if batch is runs_in_memory else [cast("Path", run.path) for run in batch]
         taken.update(zip(keys, batch if take is None else take(batch), strict=True))
-    return [[taken[item] for item in items] for items in listed]
+    return [[taken[item] for item in items] for items in items_of_sources]
 
 
 def qrels_of(source: Judgments, *, reading: Reading | None = None) -> Qrels:
-    """Judgments of a source.
+    """Read judgments from any source.
 
     Parameters
     ----------
@@ -189,103 +180,81 @@ def qrels_of(source: Judgments, *, reading: Reading | None = None) -> Qrels:
     Raises
     ------
     InputError
-        They cannot be read.
+        The source cannot be read.
 
     Examples
     --------
     >>> qrels_of({"q1": {"d1": 1, "d2": 0}})
     <Qrels: 2 judgments, 1 topic>
     """
-    how = reading or Reading()
+    reading = reading or Reading()
     if isinstance(source, Qrels):
         return source
     if name := irds_name(source):
         return qrels_from_frame(irds_rows(name, "qrels"))
     if isinstance(source, str | os.PathLike):
-        return read_qrels(Path(source), strict=how.strict, max_file_size=how.max_file_size)
+        return read_qrels(Path(source), strict=reading.strict, max_file_size=reading.max_file_size)
     _refuse_other(source, "qrels", (Run, Labels))
     return qrels_from_frame(source)
 
 
 def judges_of(source: Judges | None, *, reading: Reading | None = None) -> dict[str, Labels]:
-    """Labels of second judges by name.
-
-    Parameters
-    ----------
-    source : Judges or None
-        A judge of a path alone is called like the file.
-    reading : Reading, optional
-
-    Raises
-    ------
-    InputError
-        They cannot be read; two judges of one name; a frame without a name.
-    """
-    how = reading or Reading()
+    """Read labels of second judges by name; judges given as paths alone are named by their files."""
+    reading = reading or Reading()
     if source is None:
         return {}
     if not isinstance(source, Mapping):
         files: list[Any] = [source] if isinstance(source, str | os.PathLike) else list(source)
         if unnamed := [file for file in files if not isinstance(file, str | os.PathLike)]:
-            what = type(unnamed[0]).__name__
-            raise InputError(f"a judge of a {what} has no name", hint='give {"name": labels}')
+            type_name = type(unnamed[0]).__name__
+            raise InputError(f"a judge of a {type_name} has no name", hint='give {"name": labels}')
         names = [id_of_file(Path(path)) for path in files]
         for again in (name for place, name in enumerate(names) if name in names[:place]):
             raise InputError(f"two judges are called {again!r}", hint="name them: --judge NAME=FILE")
         source = cast("Mapping[str, _Labels]", dict(zip(names, files, strict=True)))
-    return {name: _labels_of(labels, how) for name, labels in source.items()}
+    return {name: _labels_of(labels, reading) for name, labels in source.items()}
 
 
-def _labels_of(source: Any, how: Reading) -> Labels:
+def _labels_of(source: Any, reading: Reading) -> Labels:
     if isinstance(source, Labels):
         return source
     if isinstance(source, str | os.PathLike):
-        return read_labels(Path(source), strict=how.strict, max_file_size=how.max_file_size)
+        return read_labels(Path(source), strict=reading.strict, max_file_size=reading.max_file_size)
     _refuse_other(source, "labels", (Run, Qrels))
     return labels_from_frame(source)
 
 
 def organizations_of(source: Organizations, *, reading: Reading | None = None) -> dict[str, str]:
-    """Organization of each run.
-
-    Parameters
-    ----------
-    source : Organizations
-    reading : Reading, optional
-
-    Raises
-    ------
-    InputError
-        They cannot be read; a run with two organizations.
+    """Read the organization of each run.
 
     Examples
     --------
     >>> organizations_of([{"run_id": "a", "organization": "north"}, {"run_id": "b", "organization": "south"}])
     {'a': 'north', 'b': 'south'}
     """
-    how = reading or Reading()
+    reading = reading or Reading()
     if isinstance(source, Mapping):
         return dict(source)
     if isinstance(source, str | os.PathLike):
-        return read_organizations(Path(source), max_file_size=how.max_file_size)
-    what = "organizations"
-    columns = columns_of(source, ("run_id", "organization"), what)
-    found: dict[str, str] = {}
-    pairs = zip(*(ids_of(columns[name], name, what).to_pylist() for name in columns), strict=True)
+        return read_organizations(Path(source), max_file_size=reading.max_file_size)
+    origin = "organizations"
+    columns = columns_of(source, ("run_id", "organization"), origin)
+    organizations: dict[str, str] = {}
+    pairs = zip(*(ids_of(columns[name], name, origin).to_pylist() for name in columns), strict=True)
     for run_id, organization in pairs:
-        if found.setdefault(run_id, organization) != organization:
-            reason = f"{what}: run {run_id!r} belongs to {organization!r} and to {found[run_id]!r}"
+        if organizations.setdefault(run_id, organization) != organization:
+            reason = f"{origin}: run {run_id!r} belongs to {organization!r} and to {organizations[run_id]!r}"
             raise InputError(reason, hint="keep one of them")
-    return found
+    return organizations
 
 
 _Seen = dict[int, tuple[object, list[Run]]]
-"""Runs of objects by identity; the objects are kept, so that it stays theirs."""
+"""Runs of objects by identity; keeping the objects keeps their identities unique."""
 
 
-def _items(source: Any, how: Reading, seen: _Seen) -> list[Path | Run]:
-    """Files and runs of a source; a run without a name has an empty one. An object that was seen is the same
-    run.
+def _items(source: Any, reading: Reading, seen: _Seen) -> list[Path | Run]:
+    """Files and runs of a source, unnamed runs with an empty id; an object seen before gives the same
+    runs.
     """
     if source is None:
         return []
@@ -301,11 +270,11 @@ def _items(source: Any, how: Reading, seen: _Seen) -> list[Path | Run]:
     rows = source
     if isinstance(source, Mapping):
         if not _is_one_run(source):
-            return [_named(str(name), run, how, seen) for name, run in source.items()]
+            return [_named(str(name), run, reading, seen) for name, run in source.items()]
     elif not (is_frame(source) or hasattr(source, "to_dataframe")):
         rows = _parts(source)
         if not (rows and is_row(rows[0])):
-            return [item for part in rows for item in _items(part, how, seen)]
+            return [item for part in rows for item in _items(part, reading, seen)]
     seen[id(source)] = source, _runs_in(rows)
     return list(seen[id(source)][1])
 
@@ -318,7 +287,7 @@ def _parts(source: Any) -> list[Any]:
 
 
 def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
-    """Whether a mapping is ``{query_id: {doc_id: score}}``, and not from names to runs."""
+    """Whether a mapping is ``{query_id: {doc_id: score}}`` and not a mapping from names to runs."""
     values = list(mapping.values())
     if any(isinstance(value, Mapping) for value in values):
         inner = (v for value in values if isinstance(value, Mapping) for v in value.values())
@@ -326,25 +295,25 @@ def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
     return not values or isinstance(values[0], int | float | np.number)
 
 
-def _named(name: str, source: Any, how: Reading, seen: _Seen) -> Run:
-    """The one run that a name stands for."""
-    items = _items(source, how, seen)
+def _named(name: str, source: Any, reading: Reading, seen: _Seen) -> Run:
+    """Read the single run of a name."""
+    items = _items(source, reading, seen)
     if len(items) != 1:
         raise InputError(f"run {name}: {len(items)} runs where one is expected", hint="one name for each")
     if isinstance(items[0], Run):
         return dataclasses.replace(items[0], run_id=name)
     return read_run(
-        items[0], run_id=name, strict=how.strict, ranks=how.ranks, max_file_size=how.max_file_size
+        items[0], run_id=name, strict=reading.strict, ranks=reading.ranks, max_file_size=reading.max_file_size
     )
 
 
 def _runs_in(source: Any) -> list[Run]:
-    """Runs of a frame, of an object of ranx, of a nested dictionary, or of rows."""
+    """Runs of a frame, an object of ranx, a nested dictionary or rows."""
     name = "" if is_frame(source) else getattr(source, "name", None)
     if name and isinstance(name, str):
         return [run_from_frame(source, name)]
     of_ranx = not is_frame(source) and hasattr(source, "to_dataframe")
-    source = source if of_ranx else settled(source)
+    source = source if of_ranx else materialized(source)
     if of_ranx or isinstance(source, Mapping) or not _has_run_ids(source):
         return [dataclasses.replace(run_from_frame(source, "run"), run_id="")]
     columns = columns_of(source, ("run_id", "query_id", "doc_id", "score"), "runs", optional=("rank",))
@@ -360,7 +329,7 @@ def _runs_in(source: Any) -> list[Run]:
 
 
 def _has_run_ids(source: Any) -> bool:
-    """Whether a frame or a row says which run it is of."""
+    """Whether a frame or rows have a column of run ids."""
     if is_frame(source):
         fields = column_names(source)
     else:
@@ -369,7 +338,9 @@ def _has_run_ids(source: Any) -> bool:
     return any(name in fields for name in NAMES["run_id"])
 
 
-def _refuse_other(source: object, what: str, others: tuple[type, ...]) -> None:
+def _refuse_other(source: object, expected: str, others: tuple[type, ...]) -> None:
     if isinstance(source, others):
-        given = type(source).__name__
-        raise InputError(f"{given} objects where {what} are expected", hint="are the arguments in order?")
+        type_name = type(source).__name__
+        raise InputError(
+            f"{type_name} objects where {expected} are expected", hint="are the arguments in order?"
+        )

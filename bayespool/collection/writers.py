@@ -1,4 +1,4 @@
-"""Writing runs, judgments and lists of organizations, whole or not at all."""
+"""Writers of runs, judgments and lists of organizations."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from bayespool.collection.records import Qrels, Run
 from bayespool.errors import OutputError
 from bayespool.tables.files import PathLike, atomic_write
 
-# As a column it would not be read back as it is.
+# Ids that would be read back differently.
 _UNWRITABLE = re.compile("[\0\t\n\v\f\r ]|^[\ufeff\xa0\u2007\u202f]|[\ufeff\xa0\u2007\u202f]$|^$")
 _UNWRITABLE_TOPIC = re.compile("[\0\t\n\v\f\r \ufeff\xa0\u2007\u202f]|^$")
 
 
 def write_run(run: Run, path: PathLike) -> None:
-    """Write a run as a TREC file, line by line as it stands.
+    """Write a run as a TREC file, in the order of its lines.
+
+    Scores are read back bit for bit. Ranks are the run's, or else positions of the lines within their topic,
+    from 1.
 
     Parameters
     ----------
@@ -34,23 +37,17 @@ def write_run(run: Run, path: PathLike) -> None:
     Raises
     ------
     OutputError
-        The file cannot be written, or an id has white space in it. What stood at the path before is
-        untouched.
-
-    Notes
-    -----
-    Scores are written so that they are read back bit for bit. The ranks are the run's, or where it has none
-    the places of the lines within their topic, from 1 on; the lines are not sorted.
+        The file cannot be written, or an id has white space in it. An existing file is left untouched.
     """
     _refuse_unwritable([run.run_id], "run id", path)
     queries, documents = _topics(run.query_id, path), _documents(run.doc_id, path)
-    ranks = _places(queries) if run.rank is None else run.rank.tolist()
+    ranks = _ranks_within_topic(queries) if run.rank is None else run.rank.tolist()
     lines = zip(queries, documents, ranks, run.score.tolist(), strict=True)
     _write(path, "".join(f"{q} Q0 {d} {rank} {score!r} {run.run_id}\n" for q, d, rank, score in lines))
 
 
 def write_qrels(qrels: Qrels, path: PathLike) -> None:
-    """Write judgments as a TREC qrels file, line by line as they stand.
+    """Write judgments as a TREC qrels file, in the order of their lines.
 
     Parameters
     ----------
@@ -62,14 +59,13 @@ def write_qrels(qrels: Qrels, path: PathLike) -> None:
     Raises
     ------
     OutputError
-        The file cannot be written, or an id has white space in it. What stood at the path before is
-        untouched.
+        The file cannot be written, or an id has white space in it. An existing file is left untouched.
     """
     _write(path, qrels_text(qrels, path))
 
 
 def qrels_text(qrels: Qrels, path: PathLike) -> str:
-    """What `write_qrels` writes; the path is for the message of an error alone."""
+    """Text that `write_qrels` writes; the path appears in error messages only."""
     queries, documents = _topics(qrels.query_id, path), _documents(qrels.doc_id, path)
     lines = zip(queries, documents, qrels.relevance.tolist(), strict=True)
     return "".join(f"{q} 0 {d} {relevance}\n" for q, d, relevance in lines)
@@ -88,7 +84,7 @@ def write_organizations(organizations: Mapping[str, str], path: PathLike) -> Non
     Raises
     ------
     OutputError
-        The file cannot be written. What stood at the path before is untouched.
+        The file cannot be written. An existing file is left untouched.
     """
     text = io.StringIO(newline="")
     rows = csv.writer(text, lineterminator="\n")
@@ -109,19 +105,19 @@ def _documents(column: pa.StringArray, path: PathLike) -> list[str]:
     return names
 
 
-def _refuse_unwritable(names: list[str], what: str, path: PathLike) -> None:
+def _refuse_unwritable(names: list[str], kind: str, path: PathLike) -> None:
     for name in names:
-        if (_UNWRITABLE_TOPIC if what == "topic" else _UNWRITABLE).search(name):
-            raise OutputError(f"{path}: cannot be written: {what} {name!r} is empty or has white space in it")
+        if (_UNWRITABLE_TOPIC if kind == "topic" else _UNWRITABLE).search(name):
+            raise OutputError(f"{path}: cannot be written: {kind} {name!r} is empty or has white space in it")
 
 
-def _places(queries: list[str]) -> list[int]:
-    seen: Counter[str] = Counter()
-    places = []
+def _ranks_within_topic(queries: list[str]) -> list[int]:
+    n_lines: Counter[str] = Counter()
+    ranks = []
     for query in queries:
-        seen[query] += 1
-        places.append(seen[query])
-    return places
+        n_lines[query] += 1
+        ranks.append(n_lines[query])
+    return ranks
 
 
 def _write(path: PathLike, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Tables of text for a terminal, a paper and a notebook; files, written whole or not at all and read back."""
+"""Tables of text for terminals, papers and notebooks, and files that are written whole or not at all."""
 
 import lazy_loader
 

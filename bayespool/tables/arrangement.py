@@ -1,4 +1,4 @@
-"""How a reader wants a table: which columns, by what the rows are sorted, how many of them."""
+"""The reader's choice of columns, order and number of rows of a table."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Arrangement:
     Parameters
     ----------
     columns : sequence of str, optional
-        Names of columns, in the order in which they are shown. Default: those that the place has room for.
+        Names of columns, in the order shown. Default: those that fit.
     sort : str, optional
-        A column by which rows are sorted: runs by name, numbers from the largest. Default: as they came.
+        Column to sort rows by: text ascending, numbers descending. Default: the order of the table.
     top : int, optional
-        Rows that are shown, the first ones. Without ``sort`` they are the best ones.
+        Number of rows shown, the first ones; without ``sort`` the best ones.
 
     Raises
     ------
@@ -41,20 +41,7 @@ class Arrangement:
                 raise InputError(f"column {twice[0]!r} is named twice")
 
     def check(self, columns: Sequence[str], keys: Sequence[str]) -> None:
-        """Raise for names that the table does not have.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            Names of columns that there are.
-        keys : sequence of str
-            Names that rows can be sorted by.
-
-        Raises
-        ------
-        InputError
-            There is no such column, or rows cannot be sorted by it.
-        """
+        """Raise `InputError` for a column not among ``columns`` or a sort key not among ``keys``."""
         for name in self.columns or ():
             if name not in columns:
                 raise InputError(f"no column {name!r}", hint=f"there are {', '.join(columns)}")

@@ -1,6 +1,4 @@
-"""One kind of container for draws and what belongs to them: an ``xarray.DataTree`` with ArviZ's groups, on a
-disk as NetCDF.
-"""
+"""Containers of draws and related data: an ``xarray.DataTree`` with ArviZ's groups, on disk as NetCDF."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ def build_container(
     attrs: Mapping[str, str | int | float] | None = None,
     texts: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Any:
-    """A container that ArviZ reads.
+    """Build a container that ArviZ reads.
 
     Parameters
     ----------
@@ -41,18 +39,18 @@ def build_container(
         and the predictive groups have shape (chain, draw, ...), those of the other groups the shape of the
         data.
     dims : mapping of str to tuple of str
-        Names of the axes of variables (after chain and draw), whichever group they are in.
+        Names of the axes of variables (after chain and draw), in any group.
     coords : mapping of str to sequence
         Values along the axes.
     attrs : mapping, optional
-        Attributes of the container as a whole.
+        Attributes of the container.
     texts : mapping of str to mapping of str to str, optional
-        Attributes of variables, whichever group they are in.
+        Attributes of variables, in any group.
 
     Returns
     -------
     xarray.DataTree
-        Without the time of its making, so that the same inputs give the same bytes.
+        Without time stamps, so that the same inputs give the same bytes.
     """
     import arviz_base
     import xarray as xr
@@ -76,9 +74,9 @@ def build_container(
 
 
 def container_bytes(container: Any) -> bytes:
-    """The container as a NetCDF file with compressed counts.
+    """The container as a NetCDF file with compressed integers.
 
-    ``xarray.open_datatree`` reads it into what ArviZ takes, and ``arviz.from_netcdf`` up to ArviZ 0.23.
+    ``xarray.open_datatree`` reads it, and ``arviz.from_netcdf`` up to ArviZ 0.23.
     """
     encoding = {
         f"/{name}": {
@@ -92,17 +90,11 @@ def container_bytes(container: Any) -> bytes:
 
 
 def container_of_bytes(data: bytes) -> Any:
-    """The container that `container_bytes` made a file of.
-
-    Raises
-    ------
-    OSError, ValueError
-        These are not the bytes of a NetCDF file.
-    """
+    """Container in the bytes of a NetCDF file; OSError or ValueError for other bytes."""
     import h5py
     import xarray as xr
 
-    try:  # of damage h5netcdf prints a second error, as it closes what it could not open
+    try:  # h5netcdf would print a second error when closing a damaged file
         with h5py.File(io.BytesIO(data)) as file:
             file.visititems(lambda *_: None)
     except (KeyError, RuntimeError) as error:
@@ -112,11 +104,7 @@ def container_of_bytes(data: bytes) -> Any:
 
 
 def variable_name(text: object) -> str:
-    """A name that ArviZ's plots, ``tree.posterior.<name>`` and any file system take.
-
-    Examples
-    --------
-    >>> variable_name("P(rel=2)@10")
-    'P_rel_2_10'
+    """Name that ArviZ's plots, ``tree.posterior.<name>`` and any file system accept: ``P_rel_2_10`` for
+    P(rel=2)@10.
     """
     return re.sub(r"[^A-Za-z0-9]+", "_", str(text)).strip("_")

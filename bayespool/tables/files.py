@@ -1,4 +1,6 @@
-"""What bayespool writes and reads back: whole files or none, and tables as CSV and Parquet."""
+"""Files that are written whole or not at all and read back; locks of folders; CSV, JSON and Parquet of
+tables.
+"""
 
 from __future__ import annotations
 
@@ -23,30 +25,19 @@ if TYPE_CHECKING:
 
 PathLike = str | os.PathLike[str]
 
-_KEY = b"bayespool"  # of the metadata of a Parquet file
-_locked: dict[str, int] = {}  # folders that this process has, with what holds the lock
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_METADATA_KEY = b"bayespool"  # in Parquet files
+_locked: dict[str, int] = {}  # descriptors of folders locked by this process
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _for_spreadsheets = contextvars.ContextVar("for_spreadsheets", default=False)
 
 
 def atomic_write(path: PathLike, content: bytes | str) -> None:
-    """Write a file whole or not at all: what stood there stays until all of the new content is on the disk.
+    """Write a file whole or not at all; an existing file stays until the new content is on disk.
 
-    Parameters
-    ----------
-    path : path
-        Where to write. A symbolic link is followed; something that is no file, like ``/dev/stdout`` or a
-        named pipe, is written to directly.
-    content : bytes or str
-        A str is written as UTF-8.
-
-    Raises
-    ------
-    OutputError
-        The file cannot be written; the message says why.
+    A symbolic link is followed; a device or pipe, such as ``/dev/stdout``, is written to directly.
     """
     target = Path(path)
-    with _told(target):
+    with _output_errors(target):
         if target.exists() and not target.is_file() and not target.is_dir():
             target.write_bytes(as_bytes(content))
             return
@@ -54,28 +45,20 @@ def atomic_write(path: PathLike, content: bytes | str) -> None:
 
 
 def atomic_write_all(files: Mapping[Path, bytes | str]) -> None:
-    """Write several files, all of them or none: the new content of all is on the disk before the first takes
-    its place, and if one cannot take its place, what stood there before does again.
+    """Write several files, all or none, in this order.
 
-    Parameters
-    ----------
-    files : mapping of Path to bytes or str
-        Contents by path; they take their places in this order.
-
-    Raises
-    ------
-    OutputError
-        One of them cannot be written; the message says which and why.
+    All contents are on disk before the first file is replaced; if one cannot be, former contents are
+    restored.
     """
     staged: dict[Path, Path] = {}
     former: dict[Path, Path] = {}
     try:
         for target, content in files.items():
-            with _told(target):
+            with _output_errors(target):
                 if target.is_dir():
                     raise OutputError(f"{target}: cannot be written: a folder stands there")
                 staged[target] = _beside(target)
-                with open(staged[target], "xb") as file:  # its mode is the user's, as tempfile's would not be
+                with open(staged[target], "xb") as file:  # with the user's mode, unlike tempfile's
                     file.write(as_bytes(content))
                     file.flush()
                     os.fsync(file.fileno())
@@ -87,25 +70,19 @@ def atomic_write_all(files: Mapping[Path, bytes | str]) -> None:
 
 
 def _beside(target: Path) -> Path:
-    """A new name in the folder that a path, or what it links to, is in."""
+    """New temporary name in the folder of a path or of the target of its link."""
     return Path(os.path.realpath(target)).with_name(f".bayespool-{secrets.token_hex(8)}")
 
 
 def _swap(staged: Mapping[Path, Path], former: dict[Path, Path]) -> None:
-    """Put all files into their places, or, if one fails, the former ones back into theirs.
-
-    Parameters
-    ----------
-    staged : mapping of Path to Path
-        New files by their places.
-    former : dict of Path to Path
-        Filled with second names of what stood in these places.
+    """Move all staged files to their places, or, if one fails, restore the former ones, linked in
+    ``former``.
     """
     done: list[Path] = []
     try:
         for target, temporary in staged.items():
             place = os.path.realpath(target)
-            with _told(target):
+            with _output_errors(target):
                 if len(staged) > 1 and os.path.exists(place):
                     former[target] = _beside(target)
                     _copy(place, former[target])
@@ -122,7 +99,7 @@ def _swap(staged: Mapping[Path, Path], former: dict[Path, Path]) -> None:
 
 
 def _copy(path: str, second: Path) -> None:
-    """Give a file a second name; where the file system has no links, copy it."""
+    """Link a file under a second name, or copy it if the file system has no links."""
     try:
         os.link(path, second)
     except OSError:
@@ -130,18 +107,18 @@ def _copy(path: str, second: Path) -> None:
 
 
 def as_bytes(content: bytes | str) -> bytes:
-    """What a file of this content has."""
+    """Bytes of a file of this content, text as UTF-8."""
     return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
 
 
 def digest(content: bytes | str) -> str:
-    """What tells a file of this content from others."""
+    """Hash of a file's content, 32 hexadecimal digits."""
     return hashlib.blake2b(as_bytes(content), digest_size=16).hexdigest()
 
 
 @contextlib.contextmanager
-def _told(target: Path) -> Iterator[None]:
-    """Say which file cannot be written, and why."""
+def _output_errors(target: Path) -> Iterator[None]:
+    """Turn errors of the system into an `OutputError` that says which file cannot be written, and why."""
     try:
         yield
     except FileNotFoundError:
@@ -155,7 +132,7 @@ def _told(target: Path) -> Iterator[None]:
 
 
 def read_back(path: PathLike) -> str | None:
-    """Text of a file that was written here before; None where there is none that can be read."""
+    """Text of a file written here before; None if it cannot be read."""
     data = read_bytes_back(path)
     try:
         return None if data is None else data.decode("utf-8")
@@ -164,8 +141,8 @@ def read_back(path: PathLike) -> str | None:
 
 
 def read_bytes_back(path: PathLike) -> bytes | None:
-    """Bytes of a file that was written here before; None where there is none that can be read, or what is
-    there is no file (a pipe would be waited for).
+    """Bytes of a file written here before; None if it cannot be read or is no regular file, such as a
+    pipe.
     """
     try:
         if not os.path.isfile(path):
@@ -177,13 +154,7 @@ def read_bytes_back(path: PathLike) -> bytes | None:
 
 
 def remove(path: PathLike) -> None:
-    """Remove a file.
-
-    Raises
-    ------
-    OutputError
-        It cannot be removed.
-    """
+    """Remove a file, or raise an `OutputError`."""
     try:
         os.unlink(path)
     except OSError as error:
@@ -201,15 +172,10 @@ def locked(folder: PathLike) -> Iterator[None]:
 
 
 def lock(folder: PathLike) -> None:
-    """Take a folder for this process; nothing where the process has it already.
+    """Lock a folder for this process, again without effect; `OutputError` if another process has it.
 
-    The lock is the operating system's, on the folder itself: it ends with the process, however that ends, and
-    leaves nothing behind. Where there are no such locks (Windows, some network disks) none is taken.
-
-    Raises
-    ------
-    OutputError
-        Another process has it.
+    The operating system's lock on the folder ends with the process. Without such locks (Windows, some network
+    disks) none is taken.
     """
     if sys.platform == "win32" or (place := os.path.realpath(folder)) in _locked:
         return
@@ -218,7 +184,7 @@ def lock(folder: PathLike) -> None:
     try:
         descriptor = os.open(place, os.O_RDONLY)
     except OSError:
-        return  # whoever writes there will say so
+        return  # the write will raise
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -233,7 +199,7 @@ def lock(folder: PathLike) -> None:
 
 
 def unlock(folder: PathLike) -> None:
-    """Leave a folder to other processes."""
+    """Release the lock of a folder."""
     descriptor = _locked.pop(os.path.realpath(folder), None)
     if descriptor is not None:
         os.close(descriptor)
@@ -244,23 +210,14 @@ def csv_text(frame: pd.DataFrame) -> str:
     if _for_spreadsheets.get():
         frame = frame.rename(columns=_no_formula).apply(lambda column: column.map(_no_formula))
     text = str(frame.to_csv(index=False, lineterminator="\n"))
-    if "\r" in text:  # before Python 3.13 only the file's own ends of lines are quoted; readers obey all
+    if "\r" in text:  # before Python 3.13 only the file's own line ends are quoted, but readers split at all
         text = str(frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
     return text
 
 
 @contextlib.contextmanager
 def csv_for_spreadsheets() -> Iterator[None]:
-    r"""Have `csv_text` put an apostrophe before texts that begin with ``=``, ``+``, ``-`` or ``@``, which a
-    spreadsheet would take for formulas; numbers stay as they are.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> with csv_for_spreadsheets():
-    ...     csv_text(pd.DataFrame({"run_id": ["=1+1", "a"], "value": [-1.5, 2.0]}))
-    "run_id,value\n'=1+1,-1.5\na,2.0\n"
-    """
+    """Make `csv_text` put an apostrophe before text that a spreadsheet would read as a formula."""
     before = _for_spreadsheets.set(True)
     try:
         yield
@@ -269,11 +226,11 @@ def csv_for_spreadsheets() -> Iterator[None]:
 
 
 def _no_formula(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
 def json_text(tables: Mapping[str, pd.DataFrame], metadata: Mapping[str, Any]) -> str:
-    """Tables and what they must be quoted with as JSON: rows by table beside ``metadata``, NaN as null."""
+    """Tables as JSON: a list of rows for each, beside ``metadata``; NaN becomes null."""
     rows = {
         name: [
             {str(column): None if value != value else value for column, value in row.items()}
@@ -287,69 +244,56 @@ def json_text(tables: Mapping[str, pd.DataFrame], metadata: Mapping[str, Any]) -
 def parquet_bytes(
     table: pd.DataFrame | Mapping[str, Any], metadata: Mapping[str, Any] | None = None
 ) -> bytes:
-    """A table as a Parquet file; the same table gives the same bytes.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame or mapping of str to list
-        A frame is written without its index.
-    metadata : mapping, optional
-        As JSON can hold it; stands in the file's metadata under ``bayespool``.
+    """A table (frames without index) as a Parquet file with metadata in JSON; the same table gives the
+    same bytes.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    made = (
+    arrow_table = (
         pa.table(dict(table))
         if isinstance(table, Mapping)
         else pa.Table.from_pandas(table, preserve_index=False)
     )
     if metadata is not None:
-        made = made.replace_schema_metadata({_KEY: json.dumps(dict(metadata))} | (made.schema.metadata or {}))
+        merged = {_METADATA_KEY: json.dumps(dict(metadata))} | (arrow_table.schema.metadata or {})
+        arrow_table = arrow_table.replace_schema_metadata(merged)
     buffer = io.BytesIO()
-    pq.write_table(made, buffer)
+    pq.write_table(arrow_table, buffer)
     return buffer.getvalue()
 
 
 def read_parquet(path: PathLike) -> tuple[dict[str, list[Any]], dict[str, Any]] | None:
-    """Columns and metadata of a file that `parquet_bytes` made; None where there is no such file, or it is
-    damaged.
-    """
+    """Read columns and metadata of a file of `parquet_bytes`; None if it is missing or damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(path) as file:
             table = file.read()
-        metadata = json.loads(table.schema.metadata[_KEY])
+        metadata = json.loads(table.schema.metadata[_METADATA_KEY])
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, RecursionError):
         return None
     return (table.to_pydict(), metadata) if isinstance(metadata, dict) else None
 
 
 def read_frame(content: bytes) -> tuple[pd.DataFrame, dict[str, Any]] | None:
-    """Data frame and metadata, empty where it has none, of the bytes that `parquet_bytes` made; None where
-    they are damaged.
-    """
+    """Read data frame and metadata (possibly empty) from `parquet_bytes`; None if the bytes are damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(io.BytesIO(content)) as file:
             table = file.read()
-        metadata = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
+        metadata = json.loads((table.schema.metadata or {}).get(_METADATA_KEY, b"{}"))
     except (pa.ArrowException, OSError, ValueError, RecursionError):
         return None
     return (table.to_pandas(), metadata) if isinstance(metadata, dict) else None
 
 
 def read_rows(path: PathLike) -> list[dict[str, Any]]:
-    """Rows of a Parquet file that `parquet_bytes` made; a missing number is None.
-
-    Raises
-    ------
-    OutputError
-        There is no such file, or it is damaged.
+    """Rows of a Parquet file of `parquet_bytes`, None for missing numbers; `OutputError` if it cannot be
+    read.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -1,6 +1,4 @@
-r"""Tables of text as LaTeX, Markdown and HTML, without another package: every cell is text from files, names
-and arguments, and is escaped, so that no character of it is a command there.
-"""
+"""Tables of text as LaTeX, Markdown and HTML, with every cell escaped."""
 
 from __future__ import annotations
 
@@ -14,26 +12,25 @@ from bayespool.tables.printable import printable
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table whose cells are text, as a reader is to see them.
+    """A table whose cells are text.
 
     Parameters
     ----------
     caption : str
-        What the table is of.
+        Caption of the table.
     header : tuple of str
-        A name per column; a line end in it is where it may be broken.
+        Name of each column; a line end in it marks where it may be broken.
     rows : tuple of tuples of str
-        As many cells as there are columns.
+        One cell per column.
     n_names : int, default 1
-        The first columns are names, set to the left; the others are numbers, set to the right. Numbers of one
-        column have as many decimals, and so their decimal points stand below one another.
+        Number of first columns that hold names, aligned left; the others hold numbers, aligned right, with
+        equal decimals within a column.
     groups : tuple of (str, int)
-        Headings over several columns after the names: the text and the number of columns; all columns after
-        the names, or none.
+        Headings over the columns after the names: text and number of columns, covering all or none.
     label : str
-        What a LaTeX document refers to the table by, after ``tab:``.
+        Label of the LaTeX table, after ``tab:``.
     notes : tuple of str
-        What there is to note, in sentences.
+        Notes, in sentences.
     """
 
     caption: str
@@ -62,9 +59,9 @@ _TEX = {
     '"': r"\char34{}",
     "`": r"\textasciigrave{}",
     "'": r"\textquotesingle{}",
-    "[": "{[}",  # after the end of a row it would be its argument
+    "[": "{[}",  # would be an argument of the end of a row
     "]": "{]}",
-    "*": "{*}",  # and so would this
+    "*": "{*}",  # the same
     "–": "--",
     "−": "$-$",
     "±": r"$\pm$",
@@ -86,7 +83,7 @@ def _tex(text: str) -> str:
 
 
 def _tex_number(text: str) -> str:
-    """A number with the minus sign that mathematics has."""
+    """Text in LaTeX with minus signs."""
     return _tex(re.sub(r"(?<![\w.])-(?=\d)", "−", text))
 
 
@@ -104,14 +101,14 @@ def _line(text: str) -> str:
 
 
 def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = ()) -> str:
-    r"""Tables in ``table`` environments with the rules of booktabs, for ``\input``.
+    r"""Write tables as LaTeX ``table`` environments with the rules of booktabs, for ``\input``.
 
     Parameters
     ----------
     tables : sequence of TextTable
         Notes become comments below the table.
     comments : sequence of str
-        Lines of comment above the first table, beside the one that says which package the tables need.
+        Lines of comment above the first table.
 
     Examples
     --------
@@ -151,8 +148,8 @@ def latex_tables(tables: Sequence[TextTable], comments: Sequence[str] = ()) -> s
         header = [_tex_heading(name, "l" if i < n else "r") for i, name in enumerate(table.header)]
         lines += [f"    {' & '.join(header)} \\\\", r"    \midrule"]
         for row in table.rows:
-            made = [(_tex if i < n else _tex_number)(cell) for i, cell in enumerate(row)]
-            lines.append(f"    {' & '.join(made)} \\\\")
+            cells = [(_tex if i < n else _tex_number)(cell) for i, cell in enumerate(row)]
+            lines.append(f"    {' & '.join(cells)} \\\\")
         lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
         lines += [f"% note: {_line(note)}" for note in table.notes]
     return "\n".join(lines) + "\n"
@@ -166,12 +163,12 @@ def _tex_heading(name: str, side: str) -> str:
 
 
 def _label(text: str) -> str:
-    """A label that every package takes."""
+    """Label that every LaTeX package accepts."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def markdown_tables(tables: Sequence[TextTable]) -> str:
-    r"""Tables as GitHub, Pandoc and most others read Markdown, the caption in bold above, notes below.
+    r"""Write tables as Markdown (GitHub, Pandoc), with a bold caption above and notes below.
 
     Examples
     --------
@@ -212,7 +209,7 @@ def markdown_tables(tables: Sequence[TextTable]) -> str:
 
 
 def html_table(table: TextTable) -> str:
-    """A table as a ``<table>`` that takes its colors and letters from the page: light or dark, it is read.
+    """Write a table as HTML in the colors and fonts of its page.
 
     Examples
     --------
@@ -263,15 +260,7 @@ footer, p { font-size: .875rem; }"""
 
 
 def html_page(title: str, tables: Sequence[TextTable], comments: Sequence[str] = ()) -> str:
-    """Tables as a page of their own, which asks for nothing from elsewhere.
-
-    Parameters
-    ----------
-    title : str
-    tables : sequence of TextTable
-    comments : sequence of str
-        Lines below the tables.
-    """
+    """Tables as a page that loads nothing from elsewhere, with comments as lines below them."""
     body = "\n".join(html_table(table) for table in tables)
     footer = "<br>\n".join(map(_html, comments))
     return (
@@ -283,5 +272,5 @@ def html_page(title: str, tables: Sequence[TextTable], comments: Sequence[str] =
 
 
 def _joined(name: str) -> str:
-    """A name of a column in one line; where a word was broken it is whole again."""
+    """Name of a column in one line, with broken words joined."""
     return name.replace("-\n", "-").replace("\n", " ")

@@ -1,4 +1,4 @@
-"""How a result shows itself: one line, and in a notebook the line and the first rows of its table."""
+"""Representations of results: one line, and in a notebook the line and the first rows of its table."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from bayespool.tables.printable import printable
 if TYPE_CHECKING:
     import pandas as pd
 
-_MOST = 190  # characters of a line
-_ROWS, _COLUMNS = 10, 12
+_MAX_LINE_CHARACTERS = 190
+_MAX_ROWS, _MAX_COLUMNS = 10, 12
 
 
-def one_line(kind: str, said: str) -> str:
-    r"""The line that stands for a result: its class and what it is of, shortened where it is long.
+def one_line(kind: str, content: str) -> str:
+    """Representation of a result, shortened if long.
 
     Examples
     --------
     >>> one_line("Scores", "P@10 of 2 runs")
     '<Scores: P@10 of 2 runs>'
     """
-    text = printable(f"{kind}: {said}", one_line=True)
-    return f"<{text if len(text) <= _MOST else text[: _MOST - 1] + '…'}>"
+    text = printable(f"{kind}: {content}", one_line=True)
+    return f"<{text if len(text) <= _MAX_LINE_CHARACTERS else text[: _MAX_LINE_CHARACTERS - 1] + '…'}>"
 
 
 class Shown:
-    """A result that a notebook shows as its line and, where it has a ``to_frame``, the first rows of that."""
+    """A result that a notebook shows as its line and, if it has a ``to_frame``, the first rows of that."""
 
     def _repr_html_(self) -> str:
         to_frame = getattr(self, "to_frame", None)
@@ -37,15 +37,15 @@ class Shown:
 
 
 def html_repr(line: str, tables: tuple[TextTable, ...] = ()) -> str:
-    """HTML of a line and tables below it, every text escaped; colors are the page's."""
-    said = f"<p><code>{html.escape(line)}</code></p>"
+    """HTML of a line and tables below it, with all text escaped and the colors of the page."""
+    heading = f"<p><code>{html.escape(line)}</code></p>"
     body = "\n".join(html_table(table) for table in tables)
-    return f"<div>{said}\n{body}</div>"
+    return f"<div>{heading}\n{body}</div>"
 
 
 def first_rows(frame: pd.DataFrame) -> TextTable:
-    """The upper left of a data frame as text."""
-    shown = frame.iloc[:_ROWS, :_COLUMNS]
+    """Upper left part of a data frame as text."""
+    shown = frame.iloc[:_MAX_ROWS, :_MAX_COLUMNS]
     rows = shown.itertuples(index=False, name=None)
     whole = shown.shape == frame.shape
     n, k = frame.shape
