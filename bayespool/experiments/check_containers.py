@@ -164,7 +164,7 @@ class _Replication:
         self.n_runs = len(hidden.organization)
 
     def __call__(self, draws: Mapping[str, FloatArray], *, known: bool) -> _Replicated:
-        """Replicate once per draw, with the draws' effects of organizations if `known`, else with new ones."""
+        """Replicate once per draw, with the draws' effects of organizations if `known`, else with new."""
         n_draws, n_cells = len(draws["sigma_organization"]), len(self.n_hidden)
         of_cells = np.zeros((n_draws, n_cells), dtype=np.int16)
         of_runs = np.zeros((n_draws, self.n_runs), dtype=np.int32)
