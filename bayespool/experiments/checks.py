@@ -143,10 +143,9 @@ def check_models(
 ) -> ModelChecks:
     """Check models on the pool at hand: hold organizations out, predict their runs, compare.
 
-    The predicted quantity is the value of the measure. Only the pool's own judgments take part; documents
-    that stay unjudged with all organizations pooled count as nonrelevant, in predictions and observations. A
-    measure of several levels of relevance has its models fitted on each rung of its ladder; an ideal ranking
-    includes the organization's hidden documents as drawn.
+    Only the pool's own judgments take part; documents that stay unjudged with all organizations pooled count
+    as nonrelevant, in predictions and observations. Values of the measure are predicted, from models fitted
+    on each rung of its ladder; an ideal ranking includes the organization's hidden documents as drawn.
 
     Parameters
     ----------
@@ -274,8 +273,8 @@ class _ModelOnRung:
     @property
     def name(self) -> str:
         """The model's name, with the rung above the first."""
-        asked = self.task.asked
-        return f"{self.prepared.model}-{asked.rel}-of-{asked.given}" if asked.given else self.prepared.model
+        rung = self.task.asked
+        return f"{self.prepared.model}-{rung.rel}-of-{rung.given}" if rung.given else self.prepared.model
 
     def hidden(self, measure: Measure) -> HiddenDocuments:
         """The rung's hidden documents within the cutoff of a measure."""

@@ -56,13 +56,10 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
 
     Notes
     -----
-    Average linkage of 1 − `bayespool.evidence.overlap`. All joins up to a distance are made, and runs with
-    the same documents always joined, so that there may be fewer clusters than requested. Ties are ordered by
-    the retrieved documents, not by names of runs.
-
-    A cluster can be left out if it has at least two and at most three quarters of the runs, and the others
-    are of two organizations or more, which a posterior needs. An organization may have runs in several
-    clusters.
+    Average linkage of 1 − `bayespool.evidence.overlap`. All joins up to a distance are made, and ties ordered
+    by the retrieved documents, not by names of runs. A cluster can be left out if it has at least two and at
+    most three quarters of the runs, and the others are of two organizations or more, which a posterior needs.
+    An organization may have runs in several clusters.
 
     Examples
     --------

@@ -91,6 +91,10 @@ def system_rank_error(
     """SRE: ranks that each run moves when its estimate replaces its true score, summed over runs; with
     ``significant`` SRE*.
 
+    The sum over runs u of ``|rank(t_u among t) − rank(e_u among t_v, v ≠ u)|`` with rank(x) = 1 + the number
+    of scores above x, which is the number of runs passed over. Equal true scores share a rank and never
+    differ significantly.
+
     Parameters
     ----------
     truth, value : array_like of float, shape (run,)
@@ -102,12 +106,6 @@ def system_rank_error(
     -------
     float
         A whole number, NaN where an estimate is NaN. SRE* is at most SRE.
-
-    Notes
-    -----
-    The sum over runs u of ``|rank(t_u among t) − rank(e_u among t_v, v ≠ u)|`` with rank(x) = 1 + the number
-    of scores above x, which is the number of runs passed over. Equal true scores share a rank and never
-    differ significantly.
 
     Examples
     --------

@@ -42,12 +42,8 @@ class FoundJudgments:
         Documents of pooled runs below the pool depth, or of runs outside the pool.
     first, last : int
         Ranks of the documents, the best that any of these runs gives them.
-    n_documents : int
-        Documents outside the pool.
-    n_found : int
-        Judged ones among them.
-    n_relevant : int
-        Relevant ones among the judged.
+    n_documents, n_found, n_relevant : int
+        Documents outside the pool, judged ones among them, and relevant ones among the judged.
     expected, lower, upper : float
         Relevant ones among the judged as predicted without these judgments, and the ends of the interval.
     expected_rest : float
@@ -55,8 +51,7 @@ class FoundJudgments:
     shift, shift_lower, shift_upper : float
         Shift of the log odds of relevance of the documents left unjudged, if judging depended on relevance
         among documents of the same predicted chance (`bayespool.experiments.selection.find_selection`):
-        median and ends of the interval. About 0 where it depended on the predicted chance alone, NaN where no
-        document is left unjudged.
+        median and ends of the interval. NaN where no document is left unjudged.
     """
 
     measure: Measure
