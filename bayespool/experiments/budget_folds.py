@@ -1,7 +1,5 @@
-"""One part of the experiment on budgets: a strategy, and who is left out of the pool it chooses from.
-
-A strategy orders the documents of each topic once. What a budget judges are the first documents of these
-orders, so that all budgets are read off one of them.
+"""One part of the experiment on budgets: a strategy, and the runs left out of the pool it chooses from. A
+strategy orders the documents of each topic once; every budget judges a prefix of that order.
 """
 
 from __future__ import annotations
@@ -31,22 +29,13 @@ from bayespool.pooling.retrieved import retrieved_by
 
 BoolArray = npt.NDArray[np.bool_]
 
-_SIGNIFICANT = 0.05
+_SIGNIFICANCE_LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A strategy, and who does not contribute.
-
-    Attributes
-    ----------
-    strategy : Strategy
-    left_out : str
-        The organization, or the run; empty where nobody is left out.
-    run_ids : tuple of str
-        The runs to score: those left out, or all that are pooled.
-    budget : int or None
-        The budget whose pool estimators get; None for a part with uncorrected scores at every budget.
+    """A strategy and the organization or run left out (empty: none), with the runs to score; without a
+    budget, scores as judged at every budget, with one, estimates from its pool.
     """
 
     strategy: Strategy
@@ -57,19 +46,8 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class PartResult:
-    """What comes of a part.
-
-    Attributes
-    ----------
-    part : Part
-    rows : dict of str to list
-        ``measure``, ``budget``, ``run_id``, ``value``: scores of the part's runs. Of a part with a budget,
-        what estimators say, see `estimates_of`.
-    pools : dict of str to dict
-        Where nobody is left out, columns of further tables by their names: ``pools``, ``contributors``,
-        ``agreement``; else nothing.
-    warnings : tuple of (str, str)
-        Class and text of those that estimators gave, each once.
+    """Rows of a part's runs, columns of the tables of pools where no run is left out, and the estimators'
+    warnings.
     """
 
     part: Part
@@ -80,21 +58,15 @@ class PartResult:
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """The order in which documents are judged, and how far each budget goes in it.
-
-    Attributes
-    ----------
-    place : ndarray of int32, shape (pair,)
-        Place of each document in the order of its topic, from 0; a large number where it has none.
-    share : ndarray of int, shape (budget, topic)
-        Documents judged.
+    """Place of each document in its topic's order from 0, shape (pair,), large where it has none, and the
+    number judged by each budget, shape (budget, topic).
     """
 
     place: IntArray
     share: npt.NDArray[np.int64]
 
     def judged(self, collection: Collection, b: int) -> BoolArray:
-        """Whether the budget of this number has a document judged, shape (pair,)."""
+        """Documents that budget number `b` judges, shape (pair,)."""
         inside: BoolArray = self.place < self.share[b][collection.pair_topic]
         return inside
 
@@ -102,7 +74,7 @@ class Order:
 def order_of(
     whole: Collection, strategy: Strategy, run_index: npt.NDArray[np.intp], settings: BudgetSettings
 ) -> Order:
-    """The order in which a strategy judges what some runs retrieved down to the pool depth."""
+    """The order in which a strategy judges the documents that some runs retrieved down to the pool depth."""
     seed = settings.random_seed
     topics = list(retrieved_by(whole, run_index, depth=settings.pool_depth, random_seed=seed))
     share = np.array([shares_of(strategy, topics, n, settings.shares) for n in settings.budgets])
@@ -116,39 +88,32 @@ def order_of(
 def scores_of(
     whole: Collection, judged: Collection, index: npt.NDArray[np.intp], measures: Sequence[Measure]
 ) -> list[Values]:
-    """Scores as trec_eval gives them with the judgments of a collection, by measure, each of shape (run,
-    topic). Which levels there are the whole collection says.
+    """Scores as trec_eval gives them with the judgments of `judged`, by measure, each of shape (run, topic);
+    the levels of relevance are those of `whole`.
     """
-    found = []
+    scores = []
     for measure in measures:
         tally = tally_of(judged, relevance_levels(whole, measure))
-        found.append(measure.values(measure.read(ranked_levels(judged, index, measure.cutoff)), tally))
-    return found
+        scores.append(measure.values(measure.read(ranked_levels(judged, index, measure.cutoff)), tally))
+    return scores
 
 
 def run_part(whole: Collection, part: Part, settings: BudgetSettings) -> PartResult:
-    """Scores of the part's runs at every budget, and where nobody is left out properties of the pools; or the
-    estimators' results on one of these pools.
-
-    Parameters
-    ----------
-    whole : Collection
-        With the judgments of the whole depth pool and no others.
-    part : Part
-    settings : BudgetSettings
+    """Scores of the part's runs at every budget, with tables of the pools where no run is left out; or, for a
+    part with a budget, the estimates on its pool.
     """
-    away = set(part.run_ids) if part.left_out else set()
-    contributors = whole.run_index([run for run in whole.pooled_run_ids if run not in away])
+    left_out_runs = set(part.run_ids) if part.left_out else set()
+    contributors = whole.run_index([run for run in whole.pooled_run_ids if run not in left_out_runs])
     index = whole.run_index(part.run_ids)
     if part.budget is not None:
         settings = dataclasses.replace(settings, budgets=(part.budget,))
     order = order_of(whole, part.strategy, contributors, settings)
     if part.budget is not None:
         reduced = whole.without_judgments(~order.judged(whole, 0))
-        given = seen_by_estimators(reduced, part.strategy, part.budget, part.run_ids, settings)
+        visible = seen_by_estimators(reduced, part.strategy, part.budget, part.run_ids, settings)
         names = (part.strategy, part.left_out, part.budget)
-        estimates, said = estimates_of(whole, given, part.run_ids, names, settings)
-        return PartResult(part, estimates, {}, said)
+        estimates, caught = estimates_of(whole, visible, part.run_ids, names, settings)
+        return PartResult(part, estimates, {}, caught)
     rows: Columns = {"measure": [], "budget": [], "run_id": [], "value": []}
     pools = None if part.left_out else _Pools(whole, index, settings)
     for b, budget in enumerate(settings.budgets):
@@ -166,22 +131,24 @@ def run_part(whole: Collection, part: Part, settings: BudgetSettings) -> PartRes
 
 
 def significant_pairs(scores: npt.NDArray[np.float64], test: Test) -> BoolArray:
-    """Which runs differ significantly at 5 %, shape (run, run); none where there is only one topic or run."""
+    """Pairs of runs that differ significantly at 5 %, shape (run, run); none where there is only one topic or
+    run.
+    """
     if min(scores.shape) < 2:
         return np.zeros((len(scores), len(scores)), dtype=bool)
     if test == "tukey-hsd":
-        return tukey_significant(scores, _SIGNIFICANT)
+        return tukey_significant(scores, _SIGNIFICANCE_LEVEL)
     with np.errstate(invalid="ignore"):
-        return np.asarray(paired_t(scores) < _SIGNIFICANT)
+        return np.asarray(paired_t(scores) < _SIGNIFICANCE_LEVEL)
 
 
 def packed(pairs: BoolArray) -> str:
-    """Pairs of runs as text, a bit each."""
+    """Pairs of runs as hexadecimal text, one bit each."""
     return np.packbits(pairs).tobytes().hex()
 
 
 def unpacked(text: str, n_runs: int) -> BoolArray:
-    """What `packed` made a text of, shape (run, run).
+    """Pairs of runs from the text of `packed`, shape (run, run).
 
     Examples
     --------
@@ -193,7 +160,7 @@ def unpacked(text: str, n_runs: int) -> BoolArray:
 
 
 class _Pools:
-    """What the pools of a strategy are like that everybody contributes to, budget by budget."""
+    """Columns that describe the pools of a strategy with all runs, budget by budget."""
 
     def __init__(self, whole: Collection, index: npt.NDArray[np.intp], settings: BudgetSettings) -> None:
         self.columns: dict[str, Columns] = {"pools": {}, "contributors": {}, "agreement": {}}
@@ -206,7 +173,7 @@ class _Pools:
         self._of_units = Membership.of(whole, index, units, settings.pool_depth)
 
     def add(self, budget: int, inside: BoolArray, reduced: Collection, scores: Sequence[Values]) -> None:
-        """Note what a budget's pool is like."""
+        """Add the rows of one budget's pool."""
         runs, units = (m.contributions(self._whole, inside) for m in (self._of_runs, self._of_units))
         of_topic = runs.n_of_topic
         n_documents = int(of_topic.sum())
@@ -239,19 +206,21 @@ class _Pools:
             self._note("agreement", budget=budget, measure=str(measure), **self._agreement(before, after))
 
     def _agreement(self, before: Values, after: Values) -> dict[str, Any]:
-        """How far the runs compare in a pool as they do in the whole one."""
+        """Agreement of the runs' comparisons on a pool with those on the whole depth pool."""
         test = self._settings.test
-        told, tells = (significant_pairs(values.scores(), test) for values in (before, after))
-        ahead, ahead_now = (values.totals()[:, None] > values.totals() for values in (before, after))
-        first = np.triu(np.ones(told.shape, dtype=bool), 1)
-        both, same = told & tells & first, ahead == ahead_now
+        before_significant, after_significant = (
+            significant_pairs(values.scores(), test) for values in (before, after)
+        )
+        before_ahead, after_ahead = (values.totals()[:, None] > values.totals() for values in (before, after))
+        above_diagonal = np.triu(np.ones(before_significant.shape, dtype=bool), 1)
+        both, same = before_significant & after_significant & above_diagonal, before_ahead == after_ahead
         return {
             "kendall_tau_b": kendall_tau_b(before.means(), after.means()),
-            "n_significant": int((told & first).sum()),
+            "n_significant": int((before_significant & above_diagonal).sum()),
             "n_preserved": int((both & same).sum()),
             "n_reversed": int((both & ~same).sum()),
-            "n_new": int((tells & ~told & first).sum()),
-            "significant": packed(tells),
+            "n_new": int((after_significant & ~before_significant & above_diagonal).sum()),
+            "significant": packed(after_significant),
         }
 
     def _note(self, table: str, **row: Any) -> None:

@@ -1,4 +1,4 @@
-"""The result of the experiment on budgets: a row per run, and what strategies and budgets come to."""
+"""Result of the experiment on budgets: a row per run, and summaries by strategy and budget."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BIAS_MEASURES = ("mae", "sre", "sre_star")
-"""Columns of `Budgets.summary_frame` that say how biased a pool is."""
+"""Columns of `Budgets.summary_frame` that measure the bias of a pool."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Budgets(Shown):
-    """What `bayespool.budgets` found.
+    """Result of `bayespool.budgets`.
 
     Attributes
     ----------
     settings : BudgetSettings
     fingerprint : str
-        Of the collection that was given.
+        Of the collection.
     pool : str
         Report of the depth pool that strategies choose from.
     query_ids : tuple of str
@@ -41,9 +41,9 @@ class Budgets(Shown):
     run_ids : tuple of str
         The pooled runs.
     significant : mapping of str to ndarray of bool, shape (run, run)
-        By measure, which of them differ significantly on the whole depth pool.
+        By measure, the pairs that differ significantly on the whole depth pool.
     warnings : tuple of (str, str)
-        Class and text of the warnings that estimators gave.
+        Class and text of the estimators' warnings.
     """
 
     settings: BudgetSettings
@@ -70,12 +70,10 @@ class Budgets(Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there is to note, a line each: budgets of more documents than there are. Every output has
-        these lines.
-        """
+        """Notes that every output repeats, a line each: budgets larger than the depth pool."""
         beyond = [f"{budget:,}" for budget in self.settings.budgets if budget > self.n_documents]
-        said = f"there are no more documents; everything is judged for {', '.join(beyond)}"
-        return (said,) if beyond else ()
+        message = f"there are no more documents; everything is judged for {', '.join(beyond)}"
+        return (message,) if beyond else ()
 
     def to_frame(self, *, reported_only: bool = True) -> pd.DataFrame:
         """One row per measure, strategy, budget and run.
@@ -83,15 +81,15 @@ class Budgets(Shown):
         Parameters
         ----------
         reported_only : bool, default True
-            Only the best ``top`` % of the runs; otherwise all that were pooled.
+            Only the best ``top`` % of the runs; otherwise all pooled runs.
 
         Returns
         -------
         pandas.DataFrame
-            ``measure``, ``strategy``, ``budget``, ``run_id``, ``organization``, ``left_out`` (what was, the
-            run with it), ``reported`` (among the best), ``full`` (its score on the whole depth pool),
-            ``pooled`` (on what the budget judges with everybody in the pool), ``value`` (with the run left
-            out), ``truth`` (one of the first two, as asked), ``error`` (value − truth).
+            ``measure``, ``strategy``, ``budget``, ``run_id``, ``organization``, ``left_out`` (with the run),
+            ``reported`` (among the best), ``full`` (score on the whole depth pool), ``pooled`` (on the
+            budget's judgments with all runs in the pool), ``value`` (with the run left out), ``truth``
+            (``full`` or ``pooled``, by the setting), ``error`` (value − truth).
         """
         rows = self._rows[self._rows["reported"]] if reported_only else self._rows
         return rows.reset_index(drop=True)
@@ -99,19 +97,19 @@ class Budgets(Shown):
     frame = to_frame
 
     def pool_frame(self) -> pd.DataFrame:
-        """One row per strategy and budget: the pools that everybody contributes to.
+        """One row per strategy and budget, for the pools with all runs.
 
         Returns
         -------
         pandas.DataFrame
-            ``strategy``, ``budget``, ``n_documents``, ``n_judged`` (those that the collection has judgments
-            of), ``n_relevant``, ``found`` (of the depth pool's relevant documents, the share),
-            ``topic_least`` and ``topic_most`` (documents of a topic), ``run_least``, ``run_mean`` and
-            ``run_most`` (documents of the pool that a run retrieves down to the pool depth).
+            ``strategy``, ``budget``, ``n_documents``, ``n_judged`` (with a judgment in the collection),
+            ``n_relevant``, ``found`` (share of the depth pool's relevant documents), ``topic_least`` and
+            ``topic_most`` (documents of a topic), ``run_least``, ``run_mean`` and ``run_most`` (documents of
+            the pool that a run retrieves down to the pool depth).
         """
-        found = self._pools["n_relevant"] / max(self.n_relevant, 1)
+        share = self._pools["n_relevant"] / max(self.n_relevant, 1)
         frame = self._pools.copy()
-        frame.insert(list(frame.columns).index("n_relevant") + 1, "found", found)
+        frame.insert(list(frame.columns).index("n_relevant") + 1, "found", share)
         return frame
 
     def contributor_frame(self) -> pd.DataFrame:
@@ -120,11 +118,11 @@ class Budgets(Shown):
         Returns
         -------
         pandas.DataFrame
-            ``measure``, ``strategy``, ``budget``, ``contributor``, ``n_pooled_runs``, ``n_documents`` (of the
-            pool that everybody contributes to, those that it retrieves), ``share`` (of that pool),
-            ``n_alone`` (those that nobody else retrieves), ``n_runs`` (its reported runs), ``bias`` (their
-            mean error when it is left out; negative where the pool is unfavorable to it). A contributor
-            without a reported run has no row.
+            ``measure``, ``strategy``, ``budget``, ``contributor``, ``n_pooled_runs``, ``n_documents`` (that
+            it retrieves, of the pool with all runs), ``share`` (of that pool), ``n_alone`` (that no other
+            contributor retrieves), ``n_runs`` (its reported runs), ``bias`` (their mean error when it is left
+            out; negative where the pool is unfavorable to it). A contributor without a reported run has no
+            row.
         """
         keys = ["measure", "strategy", "budget", "left_out"]
         bias = self.frame().groupby(keys, sort=False)["error"].agg(["size", "mean"]).reset_index()
@@ -147,7 +145,7 @@ class Budgets(Shown):
                 dict(zip(keys, key, strict=True))
                 | self._errors(of_runs, agrees["significant"])
                 | {"fairness": _spearman(contributors[key])}
-                | {name: agrees[name] for name in _AGREEMENT}
+                | {name: agrees[name] for name in _AGREEMENT_COLUMNS}
             )
         frame = pd.DataFrame(rows)
         preserved = frame["n_preserved"] / frame["n_significant"].replace(0, np.nan)
@@ -161,44 +159,44 @@ class Budgets(Shown):
         -------
         pandas.DataFrame
             ``measure``, ``strategy``, ``budget``; over the reported runs ``n_runs``, ``mae``, ``bias`` (mean
-            error), ``sre``, ``sre_star``; over contributors ``fairness``, Spearman's correlation of the share
-            of the pool that a contributor has with the bias against it (positive where those who contribute
-            least suffer most; NaN where either is the same for all); over all pooled runs, on the pool that
-            everybody contributes to, against the whole depth pool: ``kendall_tau_b``, ``n_significant``
-            (pairs of runs that differ significantly on the depth pool), ``preserved`` and ``n_preserved``
-            (share and number of those that do so here, in the same direction), ``n_reversed`` (in the other
-            one) and ``n_new`` (pairs that differ significantly here alone).
+            error), ``sre``, ``sre_star``; over contributors ``fairness``, Spearman's correlation of a
+            contributor's share of the pool with the bias against it (positive where those who contribute
+            least suffer most; NaN where either is constant); over all pooled runs, on the pool with all runs
+            against the whole depth pool: ``kendall_tau_b``, ``n_significant`` (pairs of runs that differ
+            significantly on the depth pool), ``preserved`` and ``n_preserved`` (share and number of those
+            significant here in the same direction), ``n_reversed`` (in the opposite direction) and ``n_new``
+            (significant here alone).
         """
         return self._summary.copy()
 
     def mean_frame(self) -> pd.DataFrame:
-        """One row per measure and strategy: what `summary_frame` says, as means over the budgets.
+        """One row per measure and strategy: `summary_frame` as means over the budgets.
 
         Returns
         -------
         pandas.DataFrame
             ``measure``, ``strategy``, ``mae``, ``bias``, ``sre``, ``sre_star``, ``fairness``,
-            ``kendall_tau_b``, ``preserved``, ``n_reversed``, ``n_new``; NaN counts for none.
+            ``kendall_tau_b``, ``preserved``, ``n_reversed``, ``n_new``; NaN values are left out of the means.
         """
         names = ["mae", "bias", "sre", "sre_star", "fairness", "kendall_tau_b", "preserved"]
         rows = self._summary.groupby(["measure", "strategy"], sort=False)
         return rows[[*names, "n_reversed", "n_new"]].mean().reset_index()
 
     def ranking_frame(self) -> pd.DataFrame:
-        """One row per measure, bias measure and strategy, the figure 2 of the paper.
+        """One row per measure, bias measure and strategy, as in figure 2 of Lipani et al. (2017).
 
         Returns
         -------
         pandas.DataFrame
             ``measure``, ``bias_measure`` (one of `BIAS_MEASURES`), ``strategy``, ``mean`` (over budgets),
-            ``rank`` (from 1, the least biased; equal ones share the smallest).
+            ``rank`` (from 1, the least biased; ties share the smallest).
         """
         frame = self._summary.melt(
             ["measure", "strategy"], BIAS_MEASURES, var_name="bias_measure", value_name="mean"
         )
         keys = ["measure", "bias_measure"]
         frame = frame.groupby([*keys, "strategy"], sort=False)["mean"].mean().reset_index()
-        frame["mean"] = frame["mean"].round(12)  # equal budgets in another order are as equal
+        frame["mean"] = frame["mean"].round(12)  # the order of summation must not break ties
         frame["rank"] = frame.groupby(keys)["mean"].rank(method="min").astype(int)
         places = {str(m): i for i, m in enumerate(self.settings.measures)}
         order = np.lexsort(
@@ -212,23 +210,23 @@ class Budgets(Shown):
         Parameters
         ----------
         reported_only : bool, default True
-            As of `frame`.
+            As in `to_frame`.
 
         Returns
         -------
         pandas.DataFrame
             ``measure``, ``strategy``, ``budget``, ``estimator``, ``run_id``, ``organization``, ``left_out``,
-            ``reported``, ``full`` (score on the whole depth pool), ``truth`` (the same, but for ideal
-            rankings: of these, only what an estimator may speak of), ``as_judged`` (as the budget's judgments
-            have it), ``value`` (the estimate), ``error`` (value − truth), ``open`` (whether anything of it is
-            unjudged), ``lower``, ``upper`` and ``ci_prob`` (95 % interval), ``std``, ``covered_50``,
-            ``covered_80``, ``covered_95``, ``pit``, ``pit_lower``, ``pit_upper`` and ``crps``, as
-            `LeaveOutResult.frame` has them.
+            ``reported``, ``full`` (score on the whole depth pool), ``truth`` (the same, except that an ideal
+            ranking has only documents that an estimator covers), ``as_judged`` (score with the budget's
+            judgments), ``value`` (the estimate), ``error`` (value − truth), ``open`` (whether the run has an
+            unjudged document), ``lower``, ``upper`` and ``ci_prob`` (95 % interval), ``std``, ``covered_50``,
+            ``covered_80``, ``covered_95``, ``pit``, ``pit_lower``, ``pit_upper`` and ``crps``, as in
+            `LeaveOutResult.frame`.
 
         Raises
         ------
         InputError
-            No estimator was asked.
+            The experiment has no estimator.
         """
         if self._estimates is None:
             raise InputError(
@@ -238,23 +236,22 @@ class Budgets(Shown):
         return (rows[rows["reported"]] if reported_only else rows).reset_index(drop=True)
 
     def posterior_frame(self) -> pd.DataFrame:
-        """One row per measure, strategy, budget and estimator: what estimators make of each pool.
+        """One row per measure, strategy, budget and estimator: errors and calibration of the estimates.
 
         Returns
         -------
         pandas.DataFrame
             ``measure``, ``strategy``, ``budget``, ``estimator``, ``n_runs``, ``mae_as_judged`` and
-            ``bias_as_judged`` (of scores as the budget's judgments have them), ``mae`` and ``bias`` (of the
-            estimates), ``n_open`` (runs of which anything is unjudged); over these ``coverage_50``,
+            ``bias_as_judged`` (of scores with the budget's judgments), ``mae`` and ``bias`` (of the
+            estimates), ``n_open`` (runs with an unjudged document); over these ``coverage_50``,
             ``coverage_80``, ``coverage_95``, ``pit_50``, ``pit_80``, ``pit_95`` and ``width`` of the 95 %
-            interval, as `LeaveOutResult.summary_frame` has them; ``crps``; ``full_mae_as_judged`` and
-            ``full_mae``, against the score on the whole depth pool, which is another only for measures over
-            an ideal ranking.
+            interval, as in `LeaveOutResult.summary_frame`; ``crps``; ``full_mae_as_judged`` and ``full_mae``,
+            against the score on the whole depth pool, which differs only for measures over an ideal ranking.
 
         Raises
         ------
         InputError
-            No estimator was asked.
+            The experiment has no estimator.
         """
         import pandas as pd
 
@@ -297,11 +294,11 @@ class Budgets(Shown):
         }
 
 
-_AGREEMENT = ("kendall_tau_b", "n_significant", "n_preserved", "n_reversed", "n_new")
+_AGREEMENT_COLUMNS = ("kendall_tau_b", "n_significant", "n_preserved", "n_reversed", "n_new")
 
 
 def _spearman(rows: pd.DataFrame) -> float:
-    """Correlation of ranks of share and bias; NaN where there is none."""
+    """Spearman's correlation of share and bias over contributors; NaN where either is constant."""
     share, bias = (rows[name].rank().to_numpy() for name in ("share", "bias"))
     if len(np.unique(share)) < 2 or len(np.unique(bias)) < 2:
         return float("nan")

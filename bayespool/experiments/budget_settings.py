@@ -1,4 +1,4 @@
-"""What pooling strategies are asked: one settings class each, the one description of its options."""
+"""Settings of pooling strategies and of the experiment on budgets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _RELEVANT = Option(
 
 @dataclass(frozen=True, kw_only=True)
 class StrategySettings(Settings):
-    """What a strategy is asked to choose: arguments of `bayespool.pooling.choose`."""
+    """Arguments of `bayespool.pooling.choose`."""
 
     strategy: str = option(
         ..., Option(help="Which documents are judged: a strategy, with settings in parentheses."), held=...
@@ -155,7 +155,7 @@ class BudgetSettings(Settings):
         return tuple(map(strategy_text, self.strategies))
 
     def describe(self) -> dict[str, Any]:
-        """All settings, as JSON can hold them."""
+        """All settings, as values that JSON can hold."""
         plain = {name: getattr(self, name) for name in options_of(type(self))}
         return plain | {
             "measures": [str(m) for m in self.measures],
@@ -164,6 +164,6 @@ class BudgetSettings(Settings):
         }
 
     def describe_parts(self) -> dict[str, Any]:
-        """Those settings that the pools of a fold depend on."""
+        """The settings that the pools of a fold depend on."""
         described, options = self.describe(), options_of(type(self))
         return {name: value for name, value in described.items() if options[name][0].of_parts}

@@ -1,4 +1,4 @@
-"""What pooling strategies make of a budget: the bias against runs that did not contribute.
+"""Bias of pools of different strategies and budgets against runs that did not contribute.
 
 References
 ----------
@@ -59,12 +59,12 @@ PAPER_STRATEGIES = (
 """Strategies of Lipani et al. (2017): Take@N, which is Depth@k with a budget, and eight others."""
 
 PAPER_BUDGETS = tuple(range(5_000, 80_001, 5_000))
-"""Budgets of the same paper."""
+"""Budgets of Lipani et al. (2017)."""
 
 Strategies = str | Strategy | Iterable[str | Strategy]
 
-_FEW_DOCUMENTS = 20_000  # of a pool, for which the paper's budgets would be too few
-_N_STEPS = 10
+_SMALL_POOL_DOCUMENTS = 20_000  # below it too few of the paper's budgets fit
+_N_BUDGETS_OF_SMALL_POOL = 10
 
 
 @documented(BudgetSettings)
@@ -96,14 +96,14 @@ def budgets(
         With a known pool; with scores (``read_collection(scores=True)``) for strategies that read them.
     {options}
     n_jobs : int, optional
-        Processes; −1 for one per core, None for 1 or what a ``joblib.parallel_config`` around the call says.
-        Results are the same to the byte.
+        Processes; −1 for one per core, None for 1 or the setting of a ``joblib.parallel_config`` around the
+        call. Results are the same to the byte.
     folder : path, optional
-        Each strategy's pools are stored in it, in ``budgets/``, as soon as they are finished, and not
+        Each strategy's pools are stored in its subfolder ``budgets/`` as soon as they are finished and not
         computed again, even if you request more strategies.
     progress : callable, optional
-        Called with the number of finished parts and their total: each strategy with nobody left out, and with
-        each organization (or run) left out; with estimators also each budget.
+        Called with the number of finished parts and their total: each strategy with all runs, and without
+        each organization (or run); with estimators also each budget.
     **settings
         Settings of the named estimators that have them: ``draws``, ``engine``, ``priors``, ….
 
@@ -128,34 +128,32 @@ def budgets(
     InputWarning
         No document has the relevance that a measure asks for.
     JudgeWarning
-        Labels of a second judge are not used, of all runs or of an organization's.
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----
-    As in the paper, the experiment first reduces the collection to a clean Depth@k pool of its pooled runs,
-    cut to k documents, and drops judgments of other documents. From it each strategy chooses what a budget
-    judges, first from all runs, then without each organization's, with the same budget. Adaptive strategies
-    learn from the depth pool's judgments. Unjudged documents count as not relevant, and every score is what
-    trec_eval gives with the judgments at hand, also for a measure over an ideal ranking.
+    As in the paper, the experiment reduces the collection to a Depth@k pool of its pooled runs, cut to k
+    documents, and drops judgments of other documents. Each strategy chooses the documents of a budget from
+    it, first with all runs, then without each organization's, with the same budget: a pool without an
+    organization is not a subset of the pool with it. Adaptive strategies learn from the depth pool's
+    judgments. Unjudged documents count as not relevant; every score, also over an ideal ranking, is what
+    trec_eval gives with the judgments at hand.
 
-    A pool without an organization is not a subset of the pool with it: its budget buys other documents.
-
-    An estimator gets the judgments that the budget bought without the organization, and the strategy, which
-    it may run again without a further one. The errors compare its estimates with scores on the whole depth
-    pool, whatever ``truth`` is. For a measure over an ideal ranking these have ideal rankings of the
-    documents that the budget judged and of those that the runs have within reach, since a posterior covers no
-    others.
+    An estimator gets the budget's judgments without the organization, and the strategy, which it may run
+    again without a further organization. Its errors are against scores on the whole depth pool, whatever
+    ``truth`` is; over an ideal ranking, these consider the documents that the budget judged and those that
+    the runs have within reach, since a posterior covers no others.
 
     Examples
     --------
     >>> from bayespool import load_example
-    >>> found = budgets(load_example(), "P@10", strategies="take", budgets=[200, 600])
-    >>> print(found.summary_frame()[["strategy", "budget", "mae", "sre"]].round(3).to_string(index=False))
+    >>> result = budgets(load_example(), "P@10", strategies="take", budgets=[200, 600])
+    >>> print(result.summary_frame()[["strategy", "budget", "mae", "sre"]].round(3).to_string(index=False))
     strategy  budget   mae   sre
         take     200 0.216 122.0
         take     600 0.068  81.0
     """
-    asked = budget_settings(
+    requested = budget_settings(
         measures,
         strategies,
         estimators=estimators,
@@ -170,43 +168,38 @@ def budgets(
         test=test,
         random_seed=random_seed,
     )
-    warn_of_unused_relevance(collection, asked.measures)
-    warn_of_judges(collection, (), asked.measures)
+    warn_of_unused_relevance(collection, requested.measures)
+    warn_of_judges(collection, (), requested.measures)
     whole = _depth_pool(collection, pool_depth)
     n_documents = int(whole.pool().sum())
-    found = dataclasses.replace(
-        asked, pool_depth=whole.pool_depth, budgets=_fitting_budgets(asked.budgets, n_documents)
+    resolved = dataclasses.replace(
+        requested, pool_depth=whole.pool_depth, budgets=_fitting_budgets(requested.budgets, n_documents)
     )
-    if any(strategy.needs_scores for strategy in found.strategies) and whole.score is None:
+    if any(strategy.needs_scores for strategy in resolved.strategies) and whole.score is None:
         raise InputError(
             "a strategy reads the scores of the runs, which the collection does not have",
             hint="read it with scores=True",
         )
     store = None
     if folder is not None:
-        described = found.describe_parts() | own_estimators((), found.measures)
+        described = resolved.describe_parts() | own_estimators((), resolved.measures)
         description = description_of("budgets", collection, described)
         store = PartStore(Path(folder) / "budgets", description)
-    parts = _parts(whole, found)
+    parts = _parts(whole, resolved)
     with at_work(store):
-        results = _run(whole, parts, found, store, n_jobs, progress)
+        results = _run_parts(whole, parts, resolved, store, n_jobs, progress)
     warn_once([result.warnings for result in results if result.part.budget], "pools")
-    return _assembled(collection, whole, found, results, n_documents)
+    return _result_of(collection, whole, resolved, results, n_documents)
 
 
-def strategies_of(given: Strategies) -> tuple[Strategy, ...]:
-    """Strategies from texts, each once; ``paper`` stands for `PAPER_STRATEGIES`, ``all`` for all that are
-    registered.
-
-    Raises
-    ------
-    InputError
-        Unknown name or setting, or none.
-    """
-    several = [given] if isinstance(given, str | Strategy) else list(given)
+def strategies_of(strategies: Strategies) -> tuple[Strategy, ...]:
+    """Strategies from texts, each once; ``paper`` means `PAPER_STRATEGIES`, ``all`` every registered one."""
+    listed = [strategies] if isinstance(strategies, str | Strategy) else list(strategies)
     names = {"paper": PAPER_STRATEGIES, "all": tuple(STRATEGIES)}
     texts = [
-        one for text in several for one in (names.get(text, (text,)) if isinstance(text, str) else (text,))
+        member
+        for text in listed
+        for member in (names.get(text, (text,)) if isinstance(text, str) else (text,))
     ]
     if not texts:
         raise InputError("strategies cannot be empty", hint="leave it out, or name some")
@@ -222,13 +215,7 @@ def budget_settings(
     budgets: Iterable[int] | None = None,
     **options: Any,
 ) -> BudgetSettings:
-    """Settings from what a user gives.
-
-    Raises
-    ------
-    InputError
-        Unknown measure, strategy, estimator or setting; a value that an option cannot have.
-    """
+    """Settings of the experiment from a user's arguments."""
     sizes = () if budgets is None else tuple(budgets)
     if budgets is not None and not sizes:
         raise InputError("budgets cannot be empty", hint="leave it out, or name some")
@@ -241,34 +228,43 @@ def budget_settings(
         random_seed=options.get("random_seed", 1),
         settings=settings,
     )
-    asked = BudgetSettings(
+    requested = BudgetSettings(
         measures=parsed,
         strategies=strategies_of(strategies),
         estimators=labeled,
         budgets=sizes,
         **options,
     )
-    return dataclasses.replace(asked, budgets=distinct_sizes(asked.budgets, "budget"))
+    return dataclasses.replace(requested, budgets=distinct_sizes(requested.budgets, "budget"))
 
 
 def _depth_pool(collection: Collection, pool_depth: int | None) -> Collection:
-    """The collection with the judgments of the first documents of its pooled runs, and no others."""
+    """The collection with the judgments of its depth pool and no others."""
     whole = whole_pool(collection, "pooled", pool_depth)
     return whole.without_judgments(~whole.pool())
 
 
-def _fitting_budgets(asked: tuple[int, ...], n_documents: int) -> tuple[int, ...]:
-    """The budgets asked for; by default the paper's as far as the pool has more, or tenths of it."""
-    if asked:
-        return asked
-    if n_documents < _FEW_DOCUMENTS:
-        return tuple(sorted({-(-n_documents * i // _N_STEPS) for i in range(1, _N_STEPS + 1)}))
+def _fitting_budgets(requested: tuple[int, ...], n_documents: int) -> tuple[int, ...]:
+    """The requested budgets; by default those of the paper up to the size of the pool, or tenths of a small
+    pool.
+    """
+    if requested:
+        return requested
+    if n_documents < _SMALL_POOL_DOCUMENTS:
+        return tuple(
+            sorted(
+                {
+                    -(-n_documents * i // _N_BUDGETS_OF_SMALL_POOL)
+                    for i in range(1, _N_BUDGETS_OF_SMALL_POOL + 1)
+                }
+            )
+        )
     return tuple(budget for budget in PAPER_BUDGETS if budget <= n_documents)
 
 
 def _parts(whole: Collection, settings: BudgetSettings) -> list[Part]:
-    """All that is to be worked out: each strategy with everybody, and without each contributor; then, budget
-    by budget, what estimators are asked.
+    """All parts: each strategy with all runs and without each contributor; then, with estimators, each budget
+    without each contributor.
     """
     n_best(len(whole.pooled_run_ids), settings.top)
     units = contributors(whole, settings.by)
@@ -282,13 +278,13 @@ def _parts(whole: Collection, settings: BudgetSettings) -> list[Part]:
         for strategy in settings.strategies
         for left_out, run_ids in (("", whole.pooled_run_ids), *units.items())
     ]
-    asked = settings.budgets if settings.estimators else ()
+    sizes = settings.budgets if settings.estimators else ()
     return parts + [
-        dataclasses.replace(part, budget=budget) for budget in asked for part in parts if part.left_out
+        dataclasses.replace(part, budget=budget) for budget in sizes for part in parts if part.left_out
     ]
 
 
-def _run(
+def _run_parts(
     whole: Collection,
     parts: Sequence[Part],
     settings: BudgetSettings,
@@ -296,35 +292,35 @@ def _run(
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> list[PartResult]:
-    """Results of all parts, in their order: from the store, or worked out and put there."""
+    """Results of all parts in their order, loaded from the store or computed and stored."""
     results: dict[Part, PartResult] = {}
     if store is not None:
         for part in parts:
-            stored = store.load(_name(part), _identity(part, settings))
+            stored = store.load(_part_name(part), _part_identity(part, settings))
             if stored is not None and isinstance(stored[1].get("pools"), dict):
-                said = tuple((name, text) for name, text in stored[1]["warnings"])
-                results[part] = PartResult(part, stored[0], stored[1]["pools"], said)
+                caught = tuple((name, text) for name, text in stored[1]["warnings"])
+                results[part] = PartResult(part, stored[0], stored[1]["pools"], caught)
     if progress is not None:
         progress(len(results), len(parts))
     left = [part for part in parts if part not in results]
     for result in completed(functools.partial(run_part, settings=settings), whole, left, n_jobs=n_jobs):
         if store is not None:
             rest = {"pools": result.pools, "warnings": result.warnings}
-            store.save(_name(result.part), _identity(result.part, settings), result.rows, rest)
+            store.save(_part_name(result.part), _part_identity(result.part, settings), result.rows, rest)
         results[result.part] = result
         if progress is not None:
             progress(len(results), len(parts))
     return [results[part] for part in parts]
 
 
-def _name(part: Part) -> str:
+def _part_name(part: Part) -> str:
     budget = "" if part.budget is None else f"-{part.budget}"
     return f"{part.strategy.name}{budget}-{part.left_out or 'everybody'}"
 
 
-def _identity(part: Part, settings: BudgetSettings) -> list[Any]:
-    """What tells a part from the others: of a strategy of the user's own its code, too. So that estimators
-    can be added to what is finished, they are told here and not in the description of all parts.
+def _part_identity(part: Part, settings: BudgetSettings) -> list[Any]:
+    """Description that identifies a stored part. It contains the estimators, so that some can be added to a
+    finished experiment, and the code of the user's own strategies.
     """
     text, strategy = strategy_text(part.strategy), cast("Any", part.strategy)
     identity = [text, own_estimators([(text, strategy)]), part.left_out, list(part.run_ids)]
@@ -338,7 +334,7 @@ def _identity(part: Part, settings: BudgetSettings) -> list[Any]:
     ]
 
 
-def _assembled(
+def _result_of(
     collection: Collection,
     whole: Collection,
     settings: BudgetSettings,
@@ -356,8 +352,8 @@ def _assembled(
     rows = _rows(
         whole, settings, [result for result in results if result.part.budget is None], means, best, labels
     )
-    asked = [result for result in results if result.part.budget is not None]
-    estimates = [(labels[r.part.strategy], r.part.budget or 0, r.rows) for r in asked]
+    with_estimators = [result for result in results if result.part.budget is not None]
+    estimates = [(labels[r.part.strategy], r.part.budget or 0, r.rows) for r in with_estimators]
     tables = {name: _table(everybody, name, labels) for name in ("pools", "contributors", "agreement")}
     return Budgets(
         settings=settings,
@@ -370,9 +366,9 @@ def _assembled(
         significant={
             measure: significant_pairs(values.scores(), settings.test) for measure, values in in_truth.items()
         },
-        warnings=tuple(dict.fromkeys(said for result in asked for said in result.warnings)),
+        warnings=tuple(dict.fromkeys(caught for result in with_estimators for caught in result.warnings)),
         _rows=rows,
-        _estimates=estimate_rows(estimates, rows, settings) if asked else None,
+        _estimates=estimate_rows(estimates, rows, settings) if with_estimators else None,
         _pools=tables["pools"],
         _contributors=tables["contributors"],
         _agreement=tables["agreement"],
@@ -387,7 +383,7 @@ def _rows(
     best: Mapping[str, Any],
     labels: Mapping[Strategy, str],
 ) -> pd.DataFrame:
-    """The table of runs, in the order of measures, strategies, budgets and runs."""
+    """Table of runs in the order of measures, strategies, budgets and runs."""
     import pandas as pd
 
     keys = ["measure", "strategy", "budget", "run_id"]

@@ -1,7 +1,5 @@
-"""Whether intervals hold what they say: plain functions on draws of integer counts and the true counts.
-
-Draws and truth are numbers of relevant documents, summed over topics, so that a truth at an interval's end is
-inside it without any rounding.
+"""Calibration of posterior draws of integer counts against the true counts. Draws and truth are sums over
+topics, so that comparing a truth with an interval's end needs no rounding.
 
 References
 ----------
@@ -44,7 +42,7 @@ def covered(draws: IntDraws, truth: IntDraws, ci_prob: float) -> npt.NDArray[np.
 
 
 def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]:
-    """P(draw < truth) and P(draw ≤ truth), each of shape (run,): between them lies the randomized PIT.
+    """P(draw < truth) and P(draw ≤ truth), each of shape (run,); the randomized PIT lies between them.
 
     Parameters
     ----------
@@ -60,8 +58,8 @@ def pit_range(draws: IntDraws, truth: IntDraws) -> tuple[FloatArray, FloatArray]
 
 
 def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> float:
-    """Share of randomized PIT values in the central ``prob`` of (0, 1), expected over their random part: near
-    ``prob`` itself where the draws are calibrated. NaN without any value; NaN values are left out.
+    """Share of randomized PIT values in the central ``prob`` of (0, 1), in expectation over their random
+    part; about ``prob`` for calibrated draws. NaN values are left out; NaN if no value is left.
 
     Parameters
     ----------
@@ -89,11 +87,10 @@ def central_share(lower: npt.ArrayLike, upper: npt.ArrayLike, prob: float) -> fl
 
 
 def crps(draws: IntDraws, truth: IntDraws) -> FloatArray:
-    """Continuous ranked probability score of the draws' distribution, shape (run,); in documents, 0 is best.
+    """Continuous ranked probability score of the draws' distribution, shape (run,), in documents; 0 is best.
 
-    ``E|X − y| − ½·E|X − X′|`` with X and X′ independent draws and y the truth (Gneiting & Raftery 2007,
-    equation 21): the absolute error of a single draw, and smaller than the mean absolute error of the draws
-    by half their mean difference.
+    ``E|X − y| − ½·E|X − X′|`` with X and X′ independent draws and y the truth (equation 21 of Gneiting &
+    Raftery 2007).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Warnings that came up in the parts of an experiment: kept with each part, and given once for all."""
+"""Warnings raised in the parts of an experiment: stored with each part and issued once."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ CaughtWarnings = tuple[tuple[str, str], ...]
 
 
 def own_warnings(caught: Sequence[warnings.WarningMessage]) -> CaughtWarnings:
-    """Class and text of bayespool's own warnings, each once; the others, and those of the machine rather than
-    of the work, are given again.
+    """Class and text of bayespool's own warnings, each once; all others, and those about this machine's
+    cache, are issued again.
     """
     ours: dict[tuple[str, str], None] = {}
     for message in caught:
@@ -26,19 +26,13 @@ def own_warnings(caught: Sequence[warnings.WarningMessage]) -> CaughtWarnings:
     return tuple(ours)
 
 
-def warn_once(said: Sequence[CaughtWarnings], parts: str) -> None:
-    """Give the warnings of all parts, one for those that differ in numbers only.
-
-    Parameters
-    ----------
-    said : sequence of CaughtWarnings
-        Of each part, those that gave none, too.
-    parts : str
-        What a part is: folds, pools.
+def warn_once(warnings_of_parts: Sequence[CaughtWarnings], parts: str) -> None:
+    """Issue the warnings of all parts, one for those that differ in numbers only; `parts` is the plural that
+    the text names ("folds").
     """
     texts: dict[tuple[str, str], dict[str, None]] = {}
     n_parts: dict[tuple[str, str], int] = {}
-    for of_part in said:
+    for of_part in warnings_of_parts:
         kinds = [(name, re.sub(r"\d+", "0", text)) for name, text in of_part]
         for kind, (_, text) in zip(kinds, of_part, strict=True):
             texts.setdefault(kind, {})[text] = None
@@ -46,6 +40,6 @@ def warn_once(said: Sequence[CaughtWarnings], parts: str) -> None:
             n_parts[kind] = n_parts.get(kind, 0) + 1
     for kind, of_kind in texts.items():
         more = " and the like" if len(of_kind) > 1 else ""
-        text = f"in {n_parts[kind]} of {len(said)} {parts}: {next(iter(of_kind))}{more}"
+        text = f"in {n_parts[kind]} of {len(warnings_of_parts)} {parts}: {next(iter(of_kind))}{more}"
         category = getattr(bayespool.errors, kind[0], BayespoolWarning)
         warn_caller(text, category)

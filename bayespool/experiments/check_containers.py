@@ -1,4 +1,4 @@
-"""All that is known of one model on one pool in a container that ArviZ reads."""
+"""Containers for ArviZ of one model on one pool."""
 
 from __future__ import annotations
 
@@ -40,37 +40,9 @@ def gather_container(
     random_seed: int = 1,
     fit: Fit | None = None,
 ) -> Any:
-    """Fit a model to the whole pool, and put that beside its priors and its predictions.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        On one rung of the measure's ladder.
-    hidden : HiddenDocuments
-        On the same rung.
-    fitting : Fitting
-    prediction : HeldOutPrediction
-        Of the same model, measure and fitting.
-    random_seed : int
-    fit : Fit, optional
-        Of the model to the whole pool with this seed, if it is at hand.
-
-    Returns
-    -------
-    xarray.DataTree
-        With the groups ``posterior`` and ``sample_stats`` (the fit to the whole pool), ``prior``,
-        ``prior_predictive`` and ``posterior_predictive`` (of the data that the fit has seen), ``predictions``
-        (of runs whose organization was held out), ``observed_data``, ``log_likelihood``, ``constant_data``
-        and ``predictions_constant_data``. A *cell* is a (run, topic) with hidden documents credited to it; in
-        ``log_likelihood``, which documents of it are relevant is the observation, for all models alike.
-
-        Variables: ``hidden_relevant`` (cell), the documents among a cell's hidden ones that reach the rung;
-        ``n_hidden_relevant`` (pooled_run), all of a run's. Under P@n with one rung also ``precision``
-        (pooled_run), its P@n; under other measures ``value`` (pooled_run), in ``predictions`` and
-        ``observed_data`` of the first rung.
-
-        Effects of organization × topic are not in ``posterior``, their scale is. For ``log_likelihood`` and
-        ``posterior_predictive`` they are drawn given all else and the documents.
+    """Fit a model to the whole pool unless `fit` is given, and gather it with its priors and its predictions;
+    `ModelChecks` describes the groups. The prepared model and the hidden documents are on the same rung of
+    the measure's ladder.
     """
     from bayespool.tables import build_container
 
@@ -170,7 +142,7 @@ class _Replicated:
 
 
 class _Replication:
-    """Every hidden document judged anew, once per draw, in portions that fit in memory."""
+    """Replication of every hidden document, once per draw, in blocks that fit in memory."""
 
     def __init__(
         self,
@@ -192,7 +164,7 @@ class _Replication:
         self.n_runs = len(hidden.organization)
 
     def __call__(self, draws: Mapping[str, FloatArray], *, known: bool) -> _Replicated:
-        """``known`` says whether the draws are of these organizations' effects, or their effects are new."""
+        """Replicate once per draw, with the draws' effects of organizations if `known`, else with new."""
         n_draws, n_cells = len(draws["sigma_organization"]), len(self.n_hidden)
         of_cells = np.zeros((n_draws, n_cells), dtype=np.int16)
         of_runs = np.zeros((n_draws, self.n_runs), dtype=np.int32)
@@ -208,30 +180,30 @@ class _Replication:
                 effect = new_organization_effect(sigma, 0, self.rows.organization, self.rng)
             log_odds = row_log_odds(self.prepared.spec, self.prepared.evidence, part, row) + effect
             if "sigma_slope" in part:
-                log_odds = log_odds + self._of_slopes(part, known)
+                log_odds = log_odds + self._slope_effects(part, known)
             if "sigma_interaction" in part:
-                log_odds = log_odds + self._on_topics(part["sigma_interaction"], log_odds, known)
+                log_odds = log_odds + self._interaction_effects(part["sigma_interaction"], log_odds, known)
             log_odds = log_odds[:, self.rows.of_document]
             relevant = self.rng.logistic(size=log_odds.shape) < log_odds
             likely = self.relevant * log_odds - np.logaddexp(0, log_odds)
-            here = slice(first, first + step)
-            of_cells[here] = self._sum(relevant, dtype=np.int16)
-            log_likelihood[here] = self._sum(likely)
-            of_runs[here, self.runs] = np.add.reduceat(
+            block = slice(first, first + step)
+            of_cells[block] = self._sum(relevant, dtype=np.int16)
+            log_likelihood[block] = self._sum(likely)
+            of_runs[block, self.runs] = np.add.reduceat(
                 relevant[:, self.document_of_place], self.run_start, axis=1, dtype=np.int32
             )
         return _Replicated(of_cells, of_runs, log_likelihood)
 
-    def _of_slopes(self, part: Mapping[str, FloatArray], known: bool) -> FloatArray:
+    def _slope_effects(self, part: Mapping[str, FloatArray], known: bool) -> FloatArray:
         """Effects of organizations' slopes, new ones or those of the draws, shape (draw, row)."""
-        evidence, whose = self.prepared.evidence, self.rows.organization
+        evidence, organization = self.prepared.evidence, self.rows.organization
         assert isinstance(evidence, LinearEvidence)
         if not known:
-            return new_slope_effect(part["sigma_slope"], evidence.predictors, whose, self.rng)
+            return new_slope_effect(part["sigma_slope"], evidence.predictors, organization, self.rng)
         slopes = part["slope_effect"].reshape(len(part["sigma_slope"]), -1, len(evidence.predictor_names))
-        return slope_effect(slopes, evidence.predictors, whose)
+        return slope_effect(slopes, evidence.predictors, organization)
 
-    def _on_topics(self, sigma: FloatArray, log_odds: FloatArray, known: bool) -> FloatArray:
+    def _interaction_effects(self, sigma: FloatArray, log_odds: FloatArray, known: bool) -> FloatArray:
         """Effects of organization × topic, new ones or given the documents, shape (draw, row)."""
         if not known:
             return new_interaction(sigma, self.of_topic, self.rng)
@@ -241,7 +213,7 @@ class _Replication:
         )
 
     def _sum(self, values: npt.NDArray[Any], dtype: Any = None) -> npt.NDArray[Any]:
-        """Sums over the documents of each cell."""
+        """Sums over the documents of each cell, shape (draw, cell)."""
         summed: npt.NDArray[Any] = np.add.reduceat(
             values[:, self.by_cell], self.cell_start, axis=1, dtype=dtype
         )

@@ -1,4 +1,4 @@
-"""Settings of checks of models and of second judges: each option described once."""
+"""Settings of checks of models and of second judges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables over predictions of held-out organizations: calibration, comparison of models, single runs."""
+"""Tables of predictions of held-out organizations: calibration, comparison of models, single runs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ CI_PROBS: tuple[float, ...] = (0.5, 0.8, 0.95)
 
 
 def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> HeldOutPrediction:
-    """The mixture of models that the combined estimator makes, each fold with weights that it took no part
-    in.
+    """Mix models as the combined estimator does, each fold with weights learned from the other folds.
 
     Parameters
     ----------
     predictions : sequence of HeldOutPrediction
-        Of several models under one measure whose ladder has one rung, with the same folds; above it
-        `bayespool.experiments.predictions.predict_mixture` mixes rung by rung.
+        Of several models under one measure whose ladder has one rung, with the same folds; with more rungs
+        see `bayespool.experiments.predictions.predict_mixture`.
     random_seed : int
 
     Returns
@@ -73,7 +72,7 @@ def stack(predictions: Sequence[HeldOutPrediction], *, random_seed: int = 1) -> 
 def calibration_frame(
     predictions: Sequence[HeldOutPrediction], ci_probs: Sequence[float] = CI_PROBS
 ) -> pd.DataFrame:
-    """Whether predictions hold what they promise.
+    """Calibration of predictions by measure, model and probability.
 
     Parameters
     ----------
@@ -84,12 +83,11 @@ def calibration_frame(
     -------
     pandas.DataFrame
         One row per measure, model and probability: ``measure``, ``model``, ``ci_prob``; ``pit_inside``, the
-        share of runs whose randomized PIT lies in the central part, which should be ``ci_prob``, and ``se``,
-        its standard error with runs of an organization taken together, NaN of a share of 0 or 1;
-        ``covered``, the share of runs whose interval contains the truth, ends included, which for whole
-        documents is somewhat more; ``width``, the mean width of the intervals of the measure; ``pit_mean``;
-        ``mae``, the mean absolute error of its predicted mean; ``n_runs`` with something hidden and
-        ``n_organizations`` that they come from.
+        share of runs whose randomized PIT lies in the central part, ``ci_prob`` in expectation, and ``se``,
+        its standard error clustered by organization, NaN for a share of 0 or 1; ``covered``, the share of
+        runs whose interval contains the truth, ends included, which is somewhat larger for whole documents;
+        ``width``, the mean width of the intervals of the measure; ``pit_mean``; ``mae``, the mean absolute
+        error of the predicted mean; ``n_runs`` with hidden documents and their ``n_organizations``.
     """
     import pandas as pd
 
@@ -124,10 +122,9 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
     """Models by their expected log predictive density on held-out organizations.
 
     The unit is the organization: the mean over its runs of the log predictive density of the number of
-    relevant hidden documents that are credited to the run; where a measure tells levels apart, of the numbers
-    that reach each rung of its ladder, of those that reached the one below. Weights and gains of a measure
-    play no part: P@10 and RR@10 have the same. A difference of a few units with a standard error as large
-    says nothing; ``dse`` is of the differences organization by organization.
+    relevant hidden documents credited to the run; for a measure of several levels of relevance, of the
+    numbers that reach each rung of its ladder among those that reached the one below. Weights and gains of a
+    measure do not enter: P@10 and RR@10 have the same density.
 
     Parameters
     ----------
@@ -140,30 +137,30 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
     -------
     pandas.DataFrame
         Best first within a measure, with ArviZ's columns: ``measure``, ``model``, ``rank``, ``elpd``,
-        ``elpd_diff`` (to the best), ``weight`` (stacking over all models but ``combined``), ``se``, ``dse``;
-        then ``weight_combined``, the weights of the combined estimator (on the first rung), and
-        ``n_organizations``. A weight is NaN where the model takes no part.
+        ``elpd_diff`` (to the best), ``weight`` (stacking over all models but ``combined``), ``se``, ``dse``
+        (of the differences by organization); then ``weight_combined``, the weights of the combined estimator
+        (on the first rung), and ``n_organizations``. The weight of a model outside the mixture is NaN.
     """
     import pandas as pd
 
     rows = []
     for measure in dict.fromkeys(p.measure for p in predictions):
-        mine = [p for p in predictions if p.measure == measure]
-        densities, weight, scored = _densities(mine)
-        first_rung = np.column_stack([p.densities[0, scored] for p in mine])
-        organization = mine[0].organization[scored]
+        of_measure = [p for p in predictions if p.measure == measure]
+        densities, weight, scored = _densities(of_measure)
+        first_rung = np.column_stack([p.densities[0, scored] for p in of_measure])
+        organization = of_measure[0].organization[scored]
         of_organizations = np.column_stack([np.bincount(organization, weight * d) for d in densities.T])
         of_organizations = of_organizations[np.bincount(organization) > 0]
         n = len(of_organizations)
         elpd = of_organizations.sum(axis=0)
         best = int(elpd.argmax())
-        single = [i for i, p in enumerate(mine) if p.model != "combined"]
-        members = [i for i, p in enumerate(mine) if p.model in combined]
+        single = [i for i, p in enumerate(of_measure) if p.model != "combined"]
+        members = [i for i, p in enumerate(of_measure) if p.model in combined]
         for rank, i in enumerate(np.argsort(-elpd, kind="stable")):
             rows.append(
                 {
                     "measure": str(measure),
-                    "model": mine[i].model,
+                    "model": of_measure[i].model,
                     "rank": rank,
                     "elpd": elpd[i],
                     "elpd_diff": elpd[best] - elpd[i],
@@ -178,7 +175,7 @@ def elpd_frame(predictions: Sequence[HeldOutPrediction], combined: Sequence[str]
 
 
 def run_frame(predictions: Sequence[HeldOutPrediction], ci_prob: float = 0.95) -> pd.DataFrame:
-    """Every prediction beside what was observed.
+    """Predictions of single runs with the observed values.
 
     Parameters
     ----------
@@ -188,11 +185,11 @@ def run_frame(predictions: Sequence[HeldOutPrediction], ci_prob: float = 0.95) -
     Returns
     -------
     pandas.DataFrame
-        One row per measure, model and run with something hidden: ``measure``, ``model``, ``run_id``,
+        One row per measure, model and run with hidden documents: ``measure``, ``model``, ``run_id``,
         ``organization``, ``n_hidden``, ``n_hidden_relevant`` (observed), ``predicted`` (its predicted mean),
         ``value`` (observed, with the hidden documents judged), ``value_predicted``, ``lower`` and ``upper``
-        (the interval of the value), ``ci_prob``, ``prior_lower`` and ``prior_upper`` (the same before
-        anything is learnt), ``pit`` and ``log_density``.
+        (the interval of the value), ``ci_prob``, ``prior_lower`` and ``prior_upper`` (the same under the
+        prior), ``pit`` and ``log_density``.
     """
     import pandas as pd
 
@@ -229,7 +226,9 @@ def run_frame(predictions: Sequence[HeldOutPrediction], ci_prob: float = 0.95) -
 def _densities(
     predictions: Sequence[HeldOutPrediction],
 ) -> tuple[FloatArray, FloatArray, npt.NDArray[np.intp]]:
-    """Log densities, shape (observation, model), weights of the observations, and which runs they are."""
+    """Log densities, shape (observation, model), weights of the observations, and the indices of their
+    runs.
+    """
     first = predictions[0]
     scored = np.flatnonzero(np.isfinite(first.log_density))
     organization = first.organization[scored]
@@ -244,8 +243,8 @@ def _weight(densities: FloatArray, weight: FloatArray, members: list[int], i: in
 
 
 def _clustered_error(inside: npt.NDArray[np.bool_], organization: npt.NDArray[np.int64]) -> float:
-    """Standard error of a share whose observations come in clusters; NaN of a share of 0 or 1, where it would
-    be 0 however few there are.
+    """Standard error of a share with clustered observations; NaN for a share of 0 or 1, where the estimate
+    would be 0 for any sample size.
     """
     if inside.all() or not inside.any():
         return float("nan")

@@ -1,4 +1,4 @@
-"""Every check of models on the pool at hand in one call."""
+"""Checks of models on the pool at hand."""
 
 from __future__ import annotations
 
@@ -50,11 +50,24 @@ class ModelChecks(Shown):
         Measure by measure, in the order of the models; then, where all of its models were checked, the
         mixture ``combined``.
     containers : mapping of (str, str) to xarray.DataTree
-        By measure and model, for ArviZ; see `gather_container`. Empty if they were not asked for. A measure
-        that tells levels of relevance apart has one more for each rung above the first, of the model
-        ``ratio-2-of-1``.
+        By measure and model, for ArviZ; empty if not requested. A measure of several levels of relevance has
+        one more for each rung above the first, of the model ``ratio-2-of-1``.
     metadata : mapping
-        Version, fingerprint and settings: what a result must be quoted with.
+        Version, fingerprint and settings.
+
+    Notes
+    -----
+    Groups of a container: ``posterior`` and ``sample_stats`` (the fit to the whole pool), ``prior``,
+    ``prior_predictive`` and ``posterior_predictive`` (of the data of the fit), ``predictions`` (of runs whose
+    organization was held out), ``observed_data``, ``log_likelihood``, ``constant_data`` and
+    ``predictions_constant_data``. A *cell* is a (run, topic) with hidden documents credited to it; the
+    observation in ``log_likelihood`` is which of its documents are relevant, for all models alike.
+
+    Variables: ``hidden_relevant`` (cell), its hidden documents that reach the rung; ``n_hidden_relevant``
+    (pooled_run), all of a run's; under P@n with one rung also ``precision`` (pooled_run), under other
+    measures ``value`` (pooled_run), in ``predictions`` and ``observed_data`` of the first rung. ``posterior``
+    has the scale of effects of organization × topic and not the effects; ``log_likelihood`` and
+    ``posterior_predictive`` draw them given all else and the documents.
     """
 
     predictions: tuple[HeldOutPrediction, ...]
@@ -68,13 +81,13 @@ class ModelChecks(Shown):
         )
 
     def to_frame(self, table: CheckTable = "runs") -> pd.DataFrame:
-        """One of the tables: `runs`, `elpd` or `calibration`."""
+        """The table `runs`, `elpd` or `calibration`."""
         frame: pd.DataFrame = getattr(self, table)()
         return frame
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
-        """The measures, in their order."""
+        """The measures in order."""
         return tuple(dict.fromkeys(p.measure for p in self.predictions))
 
     def __getitem__(self, key: tuple[str, object]) -> HeldOutPrediction:
@@ -94,12 +107,12 @@ class ModelChecks(Shown):
         return elpd_frame(self.predictions, COMBINED)
 
     def runs(self, ci_prob: float = 0.95) -> pd.DataFrame:
-        """Predictions beside what was observed, see `run_frame`."""
+        """Predictions with the observed values, see `run_frame`."""
         return run_frame(self.predictions, ci_prob)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Checks that fits did not pass."""
+        """Failed checks of the fits."""
         return tuple(
             f"{p.measure}, {p.model}: {problem}"
             for p in self.predictions
@@ -109,7 +122,7 @@ class ModelChecks(Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there is to note, a line each: the problems. Every output has these lines."""
+        """Notes that every output repeats, a line each: the problems."""
         return self.problems
 
 
@@ -130,16 +143,15 @@ def check_models(
 ) -> ModelChecks:
     """Check models on the pool at hand: hold organizations out, predict their runs, compare.
 
-    No judgment but the pool's own takes part. Documents that stay unjudged when all organizations are pooled
-    count as nonrelevant throughout, in the predictions as in what was observed. What is predicted is the
-    value of the measure; a measure that tells levels of relevance apart has its models fitted on each rung of
-    its ladder, and an ideal ranking has the hidden documents of the organization as they are drawn.
+    Only the pool's own judgments take part; documents that stay unjudged with all organizations pooled count
+    as nonrelevant, in predictions and observations. Values of the measure are predicted, from models fitted
+    on each rung of its ladder; an ideal ranking includes the organization's hidden documents as drawn.
 
     Parameters
     ----------
     collection : Collection
-        With a pool of three organizations or more. Runs that were not pooled take no part, and judgments of
-        one's own count as not made.
+        With a pool of three organizations or more. Runs outside the pool and judgments of your own are left
+        out.
     measures : measure or iterable of measures
     models : str or iterable of str
         Out of `bayespool.models.MODELS`; default: the package's.
@@ -152,11 +164,11 @@ def check_models(
     n_folds : int, default 5
         Folds of organizations, as in the weights of the combined estimator.
     containers : bool, default True
-        Whether to fit each model to the whole pool, too, and gather all in containers for ArviZ.
+        Whether to fit each model to the whole pool, too, and gather containers for ArviZ.
     random_seed : int
         The same inputs and seed give the same bytes.
     report : callable, optional
-        Called with what is being done.
+        Called with a line on the current step.
 
     Returns
     -------
@@ -165,12 +177,12 @@ def check_models(
     Raises
     ------
     InputError
-        Unknown model, engine or prior; a pool from which nothing can be held out.
+        Unknown model, engine or prior; a pool from which no fold can be held out.
 
     Warns
     -----
     JudgeWarning
-        Labels of a second judge are not used, of all runs or of an organization's.
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Examples
     --------
@@ -180,18 +192,18 @@ def check_models(
     (200, 21)
     """
     names = checked_models(models)
-    given = dict(priors or {})
+    replaced_priors = dict(priors or {})
     known = {prior for name in names for prior in prior_names(name)}
-    if unknown := [prior for prior in given if prior not in known]:
+    if unknown := [prior for prior in replaced_priors if prior not in known]:
         raise InputError(
             f"no prior {unknown[0]!r}",
             hint=known_names(unknown[0], sorted(known), before="these models have "),
         )
-    refuse_large_priors(given)
+    refuse_large_priors(replaced_priors)
     fitting = Fitting(engine=engine, draws=draws, tune=tune, chains=chains)
     parsed, collection = parse_measures(measures), pool_alone(collection)
     warn_of_judges(collection, (), parsed)
-    fits = _Fits(collection, parsed, given, fitting, n_folds, random_seed, report, containers)
+    fits = _Fits(collection, parsed, replaced_priors, fitting, n_folds, random_seed, report, containers)
     predictions: list[HeldOutPrediction] = []
     gathered = {}
     for measure in parsed:
@@ -200,22 +212,22 @@ def check_models(
         for name in names:
             of_rungs = [fits.on(name, measure, rung) for rung in rungs_of(collection, measure)]
             first = of_rungs[0].hidden(measure)
-            steps[name] = [one.prepared for one in of_rungs], [one.fits for one in of_rungs]
+            steps[name] = [fitted.prepared for fitted in of_rungs], [fitted.fits for fitted in of_rungs]
             predicted = predict_held_out(
                 steps[name][0], first, fitting, n_folds=n_folds, random_seed=random_seed, fits=steps[name][1]
             )
             of_measure.append(predicted)
-            for one in of_rungs if containers else ():
-                hidden = one.hidden(measure)
-                if not hidden.counts.n_hidden.any():  # nothing has reached the rung below
+            for fitted in of_rungs if containers else ():
+                hidden = fitted.hidden(measure)
+                if not hidden.counts.n_hidden.any():  # no document has reached the rung below
                     continue
-                gathered[str(measure), one.name] = gather_container(
-                    one.prepared,
+                gathered[str(measure), fitted.name] = gather_container(
+                    fitted.prepared,
                     hidden,
                     fitting,
                     predicted,
                     random_seed=random_seed,
-                    fit=one.whole,
+                    fit=fitted.whole,
                 )
         members = [p for p in of_measure if p.model in COMBINED]
         if len(members) == len(COMBINED):
@@ -238,7 +250,7 @@ def check_models(
                 "measures": [str(m) for m in parsed],
                 "models": list(names),
                 "engine": engine,
-                "priors": given,
+                "priors": replaced_priors,
                 "draws": draws,
                 "tune": tune,
                 "chains": chains,
@@ -250,8 +262,8 @@ def check_models(
 
 
 @dataclass(frozen=True, eq=False)
-class _OnRung:
-    """One model on one rung, fitted to what measures of some depth share."""
+class _ModelOnRung:
+    """One model on one rung, fitted to the evidence that measures of some depth share."""
 
     task: Task
     prepared: Prepared
@@ -260,9 +272,9 @@ class _OnRung:
 
     @property
     def name(self) -> str:
-        """The model, and above the first rung the rung."""
-        asked = self.task.asked
-        return f"{self.prepared.model}-{asked.rel}-of-{asked.given}" if asked.given else self.prepared.model
+        """The model's name, with the rung above the first."""
+        rung = self.task.asked
+        return f"{self.prepared.model}-{rung.rel}-of-{rung.given}" if rung.given else self.prepared.model
 
     def hidden(self, measure: Measure) -> HiddenDocuments:
         """The rung's hidden documents within the cutoff of a measure."""
@@ -281,10 +293,10 @@ class _Fits:
     random_seed: int
     report: Callable[[str], None] | None
     containers: bool
-    _made: dict[tuple[str, Rung, int], _OnRung] = field(default_factory=dict)
+    _made: dict[tuple[str, Rung, int], _ModelOnRung] = field(default_factory=dict)
 
-    def on(self, model: str, measure: Measure, rung: Rung) -> _OnRung:
-        """A model on a rung, with the evidence that a measure asks for."""
+    def on(self, model: str, measure: Measure, rung: Rung) -> _ModelOnRung:
+        """The model on a rung with the evidence for a measure, fitted on first use."""
         depth = evidence_depth(model, measure.cutoff)
         key = model, rung, depth
         if key not in self._made:
@@ -312,18 +324,12 @@ class _Fits:
                 if self.report is not None:
                     self.report(f"{', '.join(map(str, sharing))}, {model}: the whole pool")
                 whole = self.fitting.fit(prepared, prepared.evidence, self.random_seed, ())
-            self._made[key] = _OnRung(task, prepared, fits, whole)
+            self._made[key] = _ModelOnRung(task, prepared, fits, whole)
         return self._made[key]
 
 
 def checked_models(models: str | Iterable[str]) -> tuple[str, ...]:
-    """Names of models, each known.
-
-    Raises
-    ------
-    InputError
-        An unknown name, or none.
-    """
+    """Names of models, each known; `InputError` for an unknown name, or none."""
     names = (models,) if isinstance(models, str) else tuple(dict.fromkeys(models))
     if unknown := [name for name in names if name not in MODELS]:
         hint = known_names(unknown[0], MODELS)

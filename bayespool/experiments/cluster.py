@@ -16,31 +16,12 @@ from typing import Any
 from bayespool.errors import InputError, WorkerError
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?[^\s/:]+:[0-9]{1,5}")
-_SECONDS = 10  # until a scheduler answers
-_COUNTED = ("bayespool", "numpy", "scipy", "numba", "pyarrow")  # what results to the byte depend on
+_TIMEOUT_SECONDS = 10  # until a scheduler answers
+_RESULT_PACKAGES = ("bayespool", "numpy", "scipy", "numba", "pyarrow")  # whose versions change results
 
 
 def check_address(address: str) -> None:
-    """Refuse what is no address of a scheduler, and clusters where Dask is not installed.
-
-    Parameters
-    ----------
-    address : str
-        ``host:port``, with a protocol in front or not.
-
-    Raises
-    ------
-    InputError
-        It is none, or there is no ``distributed``.
-
-    Examples
-    --------
-    >>> check_address("tcp://10.0.0.7:8786")
-    >>> check_address("10.0.0.7")
-    Traceback (most recent call last):
-    ...
-    bayespool.errors.InputError: '10.0.0.7' is no address of a scheduler; give HOST:PORT, which it prints
-    """
+    """Refuse an address other than ``host:port``, with or without a protocol, and a machine without Dask."""
     if not _ADDRESS.fullmatch(address):
         raise InputError(f"{address!r} is no address of a scheduler", hint="give HOST:PORT, which it prints")
     if find_spec("distributed") is None:
@@ -49,10 +30,10 @@ def check_address(address: str) -> None:
 
 @contextmanager
 def on_cluster(address: str | None) -> Iterator[None]:
-    """Let the experiments within compute on a Dask cluster; on this machine where there is no address.
+    """Run the experiments in this context on a Dask cluster; on this machine for an address of None.
 
-    A worker that is lost costs what it was computing, which another does again. Where the scheduler is lost
-    the experiment ends, and goes on from its folder when it is called again.
+    Work of a lost worker is repeated by another. If the scheduler is lost the experiment ends; called again,
+    it continues from its folder.
 
     Parameters
     ----------
@@ -62,7 +43,7 @@ def on_cluster(address: str | None) -> Iterator[None]:
     Raises
     ------
     InputError
-        Nothing answers there; the cluster has no worker, one with several threads, or one with other
+        No scheduler answers; the cluster has no worker, a worker with several threads, or one with other
         versions of Python or of the packages that results depend on.
     WorkerError
         The scheduler was lost, or one part of the work lost several workers.
@@ -75,14 +56,14 @@ def on_cluster(address: str | None) -> Iterator[None]:
 
     distributed: Any = import_module("distributed")
     try:
-        client = distributed.Client(address, timeout=_SECONDS)
+        client = distributed.Client(address, timeout=_TIMEOUT_SECONDS)
     except (OSError, ValueError) as error:  # a time-out is an OSError, too
         hint = "is the scheduler running, and can this machine reach it?"
         raise InputError(f"no Dask scheduler answers at {address} ({error})", hint=hint) from None
     cancelled = asyncio.CancelledError, concurrent.futures.CancelledError
     lost = (distributed.comm.core.CommClosedError, *cancelled)
     with client:
-        _check(client, address)
+        _check_workers(client, address)
         try:
             with parallel_config(backend="dask"):
                 yield
@@ -97,10 +78,10 @@ def on_cluster(address: str | None) -> Iterator[None]:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that results to the byte depend on."""
-    return {"Python": platform.python_version()} | {name: version(name) for name in _COUNTED}
+    return {"Python": platform.python_version()} | {name: version(name) for name in _RESULT_PACKAGES}
 
 
-def _check(client: Any, address: str) -> None:
+def _check_workers(client: Any, address: str) -> None:
     threads: dict[str, int] = client.nthreads()
     if not threads:
         hint = f"start some: dask worker {address} --nthreads 1"
@@ -111,11 +92,11 @@ def _check(client: Any, address: str) -> None:
             raise InputError(f"worker {worker} has {n} threads", hint=hint)
     here = versions()
     try:
-        found: dict[str, dict[str, str]] = client.run(versions)
-    except Exception as error:  # of any kind: it comes from there
+        there_by_worker: dict[str, dict[str, str]] = client.run(versions)
+    except Exception as error:  # workers can raise anything
         hint = "install the same version of bayespool there"
         raise InputError(f"workers cannot run bayespool ({error})", hint=hint) from None
-    for worker, there in found.items():
+    for worker, there in there_by_worker.items():
         for name in (name for name in here if there.get(name) != here[name]):
-            what = f"worker {worker} has {name} {there.get(name)}, and here it is {here[name]}"
-            raise InputError(what, hint="results are to be the same to the byte: install the same version")
+            message = f"worker {worker} has {name} {there.get(name)}, and here it is {here[name]}"
+            raise InputError(message, hint="results are to be the same to the byte: install the same version")

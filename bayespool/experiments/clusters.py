@@ -1,4 +1,4 @@
-"""Clusters of runs that retrieve alike: left out of a pool together, they are unlike what is left of it."""
+"""Clusters of pooled runs that retrieve alike."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class RunCluster:
 
 
 def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluster, ...]:
-    """The pooled runs in clusters by what they retrieve, the largest cluster first.
+    """Cluster the pooled runs by the documents they retrieve, the largest cluster first.
 
     Parameters
     ----------
     collection : Collection
-        Its pool says who takes part. Judgments do not matter.
+        Its pooled runs are clustered; judgments do not matter.
     n_clusters : int, default 5
         How many, or fewer where joins are tied.
 
@@ -56,14 +56,10 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
 
     Notes
     -----
-    Average linkage of 1 − `bayespool.evidence.overlap`. Names of runs decide nothing: where two joins are
-    tied, the order of the retrieved documents decides which comes first. The function makes all joins up to a
-    distance, and always joins runs with the same documents, so that there may be fewer clusters than
-    requested.
-
-    A cluster can be left out if it has two runs or more and at most three quarters of all, and the other runs
-    are of two organizations or more, without which a posterior has no organization to hold out. Organizations
-    play no other role: one may have runs in several clusters.
+    Average linkage of 1 − `bayespool.evidence.overlap`. All joins up to a distance are made, and ties ordered
+    by the retrieved documents, not by names of runs. A cluster can be left out if it has at least two and at
+    most three quarters of the runs, and the others are of two organizations or more, which a posterior needs.
+    An organization may have runs in several clusters.
 
     Examples
     --------
@@ -80,9 +76,9 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
     if not len(index):
         raise InputError("no pooled run to make clusters of", hint="give the campaign's runs as the pool")
     top = collection.document[index, :, :TOP_OF_OVERLAP].reshape(len(index), -1)
-    order = np.lexsort(top.T[::-1])  # of equal runs either may be the first
+    order = np.lexsort(top.T[::-1])  # equal runs tie, and may come in either order
     label = np.empty(len(index), dtype=np.intp)
-    label[order] = _joined(1 - run_overlap(collection, index[order]), n_clusters)
+    label[order] = _cluster_numbers(1 - run_overlap(collection, index[order]), n_clusters)
     first = {int(c): int(np.flatnonzero(label[order] == c)[0]) for c in np.unique(label)}
     largest_first = sorted(first, key=lambda c: (-int((label == c).sum()), first[c]))
     clusters = []
@@ -93,14 +89,16 @@ def cluster_runs(collection: Collection, n_clusters: int = 5) -> tuple[RunCluste
                 f"cluster {number}",
                 tuple(collection.run_ids[i] for i in members),
                 tuple(collection.organizations[o] for o in collection.organization[members]),
-                _why_it_stays(collection, members),
+                _reason_to_stay(collection, members),
             )
         )
     return tuple(clusters)
 
 
-def _joined(distance: npt.NDArray[np.float64], n_clusters: int) -> npt.NDArray[np.intp]:
-    """Number of the cluster of each run."""
+def _cluster_numbers(distance: npt.NDArray[np.float64], n_clusters: int) -> npt.NDArray[np.intp]:
+    """Number of the cluster of each run, shape (run,), by average linkage of distances of shape (run,
+    run).
+    """
     if len(distance) < 2:
         return np.zeros(len(distance), dtype=np.intp)
     from scipy.cluster.hierarchy import fcluster, linkage
@@ -108,13 +106,13 @@ def _joined(distance: npt.NDArray[np.float64], n_clusters: int) -> npt.NDArray[n
 
     np.fill_diagonal(distance, 0)
     joins = linkage(squareform(distance), method="average")
-    joins[:, 2] = np.round(joins[:, 2], 12)  # ties that the sums of means have hidden
+    joins[:, 2] = np.round(joins[:, 2], 12)  # restore ties that rounding broke
     n_needed = len(distance) - n_clusters
     furthest = joins[n_needed - 1, 2] if n_needed > 0 else 0.0
     return np.asarray(fcluster(joins, furthest, criterion="distance"), dtype=np.intp)
 
 
-def _why_it_stays(collection: Collection, members: npt.NDArray[np.intp]) -> str:
+def _reason_to_stay(collection: Collection, members: npt.NDArray[np.intp]) -> str:
     others = np.setdiff1d(np.flatnonzero(collection.pooled), members)
     if len(members) < 2:
         return "a single run"

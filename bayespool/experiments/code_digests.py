@@ -1,4 +1,4 @@
-"""What tells estimators of the caller's own apart: stored work of one must not be taken for another's."""
+"""Digests of the user's own estimators, which keep stored work of one from being taken for another's."""
 
 from __future__ import annotations
 
@@ -16,63 +16,56 @@ from bayespool.inference import ENGINES
 from bayespool.measures import Estimator, Measure
 from bayespool.models import own_models
 
-_SIMPLE = (str, bytes, int, float, bool, type(None))
-_OF_DATACLASSES = ("<string>", dataclasses.__file__, reprlib.__file__)  # the decorator's own methods
-_CLASS_CELL = "__class__"  # what super() needs
+_PLAIN_TYPES = (str, bytes, int, float, bool, type(None))
+_FILES_OF_GENERATED_METHODS = (
+    "<string>",
+    dataclasses.__file__,
+    reprlib.__file__,
+)  # where dataclass() takes its methods from
+_CLASS_CELL = "__class__"  # the closure of super()
 
 
-class _Opaque(Exception):
-    """Something whose equality cannot be told."""
+class _NotComparable(Exception):
+    """An object whose code cannot be compared."""
 
 
 def own_estimators(
     estimators: Iterable[tuple[str, Estimator]], measures: Iterable[Measure] = ()
 ) -> dict[str, Any]:
-    """Digests of the code of those estimators that are not the package's, by label, and of such measures,
-    engines, predictors and models.
-
-    Dataclasses are compared by the code of their methods and by plain class attributes; their fields are
-    settings, and described as such. What methods call outside the class does not count. Any other class, and
-    a dataclass that holds on to something else than plain values, equals nothing, itself included.
-
-    Parameters
-    ----------
-    estimators : iterable of (str, Estimator)
-    measures : iterable of Measure
-
-    Returns
-    -------
-    dict
-        Empty where all are the package's.
+    """Digests of the code of estimators, measures, engines, predictors and models that are not the package's,
+    by kind and label; empty without any. Only dataclasses of plain values compare equal, by their methods and
+    class attributes (fields are described as settings); code called outside the class is not compared.
     """
-    found: dict[str, Any] = {}
+    by_kind: dict[str, Any] = {}
     estimators = tuple(estimators)
-    asked: list[tuple[str, str, type]] = [("estimators", label, type(one)) for label, one in estimators]
-    asked += [("measures", str(measure), type(measure)) for measure in measures]
-    engines = [getattr(one, "engine", None) for _, one in estimators]
-    asked += [("engines", name, engine) for name, engine in ENGINES.items() if name in engines]
-    for kind, label, cls in asked:
-        if _is_ours(cls):
+    classes: list[tuple[str, str, type]] = [
+        ("estimators", label, type(estimator)) for label, estimator in estimators
+    ]
+    classes += [("measures", str(measure), type(measure)) for measure in measures]
+    engines = [getattr(estimator, "engine", None) for _, estimator in estimators]
+    classes += [("engines", name, engine) for name, engine in ENGINES.items() if name in engines]
+    for kind, label, cls in classes:
+        if _is_built_in(cls):
             continue
         try:
             if "__dataclass_fields__" not in vars(cls):
-                raise _Opaque
-            digests = [_digest(c) for c in cls.__mro__ if not _is_ours(c) and c.__module__ != "builtins"]
-            found.setdefault(f"own {kind}", {})[label] = digests
-        except _Opaque:
-            found.setdefault(f"own {kind} that are not plain dataclasses", {})[label] = os.urandom(8).hex()
-    if own := [predictor for predictor in PREDICTORS.values() if not _is_ours(predictor.compute)]:
-        found["own predictors"] = {predictor.name: _digest_predictor(predictor) for predictor in own}
-    used = {getattr(one, "model", None) for _, one in estimators}
+                raise _NotComparable
+            digests = [_digest(c) for c in cls.__mro__ if not _is_built_in(c) and c.__module__ != "builtins"]
+            by_kind.setdefault(f"own {kind}", {})[label] = digests
+        except _NotComparable:
+            by_kind.setdefault(f"own {kind} that are not plain dataclasses", {})[label] = os.urandom(8).hex()
+    if own := [predictor for predictor in PREDICTORS.values() if not _is_built_in(predictor.compute)]:
+        by_kind["own predictors"] = {predictor.name: _digest_predictor(predictor) for predictor in own}
+    used = {getattr(estimator, "model", None) for _, estimator in estimators}
     if models := {name: spec for name, spec in own_models().items() if name in used}:
-        found["own models"] = {name: _hash(repr(spec)) for name, spec in models.items()}
-    return found
+        by_kind["own models"] = {name: _hash(repr(spec)) for name, spec in models.items()}
+    return by_kind
 
 
 def _digest_predictor(predictor: Predictor) -> str:
     try:
         code = _value(predictor.compute)
-    except _Opaque:
+    except _NotComparable:
         return os.urandom(8).hex()
     described = repr([predictor.per, predictor.slope, code])
     return _hash(described)
@@ -82,7 +75,7 @@ def _hash(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def _is_ours(defined: type | Callable[..., Any]) -> bool:
+def _is_built_in(defined: type | Callable[..., Any]) -> bool:
     return str(getattr(defined, "__module__", "")).partition(".")[0] == "bayespool"
 
 
@@ -92,7 +85,7 @@ def _digest(cls: type) -> str:
 
 
 def _parts(name: str, member: Any) -> Iterator[str]:
-    """A member of a class as text; nothing for what Python puts there."""
+    """A member of a class as text; nothing for members that Python adds."""
     dunder = name.startswith("__") and name.endswith("__")
     if isinstance(member, staticmethod | classmethod):
         member = member.__func__
@@ -102,7 +95,7 @@ def _parts(name: str, member: Any) -> Iterator[str]:
     elif isinstance(member, functools.cached_property):
         yield from _parts(name, member.func)
     elif isinstance(member, FunctionType):
-        if not (dunder and member.__code__.co_filename in _OF_DATACLASSES):
+        if not (dunder and member.__code__.co_filename in _FILES_OF_GENERATED_METHODS):
             yield _function(member)
     elif not dunder and name != "_abc_impl" and not isinstance(member, MemberDescriptorType):
         yield _plain(member)
@@ -123,8 +116,8 @@ def _value(value: Any) -> str:
 def _plain(value: Any) -> str:
     if isinstance(value, tuple):
         return repr([_plain(x) for x in value])
-    if not isinstance(value, _SIMPLE):
-        raise _Opaque
+    if not isinstance(value, _PLAIN_TYPES):
+        raise _NotComparable
     return repr(value)
 
 

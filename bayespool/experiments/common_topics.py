@@ -52,14 +52,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COMMON_ESTIMATORS = ("lower-bound", "condensed-list")
-"""What Webber & Park adjust: scores with unjudged documents not relevant (table 2), or dropped (table 3)."""
+"""Estimators adjusted by Webber & Park: unjudged documents as not relevant (table 2), or dropped (table
+3).
+"""
 
 COMMON_SIZES = (5, 10, 20, 30, 40, 50, 100, 150, 200)
-"""Numbers of common topics that are tried where nothing is said, as far as there are more topics."""
+"""Default numbers of common topics, as far as below the number of topics."""
 
 SCORES = ("unadjusted", "mixed", "adjusted", "common-only")
-"""What is made of a run's scores: left as they are; the true ones put in on the common topics; adjusted by
-the mean difference on the common topics; the mean of the true ones on the common topics alone.
+"""Kinds of scores: unadjusted; with the true scores on the common topics; adjusted by the mean difference on
+the common topics; the mean true score on the common topics alone.
 """
 
 FloatArray = npt.NDArray[np.float64]
@@ -67,13 +69,13 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CommonTopicsResult(Shown):
-    """What `vary_common_topics` found.
+    """Result of `vary_common_topics`.
 
     Attributes
     ----------
     settings : CommonTopicsSettings
     fingerprint : str
-        Of the collection that was given.
+        Of the collection.
     pool : str
         Report of the whole pool that pools were drawn from.
     query_ids : tuple of str
@@ -103,13 +105,12 @@ class CommonTopicsResult(Shown):
         -------
         pandas.DataFrame
             ``measure``, ``pool_width``, ``sample`` (number of the pool), ``run_id``, ``organization``,
-            ``estimator`` (how the unpooled scores are taken), ``truth``, ``value`` (the mean unpooled score),
+            ``estimator`` (of the unpooled scores), ``truth``, ``value`` (the mean unpooled score),
             ``std_difference`` (standard deviation over topics of truth − unpooled score), ``std_truth`` (of
             the true scores), ``one_sided`` (whether these differences have one sign), ``score`` (one of
-            `SCORES`), ``n_common``, over the draws of common topics
-            ``mae``, ``mse`` and ``bias``, and ``law``, the standard deviation that sampling theory gives the
-            error: √((N − n)/(nN)) times ``std_difference`` for the adjusted scores, times ``std_truth`` for
-            those of the common topics alone, NaN for the others.
+            `SCORES`), ``n_common``; over the draws of common topics ``mae``, ``mse`` and ``bias``; and
+            ``law``, the error's theoretical standard deviation: √((N − n)/(nN)) times ``std_difference`` for
+            adjusted scores, times ``std_truth`` for those of the common topics alone, NaN for the others.
         """
         return self._rows.copy()
 
@@ -121,11 +122,10 @@ class CommonTopicsResult(Shown):
         Returns
         -------
         pandas.DataFrame
-            ``measure``, ``pool_width``, ``estimator``, ``score``, ``n_common``, ``n_samples``, ``mae``,
-            ``rmse`` and ``bias`` over pools and draws of common topics; what they are in theory
-            (``mae_law``, ``rmse_law``, see `vary_common_topics`); and ``helped``, the share of pools in which
-            the mean absolute error is below that of the unadjusted score, among those in which the latter has
-            one.
+            ``measure``, ``pool_width``, ``estimator``, ``score``, ``n_common``, ``n_samples``; ``mae``,
+            ``rmse`` and ``bias`` over pools and draws of common topics; their theoretical values ``mae_law``
+            and ``rmse_law``, see `vary_common_topics`; and ``helped``, the share of pools whose mean absolute
+            error is below that of the unadjusted score, among pools where the latter is not 0.
         """
         import pandas as pd
 
@@ -183,7 +183,7 @@ def vary_common_topics(
     ------
     InputError
         Unknown measure, estimator, setting or type; no pool; a cutoff below the pool depth; a pool so wide
-        that nothing is outside it; more common topics than topics; fewer than two topics.
+        that no run is outside it; more common topics than topics; fewer than two topics.
     OutputError
         ``folder`` cannot be written.
     WorkerError
@@ -196,23 +196,20 @@ def vary_common_topics(
     InputWarning
         No document has the relevance that a measure asks for.
     JudgeWarning
-        Labels of a second judge are not used, of all runs or of an organization's.
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----
-    With d the differences between a run's true scores and its unpooled ones on N topics, of mean A and
-    standard deviation s (denominator N − 1), and a the mean of d on n common topics, the error of the
-    adjusted mean score is a − A. Over simple random samples of topics its mean is 0 and its variance exactly
-    (N − n)/(nN)·s² (equations 2 to 4), whatever the distribution of d. So ``rmse_law`` is the root of the
-    mean of that over pools; ``mae_law``, √(2/π) times the mean of the standard deviations, holds as far as a
-    is normal. The error of the mixed score is −(N − n)/N times A on average, and where all of d have one
-    sign, as with ``lower-bound``, that times the amount of A is its MAE, given as ``mae_law``.
+    Let d be the differences between a run's true and unpooled scores on N topics, with mean A and standard
+    deviation s (denominator N − 1), and a the mean of d on n common topics. The error of the adjusted mean
+    score is a − A, with mean 0 over simple random samples of topics and variance exactly (N − n)/(nN)·s²
+    (equations 2 to 4), whatever the distribution of d. So ``rmse_law`` is the root of its mean over pools;
+    ``mae_law``, √(2/π) times the mean standard deviation, holds as far as a is normal. The error of the mixed
+    score is −(N − n)/N times A on average; where all of d have one sign, as with ``lower-bound``, the
+    absolute value of that is its MAE, given as ``mae_law``.
 
     Over an ideal ranking (R, AP, nDCG) a true score is that with the relevant documents of the drawn pool and
-    of the run.
-
-    The experiment draws common topics at random from one campaign; common topics of another kind would be
-    worth less.
+    of the run. Common topics are drawn at random from one campaign; other common topics would help less.
 
     Examples
     --------
@@ -230,7 +227,7 @@ def vary_common_topics(
     common-only         5 0.087    0.086
     common-only        20 0.000    0.000
     """
-    asked = experiment_settings(
+    requested = experiment_settings(
         CommonTopicsSettings,
         measures,
         estimators,
@@ -247,28 +244,28 @@ def vary_common_topics(
         random_seed=random_seed,
         settings=settings,
     )
-    warn_of_unused_relevance(collection, asked.measures)
-    warn_of_judges(collection, (), asked.measures)
+    warn_of_unused_relevance(collection, requested.measures)
+    warn_of_judges(collection, (), requested.measures)
     whole = whole_pool(collection, runs, pool_depth)
-    sizes = _sizes(asked.n_common or None, len(whole.query_ids))
-    found = dataclasses.replace(settled(asked, whole), n_common=sizes)
-    pools = draw_pools(whole, found, 1, "common topics")
-    work = functools.partial(_adjust_outside, settings=found)
-    store = pool_store(folder, "common-topics", collection, found)
+    sizes = _sizes(requested.n_common or None, len(whole.query_ids))
+    resolved = dataclasses.replace(settled(requested, whole), n_common=sizes)
+    pools = draw_pools(whole, resolved, 1, "common topics")
+    work = functools.partial(_adjust_outside, settings=resolved)
+    store = pool_store(folder, "common-topics", collection, resolved)
     with at_work(store):
         results = in_random_pools(work, whole, pools, store=store, n_jobs=n_jobs, progress=progress)
     return CommonTopicsResult(
-        settings=found,
+        settings=resolved,
         fingerprint=collection.fingerprint,
         pool=str(describe_pool(whole)),
         query_ids=whole.query_ids,
-        n_contributors=len(contributors(whole, by, found.run_types, pool_type)),
+        n_contributors=len(contributors(whole, by, resolved.run_types, pool_type)),
         _rows=ordered_table(
             results,
             {
-                "measure": [str(m) for m in found.measures],
+                "measure": [str(m) for m in resolved.measures],
                 "pool_width": None,
-                "estimator": found.labels,
+                "estimator": resolved.labels,
                 "score": SCORES,
                 "n_common": None,
                 "sample": None,
@@ -280,25 +277,13 @@ def vary_common_topics(
 def common_topics_errors(
     truth: npt.ArrayLike, unpooled: npt.ArrayLike, n_common: Sequence[int], order: npt.NDArray[np.intp]
 ) -> dict[str, FloatArray]:
-    """Errors of a run's mean score when some topics are common, by what is made of the scores.
-
-    Parameters
-    ----------
-    truth, unpooled : array_like of float, shape (topic,)
-        The run's scores when it is judged in full, and without the judgments that it alone would bring.
-    n_common : sequence of int
-        Numbers of common topics.
-    order : ndarray of int, shape (draw, topic)
-        Permutations of the topics; the first n of each are common.
-
-    Returns
-    -------
-    dict of str to ndarray of float, shape (draw, len(n_common))
-        By `SCORES`: estimate − true mean score.
+    """Errors (estimate − true mean score) of a run with common topics, by `SCORES`, each of shape (draw,
+    len(n_common)). Takes true and unpooled scores, shape (topic,), and permutations of the topics, shape
+    (draw, topic), of which the first n are common.
 
     Examples
     --------
-    Two topics of which the first is common; half of what was lost was lost there:
+    Two topics of which the first is common, with half of the loss on each:
 
     >>> errors = common_topics_errors([0.5, 0.3], [0.4, 0.2], [1], np.array([[0, 1]]))
     >>> {name: round(float(error[0, 0]), 3) for name, error in errors.items()}
@@ -307,12 +292,12 @@ def common_topics_errors(
     true = np.asarray(truth, dtype=float)
     difference = true - np.asarray(unpooled, dtype=float)
     n, n_topics = np.asarray(n_common), len(true)
-    found = np.cumsum(difference[order], axis=1)[:, n - 1]  # Σ of d over the common topics
+    common_sum = np.cumsum(difference[order], axis=1)[:, n - 1]  # of the differences
     whole = difference.sum()
     return {
-        "unadjusted": np.full(found.shape, -whole / n_topics),
-        "mixed": (found - whole) / n_topics,
-        "adjusted": found / n - whole / n_topics,
+        "unadjusted": np.full(common_sum.shape, -whole / n_topics),
+        "mixed": (common_sum - whole) / n_topics,
+        "adjusted": common_sum / n - whole / n_topics,
         "common-only": np.cumsum(true[order], axis=1)[:, n - 1] / n - true.mean(),
     }
 
@@ -333,9 +318,9 @@ def _sizes(n_common: Sequence[int] | None, n_topics: int) -> tuple[int, ...]:
 def _adjust_outside(
     whole: Collection, pool: RandomPool, settings: CommonTopicsSettings
 ) -> tuple[Columns, CaughtWarnings]:
-    """Rows of one pool: what adjusting the run outside it comes to."""
+    """Rows of one pool: errors of the adjusted scores of the run outside it."""
     reduced = with_drawn_pool(whole, pool)
-    estimates, said = estimates_of(reduced, pool, settings)
+    estimates, caught = estimates_of(reduced, pool, settings)
     (run,) = pool.target_run_ids
     n_topics = len(whole.query_ids)
     rng = np.random.default_rng(seed_of(settings.random_seed, "topics", pool.width, pool.sample))
@@ -350,7 +335,7 @@ def _adjust_outside(
             errors = common_topics_errors(truth, unpooled, settings.n_common, order)
             std = {"adjusted": (truth - unpooled).std(ddof=1), "common-only": truth.std(ddof=1)}
             for score, error in errors.items():
-                more = {
+                row = {
                     "measure": str(measure),
                     "pool_width": pool.width,
                     "sample": pool.sample,
@@ -369,10 +354,10 @@ def _adjust_outside(
                     "bias": error.mean(axis=0).tolist(),
                     "law": (spread * std.get(score, np.nan)).tolist(),
                 }
-                for name, value in more.items():
+                for name, value in row.items():
                     values = value if isinstance(value, list) else [value] * len(n_common)
                     columns.setdefault(name, []).extend(values)
-    return columns, said
+    return columns, caught
 
 
 def _summarize(rows: pd.DataFrame, n_topics: int) -> dict[str, Any]:
@@ -383,7 +368,7 @@ def _summarize(rows: pd.DataFrame, n_topics: int) -> dict[str, Any]:
         mae_law = (n_topics - n_common) / n_topics * lost.mean() if rows["one_sided"].all() else np.nan
     biased = rows["unadjusted_mae"] > 0
     helped = rows["mae"] < rows["unadjusted_mae"]
-    told = rows["score"].iloc[0] != "unadjusted" and biased.any()
+    is_comparable = rows["score"].iloc[0] != "unadjusted" and biased.any()
     return {
         "n_samples": len(rows),
         "mae": float(rows["mae"].mean()),
@@ -391,5 +376,5 @@ def _summarize(rows: pd.DataFrame, n_topics: int) -> dict[str, Any]:
         "bias": float(rows["bias"].mean()),
         "mae_law": float(mae_law),
         "rmse_law": float(np.sqrt((law**2).mean())),
-        "helped": float(helped[biased].mean()) if told else np.nan,
+        "helped": float(helped[biased].mean()) if is_comparable else np.nan,
     }

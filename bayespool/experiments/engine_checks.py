@@ -1,4 +1,4 @@
-"""An engine against the reference sampler, on predictions of run scores."""
+"""Comparison of an engine with the reference sampler on predictions of run scores."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REFERENCE = "nuts"
-"""The engine that others are held against."""
+"""Engine that others are compared with."""
 
 MEAN_WITHIN, ENDS_WITHIN = 0.02, 0.05
-"""How far the engines may be apart, in shares of the width of NUTS' interval."""
+"""Tolerated differences of the engines, as shares of the width of NUTS' interval."""
 
 _NAMES = ("mean", "lower", "upper")
-_TARGET_ACCEPT = 0.95  # of NUTS: as a reference it takes short steps, so that no transition diverges
-_N_BATCHES = 20  # of draws, whose spread is the Monte-Carlo error: neighboring draws may resemble each other
+_TARGET_ACCEPT = 0.95  # short steps of NUTS, so that no transition of the reference diverges
+_N_BATCHES = 20  # batch means give the Monte-Carlo error of autocorrelated draws
 
 
 def compare_engines(
@@ -50,15 +50,15 @@ def compare_engines(
     random_seed: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> pd.DataFrame:
-    """An engine against NUTS on the scores of runs whose organizations are held out.
+    """Compare an engine with NUTS on the scores of runs whose organizations are held out.
 
-    One fold of organizations is held out, each model is fitted to the others by both engines, and the
-    held-out runs are predicted with the same random numbers wherever both draw.
+    One fold of organizations is held out, both engines fit each model to the others, and the held-out runs
+    are predicted with the same random numbers where both draw.
 
     Parameters
     ----------
     collection : Collection
-        Judgments of one's own count as not made.
+        Judgments of your own are left out.
     measures : measure or iterable of measures
     models : str or iterable of str
     engine : str
@@ -71,17 +71,17 @@ def compare_engines(
     ci_prob : float in (0, 1)
     random_seed : int
     report : callable, optional
-        Called with what is being done.
+        Called with a line on the current step.
 
     Returns
     -------
     pandas.DataFrame
-        One row per measure, model and held-out run with something hidden: ``measure``, ``model``, ``run_id``,
+        One row per measure, model and held-out run with hidden documents: ``measure``, ``model``, ``run_id``,
         ``mean_laplace``, ``mean_nuts`` and the ends ``lower_…`` and ``upper_…`` of intervals of the value;
         ``width`` of NUTS' interval; ``mean_off``, ``lower_off`` and ``upper_off``, the differences engine −
         NUTS as shares of that width, and their Monte-Carlo errors ``…_off_se``; ``problems`` of the two fits.
-        For the ends, where amounts are whole numbers, a uniform one in ±½ is added to those of a draw, so
-        that rounding neither hides a difference nor makes one.
+        Draws of whole numbers get uniform noise in ±½ for the ends, so that rounding neither hides a
+        difference nor makes one.
     """
     import pandas as pd
 
@@ -101,19 +101,21 @@ def compare_engines(
         rankings = HeldOutRankings(hidden)
         for name in names:
             prepared = [task.prepare(name, dict(priors or {})) for task in tasks]
-            asked = questions_of(prepared, rankings)
+            questions = questions_of(prepared, rankings)
             columns: dict[str, Any] = {"measure": str(measure), "model": name}
             problems: list[str] = []
-            found = {}
-            for one, fitting in fittings.items():
+            drawn = {}
+            for engine_name, fitting in fittings.items():
                 if report is not None:
-                    report(f"{measure}, {name}: {one}")
-                runs, found[one], problem = _predict(asked, rankings, fitting, n_folds, random_seed)
-                problems += [f"{one}: {text}" for text in problem]
+                    report(f"{measure}, {name}: {engine_name}")
+                runs, drawn[engine_name], problem = _predict(
+                    questions, rankings, fitting, n_folds, random_seed
+                )
+                problems += [f"{engine_name}: {text}" for text in problem]
             columns["run_id"] = [hidden.counts.run_ids[r] for r in runs]
             per_mean = measure.unit * len(collection.query_ids)
             known = rankings.known(runs).totals()
-            columns |= _compare(found, known, per_mean, ci_prob)
+            columns |= _compare(drawn, known, per_mean, ci_prob)
             frames.append(pd.DataFrame(columns | {"problems": "; ".join(problems)}))
     return pd.concat(frames, ignore_index=True)
 
@@ -121,21 +123,21 @@ def compare_engines(
 def engine_summary(
     frame: pd.DataFrame, *, mean_within: float = MEAN_WITHIN, ends_within: float = ENDS_WITHIN
 ) -> pd.DataFrame:
-    """How well the engines agree, model by model.
+    """Agreement of the engines by measure and model.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         Of `compare_engines`.
     mean_within, ends_within : float
-        Tolerances, in shares of the width of NUTS' interval.
+        Tolerances, as shares of the width of NUTS' interval.
 
     Returns
     -------
     pandas.DataFrame
         One row per measure and model: ``n_runs``; ``mean_off`` and ``ends_off``, the mean absolute
-        differences; ``mean_agrees`` and ``ends_agree``, the shares of runs (of their ends) that differ by no
-        more than the tolerance and two Monte-Carlo errors; ``problems``.
+        differences; ``mean_agrees`` and ``ends_agree``, the shares of runs (of their ends) that differ by at
+        most the tolerance and two Monte-Carlo errors; ``problems``.
     """
     import pandas as pd
 
@@ -163,9 +165,11 @@ def engine_summary(
 
 
 def _predict(
-    asked: Sequence[Question], rankings: HeldOutRankings, fitting: Fitting, n_folds: int, random_seed: int
+    questions: Sequence[Question], rankings: HeldOutRankings, fitting: Fitting, n_folds: int, random_seed: int
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[Any], list[str]]:
-    """Runs of the first fold with something hidden, draws of what their hidden documents add, problems."""
+    """Runs of the first fold with hidden documents, draws of the amounts that these add, shape (draw, run),
+    and problems of the fits.
+    """
     hidden = rankings.hidden
     held_out = deal_folds(len(hidden.organizations), n_folds) == 0
     some_hidden = hidden.counts.n_hidden.sum(axis=(1, 2)) > 0
@@ -173,7 +177,7 @@ def _predict(
     of_runs = np.isin(rankings.organization, hidden.organization[runs])
     rng = np.random.default_rng([random_seed, 1])
     log_odds, problems = [], list[str]()
-    for question in asked:
+    for question in questions:
         seen = without_organizations(question.prepared.evidence, ~held_out)
         fit = fitting.fit(question.prepared, seen, random_seed, ())
         problems += fit.diagnostics.problems
@@ -190,27 +194,27 @@ def _compare(
     per_mean: int,
     ci_prob: float,
 ) -> dict[str, Any]:
-    """Statistics of the two engines' draws, the reference's last, and how far they are apart."""
+    """Statistics of the two engines' draws, the reference's last, and their differences."""
     tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
-    found, error = {}, {}
+    statistics, errors = {}, {}
     for engine, draws in drawn.items():
         smooth = draws
         if draws.dtype.kind in "iu":
             smooth = draws + np.random.default_rng(1).uniform(-0.5, 0.5, draws.shape)
-        found[engine] = _statistics(smooth, tails)
-        found[engine][0] = draws.mean(axis=0)
+        statistics[engine] = _statistics(smooth, tails)
+        statistics[engine][0] = draws.mean(axis=0)
         size = max(1, len(draws) // _N_BATCHES)
         batches = [_statistics(smooth[i : i + size], tails) for i in range(0, size * _N_BATCHES, size)]
-        error[engine] = np.std(batches, axis=0, ddof=1) / np.sqrt(len(batches))
+        errors[engine] = np.std(batches, axis=0, ddof=1) / np.sqrt(len(batches))
     checked, reference = drawn
-    width = found[reference][2] - found[reference][1]
+    width = statistics[reference][2] - statistics[reference][1]
     with np.errstate(invalid="ignore", divide="ignore"):  # an interval of one value has no width
-        off = (found[checked] - found[reference]) / width
-        off_se = np.sqrt(error[checked] ** 2 + error[reference] ** 2) / width
+        off = (statistics[checked] - statistics[reference]) / width
+        off_se = np.sqrt(errors[checked] ** 2 + errors[reference] ** 2) / width
     columns: dict[str, Any] = {}
     for engine in drawn:
         columns |= {
-            f"{n}_{engine}": (known + v) / per_mean for n, v in zip(_NAMES, found[engine], strict=True)
+            f"{n}_{engine}": (known + v) / per_mean for n, v in zip(_NAMES, statistics[engine], strict=True)
         }
     columns["width"] = width / per_mean
     for name, value, se in zip(_NAMES, off, off_se, strict=True):
@@ -219,5 +223,5 @@ def _compare(
 
 
 def _statistics(draws: npt.NDArray[np.float64], tails: list[float]) -> npt.NDArray[np.float64]:
-    """Mean and ends, shape (statistic, run)."""
+    """Mean and ends of the interval, shape (statistic, run)."""
     return np.vstack([draws.mean(axis=0), np.quantile(draws, tails, axis=0)])

@@ -1,7 +1,5 @@
-"""How far estimates are from the truth: plain functions on arrays over runs.
-
-``truth`` and ``value`` are scores of the same runs in the same unit. Equal scores must be equal floats, which
-they are when each is one division of two integers: a sum of relevant documents by a number of ranks.
+"""Errors of estimates over runs. Equal scores must be equal floats, as they are if each is one division of
+two integers.
 
 References
 ----------
@@ -56,11 +54,11 @@ def root_mean_squared_error(truth: npt.ArrayLike, value: npt.ArrayLike) -> float
 
 
 def passed_over(truth: npt.ArrayLike, value: npt.ArrayLike) -> BoolArray:
-    """Which runs each run passes when its estimate takes the place of its true score.
+    """Runs that each run passes when its estimate replaces its true score among the *true* scores of the
+    others.
 
-    Only one run moves at a time: the estimate of u stands among the *true* scores of the others. The rank of
-    a score is one more than the number of higher scores, so u passes v upwards if truth of u < truth of v ≤
-    estimate of u, and downwards if estimate of u < truth of v ≤ truth of u.
+    Run u passes v upwards if truth of u < truth of v ≤ estimate of u, and downwards if estimate of u < truth
+    of v ≤ truth of u.
 
     Parameters
     ----------
@@ -73,7 +71,7 @@ def passed_over(truth: npt.ArrayLike, value: npt.ArrayLike) -> BoolArray:
 
     Examples
     --------
-    The second run's estimate overtakes the first and the third run's estimate reaches it, which is enough:
+    The second run's estimate overtakes the first; the third run's estimate reaches it, which suffices:
 
     >>> passed_over([0.5, 0.3, 0.4], [0.5, 0.6, 0.5]).astype(int)
     array([[0, 0, 0],
@@ -90,26 +88,24 @@ def passed_over(truth: npt.ArrayLike, value: npt.ArrayLike) -> BoolArray:
 def system_rank_error(
     truth: npt.ArrayLike, value: npt.ArrayLike, significant: npt.NDArray[np.bool_] | None = None
 ) -> float:
-    """SRE: the ranks that each run moves when its estimate takes the place of its true score, summed over
-    runs; with ``significant`` SRE*.
+    """SRE: ranks that each run moves when its estimate replaces its true score, summed over runs; with
+    ``significant`` SRE*.
+
+    The sum over runs u of ``|rank(t_u among t) − rank(e_u among t_v, v ≠ u)|`` with rank(x) = 1 + the number
+    of scores above x, which is the number of runs passed over. Equal true scores share a rank and never
+    differ significantly.
 
     Parameters
     ----------
     truth, value : array_like of float, shape (run,)
     significant : ndarray of bool, shape (run, run), optional
-        Whether two runs differ significantly in the truth. Only passing such a run then counts (Lipani et
-        al. 2015, §5.1).
+        Whether two runs differ significantly in the truth. Only passing such a run then counts (Lipani et al.
+        2015, §5.1).
 
     Returns
     -------
     float
         A whole number, NaN where an estimate is NaN. SRE* is at most SRE.
-
-    Notes
-    -----
-    The sum over runs u of ``|rank(t_u among t) − rank(e_u among t_v, v ≠ u)|`` with rank(x) = 1 + the number
-    of scores above x, which is the number of runs passed over. Equal true scores share a rank, and runs that
-    are equal in truth never differ significantly.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""All that is known of the fit of one model behind estimates, in a container that ArviZ reads."""
+"""Containers for ArviZ of the fit of one model behind estimates."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 IndexArray = npt.NDArray[np.int64]
 
-_AT_ONCE = 2**23  # log odds
+_MAX_LOG_ODDS_PER_BLOCK = 2**23
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Documents counted by run and topic: the axis, the row of it of each observation of the model, and its
-    variables.
+    """Documents counted by run and topic: the axis, the position on it of each observation of the model, and
+    the variables.
     """
 
     dim: str
@@ -38,10 +38,9 @@ class _Table:
 
 
 def fit_container(estimates: Estimates, model: str | None = None) -> Any:
-    """Parameters of one model behind estimates, beside their priors, the data and its likelihood.
+    """Gather the parameters of one model behind estimates with their priors, the data and its likelihood.
 
-    Nothing of it but the parameters is worked out before it is asked for. A mixture has as many containers as
-    models, and none of its own: how much of its draws is of which model stands in ``weights``.
+    A mixture has a container per model; its attribute ``weights`` has their shares of the mixture's draws.
 
     Parameters
     ----------
@@ -54,14 +53,14 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     -------
     xarray.DataTree
         With the groups ``posterior``, ``sample_stats``, ``prior`` (as many draws), ``log_likelihood``,
-        ``observed_data`` and ``constant_data``. A *cell* is a (run, topic) with hidden documents, as deep as
-        the model learns from them. Variables: ``hidden_relevant`` (cell), how many of them are relevant; its
-        log likelihood is of which ones are, the same observation for all models that learn from the same
-        documents. Models of counts also have ``judged_relevant`` (ranking), of the judged documents of a
-        (run, topic), without a log likelihood: leaving one of these out says nothing of hidden documents.
-        Without a hidden document there is neither data nor likelihood. ``posterior`` has effects of
-        organization × topic only of organizations that are evidence and have a run to score; for the
-        likelihood all are drawn, given all else and the documents.
+        ``observed_data`` and ``constant_data``; without a hidden document neither data nor likelihood. A
+        *cell* is a (run, topic) with hidden documents, as deep as the model learns from them. Variables:
+        ``hidden_relevant`` (cell), the number of relevant ones among them; its log likelihood is of which
+        ones are, the same observation for all models that learn from the same documents. Models of counts
+        also have ``judged_relevant`` (ranking), of the judged documents of a (run, topic), without a log
+        likelihood, since leaving one out does not test predictions of hidden documents. ``posterior`` has
+        effects of organization × topic only of organizations that are evidence and have a run to score; for
+        the likelihood all are drawn, given all else and the documents.
 
         Attributes: ``bayespool_version``, ``method``, ``measure``, ``model``, ``weight`` (of the model in the
         draws of the estimates), ``weights`` (of all, as JSON), ``engine``, ``collection_fingerprint``,
@@ -70,8 +69,8 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
     Raises
     ------
     InputError
-        No estimates, a mixture and no model named, no such model, nothing sampled, or a fit of the caller's
-        own that does not say what it is of.
+        No estimates, a mixture and no model named, no such model, nothing sampled, or a fit of your own
+        without a source.
 
     Examples
     --------
@@ -132,16 +131,18 @@ def fit_container(estimates: Estimates, model: str | None = None) -> Any:
 
 
 def _tables(source: Source) -> list[_Table]:
-    """Hidden documents, then judged ones where the model learns from these; none without a hidden one."""
+    """Hidden documents, then judged ones where the model learns from them; empty without a hidden
+    document.
+    """
     e = source.evidence
     if not len(e.n_hidden):
         return []
     run, topic = (e.hidden_run, e.hidden_topic) if isinstance(e, ModelEvidence) else (e.run, e.topic)
-    found = [_table(source, "cell", "hidden", run, topic, e.n_hidden, e.n_hidden_relevant)]
+    tables = [_table(source, "cell", "hidden", run, topic, e.n_hidden, e.n_hidden_relevant)]
     if isinstance(e, ModelEvidence) and source.spec.judged is not None:
         of_judged = (e.judged_run, e.judged_topic, e.n_judged, e.n_relevant)
-        found.append(_table(source, "ranking", "judged", *of_judged))
-    return found
+        tables.append(_table(source, "ranking", "judged", *of_judged))
+    return tables
 
 
 def _table(
@@ -167,19 +168,18 @@ def _table(
 def _log_likelihood(
     fit: Fit, structure: Structure, cell: IndexArray, random_seed: int
 ) -> npt.NDArray[np.float32]:
-    """Log chance of which documents of each cell are relevant, shape (chain, draw, cell).
-
-    Effects of organizations on topics are drawn given the other parameters and the documents.
+    """Log chance of which documents of each cell are relevant, shape (chain, draw, cell), with effects of
+    organizations on topics drawn given the other parameters and the documents.
     """
-    draws, block = fit.draws(), structure.blocks[-1]  # that of hidden documents
+    draws, block = fit.draws(), structure.blocks[-1]  # of hidden documents
     of_topics = block.predictors[0].groups.get("interaction")
     draws.pop("interaction_effect", None)
     rng = np.random.default_rng([random_seed, 4])
     order = np.argsort(cell, kind="stable")
     start = np.flatnonzero(np.diff(cell[order], prepend=-1))
     n_draws = fit.shape[0] * fit.shape[1]
-    found = np.empty((n_draws, len(start)), dtype=np.float32)
-    step = max(1, _AT_ONCE // len(cell))
+    log_likelihood = np.empty((n_draws, len(start)), dtype=np.float32)
+    step = max(1, _MAX_LOG_ODDS_PER_BLOCK // len(cell))
     for first in range(0, n_draws, step):
         part = {name: values[first : first + step] for name, values in draws.items()}
         log_odds = block_log_odds(structure, block, part)
@@ -187,6 +187,6 @@ def _log_likelihood(
             log_odds += draw_effects_of_rows(
                 log_odds, block.successes, block.trials, of_topics, part["sigma_interaction"], rng
             )
-        of_rows = block.successes * log_odds - block.trials * np.logaddexp(0, log_odds)
-        found[first : first + step] = np.add.reduceat(of_rows[:, order], start, axis=1)
-    return found.reshape(*fit.shape, -1)
+        row_log_likelihood = block.successes * log_odds - block.trials * np.logaddexp(0, log_odds)
+        log_likelihood[first : first + step] = np.add.reduceat(row_log_likelihood[:, order], start, axis=1)
+    return log_likelihood.reshape(*fit.shape, -1)

@@ -1,4 +1,4 @@
-"""One engine for many fits, which keeps what it compiles."""
+"""Settings of an engine that fits many models and keeps compiled code."""
 
 from __future__ import annotations
 
@@ -19,17 +19,8 @@ from bayespool.posterior import Prepared
 
 @dataclass(frozen=True, kw_only=True)
 class Fitting:
-    """Settings of the fits of a check; a check of an engine never falls back to the other.
-
-    Parameters
-    ----------
-    engine : str
-        Out of `bayespool.inference.ENGINES`.
-    draws, chains : int
-        Draws per chain, and chains; the Laplace engine makes ``draws × chains`` independent ones.
-    tune : int
-        Tuning draws per chain of NUTS.
-    target_accept : float
+    """Settings of the fits of a check, which never fall back to another engine; `draws` and `tune` are per
+    chain, and independent engines make ``draws × chains`` draws.
     """
 
     engine: str = "laplace"
@@ -51,10 +42,8 @@ class Fitting:
         random_seed: int,
         known: Sequence[int] | None = None,
     ) -> Fit:
-        """The fit of a model to evidence that may be other than the prepared one's; ``known`` as of
-        `ModelSpec.structure`.
-
-        A fit that fails its checks says so in its diagnostics; there is no warning.
+        """Fit a model to evidence, which may differ from the prepared one's, with `known` as in
+        `ModelSpec.structure`; failed checks are in the diagnostics, without a warning.
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiagnosticsWarning)
@@ -73,7 +62,7 @@ class Fitting:
 
 
 def _shuffle(fit: Fit, random_seed: int) -> Fit:
-    """The same independent draws in no order: the engine makes them scale by scale."""
+    """The same independent draws in random order; the engine orders them by scale."""
     n_draws = next(iter(fit.variables.values())).shape[1]
     order = np.random.default_rng([random_seed, 2]).permutation(n_draws)
     return dataclasses.replace(

@@ -1,7 +1,5 @@
-"""One fold of a leave-out experiment, from the collection to its rows; draws are reduced here and never kept.
-
-Everything is a pure function of the collection, the fold and the settings, so that a fold gives the same rows
-in this process, in a worker beside it, or on another machine.
+"""One fold of a leave-out experiment: a pure function of collection, fold and settings, so that every process
+and machine returns the same rows.
 """
 
 from __future__ import annotations
@@ -29,19 +27,9 @@ from bayespool.measures.estimates import ask
 
 @dataclass(frozen=True, eq=False)
 class FoldResult:
-    """What a fold leaves behind.
-
-    Attributes
-    ----------
-    fold : Fold
-    rows : dict of str to list
-        Columns of the table of runs, a row per measure, estimator and run.
-    true_scores : dict of str to ndarray of float, shape (run, topic)
-        True values by measure; NaN on topics that the run's score is not over.
-    warnings : tuple of (str, str)
-        Class and text of the warnings that came up, each once.
-    seconds : dict of str to float
-        Processor time by stage. Not part of any table.
+    """Result of a fold: columns of the table of runs (a row per measure, estimator and run), true values by
+    measure, shape (run, topic), NaN on topics that a score does not count, warnings, and processor seconds by
+    stage.
     """
 
     fold: Fold
@@ -52,32 +40,21 @@ class FoldResult:
 
 
 def run_fold(collection: Collection, fold: Fold, settings: LeaveOutSettings) -> FoldResult:
-    """Leave the fold's runs out, let every estimator estimate them, and compare with the truth.
-
-    Parameters
-    ----------
-    collection : Collection
-        With all judgments. No estimator sees it: each gets the collection without the fold's judgments, the
-        names of the runs and the measures.
-    fold : Fold
-    settings : LeaveOutSettings
-
-    Returns
-    -------
-    FoldResult
+    """Leave the fold's runs out, estimate them with every estimator, and compare with the truth; estimators
+    get the collection without the fold's judgments.
     """
     clock = _Clock()
-    said: list[warnings.WarningMessage] = []
+    messages: list[warnings.WarningMessage] = []
     estimates: dict[str, tuple[Estimates, ...]] = {}
     with clock.stage("unpooling"):
         reduced = without(collection, fold)
     for label, estimator in settings.estimators:
         with clock.stage(label), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            one = seeded(estimator, settings.by, fold.name)
+            seeded_estimator = seeded(estimator, settings.by, fold.name)
             with naming(label, f"{fold.name!r} left out"):
-                estimates[label] = ask(one, reduced, fold.run_ids, fold.measures)
-        said += caught
+                estimates[label] = ask(seeded_estimator, reduced, fold.run_ids, fold.measures)
+        messages += caught
     rows: dict[str, list[Any]] = {}
     truths: dict[str, npt.NDArray[np.float64]] = {}
     with clock.stage("comparing with the truth"):
@@ -90,7 +67,7 @@ def run_fold(collection: Collection, fold: Fold, settings: LeaveOutSettings) -> 
             for label, of_measures in estimates.items():
                 for name, values in compare.columns(label, of_measures[m]).items():
                     rows.setdefault(name, []).extend(values)
-    return FoldResult(fold, rows, truths, own_warnings(said), clock.seconds)
+    return FoldResult(fold, rows, truths, own_warnings(messages), clock.seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +119,7 @@ class _Comparison:
     def _value(self, estimates: Estimates) -> npt.NDArray[np.float64]:
         if self.settings.denominator == "qrels":
             return estimates.value
-        # B from its total, so that an estimate that leaves it alone is the same float as an equal truth
+        # from the total of B, so that an estimate without a correction is the same float as an equal truth
         added = np.where(self.counted, estimates.per_topic - self.bounds.lower, 0)
         value: npt.NDArray[np.float64] = (
             self.bounds.low.means(self.n_topics) + added.sum(axis=1) / self.n_topics
@@ -163,7 +140,7 @@ class _Clock:
 
 @contextmanager
 def naming(label: str, part: str) -> Iterator[None]:
-    """An error that leaves this block says which estimator was at work in which part of the experiment."""
+    """Add the estimator and the part of the experiment as a note to errors raised in this context."""
     try:
         yield
     except Exception as error:
@@ -172,8 +149,8 @@ def naming(label: str, part: str) -> Iterator[None]:
 
 
 def seeded(estimator: Estimator, *names: object) -> Estimator:
-    """The estimator with a seed of its own for the work named, from names alone and from nothing that is
-    judged; one without a seed as it is.
+    """The estimator with a seed from its own and `names`, which never depends on judgments; unchanged without
+    a seed.
     """
     own = getattr(estimator, "random_seed", None)
     return changed(estimator, "random_seed", seed_of(own, *names))

@@ -1,4 +1,4 @@
-"""Folds of a leave-out experiment: who is left out, what the collection is then, and what is true of it."""
+"""Folds of a leave-out experiment: the runs left out, the collection without them, and their true values."""
 
 from __future__ import annotations
 
@@ -20,19 +20,8 @@ from bayespool.randomness import key_of
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """What is left out at a time, and what is asked about it.
-
-    Attributes
-    ----------
-    name : str
-        The organization, the run or the cluster that is left out.
-    organization : str
-        Empty where the runs may be of several.
-    run_ids : tuple of str
-        The runs whose judgments go, and that are estimated.
-    measures : tuple of Measure
-    pooled_run_ids : tuple of str
-        The runs that make the pool as long as nobody is left out.
+    """Runs left out together, by organization (empty if of several), run or cluster, the measures to
+    estimate, and the runs that make the pool with nobody left out.
     """
 
     name: str
@@ -44,13 +33,8 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """What some runs are worth with their own judgments back.
-
-    Attributes
-    ----------
-    values : Values, shape (run, topic)
-    n_unjudged : ndarray of int32, shape (run, topic)
-        Unjudged in truth, too: what is relevant among them nobody knows, and it counts as nonrelevant.
+    """Values of runs with their own judgments back, and the number of documents still unjudged, which count
+    as nonrelevant, shape (run, topic).
     """
 
     values: Values
@@ -60,22 +44,7 @@ class Truth:
 def make_folds(
     collection: Collection, settings: LeaveOutSettings, clusters: Iterable[RunCluster] = ()
 ) -> tuple[Fold, ...]:
-    """The folds of an experiment, those with most runs first.
-
-    Parameters
-    ----------
-    collection : Collection
-        Re-pooled to the depth asked for.
-    settings : LeaveOutSettings
-    clusters : iterable of RunCluster
-        What is left out of the pool as far as it can be, if that is clusters.
-
-    Raises
-    ------
-    InputError
-        The pool is of a single organization (or run), none of its clusters can be left out, or nothing of it
-        would be reported.
-    """
+    """Folds of an experiment, the largest first; by cluster, those of `clusters` that can be left out."""
     if settings.by == "cluster":
         return _folds_of_clusters(collection, settings, tuple(clusters))
     n_best(len(collection.pooled_run_ids), settings.top)
@@ -140,18 +109,12 @@ def best_runs(collection: Collection, measure: Measure, settings: LeaveOutSettin
 
 
 def best_scores(score: npt.NDArray[np.float64], top: float) -> npt.NDArray[np.intp]:
-    """Positions of the best ``top`` % of some scores, ascending; of equal ones the earlier are taken."""
+    """Positions of the best ``top`` % of some scores, ascending; ties go to the earlier position."""
     return np.sort(np.argsort(-score, kind="stable")[: n_best(len(score), top)])
 
 
 def n_best(n_runs: int, top: float) -> int:
-    """How many are the best ``top`` % of some runs, rounded half up.
-
-    Raises
-    ------
-    InputError
-        None.
-    """
+    """Number of the best ``top`` % of some runs, rounded half up; `InputError` if it is 0."""
     n_kept = int(top / 100 * n_runs + 0.5)
     if n_kept == 0:
         raise InputError(
@@ -171,7 +134,7 @@ def topics_of(
 
 
 def without(collection: Collection, fold: Fold) -> Collection:
-    """The collection as it would be had the runs of the fold not been pooled: all that an estimator gets."""
+    """The collection as if the runs of the fold had not been pooled, which estimators get."""
     gone = set(collection.pooled_run_ids) - set(fold.pooled_run_ids)
     return collection.unpool([*gone, *fold.run_ids])
 
@@ -179,12 +142,10 @@ def without(collection: Collection, fold: Fold) -> Collection:
 def true_values(
     collection: Collection, reduced: Collection, fold: Fold, measure: Measure, settings: LeaveOutSettings
 ) -> Truth:
-    """What the judgments say of the fold's runs, of which estimators have seen the `reduced` ones.
-
-    With ``truth="repooled"`` each run is put back into the pool alone: judgments that only the other runs
-    of the fold brought stay away. It makes no difference to ranks within the depth to which each of them
-    was pooled, whose documents the run brought itself. Ideal rankings have the documents that an estimate's
-    have (`bayespool.evidence.values_on_fuller`); runs that share one are put back together.
+    """Values of the fold's runs on the judgments of the collection; ideal rankings have the documents of the
+    estimate's (`bayespool.evidence.ideals.values_on_fuller`). With ``truth="repooled"`` each run is put back
+    into the pool alone, without judgments that only the other runs of the fold contributed; runs that share
+    an ideal ranking are put back together.
     """
     gone = set(collection.pooled_run_ids) - set(fold.pooled_run_ids)
     depth = int(collection.depth_of(collection.run_index(fold.run_ids)).min())
@@ -204,7 +165,7 @@ def true_values(
 
 
 def seed_of(*names: object) -> int:
-    """A seed of 32 bits from names."""
+    """Seed of 32 bits from names."""
     return key_of(*names, n_bytes=4)
 
 

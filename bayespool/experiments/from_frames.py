@@ -1,4 +1,4 @@
-"""What figures and printed notes tell of an experiment, computed from the frames of its result."""
+"""Tables for figures, and printed notes, from the frames of an experiment's result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROUNDING = 1e-12
 
 
 def mae_by_cutoff(summary: pd.DataFrame, measures: Iterable[Measure]) -> pd.DataFrame:
-    """Mean absolute errors at rising cutoffs, measures that differ in nothing else together.
+    """Mean absolute errors by cutoff, for families of measures that differ in nothing else.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def mae_by_cutoff(summary: pd.DataFrame, measures: Iterable[Measure]) -> pd.Data
     -------
     pandas.DataFrame
         ``family`` (the measure without its cutoff: ``P(rel=2)``), ``estimator``, ``measure``, ``cutoff``,
-        ``mae``: families in the order of the measures, in each the estimators in the order of the summary,
-        each with its cutoffs from the smallest on.
+        ``mae``: families in the order of the measures, within them estimators in the order of the summary,
+        and cutoffs ascending.
     """
     import pandas as pd
 
@@ -53,7 +53,7 @@ def mae_by_cutoff(summary: pd.DataFrame, measures: Iterable[Measure]) -> pd.Data
 
 
 def family_of(measure: Measure) -> str:
-    """The text of a measure without its cutoff.
+    """Text of a measure without its cutoff.
 
     Examples
     --------
@@ -65,65 +65,41 @@ def family_of(measure: Measure) -> str:
 
 
 def n_unknown_documents(frame: pd.DataFrame, measure: object) -> int:
-    """Documents in the runs' top n that are unjudged in truth, too, each run counted once.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Of a result of an experiment, with ``measure``, ``run_id`` and ``n_unknown``.
-    measure : measure
-    """
-    return int(_once(frame, measure)["n_unknown"].sum())
+    """Documents in the runs' top n that are unjudged in the truth, too, each run counted once."""
+    return int(_one_row_per_run(frame, measure)["n_unknown"].sum())
 
 
 def n_outside_bounds(frame: pd.DataFrame, measure: object) -> int:
-    """Runs whose truth is outside their bounds, which takes other judgments than the estimates have.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Of a result of an experiment, with ``measure``, ``run_id``, ``truth``, ``bound_lower`` and
-        ``bound_upper``.
-    measure : measure
+    """Runs whose truth is outside their bounds, possible only where the truth has other judgments than the
+    estimates.
     """
-    rows = _once(frame, measure)
+    rows = _one_row_per_run(frame, measure)
     above = rows["truth"] > rows["bound_upper"] + _ROUNDING
     return int((above | (rows["truth"] < rows["bound_lower"] - _ROUNDING)).sum())
 
 
 def notes_of_truth(frame: pd.DataFrame, measure: Measure) -> list[str]:
-    """That documents of the runs are unjudged in truth, too, if it is so.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        As of `n_unknown_documents`.
-    measure : Measure
-    """
+    """Note that documents of the runs are unjudged in the truth, too; none without such documents."""
     unknown = n_unknown_documents(frame, measure)
-    said = (
+    message = (
         f"{unknown} documents of these runs' top {measure.cutoff} are unjudged in truth, too, and count as "
         f"{'unjudged' if measure.reads_unjudged else 'nonrelevant'} there"
     )
-    return [said] if unknown else []
+    return [message] if unknown else []
 
 
 def notes_of_runs(frame: pd.DataFrame) -> list[str]:
-    """What is noted of runs that were left out, each once with the number of runs.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        With ``estimator`` and ``note``, of one measure.
+    """Notes on runs left out, from ``estimator`` and ``note`` of one measure, each once with the number of
+    runs.
     """
     notes: dict[tuple[str, str], int] = {}
     for estimator, note in zip(frame["estimator"], frame["note"], strict=True):
         if isinstance(note, str) and note:
-            of_many = re.sub(r"(?<=unlike the pool) \([^)]*\)", "", note)  # numbers of one run
-            notes[estimator, of_many] = notes.get((estimator, of_many), 0) + 1
+            without_numbers = re.sub(r"(?<=unlike the pool) \([^)]*\)", "", note)  # which differ between runs
+            notes[estimator, without_numbers] = notes.get((estimator, without_numbers), 0) + 1
     return [f"{estimator}, {n} run{'s' * (n > 1)}: {note}" for (estimator, note), n in notes.items()]
 
 
-def _once(frame: pd.DataFrame, measure: object) -> pd.DataFrame:
-    """One row per run."""
+def _one_row_per_run(frame: pd.DataFrame, measure: object) -> pd.DataFrame:
+    """The rows of a measure, one per run."""
     return frame[frame["measure"] == str(measure)].drop_duplicates("run_id")

@@ -1,5 +1,5 @@
-"""The hidden documents of a pool as any model sees them: rows of its evidence, chances given draws, and
-documents that several runs share.
+"""Hidden documents of a pool for any model: rows of its evidence, chances given draws, and documents that
+several runs share.
 """
 
 from __future__ import annotations
@@ -27,16 +27,9 @@ IndexArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a model's evidence that hold hidden documents; a row's documents have one chance.
-
-    Attributes
-    ----------
-    run, topic, organization : ndarray of int64, shape (row,)
-        Positions among the pooled runs, the topics, and the organizations with a pooled run.
-    n_hidden, n_hidden_relevant : ndarray of int64, shape (row,)
-        Only documents within the measure's cutoff, where a model may learn from deeper ones, too.
-    of_document : ndarray of int64, shape (document,)
-        The row of each distinct hidden document within the cutoff.
+    """Rows of a model's evidence with hidden documents, whose documents have one chance: run, topic and
+    organization as positions among pooled ones, and counts within the measure's cutoff, shape (row,);
+    `of_document` is the row of each distinct hidden document within the cutoff, shape (document,).
     """
 
     run: IndexArray
@@ -49,20 +42,9 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class HiddenDocuments:
-    """What each pooled run would have unjudged had its organization not been pooled.
-
-    Attributes
-    ----------
-    task : Task
-        Of a collection, a measure and a rung of its ladder, without runs to score. Above the first rung
-        documents that did not reach the rung below are not among the hidden ones.
-    of : Measure or None
-        A measure that shares the task's evidence and looks no deeper; None for the task's own.
-
-    Raises
-    ------
-    InputError
-        The measure is of the judgments themselves: no model says anything of it.
+    """Documents that each pooled run would have unjudged had its organization not been pooled, of a task
+    without runs to score; above the first rung only those that reached the rung below. `of` is a measure that
+    shares the task's evidence and looks no deeper.
     """
 
     task: Task
@@ -88,7 +70,7 @@ class HiddenDocuments:
 
     @cached_property
     def run_index(self) -> npt.NDArray[np.intp]:
-        """The pooled runs as positions in the collection, shape (run,)."""
+        """Positions of the pooled runs in the collection, shape (run,)."""
         return np.flatnonzero(self.collection.pooled)
 
     @cached_property
@@ -106,23 +88,23 @@ class HiddenDocuments:
     @cached_property
     def counts(self) -> HeldOutCounts:
         """Counts of the pooled runs with their organizations held out."""
-        asked = self.task.asked
-        return held_out_counts(self.collection, cutoffs=self.measure.cutoff, rel=asked.rel, given=asked.given)
+        rung = self.task.asked
+        return held_out_counts(self.collection, cutoffs=self.measure.cutoff, rel=rung.rel, given=rung.given)
 
     @cached_property
     def _documents(self) -> _Documents:
         """The distinct hidden documents within the cutoff."""
-        return self._down_to(self.measure.cutoff)
+        return self._hidden_down_to(self.measure.cutoff)
 
     @cached_property
     def _counted(self) -> _Documents:
         """The distinct hidden documents that models of counts learn from."""
-        return self._down_to(self.task.count_depth)
+        return self._hidden_down_to(self.task.count_depth)
 
-    def _down_to(self, depth: int) -> _Documents:
-        asked = self.task.asked
+    def _hidden_down_to(self, depth: int) -> _Documents:
+        rung = self.task.asked
         run, topic, _, pair, relevant = held_out_documents(
-            self.collection, cutoff=depth, rel=asked.rel, given=asked.given
+            self.collection, cutoff=depth, rel=rung.rel, given=rung.given
         )
         return _Documents(run, topic, pair, relevant.astype(np.int64))
 
@@ -135,41 +117,36 @@ class HiddenDocuments:
     def places(
         self,
     ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.int32], npt.NDArray[np.intp]]:
-        """Run, topic, pair and number of the distinct document of every hidden document in a top n, in the
-        order of runs, topics, ranks; a document that several runs of an organization retrieve is there for
-        each.
+        """Run, topic, pair and number of the distinct document of every hidden document in a top n, ordered
+        by run, topic and rank; once for each run of the organization that retrieves it.
         """
         documents = self._documents
         number = np.full(len(self.collection.relevance) + 1, -1)
         number[documents.pair] = np.arange(len(documents.pair))
         top = self.collection.document[self.run_index, :, : self.measure.cutoff]
-        found = number[top]
-        owner = np.append(self.collection.organization[documents.run], -1)  # what is not found is at -1
+        number_at = number[top]
+        owner = np.append(self.collection.organization[documents.run], -1)  # other documents have number -1
         own = self.collection.organization[self.run_index]
-        run, topic, rank = np.nonzero(owner[found] == own[:, None, None])
-        return run, topic, top[run, topic, rank], found[run, topic, rank]
+        run, topic, rank = np.nonzero(owner[number_at] == own[:, None, None])
+        return run, topic, top[run, topic, rank], number_at[run, topic, rank]
 
     def rows(self, evidence: Evidence) -> Rows:
-        """`Rows` of the evidence of a model on this collection, nothing left out of it.
-
-        Raises
-        ------
-        ValueError
-            The rows of the evidence are neither hidden documents nor (run, topic) cells of them.
+        """`Rows` of the complete evidence of a model; `ValueError` if its rows are neither hidden documents
+        nor (run, topic) cells of them.
         """
         if isinstance(evidence, LinearEvidence):
             table = self.task.hidden
-            learnt = _Documents(table.run, table.topic, table.pair, table.relevant)
+            learned = _Documents(table.run, table.topic, table.pair, table.relevant)
             run, topic, organization = evidence.run, evidence.topic, evidence.organization
         else:
-            learnt = self._counted
+            learned = self._counted
             run = self.run_index[evidence.hidden_run].astype(np.int64)
             topic, organization = evidence.hidden_topic, evidence.hidden_organization
-        row = _rows_of(learnt, run, topic)
+        row = _rows_of(learned, run, topic)
         if not np.array_equal(np.bincount(row, minlength=len(run)), evidence.n_hidden):
             raise ValueError("rows of evidence are neither hidden documents nor (run, topic) cells of them")
         position = np.zeros(len(self.collection.relevance), dtype=np.int64)
-        position[learnt.pair] = row
+        position[learned.pair] = row
         within = position[self._documents.pair]
         return Rows(
             run=np.searchsorted(self.run_index, run).astype(np.int64),
@@ -183,7 +160,9 @@ class HiddenDocuments:
 
 @dataclass(frozen=True, eq=False)
 class _Documents:
-    """Distinct documents: the run of the collection that each is credited to, topic, pair, relevance."""
+    """Distinct documents: the run of the collection that each is credited to, topic, pair, relevance, shape
+    (document,).
+    """
 
     run: npt.NDArray[np.intp]
     topic: npt.NDArray[np.intp]
@@ -192,7 +171,9 @@ class _Documents:
 
 
 def _rows_of(documents: _Documents, run: IndexArray, topic: IndexArray) -> IndexArray:
-    """The row of each document, rows being documents in the same order within a run and topic, or cells."""
+    """Row of each document, shape (document,); rows are cells, or documents in the same order within a run
+    and topic.
+    """
     if len(documents.run) == 0:
         return np.zeros(0, dtype=np.int64)
     n_topics = int(max(documents.topic.max(), topic.max(initial=0))) + 1
@@ -210,21 +191,15 @@ def _rows_of(documents: _Documents, run: IndexArray, topic: IndexArray) -> Index
 
 
 def pool_alone(collection: Collection) -> Collection:
-    """The collection without judgments of one's own: what is checked is what the pool says."""
+    """The collection without judgments of the user's own, which checks of the pool leave out."""
     if collection.own is None:
         return collection
     return dataclasses.replace(collection.without_judgments(collection.is_own), own=None)
 
 
 def without_organizations(evidence: Evidence, kept: npt.NDArray[np.bool_]) -> Evidence:
-    """Evidence whose hidden documents are those of some organizations only.
-
-    What is judged of the other organizations' runs stays: it is known of a run to score, too.
-
-    Parameters
-    ----------
-    evidence : LinearEvidence or ModelEvidence
-    kept : ndarray of bool, shape (organization,)
+    """Evidence with hidden documents of the kept organizations only, `kept` of shape (organization,).
+    Judgments of the other runs stay, as those of a run to score do.
     """
     if isinstance(evidence, LinearEvidence):
         return evidence.of_organizations(kept)
@@ -241,16 +216,7 @@ def without_organizations(evidence: Evidence, kept: npt.NDArray[np.bool_]) -> Ev
 def row_log_odds(
     spec: ModelSpec, evidence: Evidence, draws: Mapping[str, FloatArray], row: IndexArray
 ) -> FloatArray:
-    """Log odds that a document of some rows is relevant, shape (draw, row), without the organization's
-    effect.
-
-    Parameters
-    ----------
-    spec : ModelSpec
-    evidence : LinearEvidence or ModelEvidence
-        With the rows; the draws may come from less evidence with the same topics and runs.
-    draws : mapping of str to ndarray
-        Draws of the model's variables, draws on the first axis.
-    row : ndarray of int64, shape (row,)
+    """Log odds of relevance of a document of some rows without the organization's effect, shape (draw, row);
+    the draws may come from less evidence with the same topics and runs.
     """
     return spec.log_odds_of_rows(evidence, draws, row)

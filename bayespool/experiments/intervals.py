@@ -1,4 +1,4 @@
-"""What posterior draws come to beside a known truth: columns of a table of runs, and their summary."""
+"""Columns on intervals in a table of runs with known truth, and their summary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COVERAGE_LEVELS = (50, 80, 95)
-"""Levels, in percent, at which intervals are checked whatever ``ci_prob`` is."""
+"""Levels, in percent, at which coverage is checked whatever ``ci_prob`` is."""
 
 
 def interval_columns(
@@ -27,26 +27,10 @@ def interval_columns(
     seed: int,
     n_topics: npt.NDArray[np.intp] | int | None = None,
 ) -> dict[str, Any]:
-    """Columns on the intervals of runs, one entry per run.
-
-    Parameters
-    ----------
-    estimates : Estimates
-    truth : Values, shape (run, topic)
-    open_ : ndarray of bool, shape (run,)
-        Runs of which anything is unjudged. The others' intervals are points and are not graded.
-    ci_prob : float in (0, 1)
-        Probability of the reported interval.
-    seed : int
-        Of the randomized PIT.
-    n_topics : ndarray of int, shape (run,), or int, optional
-        Topics that scores are means over; default: all.
-
-    Returns
-    -------
-    dict of str to ndarray or list
-        ``lower``, ``upper``, ``ci_prob``, ``std``, ``covered_50``, ``covered_80``, ``covered_95`` (None where
-        there is nothing to grade), ``pit``, ``pit_lower``, ``pit_upper`` (NaN there) and ``crps``.
+    """Columns on the intervals of runs, one entry per run: ``lower``, ``upper``, ``ci_prob``, ``std``,
+    ``covered_50``, ``covered_80``, ``covered_95``, ``pit``, ``pit_lower``, ``pit_upper`` and ``crps``.
+    Coverage is None and PIT NaN for runs not `open_`, whose intervals are points; `n_topics` is the number of
+    topics in each mean.
     """
     draws, n_runs = estimates.draws, len(open_)
     n_all = len(estimates.query_ids)
@@ -80,20 +64,8 @@ def interval_columns(
 
 
 def interval_summary(rows: pd.DataFrame, open_: pd.Series) -> dict[str, Any]:
-    """What the columns of an estimator's runs come to.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        With `interval_columns`, of one estimator and measure.
-    open_ : pandas.Series of bool
-        Which of them are graded.
-
-    Returns
-    -------
-    dict of str to float
-        ``n_open``; over these ``coverage_50``, ``coverage_80``, ``coverage_95``, ``pit_50``, ``pit_80``,
-        ``pit_95`` (see `central_share`) and ``width``; ``crps``, over all. NaN where there is none.
+    """Means over an estimator's runs of `interval_columns`: ``n_open``; over these ``coverage_…``, ``pit_…``
+    (see `central_share`) and ``width``; ``crps`` over all; NaN without a value.
     """
     graded = rows[open_]
     posterior = bool(rows["ci_prob"].notna().any())

@@ -1,5 +1,5 @@
-"""What second judges are worth: how their labels agree with judgments, above all on hidden documents, whom
-they favor, what they do not label, and how much narrower intervals are with them.
+"""Checks of second judges: agreement of labels with judgments, favored organizations, unlabeled documents,
+and narrower intervals.
 """
 
 from __future__ import annotations
@@ -52,27 +52,27 @@ TABLES_OF_JUDGES: tuple[TableOfJudges, ...] = (
     "intervals",
     "runs",
 )
-"""Tables of `JudgeCheck.frame`; the last two are there where intervals were asked for."""
+"""Tables of `JudgeCheck.frame`, the last two only with intervals."""
 
-_NOTHING = 0.005  # of a lift
+_MIN_NOTED_LIFT = 0.005
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgeCheck(Shown):
-    """What the labels of second judges are worth on a collection.
+    """Check of the labels of second judges on a collection.
 
     Attributes
     ----------
     judges : tuple of Judge
     measures : tuple of Measure
     run_ids : tuple of str
-        The runs to score; none where organizations were left out one after the other.
+        The runs to score; empty where each organization was left out in turn.
     confusions : mapping of (Measure, str) to LabelConfusion
         Judged documents by label and relevance, by measure and judge.
     problems : tuple of str
-        What is wrong with the judges (`bayespool.posterior.judge_problems`).
+        Problems of the judges (`bayespool.posterior.judge_problems`).
     metadata : mapping
-        Version, fingerprint and settings: what a result must be quoted with.
+        Version, fingerprint and settings.
     """
 
     judges: tuple[Judge, ...]
@@ -91,34 +91,34 @@ class JudgeCheck(Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there is to note, a line each: the problems, and of judges that favor nobody who comes next to
-        it. Every output has these lines.
+        """Notes that every output repeats, a line each: the problems, and the nearest to favored organization
+        of a judge that favors none.
         """
         lines = list(self.problems)
         for judge in self.judges:
-            mine = [row for row in self._organizations if row["judge"] == judge.name]
-            mine = [row for row in mine if row["lift"] == row["lift"]]
+            of_judge = [row for row in self._organizations if row["judge"] == judge.name]
+            of_judge = [row for row in of_judge if row["lift"] == row["lift"]]
             is_used = not any(line.startswith(f"judge {judge.name} is not used") for line in self.problems)
-            if not mine or any(row["favored"] for row in mine) or not is_used:
+            if not of_judge or any(row["favored"] for row in of_judge) or not is_used:
                 continue
-            most = max(mine, key=lambda row: row["lift"])
-            said = f"judge {judge.name} favors no organization"
-            if most["lift"] >= _NOTHING:
+            most = max(of_judge, key=lambda row: row["lift"])
+            message = f"judge {judge.name} favors no organization"
+            if most["lift"] >= _MIN_NOTED_LIFT:
                 in_100 = f"{number(50 + 100 * most['lift'], 1)} ± {number(100 * most['se'], 1)} of 100 pairs"
-                said += (
+                message += (
                     f"; nearest is {most['organization']}: a document in the top 10 of its runs is labeled "
                     f"higher than one of others that is as relevant in {in_100}"
                 )
-            lines.append(said)
+            lines.append(message)
         return tuple(dict.fromkeys(lines))
 
     @property
     def tables(self) -> tuple[TableOfJudges, ...]:
-        """Tables that there are."""
+        """Names of the available tables."""
         return TABLES_OF_JUDGES if self._runs else TABLES_OF_JUDGES[:-2]
 
     def relevant_from(self, measure: Measure) -> tuple[int, ...]:
-        """Thresholds of relevance that a measure asks: its own, or of a graded one each level."""
+        """Thresholds of relevance that a measure reads: its own, or each level for a graded one."""
         return relevant_from(measure, self.confusions[measure, self.judges[0].name])
 
     def to_frame(self, table: TableOfJudges = "agreement") -> pd.DataFrame:
@@ -136,24 +136,24 @@ class JudgeCheck(Shown):
                 ``label`` (a grade, or *none*), ``relevance_from`` (0 or where a level begins), ``n``.
             ``calibration``
                 ``relevant_from``, ``label``, ``n``, ``n_relevant``, ``share`` relevant, and ``lower`` and
-                ``upper``, the ends of Wilson's interval of ``ci_prob``, which takes documents as independent.
+                ``upper``, the ends of Wilson's interval of ``ci_prob``, which assumes independent documents.
             ``agreement``
-                ``relevant_from``, ``n`` labeled documents, ``n_relevant``, ``promised`` (as many would be
-                relevant if those of each label were as often as other documents with it), ``auc`` (chance
-                that a relevant document has a higher label than a nonrelevant one, half of it if the same),
-                ``kappa`` (Cohen's) of relevance and of a label of ``label_from`` or more. That is where κ of
-                the other documents is greatest, of hidden ones if there are no others.
+                ``relevant_from``, ``n`` labeled documents, ``n_relevant``, ``promised`` (expected relevant
+                ones if each label had the rate of other documents), ``auc`` (chance that a relevant document
+                has a higher label than a nonrelevant one, ties count half), ``kappa`` (Cohen's) of relevance
+                and of a label of ``label_from`` or more. That is where κ of the other documents is greatest,
+                of hidden ones if there are no others.
             ``coverage``
                 ``documents`` here are *judged* (all of the collection), *hidden* and *unjudged* (within the
                 cutoff of the runs to score, each once); ``n``, ``n_labeled``, ``share``.
             ``organizations``
                 ``relevant_from`` among documents of relevance ``given`` or more, ``organization``, ``n``
                 judged and labeled documents in the top 10 of its runs, ``lift`` (share of pairs of one of
-                them and one of others, as relevant, in which it has the higher label, less ½), ``se``,
+                them and an equally relevant other one in which it has the higher label, less ½), ``se``,
                 ``favored``.
             ``intervals``
-                ``n_runs``, ``width_without`` and ``width_with`` the judge's labels (means over the runs of
-                the widths of their intervals), ``saved`` (1 − with/without), ``ci_prob``.
+                ``n_runs``, ``width_without`` and ``width_with`` the judge's labels (mean widths of the runs'
+                intervals), ``saved`` (1 − with/without), ``ci_prob``.
             ``runs``
                 ``organization``, ``run_id``, ``value_without``, ``lower_without``, ``upper_without``,
                 ``width_without``, the same ``…_with`` the judge's labels, ``ci_prob``.
@@ -165,13 +165,13 @@ class JudgeCheck(Shown):
         Raises
         ------
         InputError
-            There is no such table.
+            Unknown table, or one that needs intervals.
         """
         import pandas as pd
 
         if table not in self.tables:
-            asked = "; ask for intervals=True" if table in TABLES_OF_JUDGES else ""
-            raise InputError(f"no table {table!r}{asked}", hint=f"there are {', '.join(self.tables)}")
+            suffix = "; ask for intervals=True" if table in TABLES_OF_JUDGES else ""
+            raise InputError(f"no table {table!r}{suffix}", hint=f"there are {', '.join(self.tables)}")
         rows: dict[str, Callable[[], Iterable[Row]]] = {
             "confusion": lambda: confusion_rows(self.confusions),
             "calibration": lambda: calibration_rows(self.confusions, self.metadata["ci_prob"]),
@@ -202,17 +202,17 @@ def check_judges(
     report: Callable[[str], None] | None = None,
     **settings: Unpack[JudgesOptions],
 ) -> JudgeCheck:
-    """Check what the labels of a collection's second judges are worth.
+    """Check the labels of a collection's second judges.
 
     Parameters
     ----------
     collection : Collection
         With judges (`bayespool.read_collection`, `bayespool.collection.add_judges`).
     run_ids : str or iterable of str, optional
-        The runs to score; default: as of `bayespool.score`. There need be none.
+        The runs to score, possibly none; default: as of `bayespool.score`.
     {options}
     report : callable, optional
-        Called with what is being done.
+        Called with a line on the current step.
     **settings
         Of `bayespool.posterior.PosteriorEstimator`, for intervals: ``draws``, ``engine``, ….
 
@@ -223,14 +223,14 @@ def check_judges(
     Raises
     ------
     InputError
-        No judge; unknown run or setting; intervals are asked for where there is no run to score and no second
-        organization in the pool.
+        No judge; unknown run or setting; intervals without a run to score or a second organization in the
+        pool.
 
     Notes
     -----
     Hidden documents are those that the models learn from: judged, and contributed by one organization alone.
-    Without that organization they would be unjudged, so that they stand for what is unjudged of a new run.
-    Other judged documents are those that several organizations contributed, or none: easier ones.
+    Without it they would be unjudged, like the unjudged documents of a new run. Other judged documents,
+    contributed by several organizations or none, are easier.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def check_judges(
        hidden 614          63 0.87   0.52
         other 567         220 0.88   0.75
     """
-    asked = JudgesSettings(
+    requested = JudgesSettings(
         unpool_by=unpool_by,
         pool_depth=pool_depth,
         estimand=estimand,
@@ -261,7 +261,7 @@ def check_judges(
     estimator = PosteriorEstimator(estimand=estimand, random_seed=random_seed, **settings)
     parsed = parse_measures(measures)
     refuse_of_judgments(parsed)
-    collection, targets = _targets(collection, run_ids, unpool, asked)
+    collection, targets = _targets(collection, run_ids, unpool, requested)
     warn_of_unused_relevance(collection, parsed)
     confusions = find_confusions(collection, parsed)
     runs: tuple[Row, ...] = ()
@@ -294,14 +294,14 @@ def _targets(
     collection: Collection,
     run_ids: str | Iterable[str] | None,
     unpool: str | Iterable[str] | None,
-    asked: JudgesSettings,
+    settings: JudgesSettings,
 ) -> tuple[Collection, tuple[str, ...]]:
-    """The pool asked for and the runs to score, of which there may be none."""
+    """The pool of the requested depth and the runs to score, possibly none."""
     run_ids = (run_ids,) if isinstance(run_ids, str) else None if run_ids is None else tuple(run_ids)
-    there = collection.unpooled_run_ids if run_ids is None else run_ids
-    if not there and not unpool:
-        depth = asked.pool_depth
+    candidates = collection.unpooled_run_ids if run_ids is None else run_ids
+    if not candidates and not unpool:
+        depth = settings.pool_depth
         return check_own_judgments(collection if depth is None else collection.truncate_pool(depth)), ()
     return find_targets(
-        collection, run_ids, unpool=unpool, unpool_by=asked.unpool_by, pool_depth=asked.pool_depth
+        collection, run_ids, unpool=unpool, unpool_by=settings.unpool_by, pool_depth=settings.pool_depth
     )[:2]

@@ -1,4 +1,4 @@
-"""How much narrower intervals are with the labels of second judges."""
+"""Intervals with and without the labels of second judges."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from bayespool.posterior import PosteriorEstimator
 
 Row = dict[str, Any]
 _Floats = npt.NDArray[np.float64]
-Found = Mapping[tuple[Measure, str], tuple[_Floats, _Floats, _Floats]]
-"""Values and ends of intervals of runs by measure and judge; the empty name is of none."""
+IntervalsByJudge = Mapping[tuple[Measure, str], tuple[_Floats, _Floats, _Floats]]
+"""Values and ends of intervals of runs, by measure and judge; the empty name means no judge."""
 
 ALL_JUDGES = "all judges"
-"""What several judges together are called."""
+"""Name of all judges together."""
 
 
 def compare_intervals(
@@ -34,75 +34,56 @@ def compare_intervals(
     ci_prob: float,
     report: Callable[[str], None] | None = None,
 ) -> tuple[Row, ...]:
-    """Values and intervals of runs without labels, with those of each judge, and with all.
-
-    Parameters
-    ----------
-    collection : Collection
-    run_ids : tuple of str
-        The runs to score; where there are none, each organization of the pool is left out in turn, and its
-        runs are scored.
-    measures : tuple of Measure
-    estimator : PosteriorEstimator
-    ci_prob : float
-    report : callable, optional
-        Called with what is being done.
-
-    Returns
-    -------
-    tuple of dict
-        Rows of the table ``runs`` of `bayespool.experiments.JudgeCheck.frame`.
-
-    Raises
-    ------
-    InputError
-        No run to score and no second organization in the pool.
+    """Rows of the table ``runs`` of `JudgeCheck.frame`: values and intervals without labels, with those of
+    each judge, and with all; without runs to score, each organization is left out in turn.
     """
     parts = _parts(collection, run_ids)
     judges: dict[str, tuple[Judge, ...]] = {judge.name: (judge,) for judge in collection.judges}
     if len(judges) > 1:
         judges[ALL_JUDGES] = collection.judges
-    asked = {"": (), **judges}
+    label_sets = {"": (), **judges}
     rows: dict[tuple[Measure, str], list[Row]] = {(m, name): [] for m in measures for name in judges}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for place, (reduced, runs) in enumerate(parts, 1):
-            found = {}
-            part = "" if run_ids else f": organization {place} of {len(parts)} left out"
-            for name, with_judges in asked.items():
+        for number, (reduced, runs) in enumerate(parts, 1):
+            intervals = {}
+            part = "" if run_ids else f": organization {number} of {len(parts)} left out"
+            for name, with_judges in label_sets.items():
                 if report is not None:
                     report(f"estimating {f'with {name}' if name else 'without labels'}{part}")
-                given = dataclasses.replace(reduced, judges=with_judges)
-                for estimates in estimator.estimate(given, runs, measures):
-                    found[estimates.measure, name] = (estimates.value, *estimates.interval(ci_prob))
+                labeled = dataclasses.replace(reduced, judges=with_judges)
+                for estimates in estimator.estimate(labeled, runs, measures):
+                    intervals[estimates.measure, name] = (estimates.value, *estimates.interval(ci_prob))
             for measure, name in rows:
-                rows[measure, name] += _rows(collection, runs, measure, name, found, ci_prob)
+                rows[measure, name] += _rows(collection, runs, measure, name, intervals, ci_prob)
     _warn_once(caught)
     return tuple(row for group in rows.values() for row in group)
 
 
 def interval_rows(rows: Sequence[Row]) -> list[Row]:
     """Rows of the table ``intervals``: means over those of runs."""
-    found = []
+    table = []
     for measure, judge in dict.fromkeys((row["measure"], row["judge"]) for row in rows):
-        mine = [row for row in rows if (row["measure"], row["judge"]) == (measure, judge)]
-        without, width = (float(np.mean([row[f"width_{w}"] for row in mine])) for w in ("without", "with"))
-        found.append(
+        of_judge = [row for row in rows if (row["measure"], row["judge"]) == (measure, judge)]
+        without, width = (
+            float(np.mean([row[f"width_{w}"] for row in of_judge])) for w in ("without", "with")
+        )
+        table.append(
             {
                 "measure": measure,
                 "judge": judge,
-                "n_runs": len(mine),
+                "n_runs": len(of_judge),
                 "width_without": without,
                 "width_with": width,
                 "saved": 1 - width / without if without else np.nan,
-                "ci_prob": mine[0]["ci_prob"],
+                "ci_prob": of_judge[0]["ci_prob"],
             }
         )
-    return found
+    return table
 
 
 def _parts(collection: Collection, run_ids: tuple[str, ...]) -> list[tuple[Collection, tuple[str, ...]]]:
-    """Runs that are scored together, each on the pool without them."""
+    """Groups of runs to score together, each with the pool without them."""
     if run_ids:
         return [(collection, run_ids)]
     pooled = np.flatnonzero(collection.pooled)
@@ -121,11 +102,11 @@ def _rows(
     run_ids: Sequence[str],
     measure: Measure,
     judge: str,
-    found: Found,
+    intervals: IntervalsByJudge,
     ci_prob: float,
 ) -> list[Row]:
     of_runs = collection.organization[collection.run_index(run_ids)]
-    before_and_after = (zip(*found[measure, name], strict=True) for name in ("", judge))
+    before_and_after = (zip(*intervals[measure, name], strict=True) for name in ("", judge))
     columns = zip(run_ids, of_runs, *before_and_after, strict=True)
     return [
         {
@@ -141,13 +122,16 @@ def _rows(
     ]
 
 
-def _columns(which: str, value: float, lower: float, upper: float) -> Row:
-    found = {"value": value, "lower": lower, "upper": upper, "width": upper - lower}
-    return {f"{name}_{which}": float(x) for name, x in found.items()}
+def _columns(suffix: str, value: float, lower: float, upper: float) -> Row:
+    values = {"value": value, "lower": lower, "upper": upper, "width": upper - lower}
+    return {f"{name}_{suffix}": float(x) for name, x in values.items()}
 
 
 def _warn_once(caught: Sequence[warnings.WarningMessage]) -> None:
-    """Give warnings again, one for those that differ in numbers only."""
-    texts = {(one.category, re.sub(r"\d+", "0", str(one.message))): str(one.message) for one in caught}
+    """Issue warnings again, one for those that differ in numbers only."""
+    texts = {
+        (warning.category, re.sub(r"\d+", "0", str(warning.message))): str(warning.message)
+        for warning in caught
+    }
     for (category, _), text in texts.items():
         warn_caller(text, category)

@@ -1,4 +1,4 @@
-"""Rankings of the pooled runs with what their own organizations alone contributed drawn anew."""
+"""Rankings of the pooled runs with draws of the documents that only their own organizations contributed."""
 
 from __future__ import annotations
 
@@ -24,15 +24,8 @@ Levels = npt.NDArray[np.uint8]
 
 
 class Documents(NamedTuple):
-    """Distinct hidden documents, each for the run of its organization that ranks it best.
-
-    Attributes
-    ----------
-    run, topic : ndarray of int, shape (document,)
-        The run as a position in the collection, and the topic.
-    rank : ndarray of int, shape (document,)
-        From 1.
-    pair : ndarray of int32, shape (document,)
+    """Distinct hidden documents, each of the run of its organization that ranks it best: run (position in the
+    collection), topic, rank from 1 and pair, each of shape (document,).
     """
 
     run: npt.NDArray[np.intp]
@@ -43,15 +36,9 @@ class Documents(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HeldOutRankings:
-    """Values of the pooled runs, of each with its organization out of the pool, given what its hidden
-    documents are.
-
-    Documents that stay unjudged when all organizations are pooled count as they do in a score as it stands.
-
-    Attributes
-    ----------
-    hidden : HiddenDocuments
-        Of the first rung of the measure's ladder.
+    """Values of the pooled runs, each with its organization out of the pool, given its hidden documents;
+    documents unjudged with all organizations pooled count as in a score as judged. `hidden` is of the first
+    rung of the measure's ladder.
     """
 
     hidden: HiddenDocuments
@@ -63,8 +50,8 @@ class HeldOutRankings:
 
     @cached_property
     def documents(self) -> Documents:
-        """The hidden documents that the values depend on: within the cutoff, or as deep as documents are part
-        of an ideal ranking.
+        """The hidden documents that the values depend on: within the cutoff, or within reach of an ideal
+        ranking.
         """
         reach = reach_of_ideal(self.hidden.collection, self.measure)
         return Documents(*held_out_documents(self.hidden.collection, cutoff=reach)[:4])
@@ -83,19 +70,19 @@ class HeldOutRankings:
 
     @cached_property
     def judged(self) -> Levels:
-        """The rung that each document has reached by its judgment, shape (document,)."""
+        """Rung that each document reached by its judgment, shape (document,)."""
         rels = [rung.rel for rung in self.hidden.rungs]
         relevance = self.hidden.collection.relevance[self.documents.pair]
         return np.searchsorted(rels, relevance, side="right").astype(np.uint8)
 
     def known(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
-        """`values` of shape (run, topic) without the judgments that only the runs' organizations brought."""
+        """Values without the judgments that only the runs' organizations contributed, shape (run, topic)."""
         none = np.zeros((1, 0), dtype=np.uint8)
         drawn = self.values(runs, np.zeros(0, dtype=np.intp), none, measure)
         return Values(drawn.amount[0], drawn.unit)
 
     def observed(self, runs: npt.NDArray[np.intp], measure: Measure | None = None) -> Values:
-        """`values` of shape (run, topic) with the hidden documents as they are judged."""
+        """Values with the hidden documents as judged, shape (run, topic)."""
         drawn = self.values(runs, np.arange(len(self.judged)), self.judged[None], measure)
         return Values(drawn.amount[0], drawn.unit)
 
@@ -106,26 +93,13 @@ class HeldOutRankings:
         block: Levels,
         measure: Measure | None = None,
     ) -> Values:
-        """Values of some runs with hidden documents as they are drawn.
-
-        Parameters
-        ----------
-        runs : ndarray of int, shape (run,)
-            Positions among the pooled runs, ascending.
-        documents : ndarray of int, shape (document,)
-            Numbers of the documents that are drawn, ascending; the others stay unjudged.
-        block : ndarray of uint8, shape (draw, document)
-            The rung that each reaches.
-        measure : Measure, optional
-            Another one that looks as deep and is not over an ideal ranking.
-
-        Returns
-        -------
-        Values, shape (draw, run, topic)
+        """Values of some pooled runs with some hidden documents as drawn and the others unjudged, shape
+        (draw, run, topic); `runs` and `documents` are ascending positions, `block` the rung of each document,
+        shape (draw, document), and `measure` another one that looks as deep and has no ideal ranking.
         """
-        of = measure or self.measure
-        ranked = of.read(self._ranked[runs][:, :, : of.cutoff])
-        base = of.amounts(ranked)
+        scored_measure = measure or self.measure
+        ranked = scored_measure.read(self._ranked[runs][:, :, : scored_measure.cutoff])
+        base = scored_measure.amounts(ranked)
         amount = np.empty((len(block), *base.shape), dtype=base.dtype)
         amount[:] = base
         run, topic, rank, number = self._places(self.measure.cutoff)
@@ -133,14 +107,14 @@ class HeldOutRankings:
         run, topic, rank, number = (part[mine] for part in (run, topic, rank, number))
         row, column = np.searchsorted(runs, run), np.searchsorted(documents, number)
         for t in np.unique(topic):
-            here = topic == t
-            distinct, which = np.unique(column[here], return_inverse=True)
-            where = row[here].astype(np.int32), rank[here].astype(np.int32), which.astype(np.int32)
-            some = np.ascontiguousarray(block[:, distinct])
-            completing(of, ranked[:, t], where, self.levels)(amount[:, :, t], some)
-        if isinstance(of, Normalized):
-            self._normalize(of, amount, runs, documents, block)
-        return Values(amount, of.unit)
+            on_topic = topic == t
+            distinct, which = np.unique(column[on_topic], return_inverse=True)
+            where = row[on_topic].astype(np.int32), rank[on_topic].astype(np.int32), which.astype(np.int32)
+            drawn_documents = np.ascontiguousarray(block[:, distinct])
+            completing(scored_measure, ranked[:, t], where, self.levels)(amount[:, :, t], drawn_documents)
+        if isinstance(scored_measure, Normalized):
+            self._normalize(scored_measure, amount, runs, documents, block)
+        return Values(amount, scored_measure.unit)
 
     def _normalize(
         self,
@@ -150,8 +124,8 @@ class HeldOutRankings:
         documents: npt.NDArray[np.intp],
         block: Levels,
     ) -> None:
-        """Divide amounts by those of ideal rankings: of the judgments without the organization's, and of its
-        documents as they are drawn, those of the run alone unless runs share their ideal rankings.
+        """Divide amounts by those of ideal rankings of the judgments without the organization's and of its
+        documents as drawn, those of the run alone unless runs share their ideal rankings.
         """
         of_run, of_document = self.hidden.organization[runs], self.organization[documents]
         topic = self.documents.topic[documents]
@@ -171,7 +145,7 @@ class HeldOutRankings:
                 amount[:, rows, t] = measure.normalize(amount[:, rows, t][:, :, None], tally)[:, :, 0]
 
     def _tally_without(self, organization: int) -> Tally:
-        """The judged documents of each topic but those that an organization alone brought."""
+        """The judged documents of each topic without those that an organization alone contributed."""
         collection = self.hidden.collection
         own = np.unique(collection.organization[self.hidden.run_index])[organization]
         gone = sole_contributor(collection) == own
@@ -180,30 +154,32 @@ class HeldOutRankings:
 
     @cached_property
     def _ranked(self) -> npt.NDArray[np.int16]:
-        """Relevance of the first documents of the pooled runs, −1 for a hidden one."""
+        """Relevance of the first documents of the pooled runs, shape (run, topic, rank), −1 for a hidden
+        one.
+        """
         ranked = ranked_levels(self.hidden.collection, self.hidden.run_index, self.measure.cutoff).copy()
         run, topic, rank, _ = self._places(self.measure.cutoff)
         ranked[run, topic, rank] = -1
         return ranked
 
     def _places(self, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
-        """Run, topic, rank from 0 and number of the document wherever a run has a hidden document of its own
+        """Run, topic, rank from 0 and document number wherever a run has a hidden document of its own
         organization down to a depth.
         """
-        if depth not in self._found_places:
-            self._found_places[depth] = self._find_places(depth)
-        return self._found_places[depth]
+        if depth not in self._places_by_depth:
+            self._places_by_depth[depth] = self._find_places(depth)
+        return self._places_by_depth[depth]
 
     @cached_property
-    def _found_places(self) -> dict[int, tuple[npt.NDArray[np.intp], ...]]:
+    def _places_by_depth(self) -> dict[int, tuple[npt.NDArray[np.intp], ...]]:
         return {}
 
     def _find_places(self, depth: int) -> tuple[npt.NDArray[np.intp], ...]:
-        """`_places`, looked up for the first time."""
+        """Compute `_places` of a depth."""
         hidden, collection = self.hidden, self.hidden.collection
         number = np.full(len(collection.relevance) + 1, -1)
         number[self.documents.pair] = np.arange(len(self.documents.pair))
-        found = number[collection.document[hidden.run_index, :, :depth]]
-        owner = np.append(self.organization, -1)  # what is not found is at −1
-        run, topic, rank = np.nonzero(owner[found] == hidden.organization[:, None, None])
-        return run, topic, rank, found[run, topic, rank]
+        number_at = number[collection.document[hidden.run_index, :, :depth]]
+        owner = np.append(self.organization, -1)  # other documents have number −1
+        run, topic, rank = np.nonzero(owner[number_at] == hidden.organization[:, None, None])
+        return run, topic, rank, number_at[run, topic, rank]

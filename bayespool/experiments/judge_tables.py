@@ -1,4 +1,4 @@
-"""Rows of the tables on second judges: agreement with judgments, labels that are absent, organizations."""
+"""Rows of the tables on second judges: agreement with judgments, coverage of labels, organizations."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ Confusions = Mapping[tuple[Measure, str], LabelConfusion]
 
 
 def find_confusions(collection: Collection, measures: Sequence[Measure]) -> Confusions:
-    """Judged documents by label and relevance; of measures that ask the same it is one object."""
-    made: dict[tuple[str, tuple[int, ...], int], LabelConfusion] = {}
-    found = {}
+    """Judged documents by label and relevance; measures with the same levels and depth share one object."""
+    by_key: dict[tuple[str, tuple[int, ...], int], LabelConfusion] = {}
+    confusions = {}
     for measure in measures:
         levels = tuple(rung.rel for rung in rungs_of(collection, measure))
         depth = max(measure.cutoff, DEPTHS["documents"])
         for judge in collection.judges:
             key = judge.name, levels, depth
-            if key not in made:
-                made[key] = LabelConfusion.of(collection, judge, levels, cutoff=depth)
-            found[measure, judge.name] = made[key]
-    return found
+            if key not in by_key:
+                by_key[key] = LabelConfusion.of(collection, judge, levels, cutoff=depth)
+            confusions[measure, judge.name] = by_key[key]
+    return confusions
 
 
 def relevant_from(measure: Measure, confusion: LabelConfusion) -> tuple[int, ...]:
-    """Thresholds of relevance that a measure asks: its own, or of a graded one each level."""
+    """Thresholds of relevance that a measure reads: its own, or each level for a graded one."""
     return confusion.levels if measure.is_graded else confusion.levels[-1:]
 
 
 def confusion_rows(confusions: Confusions) -> Iterator[Row]:
     """Rows of the table ``confusion`` of `bayespool.experiments.JudgeCheck.frame`."""
-    for (measure, judge), found in confusions.items():
+    for (measure, judge), confusion in confusions.items():
         for documents in KINDS_OF_DOCUMENTS:
-            names = (*grade_names(found.judge), "none")
-            for name, row in zip(names, getattr(found, documents), strict=True):
-                for level, n in zip((0, *found.levels), row.tolist(), strict=True):
+            names = (*grade_names(confusion.judge), "none")
+            for name, row in zip(names, getattr(confusion, documents), strict=True):
+                for level, n in zip((0, *confusion.levels), row.tolist(), strict=True):
                     first = {"measure": str(measure), "judge": judge, "documents": documents}
                     yield first | {"label": name, "relevance_from": level, "n": n}
 
@@ -92,15 +92,15 @@ def coverage_rows(
     collection: Collection, run_ids: Sequence[str], confusions: Confusions, estimand: Estimand
 ) -> Iterator[Row]:
     """Rows of the table ``coverage``."""
-    for (measure, judge), found in confusions.items():
+    for (measure, judge), confusion in confusions.items():
         unjudged = np.zeros(0, dtype=np.int32)
         if run_ids:
             of_runs = unjudged_documents(collection, run_ids, cutoff=measure.cutoff, estimand=estimand)
             unjudged = np.unique(of_runs[3])
-        is_labeled, judged = found.judge.is_labeled, collection.judged
+        is_labeled, judged = confusion.judge.is_labeled, collection.judged
         for documents, n, n_labeled in (
             ("judged", judged.sum(), is_labeled[judged].sum()),
-            ("hidden", found.hidden.sum(), found.hidden[:-1].sum()),
+            ("hidden", confusion.hidden.sum(), confusion.hidden[:-1].sum()),
             ("unjudged", len(unjudged), is_labeled[unjudged].sum()),
         ):
             yield {
@@ -118,38 +118,38 @@ def organization_rows(collection: Collection, measures: Sequence[Measure]) -> It
     for measure in measures:
         for judge in collection.judges:
             for rung in rungs_of(collection, measure):
-                found = label_lift(collection, judge, rel=rung.rel, given=rung.given)
-                for o in np.flatnonzero(found.n):
+                lifts = label_lift(collection, judge, rel=rung.rel, given=rung.given)
+                for o in np.flatnonzero(lifts.n):
                     yield {
                         "measure": str(measure),
                         "judge": judge.name,
                         "relevant_from": rung.rel,
                         "given": rung.given,
                         "organization": collection.organizations[o],
-                        "n": int(found.n[o]),
-                        "lift": float(found.lift[o]),
-                        "se": float(found.error[o]),
-                        "favored": bool(found.is_favored[o]),
+                        "n": int(lifts.n[o]),
+                        "lift": float(lifts.lift[o]),
+                        "se": float(lifts.error[o]),
+                        "favored": bool(lifts.is_favored[o]),
                     }
 
 
 def _counted(confusions: Confusions) -> Iterator[tuple[Row, GradeCounts, GradeCounts]]:
-    """What rows are about, and hidden and other documents by grade."""
-    for (measure, judge), found in confusions.items():
-        for rel in relevant_from(measure, found):
-            hidden, other = (found.by_grade(documents, rel) for documents in KINDS_OF_DOCUMENTS)
+    """First cells of a row, with hidden and other documents by grade."""
+    for (measure, judge), confusion in confusions.items():
+        for rel in relevant_from(measure, confusion):
+            hidden, other = (confusion.by_grade(documents, rel) for documents in KINDS_OF_DOCUMENTS)
             yield {"measure": str(measure), "judge": judge, "relevant_from": rel}, hidden, other
 
 
 def _wilson(
     count: npt.NDArray[np.int64], n: npt.NDArray[np.int64], ci_prob: float
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Ends of Wilson's interval of shares; NaN of none."""
+    """Ends of Wilson's interval of shares, each of shape (grade,); NaN without documents."""
     from statsmodels.stats.proportion import proportion_confint
 
     lower, upper = np.full(len(n), np.nan), np.full(len(n), np.nan)
-    there = n > 0
-    lower[there], upper[there] = proportion_confint(
-        count[there], n[there], alpha=1 - ci_prob, method="wilson"
+    is_positive = n > 0
+    lower[is_positive], upper[is_positive] = proportion_confint(
+        count[is_positive], n[is_positive], alpha=1 - ci_prob, method="wilson"
     )
     return lower, upper

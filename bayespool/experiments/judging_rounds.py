@@ -1,4 +1,4 @@
-"""Judging in rounds where the answers are known: how fast intervals narrow."""
+"""Simulation of judging in rounds with known answers, and the widths of intervals after each round."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 JudgingOrder = Literal["judge-next", "random"]
 JUDGING_ORDERS: tuple[JudgingOrder, ...] = get_args(JudgingOrder)
-"""Who chooses the documents: `bayespool.judge_next`, asked anew in each round, or chance."""
+"""How documents are chosen: by `bayespool.judge_next` anew in each round, or at random."""
 
-_OWN = ("answers", "budget", "n_rounds", "orders", "estimator", "ci_prob", "random_seed", "report")
+_OWN_PARAMETERS = ("answers", "budget", "n_rounds", "orders", "estimator", "ci_prob", "random_seed", "report")
 _Row = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgingRounds(Shown):
-    """What `judge_in_rounds` found: intervals of some runs by the number of judgments.
+    """Result of `judge_in_rounds`: intervals of some runs by the number of judgments.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class JudgingRounds(Shown):
         Out of `JUDGING_ORDERS`.
     ci_prob : float
     metadata : mapping
-        Version, fingerprint and settings: what a result must be quoted with.
+        Version, fingerprint and settings.
     """
 
     measure: Measure
@@ -62,8 +62,8 @@ class JudgingRounds(Shown):
 
     def __repr__(self) -> str:
         most = max(row["n_judgments"] for row in self._rows)
-        said = f"{self.measure} of {some_of(self.run_ids, 3)}, {most} judgments by {some_of(self.orders, 3)}"
-        return one_line("JudgingRounds", said)
+        text = f"{self.measure} of {some_of(self.run_ids, 3)}, {most} judgments by {some_of(self.orders, 3)}"
+        return one_line("JudgingRounds", text)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per order, round and run.
@@ -71,9 +71,9 @@ class JudgingRounds(Shown):
         Returns
         -------
         pandas.DataFrame
-            ``order``, ``n_judgments`` (made so far for all runs), ``run_id``, ``value`` (the posterior
-            mean), ``lower``, ``upper``, ``width``, ``expected`` (the width that was expected when
-            this round's documents were chosen; NaN at the start and where chance chooses), ``ci_prob``.
+            ``order``, ``n_judgments`` (so far for all runs), ``run_id``, ``value`` (the posterior mean),
+            ``lower``, ``upper``, ``width``, ``expected`` (width expected when this round's documents were
+            chosen; NaN at the start and for random choice), ``ci_prob``.
         """
         import pandas as pd
 
@@ -87,12 +87,12 @@ class JudgingRounds(Shown):
         Returns
         -------
         pandas.DataFrame
-            ``order``, ``n_judgments``, ``width`` and ``expected``, and ``widest``, the width of the widest
+            ``order``, ``n_judgments``, ``width``, ``expected``, and ``widest``, the width of the widest
             interval.
         """
         groups = self.to_frame().groupby(["order", "n_judgments"], sort=False)
-        found = groups[["width", "expected"]].mean()
-        return found.assign(widest=groups["width"].max()).reset_index()
+        means = groups[["width", "expected"]].mean()
+        return means.assign(widest=groups["width"].max()).reset_index()
 
 
 def judge_in_rounds(
@@ -110,31 +110,31 @@ def judge_in_rounds(
     report: Callable[[str], None] | None = None,
     **settings: Unpack[PosteriorOptions],
 ) -> JudgingRounds:
-    """Judge some runs' documents in rounds, with answers that are known, and score the runs after each round.
+    """Judge some runs' documents in rounds with known answers, and score the runs after each round.
 
     Parameters
     ----------
     collection : Collection
     run_ids : str or iterable of str, optional
-        The runs to score. Default: those that were not pooled.
+        The runs to score; default: those that were not pooled.
     measures : measure
-        One of them.
+        A single one.
     answers : Qrels
-        Judgments of whatever may be chosen: those of a simulation, or of a collection whose runs were left
-        out of the pool.
+        Judgments of every document that may be chosen: those of a simulation, or of a collection whose runs
+        were left out of the pool.
     budget : int, default 10
-        Documents that are judged in each round, at least 1.
+        Documents judged in each round, at least 1.
     n_rounds : int, default 4
-        At least 1. Rounds end earlier where no document is unjudged.
+        At least 1. Rounds end early when no document is unjudged.
     orders : str or iterable of str
-        Out of `JUDGING_ORDERS`. Chance chooses among the unjudged documents in reach of the measure.
+        Out of `JUDGING_ORDERS`; the random order draws unjudged documents in reach of the measure.
     estimator : str or PosteriorEstimator
-        The posterior that says how wide intervals are.
+        The posterior of the intervals.
     ci_prob : float
         Probability of the intervals, above 0 and below 1.
     random_seed : int
     report : callable, optional
-        Called with what is being done.
+        Called with a line on the current step.
     **settings
         Settings of the posterior, such as ``engine`` and ``draws``.
 
@@ -153,26 +153,26 @@ def judge_in_rounds(
     >>> from bayespool.experiments.simulation import simulate_example
     >>> example = simulate_example()
     >>> settings = {"n_rounds": 1, "orders": "judge-next", "estimator": "posterior-ratio", "draws": 200}
-    >>> found = judge_in_rounds(example.collection, "new-b", answers=example.truth, **settings)
-    >>> widths = found.summary_frame()["width"]
+    >>> rounds = judge_in_rounds(example.collection, "new-b", answers=example.truth, **settings)
+    >>> widths = rounds.summary_frame()["width"]
     >>> bool(widths[1] < widths[0])
     True
     """
     measure = sole_measure(measures)
     chosen = _check(orders, budget, n_rounds, ci_prob)
     known = set(PosteriorEstimator.__dataclass_fields__) - {"model", "estimand", "random_seed"}
-    refuse_unknown_settings(settings, known, of="posteriors", more={"judge_in_rounds": _OWN})
+    refuse_unknown_settings(settings, known, of="posteriors", more={"judge_in_rounds": _OWN_PARAMETERS})
     posterior = parse_posterior(estimator, random_seed=random_seed, **settings)
     expect_collection(collection)
     collection, targets, _ = find_targets(
         collection, run_ids, unpool=None, unpool_by="organization", pool_depth=None
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InputWarning)  # answers on documents that no run has
+        warnings.simplefilter("ignore", InputWarning)  # for answers on documents that no run has
         answered = collection.add_judgments(answers)
-    say = report or (lambda line: None)
+    report_step = report or (lambda line: None)
     rows: list[_Row] = []
-    say("completing")
+    report_step("completing")
     start = posterior.complete(collection, targets, measure)
     for order in chosen:
         judged, completion = collection, start
@@ -184,7 +184,7 @@ def judge_in_rounds(
                 break
             pairs, expected = _choose(order, completion, measure, budget, ci_prob, random_seed)
             judged = judged.with_added(pairs, _answers(answered, pairs))
-            say(f"completing: {order}, {n_judgments + len(pairs)} judgments")
+            report_step(f"completing: {order}, {n_judgments + len(pairs)} judgments")
             completion = posterior.complete(judged, targets, measure)
     return JudgingRounds(
         measure=measure,
@@ -210,11 +210,11 @@ def judge_in_rounds(
 def _check(
     orders: JudgingOrder | Iterable[JudgingOrder], budget: int, n_rounds: int, ci_prob: float
 ) -> tuple[JudgingOrder, ...]:
-    """The orders, each once."""
-    asked: tuple[Any, ...] = (orders,) if isinstance(orders, str) else tuple(dict.fromkeys(orders))
-    if not asked:
+    """The orders, each once, after checks of the arguments."""
+    distinct_orders: tuple[Any, ...] = (orders,) if isinstance(orders, str) else tuple(dict.fromkeys(orders))
+    if not distinct_orders:
         raise InputError("no order of judging", hint=f"there are {', '.join(JUDGING_ORDERS)}")
-    for order in asked:
+    for order in distinct_orders:
         if order not in JUDGING_ORDERS:
             raise InputError(f"no order {order!r}", hint=known_names(order, JUDGING_ORDERS))
     for name, value in (("budget", budget), ("n_rounds", n_rounds)):
@@ -222,7 +222,7 @@ def _check(
             raise InputError(f"{name} is {value}", hint="it is at least 1")
     if not 0 < ci_prob < 1:
         raise InputError(f"ci_prob is {ci_prob:g}", hint="it is above 0 and below 1")
-    return asked
+    return distinct_orders
 
 
 def _rows(
@@ -233,7 +233,7 @@ def _rows(
     expected: npt.NDArray[np.float64],
     ci_prob: float,
 ) -> list[_Row]:
-    """Estimates and intervals of the runs now."""
+    """Estimates and intervals of the runs after a round."""
     values = completion.evaluate(measure)[0]
     lower, upper = values.interval(ci_prob)
     columns = zip(
@@ -262,25 +262,25 @@ def _choose(
     ci_prob: float,
     random_seed: int,
 ) -> tuple[IntArray, npt.NDArray[np.float64]]:
-    """Pair codes of the documents of a round, and the widths that are expected after it."""
+    """Pair codes of the documents of a round, and the widths expected after it, shape (run,)."""
     unknowns = completion.unknowns
     if order == "random":
         collection, key = unknowns.collection, np.zeros(len(unknowns), dtype=np.uint64)
         for t in np.unique(unknowns.topic):
-            mine = np.flatnonzero(unknowns.topic == t)
-            doc_ids = [collection.doc_id(pair) for pair in unknowns.pair[mine]]
-            key[mine] = document_keys(random_seed, collection.query_ids[t], doc_ids)
+            on_topic = np.flatnonzero(unknowns.topic == t)
+            doc_ids = [collection.doc_id(pair) for pair in unknowns.pair[on_topic]]
+            key[on_topic] = document_keys(random_seed, collection.query_ids[t], doc_ids)
         drawn: IntArray = unknowns.pair[np.argsort(key, kind="stable")[:budget]]
         return drawn, np.full(len(unknowns.run_ids), np.nan)
     values = completion.evaluate(measure)[0]
     target = find_target("interval", unknowns.run_ids, values, ci_prob)
     planned = plan(find_influence(completion, measure, values), target, budget)
-    most_telling: IntArray = unknowns.pair[planned.unknown]
-    return most_telling, planned.left
+    most_informative: IntArray = unknowns.pair[planned.unknown]
+    return most_informative, planned.left
 
 
 def _answers(answered: Collection, pairs: IntArray) -> npt.NDArray[np.int16]:
-    """Relevance of documents, which the answers must have."""
+    """Relevance of documents; `InputError` if the answers lack one."""
     known = answered.judged[pairs]
     if not known.all():
         pair = int(pairs[int((~known).argmax())])

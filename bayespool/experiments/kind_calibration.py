@@ -1,6 +1,4 @@
-"""Simulation-based calibration of a run that may be of a new kind: what single organizations teach in some
-draws, what whole kinds teach in the others.
-"""
+"""Simulation-based calibration of a run that may be of a new kind."""
 
 from __future__ import annotations
 
@@ -30,8 +28,8 @@ from bayespool.scoring.estimators import refuse_large_priors
 DESIGN_OF_KINDS: SimulationSettings = dataclasses.replace(DESIGN, n_organizations=8, n_new=1)
 """A pool of eight organizations, and a run to score."""
 
-_DESIGN_SEED = 5  # the run is of a new kind with a chance of .58
-_NEW = "new"
+_DESIGN_SEED = 5  # its run is of a new kind with a chance of .58
+_NEW_ORGANIZATION = "new"
 
 
 def self_calibrate_kinds(
@@ -48,12 +46,12 @@ def self_calibrate_kinds(
 ) -> tuple[SelfCalibration, ...]:
     """Simulation-based calibration of the score of a run that is of a new kind with a known chance.
 
-    Two sets of parameters are drawn from the priors, one for what organizations hide and one for what kinds
-    hide, and the relevance of hidden documents from each. A coin with the run's chance of being of a new kind
-    says which of them its unjudged documents follow. Both sets of hidden documents are fitted, and the
-    number of relevant documents among the run's unjudged ones ranks among the draws of the completion, which
-    is made as `posterior-combined` makes it. Weights of several models are no posterior, so that each model
-    stands alone.
+    Two sets of parameters are drawn from the priors, one for hidden documents of organizations and one for
+    those of kinds, and the relevance of hidden documents from each. The run's unjudged documents follow the
+    second with the run's chance of being of a new kind. Both sets of hidden documents are fitted, and the
+    number of relevant documents among the run's unjudged ones is ranked among the draws of the completion,
+    computed as in `posterior-combined`. Each model is calibrated alone, since weights of several models are
+    no posterior.
 
     Parameters
     ----------
@@ -62,10 +60,10 @@ def self_calibrate_kinds(
     engine, n_simulations, n_draws, priors, random_seed, report
         As of `bayespool.self_calibrate`.
     collection : Collection, optional
-        With a pool and one run outside it, the first of which is scored. Default: a small simulated one, see
-        `DESIGN_OF_KINDS`. No relevance of hidden documents takes part.
+        With a pool and runs outside it, the first of which is scored. Default: a small simulated one, see
+        `DESIGN_OF_KINDS`. The relevance of hidden documents is not used.
     measure : measure
-        Its cutoff and its first question make the design.
+        Its cutoff and first rung define the design.
 
     Returns
     -------
@@ -78,8 +76,8 @@ def self_calibrate_kinds(
         A model of counts, or a collection without a pool of two organizations or without a run outside it.
     """
     names = (models,) if isinstance(models, str) else tuple(models)
-    given = dict(priors or {})
-    refuse_large_priors(given)
+    replaced_priors = dict(priors or {})
+    refuse_large_priors(replaced_priors)
     if min(n_simulations, n_draws) < 1:
         raise InputError("n_simulations and n_draws must be at least 1")
     if collection is None:
@@ -92,34 +90,42 @@ def self_calibrate_kinds(
     of_kinds = dataclasses.replace(task, collection=with_kinds(collection))
     chance = pool_distance(collection, runs, rel=task.asked.rel).new_kind
     kept = n_draws if is_independent(engine) else n_draws * DRAWS_PER_RANK
-    fast = make_engine(engine, draws=kept, tune=500, chains=1, target_accept=0.95)
-    done = []
+    fit_engine = make_engine(engine, draws=kept, tune=500, chains=1, target_accept=0.95)
+    results = []
     for name in names:
-        usual, others = task.prepare(name, given), of_kinds.prepare(name, {**OF_KINDS, **given})
+        usual, others = (
+            task.prepare(name, replaced_priors),
+            of_kinds.prepare(name, {**OF_KINDS, **replaced_priors}),
+        )
         ranks, n_failed, ess = [], 0, []
         for s in range(n_simulations):
             if report is not None and s % 20 == 0:
                 report(f"{name} ({engine}), new kind: simulation {s + 1} of {n_simulations}")
             rng = np.random.default_rng([random_seed, s])
-            simulated = [_simulated(one, task, rng) for one in (usual, others)]
+            simulated = [_simulated(prepared, task, rng) for prepared in (usual, others)]
             truth = simulated[int(rng.random() < chance[0])][1]
-            (near, _), (far, _) = simulated
+            (usual_simulated, _), (others_simulated, _) = simulated
             seed = int(rng.integers(2**31))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DiagnosticsWarning)
                 step, _ = fitted_step(
-                    (task, {name: near}), (of_kinds, {name: far}), fast, kept, seed, new_kind=chance
+                    (task, {name: usual_simulated}),
+                    (of_kinds, {name: others_simulated}),
+                    fit_engine,
+                    kept,
+                    seed,
+                    new_kind=chance,
                 )
             fits = [component.fit.diagnostics for component in step.components]
-            n_failed += any(has_failed(found, engine) for found in fits)
-            ess.append(min(n_draws, *(found.min_ess_bulk for found in fits)))
+            n_failed += any(has_failed(diagnostics, engine) for diagnostics in fits)
+            ess.append(min(n_draws, *(diagnostics.min_ess_bulk for diagnostics in fits)))
             known = np.full(len(task.unknowns), -1, dtype=np.int16)
             completion = Completion(task.unknowns, kept, (step,), (task.asked,), known, {}, seed)
             draws = np.zeros(kept)
             for topic in range(len(collection.query_ids)):
                 draws += completion.block(topic).sum(axis=1)
             ranks.append(randomized_rank(draws[:: kept // n_draws], truth, rng))
-        done.append(
+        results.append(
             SelfCalibration(
                 model=name,
                 engine=engine,
@@ -130,12 +136,12 @@ def self_calibrate_kinds(
                 ess=float(np.median(ess)),
             )
         )
-    return tuple(done)
+    return tuple(results)
 
 
 def _simulated(prepared: Prepared, task: Task, rng: np.random.Generator) -> tuple[Prepared, float]:
-    """The model with simulated evidence, and the relevant documents among a new organization's unjudged ones
-    under the same parameters.
+    """The model with simulated evidence, and the number of relevant documents among a new organization's
+    unjudged ones under the same parameters.
     """
     evidence = prepared.evidence
     if not isinstance(evidence, LinearEvidence) or prepared.predictors is None:
@@ -143,7 +149,7 @@ def _simulated(prepared: Prepared, task: Task, rng: np.random.Generator) -> tupl
     n, n_seen = len(task.unknowns), len(evidence.organizations)
     whole = dataclasses.replace(
         evidence,
-        organizations=(*evidence.organizations, _NEW),
+        organizations=(*evidence.organizations, _NEW_ORGANIZATION),
         run=np.append(evidence.run, task.unknowns.run_index[task.unknowns.run]),
         topic=np.append(evidence.topic, task.unknowns.topic),
         organization=np.append(evidence.organization, np.full(n, n_seen)),

@@ -112,7 +112,7 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 
 
 def test_nothing_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_SECONDS", 0.5)
+    monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 0.5)
     with (
         pytest.raises(InputError, match=r"no Dask scheduler answers at 127\.0\.0\.1:9 "),
         on_cluster("127.0.0.1:9"),

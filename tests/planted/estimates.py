@@ -362,8 +362,8 @@ FAULTS = (
     Fault(
         "judgments of one's own as found ones",
         "experiments/found.py",
-        "found = collection.judged & ~collection.pool() & ~collection.is_own",
-        "found = collection.judged & ~collection.pool()",
+        "unexplained = collection.judged & ~collection.pool() & ~collection.is_own",
+        "unexplained = collection.judged & ~collection.pool()",
         "experiments/test_found.py",
         "the check of found judgments is done on the user's own",
     ),
