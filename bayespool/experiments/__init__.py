@@ -1,4 +1,4 @@
-"""Experiments with a known truth: runs that were pooled are left out, estimated, and compared with it."""
+"""Experiments with a known truth: conceal judgments, estimate, and compare with what was concealed."""
 
 import lazy_loader
 

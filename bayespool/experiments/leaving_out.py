@@ -1,4 +1,4 @@
-"""Leave organizations or runs out of a pool, and grade estimators by what they make of them."""
+"""The leave-out experiment: organizations, runs or clusters left out of a pool are estimated and graded."""
 
 from __future__ import annotations
 
@@ -55,8 +55,7 @@ def leave_out(
     progress: Callable[[int, int], None] | None = None,
     **settings: Unpack[ExperimentOptions],
 ) -> LeaveOutResult:
-    """Leave each organization (or run, or cluster of runs) out of the pool, estimate its runs, and compare
-    with the truth.
+    """Leave each organization (run, cluster of runs) out of the pool, and compare estimates with the truth.
 
     Parameters
     ----------
@@ -64,12 +63,12 @@ def leave_out(
         With a known pool. Its pooled runs are left out and estimated.
     {options}
     n_jobs : int, optional
-        Processes; −1 for one per core, None for 1 or what a ``joblib.parallel_config`` around the call says.
-        Results are the same to the byte, also on a Dask cluster.
+        Processes; −1 for one per core; default 1, or as set by a ``joblib.parallel_config`` around the call.
+        It does not change results, nor does a Dask cluster.
     folder : path, optional
-        Store each fold there as soon as it is finished, in ``folds/``, and continue from stored folds.
+        Store finished folds there, in ``folds/``, and continue from stored folds.
     progress : callable, optional
-        Called with the number of finished folds and their total, first with those that were stored.
+        Called with the number of finished folds, stored ones included, and their total.
     **settings
         Settings of the named estimators that have them: ``draws``, ``engine``, ``priors``, ….
 
@@ -94,19 +93,18 @@ def leave_out(
     InputWarning
         No document has the relevance that a measure asks for.
     JudgeWarning
-        Labels of a second judge are not used, of all runs or of an organization's.
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----
     An estimator gets the collection without the judgments that only the left-out runs contributed, the names
-    of the runs, and the measures; nothing that it is given depends on the truth. Judgments that no pooled run
-    explains stay, unless ``pool_depth`` is given. Over an ideal ranking (R, AP, nDCG) the true scores of a
-    fold also count the relevant documents that its runs have within reach, in addition to those judged
-    without them.
+    of the runs, and the measures. Judgments that no pooled run explains stay, unless ``pool_depth`` is given.
+    Over an ideal ranking (R, AP, nDCG) the true scores of a fold also count the relevant documents that its
+    runs have within reach.
 
-    Clusters are those of `bayespool.experiments.cluster_runs`, which says which of them can be left out; runs
-    of the others are neither estimated nor reported. Runs keep their organizations: one with runs in the
-    cluster and outside it stays in the pool with the latter.
+    Clusters are those of `bayespool.experiments.cluster_runs`; runs of clusters that cannot be left out are
+    neither estimated nor reported. An organization with runs inside and outside a cluster stays in the pool
+    with the latter.
 
     Examples
     --------
@@ -117,7 +115,7 @@ def leave_out(
      lower-bound 0.0233 -0.0233 35.0
     interpolated 0.0166  0.0147 23.0
     """
-    chosen = experiment_settings(
+    resolved = experiment_settings(
         LeaveOutSettings,
         measures,
         estimators,
@@ -134,23 +132,23 @@ def leave_out(
         random_seed=random_seed,
         settings=settings,
     )
-    warn_of_unused_relevance(collection, chosen.measures)
-    warn_of_judges(collection, (), chosen.measures)
+    warn_of_unused_relevance(collection, resolved.measures)
+    warn_of_judges(collection, (), resolved.measures)
     if not collection.pooled.any():
         raise InputError(
             "no pooled run to leave out", hint="give the campaign's runs as the pool, or name those pooled"
         )
     pooled = collection if pool_depth is None else collection.truncate_pool(pool_depth)
-    clusters = () if chosen.n_clusters is None else cluster_runs(pooled, chosen.n_clusters)
-    folds = make_folds(pooled, chosen, clusters)
+    clusters = () if resolved.n_clusters is None else cluster_runs(pooled, resolved.n_clusters)
+    folds = make_folds(pooled, resolved, clusters)
     store = None
     if folder is not None:
-        description = description_of("leave-out", collection, parts_description(chosen))
+        description = description_of("leave-out", collection, parts_description(resolved))
         store = FoldStore(Path(folder) / "folds", description)
     with at_work(store):
-        finished = run_folds(pooled, folds, chosen, store, n_jobs, progress)
+        finished = run_folds(pooled, folds, resolved, store, n_jobs, progress)
     warn_once([result.warnings for result in finished], "folds")
-    return _assemble(collection, pooled, chosen, finished, clusters)
+    return _assemble(collection, pooled, resolved, finished, clusters)
 
 
 def run_folds(
@@ -161,7 +159,7 @@ def run_folds(
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> list[FoldResult]:
-    """Results of all folds, in the folds' order: from the store, or worked out and put there."""
+    """Results of all folds in their order, loaded from the store or computed and stored."""
     results: dict[Fold, FoldResult] = {}
     if store is not None:
         results = {fold: stored for fold in folds if (stored := store.load_fold(fold)) is not None}
@@ -188,7 +186,7 @@ def _assemble(
     columns: dict[str, list[Any]] = {}
     true_scores: dict[tuple[str, str], npt.NDArray[np.float64]] = {}
     seconds: dict[str, float] = {}
-    said: dict[tuple[str, str], None] = {}
+    caught: dict[tuple[str, str], None] = {}
     for result in finished:
         for name, values in result.rows.items():
             columns.setdefault(name, []).extend(values)
@@ -198,7 +196,7 @@ def _assemble(
             }
         for stage, spent in result.seconds.items():
             seconds[stage] = seconds.get(stage, 0.0) + spent
-        said |= dict.fromkeys(result.warnings)
+        caught |= dict.fromkeys(result.warnings)
     return LeaveOutResult(
         settings=settings,
         fingerprint=collection.fingerprint,
@@ -206,7 +204,7 @@ def _assemble(
         query_ids=collection.query_ids,
         n_pooled_runs={str(m): len(pooled.pooled_run_ids) for m in settings.measures},
         scores_in_truth=true_scores,
-        warnings=tuple(said),
+        warnings=tuple(caught),
         seconds=seconds,
         clusters=clusters,
         _rows=_table(pooled, settings, columns),
@@ -214,7 +212,9 @@ def _assemble(
 
 
 def _table(collection: Collection, settings: LeaveOutSettings, columns: dict[str, list[Any]]) -> pd.DataFrame:
-    """The rows in the order of measures, estimators and runs, whatever order the folds came in."""
+    """Rows by measure, estimator and run, whatever order the folds came in, with the columns ``organization``
+    and ``reported``.
+    """
     import pandas as pd
 
     frame = pd.DataFrame(columns)

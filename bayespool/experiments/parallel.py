@@ -1,9 +1,8 @@
-"""Independent pieces of work on one collection, spread over processes or machines with joblib.
+"""Independent tasks on one collection, spread over processes or machines with joblib.
 
-The collection travels as plain arrays: joblib maps large ones into memory once for all local workers, and a
-Dask cluster that is registered as joblib's backend gets each once. A worker puts the collection together once
-and keeps it; predictors, models and engines of the caller's own are registered there, too. Every piece runs
-with one BLAS thread, so that results do not depend on the number of cores.
+The collection travels as plain arrays, which joblib maps into memory once for all local workers and a Dask
+cluster gets once each. A worker assembles it once, and registers the caller's own predictors, models and
+engines.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _REGISTRIES: tuple[dict[str, Any], ...] = (PREDICTORS, MODELS, ENGINES)
-_kept: dict[str, Collection] = {}  # at most one: the collection of the work at hand, by fingerprint
+_collections: dict[str, Collection] = {}  # of the current tasks, by fingerprint; at most one
 
 
 def completed(
@@ -42,27 +41,11 @@ def completed(
     *,
     n_jobs: int | None = None,
 ) -> Iterator[Result]:
-    """Results of ``function(collection, task)`` in the order in which they come.
+    """Results of ``function(collection, task)`` as they are finished; the number of processes does not change
+    them.
 
-    Parameters
-    ----------
-    function : callable
-        Of a module, so that a worker can import it; pure.
-    collection : Collection
-    tasks : sequence
-    n_jobs : int, optional
-        Number of processes, −1 for one per core; None for what a ``joblib.parallel_config`` around the call
-        says, else 1. Never more than there are tasks. Backends are joblib's.
-
-    Yields
-    ------
-    object
-        A result, which does not depend on the settings of processes.
-
-    Raises
-    ------
-    WorkerError
-        A worker process died (killed, out of memory).
+    ``function`` is pure and importable. ``n_jobs`` is −1 for one process per core; by default 1, or as set by
+    a ``joblib.parallel_config`` around the call. Raises `WorkerError` where a worker process died.
     """
     from joblib import Parallel, delayed, effective_n_jobs
 
@@ -73,7 +56,7 @@ def completed(
     jobs = (delayed(_work)(function, task, header, *arrays) for task in tasks)
     n_processes = min(effective_n_jobs(n_jobs), len(tasks))
     if n_processes > 1:
-        has_cache(_end_with)  # a warning that is of this process, as its workers give none
+        has_cache(_end_with)  # warns here, as workers do not
     parallel = Parallel(
         n_jobs=n_processes,
         batch_size=1,
@@ -88,7 +71,7 @@ def completed(
             "a worker process died; perhaps there was not enough memory for as many jobs"
         ) from error
     finally:
-        _kept.clear()
+        _collections.clear()
 
 
 def _work(
@@ -100,20 +83,20 @@ def _work(
     from threadpoolctl import threadpool_limits
 
     fingerprint = header["fingerprint"]
-    if fingerprint not in _kept:
-        _kept.clear()
-        _kept[fingerprint] = _unpack(header, arrays)
-    for given, registry in zip(header["registries"], _REGISTRIES, strict=True):
-        if given != registry:
+    if fingerprint not in _collections:
+        _collections.clear()
+        _collections[fingerprint] = _unpack(header, arrays)
+    for sent, registry in zip(header["registries"], _REGISTRIES, strict=True):
+        if sent != registry:
             registry.clear()
-            registry.update(given)
-    with threadpool_limits(limits=1):
-        return function(_kept[fingerprint], task)
+            registry.update(sent)
+    with threadpool_limits(limits=1):  # so that results do not depend on the number of cores
+        return function(_collections[fingerprint], task)
 
 
 def _end_with(parent: int) -> None:
-    """Let a local worker end when the process that started it is killed; otherwise it would wait for work
-    forever. Let it be silent about compiled loops that are not kept.
+    """Let a local worker end when its parent process is killed, and silence it about uncached compiled
+    loops.
     """
 
     def watch() -> None:
@@ -123,13 +106,15 @@ def _end_with(parent: int) -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        say_no_cache()  # the process that started it has said so, if it is so
+        say_no_cache()  # the parent process has warned already
     if os.name == "posix":
         threading.Thread(target=watch, daemon=True).start()
 
 
 def _pack(collection: Collection) -> tuple[dict[str, Any], tuple[npt.NDArray[Any], ...]]:
-    """A small header, and the arrays: joblib and Dask look for large arrays among a function's arguments."""
+    """A small header and the arrays of a collection, as arguments in which joblib and Dask look for large
+    arrays.
+    """
     fields = {f.name: getattr(collection, f.name) for f in dataclasses.fields(collection)}
     ids = fields.pop("doc_ids")
     arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
@@ -149,7 +134,7 @@ def _unpack(header: dict[str, Any], arrays: tuple[npt.NDArray[Any], ...]) -> Col
     n_fields = len(header["arrays"])
     kind, length, offset, present = header["doc_ids"]
     left = iter(plain[n_fields:])
-    buffers = [pa.py_buffer(next(left)) if there else None for there in present]
+    buffers = [pa.py_buffer(next(left)) if is_present else None for is_present in present]
     doc_ids = pa.Array.from_buffers(getattr(pa, kind)(), length, buffers, offset=offset)
     fields: dict[str, Any] = header["plain"] | dict(zip(header["arrays"], plain, strict=False))
     return Collection(**fields, doc_ids=doc_ids)

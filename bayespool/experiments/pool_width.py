@@ -1,4 +1,4 @@
-"""How far off the scores of new runs are with pools of different widths (Webber & Park 2009, §2.2 and §3.1).
+"""Errors of the scores of new runs on pools of different widths (Webber & Park 2009, §2.2 and §3.1).
 
 References
 ----------
@@ -48,22 +48,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WIDTH_ESTIMATORS = ("lower-bound", "condensed-list", "systems-adjustment")
-"""Estimators of figure 1 and table 1 of Webber & Park: unjudged documents not relevant, unjudged documents
-dropped, and the adjustment by leaving pooled systems out.
-"""
+"""Estimators of figure 1 and table 1 of Webber & Park."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PoolWidthResult(Shown):
-    """What `vary_pool_width` found.
+    """Result of `vary_pool_width`.
 
     Attributes
     ----------
     settings : PoolWidthSettings
     fingerprint : str
-        Of the collection that was given.
+        Of the collection.
     pool : str
-        Report of the whole pool that pools were drawn from.
+        Report of the whole pool.
     query_ids : tuple of str
     n_contributors : int
         Runs or organizations that pools were drawn from.
@@ -85,14 +83,12 @@ class PoolWidthResult(Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there is to note, a line each: documents that are unjudged in truth, too. Every output has
-        these lines.
-        """
+        """Notes on documents that are unjudged in truth, too, a line each."""
         measures = self.settings.measures
         return tuple(f"{m}: {note}" for m in measures for note in notes_of_truth(self._rows, m))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per measure, width, pool, estimator and run that was scored.
+        """One row per measure, width, pool, estimator and scored run.
 
         Returns
         -------
@@ -100,7 +96,7 @@ class PoolWidthResult(Shown):
             ``measure``, ``pool_width``, ``sample`` (number of the pool), ``n_pool_runs``, ``run_id``,
             ``organization``, ``estimator``, ``truth``, ``value`` (the estimate), ``error`` (value − truth),
             ``topic_rmse`` (root mean squared error over topics), ``unjudged`` (share of the top n),
-            ``n_unknown`` (documents that are unjudged in truth, too, and count as nonrelevant there),
+            ``n_unknown`` (documents unjudged in truth, too, where they count as nonrelevant),
             ``lower``, ``upper`` (ends of the interval, NaN for a point correction), ``ci_prob``.
         """
         return self._rows.copy()
@@ -151,7 +147,7 @@ def vary_pool_width(
     progress: Callable[[int, int], None] | None = None,
     **settings: Unpack[ExperimentOptions],
 ) -> PoolWidthResult:
-    """Draw pools of different widths at random, and estimate runs outside them.
+    """Draw random pools of different widths, and estimate runs outside them.
 
     Parameters
     ----------
@@ -159,12 +155,11 @@ def vary_pool_width(
         With a known pool.
     {options}
     folder : path, optional
-        Finished pools are stored in it and not computed again, even if you request more pools or widths.
+        Store finished pools there, and continue from stored pools, also with more pools or widths.
     n_jobs : int, optional
-        Processes; −1 for one per core, None for 1 or what a ``joblib.parallel_config`` around the call says.
-        Results are the same to the byte.
+        Processes, as of `bayespool.leave_out`.
     progress : callable, optional
-        Called with the number of finished pools and their total.
+        Called with the numbers of finished pools and of all.
     **settings
         Settings of the named estimators that have them.
 
@@ -176,7 +171,7 @@ def vary_pool_width(
     ------
     InputError
         Unknown measure, estimator, setting or type; no pool; a cutoff below the pool depth; a pool so wide
-        that nothing is outside it.
+        that no run is outside it.
     OutputError
         ``folder`` cannot be written.
     WorkerError
@@ -189,16 +184,14 @@ def vary_pool_width(
     InputWarning
         No document has the relevance that a measure asks for.
     JudgeWarning
-        Labels of a second judge are not used, of all runs or of an organization's.
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----
-    A run's true score is that on the whole pool. Down to the pool depth its own documents are judged there,
-    so that it is its score under full judgment. An estimator gets the collection with the judgments of the
-    drawn pool alone, the names of the runs and the measures. The paper draws w + 1 systems and takes one out
-    to score it, which is equivalent. Over an ideal ranking (R, AP, nDCG) the true score is that with the
-    relevant documents of the drawn pool and of the runs scored: no estimate covers what other runs would have
-    found.
+    A run's true score is that on the whole pool, where its documents are judged down to the pool depth. An
+    estimator gets the collection with the judgments of the drawn pool alone, the names of the runs and the
+    measures. The paper draws w + 1 systems and takes one out to score it, which is equivalent. Over an ideal
+    ranking (R, AP, nDCG) the true score counts the relevant documents of the drawn pool and the runs scored.
 
     Examples
     --------
@@ -209,7 +202,7 @@ def vary_pool_width(
               2     0.512 -0.147
               8     0.234 -0.035
     """
-    asked = experiment_settings(
+    requested = experiment_settings(
         PoolWidthSettings,
         measures,
         estimators,
@@ -226,27 +219,27 @@ def vary_pool_width(
         random_seed=random_seed,
         settings=settings,
     )
-    warn_of_unused_relevance(collection, asked.measures)
-    warn_of_judges(collection, (), asked.measures)
+    warn_of_unused_relevance(collection, requested.measures)
+    warn_of_judges(collection, (), requested.measures)
     whole = whole_pool(collection, runs, pool_depth)
-    found = settled(asked, whole)
-    pools = draw_pools(whole, found, n_targets, "pool width")
-    work = functools.partial(_score_outside, settings=found)
-    store = pool_store(folder, "pool-width", collection, found)
+    resolved = settled(requested, whole)
+    pools = draw_pools(whole, resolved, n_targets, "pool width")
+    work = functools.partial(_score_outside, settings=resolved)
+    store = pool_store(folder, "pool-width", collection, resolved)
     with at_work(store):
         results = in_random_pools(work, whole, pools, store=store, n_jobs=n_jobs, progress=progress)
     return PoolWidthResult(
-        settings=found,
+        settings=resolved,
         fingerprint=collection.fingerprint,
         pool=str(describe_pool(whole)),
         query_ids=whole.query_ids,
-        n_contributors=len(contributors(whole, by, found.run_types, pool_type)),
+        n_contributors=len(contributors(whole, by, resolved.run_types, pool_type)),
         _rows=ordered_table(
             results,
             {
-                "measure": [str(m) for m in found.measures],
+                "measure": [str(m) for m in resolved.measures],
                 "pool_width": None,
-                "estimator": found.labels,
+                "estimator": resolved.labels,
                 "sample": None,
             },
         ),
@@ -258,7 +251,7 @@ def _score_outside(
 ) -> tuple[Columns, CaughtWarnings]:
     """Rows of one pool: every estimator on every measure for the runs to score."""
     reduced = with_drawn_pool(whole, pool)
-    estimates, said = estimates_of(reduced, pool, settings)
+    estimates, caught = estimates_of(reduced, pool, settings)
     names = np.array(whole.organizations)[whole.organization[whole.run_index(pool.target_run_ids)]]
     columns: Columns = {}
     for m, measure in enumerate(settings.measures):
@@ -266,10 +259,10 @@ def _score_outside(
         of_drawn = score_bounds(reduced, pool.target_run_ids, measure)
         true = values_on_fuller(reduced, whole, pool.target_run_ids, measure)
         for label in settings.labels:
-            found = estimates[label][m]
-            lower, upper = found.interval(settings.ci_prob)
+            estimated = estimates[label][m]
+            lower, upper = estimated.interval(settings.ci_prob)
             truth = true.means()
-            more = {
+            row = {
                 "measure": [str(measure)] * len(truth),
                 "pool_width": [pool.width] * len(truth),
                 "sample": [pool.sample] * len(truth),
@@ -278,18 +271,18 @@ def _score_outside(
                 "organization": names.tolist(),
                 "estimator": [label] * len(truth),
                 "truth": truth.tolist(),
-                "value": found.value.tolist(),
-                "error": (found.value - truth).tolist(),
-                "topic_rmse": np.sqrt(((found.per_topic - true.scores()) ** 2).mean(axis=1)).tolist(),
+                "value": estimated.value.tolist(),
+                "error": (estimated.value - truth).tolist(),
+                "topic_rmse": np.sqrt(((estimated.per_topic - true.scores()) ** 2).mean(axis=1)).tolist(),
                 "unjudged": of_drawn.unjudged_share.tolist(),
                 "n_unknown": of_whole.n_unjudged.sum(axis=1).tolist(),
                 "lower": lower.tolist(),
                 "upper": upper.tolist(),
-                "ci_prob": [np.nan if found.draws is None else settings.ci_prob] * len(truth),
+                "ci_prob": [np.nan if estimated.draws is None else settings.ci_prob] * len(truth),
             }
-            for name, values in more.items():
+            for name, values in row.items():
                 columns.setdefault(name, []).extend(values)
-    return columns, said
+    return columns, caught
 
 
 def _summarize(rows: pd.DataFrame) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""What the experiments on random pools share: the draw of a pool and of runs outside it.
-
-A pool of w contributors is drawn from those whose judgments are all known, and runs outside it are scored as
-new ones: by the judgments that the drawn contributors alone would have brought.
+"""Random pools and the runs scored outside them, for the experiments of Webber & Park.
 
 References
 ----------
@@ -43,17 +40,10 @@ Kind = TypeVar("Kind", bound=PoolSettings)
 
 @dataclass(frozen=True, slots=True)
 class RandomPool:
-    """A pool that was drawn, and the runs outside it that are scored.
+    """A random pool and the runs scored outside it, both in tuples of run ids.
 
-    Attributes
-    ----------
-    width : int
-    sample : int
-        Its number among the pools of this width, from 0.
-    pool_run_ids : tuple of str
-        In the order of the collection.
-    target_run_ids : tuple of str
-        In the order drawn.
+    ``sample`` is the pool's number among those of its width, from 0. Pooled runs are in the collection's
+    order, targets in the order drawn.
     """
 
     width: int
@@ -63,28 +53,17 @@ class RandomPool:
 
 
 def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Collection:
-    """The collection that pools are drawn from, with the judgments that its runs account for and no others.
+    """The collection that pools are drawn from, with only the judgments that its runs account for.
 
-    Parameters
-    ----------
-    collection : Collection
-    runs : {"pooled", "all"}
-        ``"all"`` lets every run take part, as Webber & Park do: what is unjudged within the depth counts as
-        judged and not relevant.
-    pool_depth : int, optional
-        Default: the collection's own; of a pool of several depths the smallest where ``runs="pooled"``.
-
-    Raises
-    ------
-    InputError
-        No pool is known; the depth is not between 1 and that.
+    With ``runs="all"`` every run takes part, as in Webber & Park: unjudged documents within the depth count
+    as judged and nonrelevant. The depth is by default the smallest among the runs.
     """
     if collection.pool_depth < 1 or not collection.pooled.any():
         raise InputError(
             "no pooled run to draw pools from",
             hint="give the campaign's runs as the pool, or name those pooled",
         )
-    # down to the depth of every run, so that what is true of each is known whatever else is in the pool
+    # the depth of every run, so that true scores do not depend on the rest of the pool
     deepest = collection.pool_depth
     if runs == "pooled":
         deepest = int(collection.depth_of(np.flatnonzero(collection.pooled)).min())
@@ -104,13 +83,7 @@ def whole_pool(collection: Collection, runs: Runs, pool_depth: int | None) -> Co
 def run_types_of(
     collection: Collection, run_types: Mapping[str, str] | None, run_ids: Iterable[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Types of some runs of the collection, in the order given.
-
-    Raises
-    ------
-    InputError
-        One of them has no type.
-    """
+    """Pairs of run and type for some runs of the collection, in the order given; each needs a type."""
     if run_types is None:
         return ()
     names = list(run_ids)
@@ -127,12 +100,8 @@ def contributors(
     run_types: tuple[tuple[str, str], ...] = (),
     pool_type: str | None = None,
 ) -> dict[str, tuple[str, ...]]:
-    """Names of what contributes to the pool, and the pooled runs of each, in the collection's order.
-
-    Raises
-    ------
-    InputError
-        No run is of the type.
+    """Contributors to the pool (runs or organizations) and the pooled runs of each, in the collection's
+    order.
     """
     types, units = dict(run_types), dict[str, list[str]]()
     index = whole.run_index(whole.pooled_run_ids)
@@ -149,13 +118,7 @@ def fitting_widths(
     run_types: tuple[tuple[str, str], ...],
     pool_type: str | None,
 ) -> tuple[int, ...]:
-    """The requested widths, checked; by default those of the paper that leave a contributor outside.
-
-    Raises
-    ------
-    InputError
-        A width below 1, or one that leaves nothing outside the pool.
-    """
+    """The requested widths, checked; by default those of the paper that leave a contributor outside."""
     n_units = len(contributors(whole, by, run_types, pool_type))
     most = n_units - 1
     if widths is None:
@@ -180,26 +143,16 @@ def distinct_sizes(sizes: Iterable[int], what: str) -> tuple[int, ...]:
     return chosen
 
 
-def settled(asked: Kind, whole: Collection) -> Kind:
-    """The settings with what the collection that pools are drawn from says of depth, types and widths.
-
-    Raises
-    ------
-    InputError
-        A run without a type; a pool so wide that nothing is outside it; a cutoff below the pool depth.
-    """
-    types = run_types_of(whole, dict(asked.run_types) or None, whole.pooled_run_ids)
-    known = dataclasses.replace(asked, pool_depth=whole.pool_depth, run_types=types)
-    widths = fitting_widths(whole, asked.widths or None, asked.by, types, asked.pool_type)
+def settled(requested: Kind, whole: Collection) -> Kind:
+    """The settings with depth, types and widths resolved for the collection that pools are drawn from."""
+    types = run_types_of(whole, dict(requested.run_types) or None, whole.pooled_run_ids)
+    known = dataclasses.replace(requested, pool_depth=whole.pool_depth, run_types=types)
+    widths = fitting_widths(whole, requested.widths or None, requested.by, types, requested.pool_type)
     return dataclasses.replace(known, widths=widths)
 
 
 def draw_pools(whole: Collection, settings: PoolSettings, n_targets: int, name: str) -> list[RandomPool]:
-    """All pools of an experiment with the runs that are scored on them, the same for the same seed.
-
-    A run to score is drawn first, then the pool among the contributors that it does not belong to, then
-    further runs to score outside the pool.
-    """
+    """All pools of an experiment with the runs scored on them, determined by the seed."""
     types = dict(settings.run_types)
     unit_of = {run: unit for unit, runs in contributors(whole, settings.by).items() for run in runs}
     drawn_from = contributors(whole, settings.by, settings.run_types, settings.pool_type)
@@ -208,20 +161,21 @@ def draw_pools(whole: Collection, settings: PoolSettings, n_targets: int, name: 
     pools = []
     for width in settings.widths:
         for sample in range(settings.n_samples):
+            # a target first, then the pool among other contributors than its own, then further targets
             rng = np.random.default_rng(seed_of(settings.random_seed, name, width, sample))
             first = scored[rng.integers(len(scored))]
             others = [unit for unit in drawn_from if unit != unit_of[first]]
             drawn = {others[i] for i in rng.permutation(len(others))[:width]}
             pool = {run for unit in drawn for run in drawn_from[unit]}
             outside = [run for run in scored if run != first and unit_of[run] not in drawn]
-            more = [outside[i] for i in rng.permutation(len(outside))[: n_targets - 1]]
+            further = [outside[i] for i in rng.permutation(len(outside))[: n_targets - 1]]
             kept = tuple(run for run in whole.pooled_run_ids if run in pool)
-            pools.append(RandomPool(width, sample, kept, (first, *more)))
+            pools.append(RandomPool(width, sample, kept, (first, *further)))
     return pools
 
 
 def with_drawn_pool(whole: Collection, pool: RandomPool) -> Collection:
-    """The collection as it would be had the drawn runs alone been pooled: all that an estimator gets."""
+    """The collection as if the drawn runs alone had been pooled: all that an estimator gets."""
     inside = set(pool.pool_run_ids)
     return whole.unpool([run for run in whole.pooled_run_ids if run not in inside])
 
@@ -230,20 +184,20 @@ def estimates_of(
     reduced: Collection, pool: RandomPool, settings: PoolSettings
 ) -> tuple[dict[str, tuple[Estimates, ...]], CaughtWarnings]:
     """Estimates of a pool's runs to score by label, one per measure, and bayespool's own warnings."""
-    found: dict[str, tuple[Estimates, ...]] = {}
+    estimates: dict[str, tuple[Estimates, ...]] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for label, estimator in settings.estimators:
-            one = seeded(estimator, "random pool", pool.width, pool.sample)
+            seeded_estimator = seeded(estimator, "random pool", pool.width, pool.sample)
             with naming(label, f"pool {pool.sample} of width {pool.width}"):
-                found[label] = ask(one, reduced, pool.target_run_ids, settings.measures)
-    return found, own_warnings(caught)
+                estimates[label] = ask(seeded_estimator, reduced, pool.target_run_ids, settings.measures)
+    return estimates, own_warnings(caught)
 
 
 def pool_store(
     folder: str | Path | None, experiment: str, collection: Collection, settings: PoolSettings
 ) -> PartStore | None:
-    """Where finished pools are kept, if anywhere: in a folder of the experiment's name."""
+    """Store of finished pools in a folder named after the experiment; None without a folder."""
     if folder is None:
         return None
     description = description_of(experiment, collection, parts_description(settings))
@@ -259,9 +213,8 @@ def in_random_pools(
     n_jobs: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> list[Columns]:
-    """What comes of each pool, in their order; warnings that many pools share are given once.
-
-    Pools that are in the store are taken from there, the others are put there as soon as they are finished.
+    """Rows of each pool in their order, loaded from the store or computed and stored; shared warnings are
+    given once.
     """
     results: dict[RandomPool, tuple[Columns, CaughtWarnings]] = {}
     if store is not None:
@@ -272,7 +225,7 @@ def in_random_pools(
     if progress is not None:
         progress(len(results), len(pools))
     left = [pool for pool in pools if pool not in results]
-    for pool, rows, texts in completed(_Named(work), whole, left, n_jobs=n_jobs):
+    for pool, rows, texts in completed(_WithPool(work), whole, left, n_jobs=n_jobs):
         if store is not None:
             store.save(*_identity(pool), rows, {"warnings": texts})
         results[pool] = rows, texts
@@ -288,8 +241,8 @@ def _identity(pool: RandomPool) -> tuple[str, list[Any]]:
 
 
 def ordered_table(results: Sequence[Columns], keys: Mapping[str, Sequence[object] | None]) -> pd.DataFrame:
-    """Rows of all pools, sorted by the columns that ``keys`` names: in the order given, or by value where
-    there is none.
+    """Rows of all pools sorted by the columns in ``keys``, each in the order given, or by value where that is
+    None.
     """
     import pandas as pd
 
@@ -302,8 +255,8 @@ def ordered_table(results: Sequence[Columns], keys: Mapping[str, Sequence[object
 
 
 @dataclass(frozen=True)
-class _Named:
-    """The work on a pool, with the pool beside what comes of it: results come in any order."""
+class _WithPool:
+    """Task on a pool that also returns the pool, since results come in any order."""
 
     work: Callable[[Collection, RandomPool], tuple[Columns, CaughtWarnings]]
 

@@ -1,4 +1,4 @@
-"""The result of a leave-out experiment: a row per run and estimator, and what they come to."""
+"""Result of a leave-out experiment: a row per run and estimator, and summaries."""
 
 from __future__ import annotations
 
@@ -31,33 +31,31 @@ from bayespool.tables.reprs import Shown
 if TYPE_CHECKING:
     import pandas as pd
 
-_SIGNIFICANT = 0.05
+_ALPHA = 0.05
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeaveOutResult(Shown):
-    """What `leave_out` found.
+    """Result of `leave_out`.
 
     Attributes
     ----------
     settings : LeaveOutSettings
     fingerprint : str
-        Of the collection that was given.
+        Of the collection.
     pool : str
-        Report of the pool that runs were left out of.
+        Report of the pool.
     query_ids : tuple of str
     n_pooled_runs : dict of str to int
-        Pooled runs that were to choose from, by measure.
+        Pooled runs by measure, before ``top`` is applied.
     scores_in_truth : mapping of (str, str) to ndarray of float, shape (topic,)
         True values by measure and run; NaN on topics that the run's score is not over.
     warnings : tuple of (str, str)
         Class and text of the warnings of all folds.
     seconds : mapping of str to float
-        Processor time by stage, summed over folds (and so over processes); folds that were stored count with
-        what they took then.
+        Processor time by stage, summed over folds; stored folds count with their original time.
     clusters : tuple of RunCluster
-        Of all pooled runs, the largest first, also those that stay in the pool; empty where no clusters are
-        left out.
+        Of all pooled runs, the largest first, also those that stay in the pool; else empty.
     """
 
     settings: LeaveOutSettings
@@ -81,18 +79,18 @@ class LeaveOutResult(Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there is to note of the reported runs, a line each. Every output has these lines."""
+        """Notes on the reported runs, a line each."""
         return tuple(f"{m}: {note}" for m in self.settings.measures for note in self.notes_of(m))
 
     def notes_of(self, measure: Measure) -> tuple[str, ...]:
-        """What there is to note under one measure."""
+        """Notes under one measure."""
         frame = self.frame()
         frame = frame[frame["measure"] == str(measure)]
         lines = []
         n_shared, n_topics = self.n_shared_topics(measure), len(self.query_ids)
         if n_shared < n_topics:
-            what = "SRE* and reliability are" if self.settings.test == "tukey-hsd" else "reliability is"
-            lines.append(f"{what} over the {n_shared} of {n_topics} topics that all these runs have")
+            statistics = "SRE* and reliability are" if self.settings.test == "tukey-hsd" else "reliability is"
+            lines.append(f"{statistics} over the {n_shared} of {n_topics} topics that all these runs have")
         lines += notes_of_truth(frame, measure)
         if outside := n_outside_bounds(frame, measure):
             lines.append(
@@ -108,7 +106,7 @@ class LeaveOutResult(Shown):
         Parameters
         ----------
         reported_only : bool, default True
-            Only the best ``top`` % of the runs; otherwise all that were estimated.
+            Only the best ``top`` % of the runs; otherwise all estimated runs.
 
         Returns
         -------
@@ -116,14 +114,14 @@ class LeaveOutResult(Shown):
             ``fold`` (what was left out), ``organization``, ``run_id``, ``measure``, ``estimator``,
             ``reported`` (among the best), ``truth``, ``value`` (the estimate), ``lower`` and ``upper`` (ends
             of its interval, NaN for a point correction), ``ci_prob``, ``std``, ``as_judged`` (uncorrected:
-            unjudged documents are not relevant), ``bound_lower`` and ``bound_upper`` (what no completion of
-            the judgments goes below or beyond, see `bayespool.evidence.Bounds`), ``n_unjudged`` (unjudged
-            documents in the top n, over all topics), ``n_unknown`` (unjudged in truth, too), ``topic_rmse``
-            (root mean squared error over the run's topics), ``covered_50``, ``covered_80``, ``covered_95``
-            (whether the truth is inside the interval of that level, ends included; missing where nothing is
-            unjudged, and for point corrections), ``pit`` (randomized; NaN likewise), ``pit_lower`` and
-            ``pit_upper`` (the range that it is drawn from), ``crps`` (in units of the score), ``distance``
-            and ``new_kind`` (see `bayespool.measures.estimates.Estimates`), and ``note``.
+            unjudged documents are not relevant), ``bound_lower`` and ``bound_upper`` (over all completions of
+            the judgments, see `bayespool.evidence.Bounds`), ``n_unjudged`` (in the top n, over all topics),
+            ``n_unknown`` (unjudged in truth, too), ``topic_rmse`` (root mean squared error over topics),
+            ``covered_50``, ``covered_80``, ``covered_95`` (whether the truth is inside the interval of that
+            level, ends included; missing where nothing is unjudged, and for point corrections), ``pit``
+            (randomized; NaN likewise), ``pit_lower`` and ``pit_upper`` (the range that it is drawn from),
+            ``crps`` (in units of the score), ``distance`` and ``new_kind`` (see
+            `bayespool.measures.estimates.Estimates`), and ``note``.
         """
         rows = self._rows[self._rows["reported"]] if reported_only else self._rows
         return rows.reset_index(drop=True)
@@ -156,8 +154,7 @@ class LeaveOutResult(Shown):
             ``coverage_50``, ``coverage_80``, ``coverage_95`` (share of intervals that hold the truth, ends
             included), ``pit_50``, ``pit_80``, ``pit_95`` (share of randomized PIT values in the central 50,
             80, 95 %, expected over their random part), ``width`` (mean width of the ``ci_prob`` intervals),
-            ``ci_prob``, and ``crps`` (mean over all reported runs, to be set against the MAE of a point
-            correction).
+            ``ci_prob``, and ``crps`` (mean over all reported runs, comparable with a point correction's MAE).
         """
         return self._summary.copy()
 
@@ -181,15 +178,15 @@ class LeaveOutResult(Shown):
         return pd.DataFrame(rows, columns=columns)
 
     def significant(self, measure: object) -> npt.NDArray[np.bool_]:
-        """Which of the reported runs differ significantly at 5 % in their true scores, shape (run, run).
+        """Pairs of reported runs whose true scores differ significantly at 5 %, shape (run, run).
 
-        Topics that a run's score is not over (``denominator="run"``) are left out: for Tukey's test, which
-        needs all runs on all topics, for every run; for the paired t test of the pair.
+        Topics without a score (``denominator="run"``) of any run are left out of Tukey's test, those without
+        one of the pair out of the paired t test.
         """
         scores = self.true_scores(measure)
         if self.settings.test == "tukey-hsd":
             scores = _complete_topics(scores)
-            return tukey_significant(scores, _SIGNIFICANT) if scores.shape[1] > 1 else _no_pair(scores)
+            return tukey_significant(scores, _ALPHA) if scores.shape[1] > 1 else _no_pair(scores)
         p = paired_t(scores) if scores.shape[1] > 1 else np.full((len(scores), len(scores)), np.nan)
         for u in np.flatnonzero(np.isnan(scores).any(axis=1)).tolist():
             for v in range(len(scores)):
@@ -197,25 +194,21 @@ class LeaveOutResult(Shown):
                 if u != v and pair.shape[1] > 1:
                     p[u, v] = p[v, u] = paired_t(pair)[0, 1]
         with np.errstate(invalid="ignore"):
-            return np.asarray(p < _SIGNIFICANT)
+            return np.asarray(p < _ALPHA)
 
     def n_shared_topics(self, measure: object) -> int:
-        """Topics on which all reported runs have a score: what Tukey's test and `reliability` are over."""
+        """Number of topics of all reported runs, which Tukey's test and `reliability` use."""
         return int(_complete_topics(self.true_scores(measure)).shape[1])
 
     def true_scores(self, measure: object) -> npt.NDArray[np.float64]:
-        """True scores of the reported runs, shape (run, topic), in the order of `frame`; NaN on topics that a
-        run's score is not over.
-        """
+        """True scores of the reported runs, shape (run, topic), in the order of `frame`; NaN where none."""
         name = self._measure(measure)
         rows = self.frame()
         rows = rows[(rows["measure"] == name) & (rows["estimator"] == self.settings.labels[0])]
         return np.array([self.scores_in_truth[name, run] for run in rows["run_id"]])
 
     def mae_change(self, measure: object, estimator: str, *, reference: str = "lower-bound") -> float:
-        """By how many percent an estimator's MAE is above a reference's, negative where it is below; NaN
-        where the reference has no error.
-        """
+        """Change of the MAE from a reference's to an estimator's, in percent; NaN if the former is 0."""
         name = self._measure(measure)
         mae = self._summary.set_index(["measure", "estimator"])["mae"]
         if unknown := [label for label in (estimator, reference) if label not in self.settings.labels]:
@@ -227,13 +220,11 @@ class LeaveOutResult(Shown):
         return 100 * (float(mae[name, estimator]) / before - 1) if before > 0 else float("nan")
 
     def reliability(self, measure: object) -> Reliability:
-        """Eρ² and Φ of the true scores of the reported runs, on the topics that all of them have."""
+        """Eρ² and Φ of the true scores of the reported runs, on the topics they share."""
         return reliability(_complete_topics(self.true_scores(measure)), ci_prob=self.settings.ci_prob)
 
     def reliability_frame(self) -> pd.DataFrame:
-        """One row per measure: ``measure``, ``n_runs`` and the fields of `Reliability`; no row where there
-        are fewer than two reported runs or topics.
-        """
+        """One row per measure with enough runs and topics: ``measure``, ``n_runs``, fields of `Reliability`."""
         import dataclasses
 
         import pandas as pd
@@ -243,8 +234,8 @@ class LeaveOutResult(Shown):
         for measure in self.settings.measures:
             scores = self.true_scores(measure)
             if min(_complete_topics(scores).shape) > 1:
-                found = dataclasses.asdict(self.reliability(measure))
-                rows.append({"measure": str(measure), "n_runs": len(scores)} | found)
+                coefficients = dataclasses.asdict(self.reliability(measure))
+                rows.append({"measure": str(measure), "n_runs": len(scores)} | coefficients)
         return pd.DataFrame(rows, columns=columns)
 
     def _measure(self, measure: object) -> str:
@@ -256,7 +247,7 @@ class LeaveOutResult(Shown):
 
     @cached_property
     def _significant(self) -> dict[str, npt.NDArray[np.bool_] | None]:
-        """By measure; None where no two runs could be tested."""
+        """`significant` by measure; None where no two runs can be tested."""
         return {str(m): self.significant(m) if self._is_testable(m) else None for m in self.settings.measures}
 
     def _is_testable(self, measure: object) -> bool:
@@ -291,7 +282,7 @@ class LeaveOutResult(Shown):
 
 
 def _complete_topics(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The topics on which every run has a score."""
+    """Scores on the topics that every run has, shape (run, topic)."""
     return scores[:, ~np.isnan(scores).any(axis=0)]
 
 

@@ -1,7 +1,5 @@
-"""From runs of some types to runs of another: a pool made without a type of runs, which are then new to it.
-
-Webber & Park (2009, §2.1 and table 1) score manual runs on pools of other runs: an estimator that learns from
-runs like the one that it estimates does better than one that learns from others.
+"""Leaving a type of runs out of the pool: estimates from runs of other types (Webber & Park 2009, §2.1 and
+table 1).
 
 References
 ----------
@@ -53,22 +51,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunTypesResult(Shown):
-    """What `leave_types_out` found.
+    """Result of `leave_types_out`.
 
     Attributes
     ----------
     settings : RunTypesSettings
     fingerprint : str
-        Of the collection that was given.
+        Of the collection.
     pool : str
         Report of the whole pool.
     query_ids : tuple of str
     n_runs : mapping of str to int
         Runs of each type in the whole pool.
     true_scores : mapping of str to mapping of str to float
-        True score of every run of the whole pool, by measure and run.
+        True score of every pooled run, by measure and run.
     warnings : tuple of (str, str)
-        Class and text of the warnings that came up.
+        Class and text of the warnings.
     """
 
     settings: RunTypesSettings
@@ -83,14 +81,12 @@ class RunTypesResult(Shown):
     def __repr__(self) -> str:
         s = self.settings
         measures, estimators = len(s.shared.measures), len(s.shared.estimators)
-        said = f"{some_of(s.types, 3)} left out, {measures} measures, {estimators} estimators"
-        return one_line("RunTypesResult", said)
+        description = f"{some_of(s.types, 3)} left out, {measures} measures, {estimators} estimators"
+        return one_line("RunTypesResult", description)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there is to note of the runs, a line each, by measure and left-out type. Every output has
-        these lines.
-        """
+        """Notes on the runs, a line each, by measure and left-out type."""
         by_type = self._rows.groupby(["measure", "type"], sort=False)
         return tuple(
             f"{key[0]}, {key[1]} runs: {note}" for key, rows in by_type for note in notes_of_runs(rows)
@@ -102,8 +98,8 @@ class RunTypesResult(Shown):
         Returns
         -------
         pandas.DataFrame
-            ``type`` (what was left out), then the columns of `LeaveOutResult.frame` but for ``fold`` and
-            ``reported``; last ``error`` (value − truth).
+            ``type``, then the columns of `LeaveOutResult.frame` but ``fold`` and ``reported``; last ``error``
+            (value − truth).
         """
         return self._rows.assign(error=self._rows["value"] - self._rows["truth"])
 
@@ -117,11 +113,11 @@ class RunTypesResult(Shown):
         pandas.DataFrame
             ``type``, ``measure``, ``estimator``, ``n_runs``, ``n_pool_runs`` (of the other types), ``mae``,
             ``rmse``, ``bias`` (estimate − truth), ``bias_quartile_1``, ``bias_median``, ``bias_quartile_3``
-            (of the runs' errors), ``sre`` (each estimate among the true scores of all other runs, of
-            whatever type), ``kendall_tau_b`` (among the runs of the type), and for posteriors ``n_open``
-            (runs with anything unjudged), ``coverage_50``, ``coverage_80``, ``coverage_95`` (share of their
-            intervals that hold the truth, ends included), ``width`` (mean, of the ``ci_prob`` intervals),
-            ``ci_prob`` and ``crps``.
+            (of the runs' errors), ``sre`` (each estimate among the true scores of all other runs),
+            ``kendall_tau_b`` (among the runs of the type), and for posteriors ``n_open`` (runs with anything
+            unjudged), ``coverage_50``, ``coverage_80``, ``coverage_95`` (share of their intervals that hold
+            the truth, ends included), ``width`` (mean, of the ``ci_prob`` intervals), ``ci_prob`` and
+            ``crps``.
         """
         import pandas as pd
 
@@ -161,7 +157,7 @@ def leave_types_out(
         With a known pool.
     {options}
     folder : path, optional
-        Finished types are stored in it and not computed again.
+        Store finished types there, and continue from stored types.
     n_jobs : int, optional
         Processes, as of `leave_out`.
     progress : callable, optional
@@ -180,7 +176,7 @@ def leave_types_out(
     OutputError
         ``folder`` cannot be written.
     WorkerError
-        A worker process died. With a folder the same call goes on from the types that are stored.
+        A worker process died. With a folder the same call continues from the stored types.
 
     Warns
     -----
@@ -189,14 +185,13 @@ def leave_types_out(
     InputWarning
         No document has the relevance that a measure asks for.
     JudgeWarning
-        Labels of a second judge are not used, of all runs or of an organization's.
+        Labels of a second judge are not used, for all runs or an organization's.
 
     Notes
     -----
-    As in `leave_out`, a true score is that of the run had it alone been put back into the pool, unjudged
-    documents below the pool depth stay nonrelevant, and an estimator gets the collection without the
-    judgments that only the left-out runs contributed. Runs keep their organizations: one that submitted runs
-    of both types stays in the pool with the others.
+    As in `leave_out`, a true score is that of the run alone put back into the pool, unjudged documents below
+    the pool depth stay nonrelevant, and an estimator gets the collection without the judgments that only the
+    left-out runs contributed. An organization with runs of several types stays in the pool with the others.
 
     Examples
     --------
@@ -209,7 +204,7 @@ def leave_types_out(
     type  n_runs  n_pool_runs  bias
      odd       2           19 -0.02
     """
-    asked = experiment_settings(
+    requested = experiment_settings(
         RunTypesSettings,
         measures,
         estimators,
@@ -221,8 +216,8 @@ def leave_types_out(
         random_seed=random_seed,
         settings=settings,
     )
-    warn_of_unused_relevance(collection, asked.measures)
-    warn_of_judges(collection, (), asked.measures)
+    warn_of_unused_relevance(collection, requested.measures)
+    warn_of_judges(collection, (), requested.measures)
     whole = whole_pool(collection, runs, pool_depth)
     pairs = run_types_of(whole, run_types, whole.pooled_run_ids)
     known = sorted({kind for _, kind in pairs})
@@ -231,24 +226,24 @@ def leave_types_out(
             f"all runs of the pool are of type {known[0]!r}: nothing is left once it is left out",
             hint="give at least two types",
         )
-    wanted = tuple(dict.fromkeys(asked.types or known))
+    wanted = tuple(dict.fromkeys(requested.types or known))
     if unknown := [kind for kind in wanted if kind not in known]:
         raise InputError(
             f"no run of the pool has the type {unknown[0]!r}", hint=known_names(unknown[0], known)
         )
-    found = dataclasses.replace(asked, pool_depth=whole.pool_depth, run_types=pairs, types=wanted)
-    shared = found.shared
+    resolved = dataclasses.replace(requested, pool_depth=whole.pool_depth, run_types=pairs, types=wanted)
+    shared = resolved.shared
     of_type = {kind: tuple(run for run, other in pairs if other == kind) for kind in known}
-    folds = [Fold(k, "", of_type[k], found.measures, whole.pooled_run_ids) for k in wanted]
+    folds = [Fold(k, "", of_type[k], resolved.measures, whole.pooled_run_ids) for k in wanted]
     store = None
     if folder is not None:
-        described = description_of("run-types", collection, parts_description(found))
+        described = description_of("run-types", collection, parts_description(resolved))
         store = FoldStore(Path(folder) / "run-types", described)
     with at_work(store):
         finished = run_folds(whole, folds, shared, store, n_jobs, progress)
     warn_once([result.warnings for result in finished], "types")
     return RunTypesResult(
-        settings=found,
+        settings=resolved,
         fingerprint=collection.fingerprint,
         pool=str(describe_pool(whole)),
         query_ids=whole.query_ids,
@@ -260,7 +255,7 @@ def leave_types_out(
 
 
 def _true_scores(whole: Collection, settings: LeaveOutSettings) -> dict[str, dict[str, float]]:
-    """Scores of all runs of the whole pool, of which those below the pool depth are as all judgments say."""
+    """True mean scores of all runs of the whole pool, by measure and run."""
     runs = whole.pooled_run_ids
     scores = {}
     for measure in settings.measures:
@@ -269,17 +264,17 @@ def _true_scores(whole: Collection, settings: LeaveOutSettings) -> dict[str, dic
     return scores
 
 
-def _table(whole: Collection, settings: LeaveOutSettings, found: Sequence[FoldResult]) -> pd.DataFrame:
-    """Rows of all types, with the organization of each run, in the order asked for, in which what is stored
-    need not be.
+def _table(whole: Collection, settings: LeaveOutSettings, folds: Sequence[FoldResult]) -> pd.DataFrame:
+    """Rows of all types in the requested order (stored rows may have another), with each run's
+    organization.
     """
     keys = {
-        "fold": [result.fold.name for result in found],
+        "fold": [result.fold.name for result in folds],
         "measure": [str(m) for m in settings.measures],
         "estimator": settings.labels,
         "run_id": whole.run_ids,
     }
-    frame = ordered_table([result.rows for result in found], keys)
+    frame = ordered_table([result.rows for result in folds], keys)
     index = whole.run_index(frame["run_id"])
     frame["organization"] = np.array(whole.organizations, dtype=object)[whole.organization[index]]
     for name in [name for name in frame.columns if name.startswith("covered_")]:
@@ -298,7 +293,7 @@ def _summarize(rows: pd.DataFrame, others: npt.NDArray[np.float64]) -> dict[str,
         **dict(
             zip(("bias_quartile_1", "bias_median", "bias_quartile_3"), map(float, quartiles), strict=True)
         ),
-        # the others stay where they are and pass over nobody
+        # other runs keep their true scores
         "sre": system_rank_error(np.append(truth, others), np.append(value, others)),
         "kendall_tau_b": kendall_tau_b(truth, value),
         "n_open": len(open_),
