@@ -290,15 +290,15 @@ FAULTS = (
     Fault(
         "shallower of two common depths",
         "pooling/discovery.py",
-        "return int(depths[n_found == n_found.max()].max()) if len(depths) else 0",
-        "return int(depths[n_found == n_found.max()].min()) if len(depths) else 0",
+        "return int(depths[n_topics == n_topics.max()].max()) if len(depths) else 0",
+        "return int(depths[n_topics == n_topics.max()].min()) if len(depths) else 0",
         "pooling/test_discovery.py",
         "the pool's depth is taken too shallow where depths tie",
     ),
     Fault(
         "pooled runs become the user's",
         "pooling/loading.py",
-        "set(given) - set(pool_ids)",
+        "set(given_run_ids) - set(pool_ids)",
         "set(given)",
         "pooling/test_loading.py",
         "a run of the campaign counts as one of the user's organization",
