@@ -379,8 +379,8 @@ def _commonest_depth(collection: Collection, index: npt.NDArray[np.intp], rule: 
         informative: npt.NDArray[np.bool_] = n_leading < length
         smallest: npt.NDArray[np.int32] = np.where(informative, n_leading, np.iinfo(np.int32).max).min(axis=1)
         counted = np.where(informative.any(axis=1), smallest, length.max(axis=1, initial=0))
-    depths, n_topics = np.unique(counted[counted > 0], return_counts=True)
-    return int(depths[n_topics == n_topics.max()].max()) if len(depths) else 0
+    depths, frequency = np.unique(counted[counted > 0], return_counts=True)
+    return int(depths[frequency == frequency.max()].max()) if len(depths) else 0
 
 
 def _is_pooled(
